@@ -1,0 +1,98 @@
+// The seam between the training loop and a mode: how peers agree. One implementation per mode, in
+// src/modes/. Called by the compute thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ako/error.h"
+#include "ako/frame.h"
+#include "ako/network.h"
+#include "ako/types.h"
+
+namespace ako {
+
+/// What the trainer is to do next.
+struct Next {
+    enum class Kind { train, stop, failed };
+    Kind kind = Kind::train;
+    std::string why;  ///< of stop and failed, for people
+};
+
+/// What one round gave.
+struct RoundResult {
+    std::size_t samples = 0;
+    float loss = 0;
+};
+
+/// One link, as the exchange sees it, for reports.
+struct LinkView {
+    PeerIndex peer = 0;
+    bool live = false;
+    bool advancing = false;
+    double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown
+    Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row
+    double staleness_ms =
+        0;  ///< age of the oldest block held, by the estimate of when it was sealed
+};
+
+/// How a run ended for this peer.
+struct FinishReport {
+    bool agreed = false;     ///< a cut was decided and adopted here
+    bool identical = false;  ///< and every peer in `finished_with` holds the same digest
+    std::vector<PeerIndex>
+        finished_with;                ///< peers known to hold the same digest, this one included
+    std::vector<PeerIndex> lost;      ///< lost (not left) at any time and not back at the end
+    Digest digest{};                  ///< SHA-256 over all rows in order, then the anchor
+    double seconds = 0;               ///< what the final exchange took
+    std::uint64_t samples_total = 0;  ///< of all peers
+    Round rounds = 0;                 ///< of this peer
+    std::string why_not;              ///< if not agreed: the reason, for people
+};
+
+class Exchange {
+  public:
+    virtual ~Exchange() = default;
+
+    /// Takes in what has arrived and says whether to train; may wait (for the start, for a bound),
+    /// always with a limit. The replica changes only here and in end_round.
+    virtual Next begin_round() = 0;
+
+    /// The parameters to compute the gradient at, [parameter_count]; valid until end_round.
+    virtual std::span<const float> replica() const = 0;
+
+    /// Waits until these parameters are current (ring, parameter server).
+    virtual void await(Range range) = 0;
+    /// This part of the gradient is finished (ring, parameter server start sending it).
+    virtual void gradient_ready(Range range, std::span<const float> gradient) = 0;
+
+    /// Gives the whole gradient, [parameter_count]. Error::Kind::numbers if it is not finite:
+    /// nothing of it has been published then.
+    virtual Result<void> end_round(std::span<const float> gradient, const RoundResult& result) = 0;
+
+    /// 0 .. 1 of the sample budget, over all peers; never falls.
+    virtual double progress() const = 0;
+    virtual Round round() const = 0;
+
+    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count].
+    virtual void copy_parameters(std::span<float> out) const = 0;
+
+    /// Is it this peer that evaluates now?
+    virtual bool evaluates() const = 0;
+    /// Tells all peers a verdict of this peer; `newest_verdict` is the newest of anyone's.
+    virtual void announce(const Verdict& verdict) = 0;
+    virtual std::optional<Verdict> newest_verdict() const = 0;
+
+    virtual std::vector<LinkView> links() const = 0;
+
+    /// The cluster is to stop after the current round.
+    virtual void request_stop(StopReason reason) = 0;
+
+    /// The final exchange: returns with the parameters that all who finish together hold, in `out`.
+    virtual FinishReport finish(std::span<float> out) = 0;
+};
+
+}  // namespace ako

@@ -1,0 +1,204 @@
+// The headers of frames as plain structs: what peers say to each other. One sentence of meaning per
+// message stands in net/wire.capnp, which is the format; net/codec translates. Who reads which:
+// Hello, Reject belong to the transport's handshake; everything else is handed up unread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ako/types.h"
+
+namespace ako {
+
+/// Raised with every change of the wire that an older peer would misread.
+inline constexpr std::uint32_t protocol_version = 1;
+
+/// A SHA-256.
+using Digest = std::array<std::uint8_t, 32>;
+
+/// Who I am and what I train: first frame in both directions. Every field is checked by the
+/// receiver.
+struct Hello {
+    std::uint32_t protocol = protocol_version;
+    std::string run_name;
+    Digest training_digest{};       ///< of every setting that all peers must share
+    Digest layout_digest{};         ///< of the network's tensors
+    Digest initial_digest{};        ///< of the initial parameters
+    std::string peer_name;          ///< the sender
+    std::string to_peer_name;       ///< whom the sender believes to talk to
+    std::uint64_t process_id = 0;   ///< random, not 0, one per process life
+    std::uint32_t incarnation = 0;  ///< 0 = undecided
+
+    bool operator==(const Hello&) const = default;
+};
+
+/// Why a Hello is refused: the field, what was expected and what came.
+struct Reject {
+    std::string field;
+    std::string expected;
+    std::string got;
+
+    bool operator==(const Reject&) const = default;
+};
+
+/// "This incarnation of my row is mine." (The restart protocol; not used by a first life.)
+struct Claim {
+    std::uint32_t incarnation = 0;
+    std::uint64_t process_id = 0;
+
+    bool operator==(const Claim&) const = default;
+};
+
+/// A run of blocks of row `origin`, as it stood in one version; the payload is their elements.
+struct Partial {
+    PeerIndex origin = 0;
+    Version version;
+    BlockRun run;
+    Time sealed_at{};  ///< clock of `origin`: when its snapshot was published
+    bool relayed = false;
+    std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by `origin`
+
+    bool operator==(const Partial&) const = default;
+};
+
+/// How far a peer is, as far as the sender has heard; merged by maximum.
+struct Progress {
+    Round round = 0;
+    std::uint64_t samples = 0;
+
+    bool operator==(const Progress&) const = default;
+};
+
+/// What the sender holds of one row. Equal `map_checksum` means the same version of every block.
+struct RowHeld {
+    Version lowest;
+    Version highest;
+    std::uint32_t map_checksum = 0;
+
+    bool operator==(const RowHeld&) const = default;
+};
+
+/// A number that orders proposals of the cut; no two proposers share one. {0, 0} is "none".
+struct Ballot {
+    std::uint32_t number = 0;
+    PeerIndex proposer = 0;
+
+    auto operator<=>(const Ballot&) const = default;
+    bool none() const { return number == 0; }
+};
+
+/// A cut is known by the ballot under which it was first proposed.
+using CutId = Ballot;
+
+enum class StopReason : std::uint8_t { none, budget_spent, target_reached, requested };
+
+/// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).
+struct Verdict {
+    double progress = 0;
+    float accuracy = 0;  ///< 0 .. 1
+    float loss = 0;
+
+    bool operator==(const Verdict&) const = default;
+};
+
+/// The state of the sender, repeated as a heartbeat; nothing in it is said only once.
+struct Status {
+    Time sent_at{};                  ///< sender's clock
+    Time echo_sent_at{};             ///< `sent_at` of the newest Status received from you; 0 = none
+    Time echo_held{};                ///< how long I have held it
+    float loss = 0;                  ///< mean loss of my newest round
+    std::vector<Progress> progress;  ///< [peer_count]
+    std::vector<RowHeld> rows;       ///< [peer_count]
+    PeerSet reached = 0;             ///< peers I have a session with
+    StopReason stop = StopReason::none;
+    std::optional<Round> final_round;  ///< my last round, once I have stopped
+    CutId accepted;                    ///< the cut that I hold and have accepted
+    CutId decided;                     ///< the cut that a majority accepted
+    std::optional<Digest> digest;      ///< of rows and anchor, once I have adopted the cut
+    std::optional<Verdict> verdict;
+
+    bool operator==(const Status&) const = default;
+};
+
+/// `count` consecutive blocks of one version.
+struct VersionRun {
+    BlockIndex count = 0;
+    Version version;
+
+    bool operator==(const VersionRun&) const = default;
+};
+
+/// "Send me these blocks of row `row`": newer than the version given, or exactly of it.
+struct Want {
+    struct Run {
+        BlockRun blocks;
+        Version version;
+        bool operator==(const Run&) const = default;
+    };
+    PeerIndex row = 0;
+    bool exact = false;
+    std::vector<Run> runs;
+
+    bool operator==(const Want&) const = default;
+};
+
+/// "Send me the version map of this cut."
+struct WantCut {
+    CutId cut;
+
+    bool operator==(const WantCut&) const = default;
+};
+
+/// One row of the version map of a cut.
+struct CutRow {
+    CutId cut;
+    PeerIndex row = 0;
+    std::vector<VersionRun> runs;
+
+    bool operator==(const CutRow&) const = default;
+};
+
+/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001).
+struct Prepare {
+    Ballot ballot;
+    bool operator==(const Prepare&) const = default;
+};
+struct Promise {
+    Ballot ballot;
+    Ballot accepted_ballot;  ///< none() = nothing accepted
+    CutId accepted_cut;
+    bool operator==(const Promise&) const = default;
+};
+struct Accept {
+    Ballot ballot;
+    CutId cut;
+    bool operator==(const Accept&) const = default;
+};
+struct Accepted {
+    Ballot ballot;
+    CutId cut;
+    bool operator==(const Accepted&) const = default;
+};
+
+/// "I leave on purpose": left, not lost.
+struct Bye {
+    Round final_round = 0;
+    bool operator==(const Bye&) const = default;
+};
+
+using Header = std::variant<Hello, Reject, Claim, Partial, Status, Want, WantCut, CutRow, Prepare,
+                            Promise, Accept, Accepted, Bye>;
+
+/// The field's name of a message, for logs and errors.
+inline const char* header_name(const Header& header) {
+    static constexpr const char* names[] = {"Hello",  "Reject",   "Claim",  "Partial", "Status",
+                                            "Want",   "WantCut",  "CutRow", "Prepare", "Promise",
+                                            "Accept", "Accepted", "Bye"};
+    return names[header.index()];
+}
+
+}  // namespace ako

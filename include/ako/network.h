@@ -1,0 +1,78 @@
+// The seam to a neural network: a function of one flat float32 vector and a batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ako/types.h"
+
+namespace ako {
+
+/// A mini-batch. `images` is row-major, [count x image_elements], scaled and normalised; `labels`
+/// holds one class index per image. Valid until the source that gave it is asked for the next.
+/// Both are empty for a network that needs no data (`synthetic`); `count` is set all the same.
+struct Batch {
+    std::span<const float> images;
+    std::span<const std::uint8_t> labels;
+    std::size_t count = 0;
+};
+
+/// What evaluating some images gave; sums, so that slices can be added up.
+struct Evaluation {
+    double loss_sum = 0;
+    std::size_t correct = 0;
+    std::size_t count = 0;
+};
+
+/// One named tensor of the flat vector, for files and for `ako check`.
+struct Tensor {
+    std::string name;                ///< "conv1.weight"
+    std::vector<std::size_t> shape;  ///< row-major
+    std::size_t first = 0;           ///< offset of its first element in the flat vector
+    std::size_t element_count() const {
+        std::size_t count = 1;
+        for (const std::size_t extent : shape) count *= extent;
+        return count;
+    }
+};
+
+/// Called before a layer reads its parameters.
+using AwaitRange = std::function<void(Range)>;
+/// Called when the gradient of a layer's parameters is finished.
+using RangeReady = std::function<void(Range)>;
+
+/// A network with all its parameters in one flat vector, first layer first. Holds only scratch
+/// memory and no parameters. One thread at a time.
+class Network {
+  public:
+    virtual ~Network() = default;
+
+    virtual std::size_t parameter_count() const = 0;
+
+    /// The tensors in the order of the flat vector, without gaps.
+    virtual const std::vector<Tensor>& tensors() const = 0;
+
+    /// Fills `parameters` [parameter_count] from the seed: the same bits on every machine.
+    virtual void initialize(std::uint64_t seed, std::span<float> parameters) const = 0;
+
+    /// Mean loss over the batch; writes d(mean loss)/d(parameters) to `gradient` [parameter_count].
+    virtual float gradient(const Batch& batch, std::span<const float> parameters,
+                           std::span<float> gradient, const AwaitRange& await,
+                           const RangeReady& ready) = 0;
+
+    /// Loss and correct answers over the batch, forward pass only.
+    virtual Evaluation evaluate(const Batch& batch, std::span<const float> parameters) = 0;
+};
+
+/// Where mini-batches come from: a peer's data shard in its own seeded order, endlessly.
+class BatchSource {
+  public:
+    virtual ~BatchSource() = default;
+    virtual Batch next(std::size_t count) = 0;
+};
+
+}  // namespace ako

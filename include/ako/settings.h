@@ -1,0 +1,110 @@
+// The cluster file as plain structs, after every check of src/config has passed. Immutable once
+// read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/types.h"
+
+namespace ako {
+
+enum class ModelKind { mlp, lenet, synthetic };
+enum class Sharding { disjoint, shuffled };
+enum class ScheduleKind { constant, cosine, steps };
+enum class Rule { anchored, plain };
+
+struct ModelSettings {
+    ModelKind kind = ModelKind::mlp;
+    // synthetic only:
+    std::size_t parameters = 100'000;
+    double compute_ms = 10;        ///< how long a gradient takes, per round
+    std::size_t samples = 60'000;  ///< size of the data set it pretends to have
+    double noise = 0.1;  ///< standard deviation of the noise on each element of a gradient
+
+    bool operator==(const ModelSettings&) const = default;
+};
+
+struct DataSettings {
+    std::string path;  ///< folder; absolute after reading (relative to the cluster file before)
+    Sharding sharding = Sharding::disjoint;
+
+    bool operator==(const DataSettings&) const = default;
+};
+
+struct ScheduleSettings {
+    ScheduleKind kind = ScheduleKind::constant;
+    double warm_up = 0;      ///< share of the budget over which the rate rises linearly from 0
+    std::vector<double> at;  ///< steps: shares of the budget, rising
+    double factor = 0.1;     ///< steps: what each step multiplies the rate by
+
+    bool operator==(const ScheduleSettings&) const = default;
+};
+
+struct TrainingSettings {
+    std::size_t batch_per_peer = 64;
+    double learning_rate = 0.05;
+    ScheduleSettings schedule;
+    double momentum = 0.9;
+    double weight_decay = 0;
+    double epochs = 1;                      ///< samples of all peers / size of the data set
+    std::optional<double> target_accuracy;  ///< 0 .. 1
+    double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
+    unsigned threads = 1;                   ///< of OpenBLAS, per peer
+
+    bool operator==(const TrainingSettings&) const = default;
+};
+
+struct LinkLimit {
+    PeerIndex from = 0;
+    PeerIndex to = 0;
+    double mbit = 0;
+
+    bool operator==(const LinkLimit&) const = default;
+};
+
+struct ExchangeSettings {
+    Rule rule = Rule::anchored;
+    unsigned partitions = 0;                ///< fixed P; 0 = auto
+    std::optional<double> egress_mbit_max;  ///< of one peer over all its links; Mbit/s
+    std::optional<double> link_mbit;        ///< of each link and direction; Mbit/s
+    std::vector<LinkLimit> link_limits;     ///< of single links; overrides link_mbit
+    double start_wait_s = 60;
+    unsigned start_peers_min = 0;  ///< 0 = a majority
+    unsigned heartbeat_ms = 500;
+    unsigned life_timeout_ms = 2000;
+    unsigned connect_timeout_ms = 3000;
+    unsigned want_timeout_ms = 500;
+    double finish_exchange_s = 30;
+    double finish_timeout_s = 120;
+    double finish_linger_s = 10;
+
+    bool operator==(const ExchangeSettings&) const = default;
+};
+
+struct PeerSettings {
+    std::string name;
+    std::string address;  ///< host:port that others dial
+    std::string listen;   ///< host:port to bind; the same as address unless given
+
+    bool operator==(const PeerSettings&) const = default;
+};
+
+struct Settings {
+    std::string file;  ///< the cluster file, as given
+    std::string run;
+    std::uint64_t seed = 1;
+    ModelSettings model;
+    DataSettings data;
+    TrainingSettings training;
+    ExchangeSettings exchange;
+    std::size_t memory_mb_max = 2048;  ///< per peer
+    std::string output;  ///< folder; absolute after reading (relative to the working folder before)
+    std::vector<PeerSettings> peers;
+
+    bool operator==(const Settings&) const = default;
+};
+
+}  // namespace ako

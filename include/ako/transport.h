@@ -1,0 +1,138 @@
+// The seam between the algorithm and the wire. The transport owns sessions, sockets, pacing and the
+// network thread; it *pulls*: it asks the source for a frame exactly when a link can take one, so
+// that nothing waits in a queue growing stale. All calls to FrameSource and FrameSink come from the
+// network thread, and so must all calls to Transport except those marked "any thread".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ako/clock.h"
+#include "ako/frame.h"
+#include "ako/types.h"
+
+namespace ako {
+
+/// Keeps a buffer alive while a frame points into it; calls `release` once, when it dies.
+/// Move-only; network thread only.
+class BufferRef {
+  public:
+    BufferRef() = default;
+    explicit BufferRef(std::function<void()> release) : release_(std::move(release)) {}
+    BufferRef(BufferRef&& other) noexcept : release_(std::exchange(other.release_, nullptr)) {}
+    BufferRef& operator=(BufferRef&& other) noexcept {
+        if (this != &other) {
+            reset();
+            release_ = std::exchange(other.release_, nullptr);
+        }
+        return *this;
+    }
+    ~BufferRef() { reset(); }
+
+    void reset() {
+        if (auto release = std::exchange(release_, nullptr)) release();
+    }
+
+  private:
+    std::function<void()> release_;
+};
+
+/// A frame to send: the payload is sent from where it lies.
+struct OutFrame {
+    Header header;
+    std::span<const std::byte> payload;
+    BufferRef keeps_alive;
+};
+
+/// Where the payload of an arriving frame is read into, and the receiver's own number for it.
+struct Destination {
+    std::span<std::byte> memory;
+    std::uint64_t ticket = 0;
+};
+
+/// "What next for this peer?"
+class FrameSource {
+  public:
+    virtual ~FrameSource() = default;
+
+    /// The next frame for `peer`, its payload at most `payload_bytes_max`, or nothing until the
+    /// next `wake(peer)`. The transport asks only while it has a session with `peer` that can take
+    /// a frame; a frame given out is either sent whole or dies with its session.
+    virtual std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) = 0;
+};
+
+/// What arrives. Every accepted `reserve` is followed by exactly one `arrived` or `abandoned`.
+class FrameSink {
+  public:
+    virtual ~FrameSink() = default;
+
+    /// Is something wrong with this header, from this peer and with so much payload? Then the text
+    /// of the complaint: the session ends with it as its reason. Asked once per frame, before
+    /// `reserve`.
+    virtual std::optional<std::string> refuse(PeerIndex peer, const Header& header,
+                                              std::size_t bytes) = 0;
+    /// Room for a frame with `bytes` of payload (0: a frame without one). nullopt means "no room":
+    /// the transport stops reading this session until `resume(peer)` and then asks again.
+    virtual std::optional<Destination> reserve(PeerIndex peer, const Header& header,
+                                               std::size_t bytes) = 0;
+    virtual void arrived(PeerIndex peer, Header header, Destination destination,
+                         Time arrived_at) = 0;
+    virtual void abandoned(PeerIndex peer, Destination destination) = 0;
+
+    /// May the process behind this Hello (whose fields all match) take the place of `peer`?
+    virtual std::optional<Reject> admit(PeerIndex peer, const Hello& hello) = 0;
+    virtual void session_up(PeerIndex peer, const Hello& hello) = 0;
+    virtual void session_down(PeerIndex peer, const std::string& why) = 0;
+    /// No byte for the life time-out. Comes after session_down, once per silence.
+    virtual void peer_lost(PeerIndex peer, const std::string& why) = 0;
+
+    /// Called soon after `Transport::notify()`, and at least every 20 ms.
+    virtual void poll(Time now) = 0;
+};
+
+/// Counters of one link since the start, for reports. Wire bytes: frames with their headers,
+/// without what TCP and IP add.
+struct LinkCounters {
+    std::uint64_t egress_bytes = 0;
+    std::uint64_t ingress_bytes = 0;
+    std::uint64_t sessions = 0;      ///< sessions that came up
+    std::uint64_t copies_aside = 0;  ///< frames whose rest had to be copied (`copy_aside`)
+    bool up = false;
+    std::string last_error;  ///< why the last session or dial ended; empty if none did
+};
+
+class Transport {
+  public:
+    virtual ~Transport() = default;
+
+    /// Any thread, once: binds, starts the network thread and dials. Throws StartupError (port
+    /// taken).
+    virtual void start(FrameSource& source, FrameSink& sink) = 0;
+
+    /// Any thread: have `FrameSink::poll` called soon.
+    virtual void notify() = 0;
+
+    /// The source may have a frame for this peer again.
+    virtual void wake(PeerIndex peer) = 0;
+    /// The sink may have room for a frame of this peer again.
+    virtual void resume(PeerIndex peer) = 0;
+    /// Copies what is unsent of the frame being sent to this peer into memory of the session and
+    /// lets go of its buffer; nothing if no frame is being sent.
+    virtual void copy_aside(PeerIndex peer) = 0;
+
+    /// Any thread: one entry per peer; that of this peer stays empty.
+    virtual std::vector<LinkCounters> counters() const = 0;
+
+    /// Any thread, once: asks the source until it has nothing more and all is written, at most
+    /// until `drain_until`, then closes all sessions, joins the network thread and returns.
+    virtual void stop(Time drain_until) = 0;
+};
+
+}  // namespace ako

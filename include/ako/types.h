@@ -1,0 +1,57 @@
+// The words of Ako: the small value types that every part shares. See the glossary in README.md.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace ako {
+
+/// A peer by its place in the cluster file, 0 .. peer_count - 1.
+using PeerIndex = std::uint32_t;
+
+/// One mini-batch step of one peer, counted per peer from 1; 0 means "before the first".
+using Round = std::uint64_t;
+
+/// A block by its place in the flat parameter vector.
+using BlockIndex = std::uint32_t;
+
+/// A moment: nanoseconds since an arbitrary origin of one process's monotonic clock. Moments of two
+/// processes cannot be compared; `src/clock_offset.h` translates.
+using Time = std::chrono::nanoseconds;
+
+/// Upper bound on the peers of one cluster file. All-to-all exchange costs n(n-1) links, so more
+/// than this wants another topology; it also lets a set of peers be one 64-bit word.
+inline constexpr std::size_t peers_max = 64;
+
+/// A set of peers, bit j for peer j.
+using PeerSet = std::uint64_t;
+
+constexpr PeerSet peer_bit(PeerIndex peer) { return PeerSet{1} << peer; }
+
+/// The version of a block of a row: which life of its owner, and which of its rounds, it is from.
+struct Version {
+    std::uint32_t incarnation = 0;
+    Round round = 0;
+
+    auto operator<=>(const Version&) const = default;
+};
+
+/// A run of elements of the flat parameter vector: [first, first + count).
+struct Range {
+    std::size_t first = 0;
+    std::size_t count = 0;
+
+    bool operator==(const Range&) const = default;
+};
+
+/// A run of blocks: [first, first + count).
+struct BlockRun {
+    BlockIndex first = 0;
+    BlockIndex count = 0;
+
+    bool operator==(const BlockRun&) const = default;
+};
+
+}  // namespace ako
