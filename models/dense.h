@@ -1,0 +1,29 @@
+// A fully connected layer: output = weight input + bias.
+#pragma once
+
+#include <string>
+
+#include "models/layer.h"
+#include "models/parameter_layout.h"
+
+namespace ako {
+
+/// Reads its input as a vector, in the order it lies in memory; see flatten.h for images.
+/// Parameters: NAME.weight [outputs x inputs], NAME.bias [outputs].
+class Dense final : public Layer {
+  public:
+    Dense(const std::string& name, Shape input, std::size_t outputs, ParameterLayout& layout);
+
+    Shape output_shape() const override { return {1, 1, outputs_}; }
+    Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
+    void forward(const ForwardPass& pass) override;
+    void backward(const BackwardPass& pass) override;
+
+  private:
+    const std::size_t inputs_;
+    const std::size_t outputs_;
+    const Range weight_;
+    const Range bias_;
+};
+
+}  // namespace ako

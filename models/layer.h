@@ -1,0 +1,59 @@
+// A layer: a function of a batch of activations and of its run of the flat parameter vector, with
+// its derivative. A layer holds no parameters; it views those it is handed. One thread at a time.
+//
+// Activations are channels-last, [count x height x width x channels]: what a convolution window
+// or a pooling window reads of one row is contiguous then, and inner loops run over channels.
+// Parameters keep PyTorch's order ([out, in, height, width] and [out, in]), so that files load
+// there.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "ako/types.h"
+
+namespace ako {
+
+/// The extents of the activations of one image.
+struct Shape {
+    std::size_t height = 1;
+    std::size_t width = 1;
+    std::size_t channels = 1;
+
+    std::size_t element_count() const { return height * width * channels; }
+    bool operator==(const Shape&) const = default;
+};
+
+/// What a forward pass reads and writes.
+struct ForwardPass {
+    std::size_t count;                  ///< images
+    std::span<const float> parameters;  ///< the whole flat vector
+    std::span<const float> input;       ///< [count x input elements]
+    std::span<float> output;            ///< [count x output elements]
+};
+
+/// What a backward pass reads and writes. "Gradient" is the derivative of the batch's mean loss.
+struct BackwardPass {
+    std::size_t count;
+    std::span<const float> parameters;
+    std::span<const float> input;            ///< as in the forward pass before
+    std::span<const float> output;           ///< as in the forward pass before
+    std::span<const float> output_gradient;  ///< [count x output elements]
+    std::span<float> parameter_gradient;     ///< flat; the layer overwrites its own run only
+    std::span<float> input_gradient;         ///< [count x input elements]; empty: not wanted
+};
+
+class Layer {
+  public:
+    virtual ~Layer() = default;
+
+    virtual Shape output_shape() const = 0;
+
+    /// Its run of the flat vector; count 0 for a layer without parameters.
+    virtual Range parameters() const { return {}; }
+
+    virtual void forward(const ForwardPass& pass) = 0;
+    virtual void backward(const BackwardPass& pass) = 0;
+};
+
+}  // namespace ako

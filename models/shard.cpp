@@ -1,0 +1,77 @@
+#include "models/shard.h"
+
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ako/assert.h"
+#include "ako/error.h"
+#include "models/random.h"
+
+namespace ako {
+
+namespace {
+
+/// What a seed is used for, so that no two uses share a sequence.
+constexpr std::uint64_t use_partition = 0x5348415244;  // all peers alike
+constexpr std::uint64_t use_passes = 0x5041535345;     // plus the peer's index
+
+class Shard final : public BatchSource {
+  public:
+    Shard(const Dataset& dataset, std::vector<std::uint32_t> items, std::uint64_t seed)
+        : dataset_(dataset), items_(std::move(items)), random_(seed), next_(items_.size()) {}
+
+    Batch next(std::size_t count) override {
+        buffer_.resize(count, dataset_.image_elements());
+        for (std::size_t place = 0; place < count; ++place) {
+            if (next_ == items_.size()) {
+                shuffle(items_, random_);
+                next_ = 0;
+            }
+            buffer_.set(place, dataset_, items_[next_++]);
+        }
+        return buffer_.batch();
+    }
+
+  private:
+    const Dataset& dataset_;
+    std::vector<std::uint32_t> items_;  ///< in the order of this pass
+    RandomStream random_;
+    std::size_t next_;
+    BatchBuffer buffer_;
+};
+
+class CountlessSource final : public BatchSource {
+  public:
+    Batch next(std::size_t count) override { return {{}, {}, count}; }
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSource> make_shard(const Dataset& dataset, Sharding sharding, PeerIndex self,
+                                        std::size_t peer_count, std::uint64_t seed) {
+    AKO_ASSERT(self < peer_count,
+               "peer " + std::to_string(self) + " of " + std::to_string(peer_count));
+    AKO_ASSERT(dataset.size() <= UINT32_MAX, std::to_string(dataset.size()) + " items");
+    if (dataset.size() < peer_count)
+        throw StartupError("the data set has " + std::to_string(dataset.size()) + " items for " +
+                               std::to_string(peer_count) + " peers",
+                           "use fewer peers, or a larger data set");
+    std::vector<std::uint32_t> items(dataset.size());
+    std::iota(items.begin(), items.end(), 0u);
+    if (sharding == Sharding::disjoint) {
+        RandomStream common(derive_seed(seed, use_partition));
+        shuffle(items, common);
+        const std::size_t first = items.size() * self / peer_count;
+        const std::size_t end = items.size() * (self + 1) / peer_count;
+        items = std::vector<std::uint32_t>(items.begin() + static_cast<std::ptrdiff_t>(first),
+                                           items.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    return std::make_unique<Shard>(dataset, std::move(items),
+                                   derive_seed(seed, use_passes + (std::uint64_t{self} << 40)));
+}
+
+std::unique_ptr<BatchSource> make_countless_source() { return std::make_unique<CountlessSource>(); }
+
+}  // namespace ako

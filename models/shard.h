@@ -1,0 +1,25 @@
+// Data shards: which items of the data set a peer trains on, and in which order. All orders follow
+// from the cluster's seed and the peer's place, so a run can be repeated. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ako/network.h"
+#include "ako/settings.h"
+#include "models/dataset.h"
+
+namespace ako {
+
+/// `disjoint`: all peers shuffle the set in the same way and peer i of n owns the i-th of n equal
+/// parts (their sizes differ by at most one), which it shuffles anew for each pass over it.
+/// `shuffled`: each peer passes over all of the set, in orders of its own.
+/// A batch may end one pass and begin the next. The data set must outlive the source.
+/// Throws StartupError where a part would be empty.
+std::unique_ptr<BatchSource> make_shard(const Dataset& dataset, Sharding sharding, PeerIndex self,
+                                        std::size_t peer_count, std::uint64_t seed);
+
+/// For a network that needs no data: batches of a count and nothing else.
+std::unique_ptr<BatchSource> make_countless_source();
+
+}  // namespace ako
