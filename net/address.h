@@ -1,0 +1,22 @@
+// "host:port" as people write it, with [brackets] around an IPv6 address. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ako/error.h"
+
+namespace ako {
+
+struct Address {
+    std::string host;
+    std::uint16_t port = 0;
+};
+
+/// Error::Kind::io saying what is wrong; nothing is looked up.
+Result<Address> parse_address(const std::string& text);
+
+/// As it is written.
+std::string address_text(const Address& address);
+
+}  // namespace ako

@@ -1,0 +1,256 @@
+#include <fmt/format.h>
+#include <kj/exception.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "net/codec.h"
+#include "net/frame_prefix.h"
+#include "net/wire.h"
+
+namespace ako {
+namespace {
+
+/// Deepest nesting of pointers: Header, message, list, struct, and as much again to spare.
+constexpr int nesting_limit = 8;
+
+/// What is wrong with a value; thrown here and caught by decode_header, so that reading a message
+/// is a list of fields and not a list of checks.
+struct Refused {
+    std::string what;
+};
+
+[[noreturn]] void refuse(std::string what) { throw Refused{std::move(what)}; }
+
+std::string text(capnp::Text::Reader value, const char* field) {
+    if (value.size() > text_bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
+    std::string result(value.begin(), value.size());
+    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (std::any_of(result.begin(), result.end(), control))
+        refuse(fmt::format("{} with control characters", field));
+    return result;
+}
+
+Digest digest(capnp::Data::Reader value, const char* field) {
+    Digest result;
+    if (value.size() != result.size())
+        refuse(fmt::format("{} of {} bytes, expected {}", field, value.size(), result.size()));
+    std::copy(value.begin(), value.end(), result.begin());
+    return result;
+}
+
+PeerIndex peer(std::uint32_t value, const char* field) {
+    if (value >= peers_max) refuse(fmt::format("{} is {}, limit {}", field, value, peers_max));
+    return value;
+}
+
+Time time(std::int64_t value, const char* field) {
+    if (value < 0 || value > time_max.count())
+        refuse(fmt::format("{} is {} ns, no moment", field, value));
+    return Time{value};
+}
+
+float finite(float value, const char* field) {
+    if (!std::isfinite(value)) refuse(fmt::format("{} is not finite", field));
+    return value;
+}
+
+template <class Float>
+Float share(Float value, const char* field) {
+    if (!(value >= 0 && value <= 1)) refuse(fmt::format("{} is {}, not in 0 .. 1", field, value));
+    return value;
+}
+
+template <class List>
+List limited(List list, std::size_t limit, const char* field) {
+    if (list.size() > limit)
+        refuse(fmt::format("{} has {} entries, limit {}", field, list.size(), limit));
+    return list;
+}
+
+Ballot get(wire::Ballot::Reader in, const char* field) {
+    return {in.getNumber(), peer(in.getProposer(), field)};
+}
+
+StopReason stop_reason(wire::StopReason value) {
+    switch (value) {
+        case wire::StopReason::NONE:
+            return StopReason::none;
+        case wire::StopReason::BUDGET_SPENT:
+            return StopReason::budget_spent;
+        case wire::StopReason::TARGET_REACHED:
+            return StopReason::target_reached;
+        case wire::StopReason::REQUESTED:
+            return StopReason::requested;
+    }
+    refuse(fmt::format("stop is {}, no known reason", static_cast<unsigned>(value)));
+}
+
+Header get(wire::Hello::Reader in) {
+    Hello hello;
+    hello.protocol = in.getProtocol();
+    hello.incarnation = in.getIncarnation();
+    hello.process_id = in.getProcessId();
+    // Another protocol may fill the rest differently; it is refused by its number, not by these.
+    if (hello.protocol != protocol_version) return hello;
+    hello.run_name = text(in.getRunName(), "run_name");
+    hello.training_digest = digest(in.getTrainingDigest(), "training_digest");
+    hello.layout_digest = digest(in.getLayoutDigest(), "layout_digest");
+    hello.initial_digest = digest(in.getInitialDigest(), "initial_digest");
+    hello.peer_name = text(in.getPeerName(), "peer_name");
+    hello.to_peer_name = text(in.getToPeerName(), "to_peer_name");
+    return hello;
+}
+
+Header get(wire::Reject::Reader in) {
+    return Reject{text(in.getField(), "field"), text(in.getExpected(), "expected"),
+                  text(in.getGot(), "got")};
+}
+
+Header get(wire::Claim::Reader in) { return Claim{in.getIncarnation(), in.getProcessId()}; }
+
+Header get(wire::Partial::Reader in) {
+    Partial partial;
+    partial.origin = peer(in.getOrigin(), "origin");
+    partial.version = {in.getIncarnation(), in.getRound()};
+    partial.run = {in.getFirstBlock(), in.getBlockCount()};
+    partial.sealed_at = time(in.getSealedAt(), "sealed_at");
+    partial.relayed = in.getRelayed();
+    const auto checksums = limited(in.getChecksums(), checksums_max, "checksums");
+    partial.checksums.reserve(checksums.size());
+    for (const std::uint32_t checksum : checksums) partial.checksums.push_back(checksum);
+    return partial;
+}
+
+Verdict get(wire::Verdict::Reader in) {
+    return {share(in.getProgress(), "verdict.progress"),
+            share(in.getAccuracy(), "verdict.accuracy"), finite(in.getLoss(), "verdict.loss")};
+}
+
+Header get(wire::Status::Reader in) {
+    Status status;
+    status.sent_at = time(in.getSentAt(), "sent_at");
+    status.echo_sent_at = time(in.getEchoSentAt(), "echo_sent_at");
+    status.echo_held = time(in.getEchoHeld(), "echo_held");
+    status.loss = finite(in.getLoss(), "loss");
+    status.stop = stop_reason(in.getStop());
+    status.reached = in.getReached();
+    for (const auto progress : limited(in.getProgress(), peers_max, "progress"))
+        status.progress.push_back({progress.getRound(), progress.getSamples()});
+    for (const auto row : limited(in.getRows(), peers_max, "rows"))
+        status.rows.push_back({{row.getLowestIncarnation(), row.getLowestRound()},
+                               {row.getHighestIncarnation(), row.getHighestRound()},
+                               row.getMapChecksum()});
+    const auto final_round = in.getFinalRound();
+    switch (final_round.which()) {
+        case wire::Status::FinalRound::NONE:
+            break;
+        case wire::Status::FinalRound::ROUND:
+            status.final_round = final_round.getRound();
+            break;
+        default:
+            refuse("final_round is of no known kind");
+    }
+    status.accepted = get(in.getAccepted(), "accepted");
+    status.decided = get(in.getDecided(), "decided");
+    const auto sum = in.getDigest();
+    if (sum.size() > 0) status.digest = digest(sum, "digest");
+    if (in.hasVerdict()) status.verdict = get(in.getVerdict());
+    return status;
+}
+
+Header get(wire::Want::Reader in) {
+    Want want;
+    want.row = peer(in.getRow(), "row");
+    want.exact = in.getExact();
+    const auto runs = limited(in.getRuns(), version_runs_max, "runs");
+    want.runs.reserve(runs.size());
+    for (const auto run : runs)
+        want.runs.push_back(
+            {{run.getFirstBlock(), run.getBlockCount()}, {run.getIncarnation(), run.getRound()}});
+    return want;
+}
+
+Header get(wire::CutRow::Reader in) {
+    CutRow row;
+    row.cut = get(in.getCut(), "cut");
+    row.row = peer(in.getRow(), "row");
+    const auto runs = limited(in.getRuns(), version_runs_max, "runs");
+    row.runs.reserve(runs.size());
+    for (const auto run : runs)
+        row.runs.push_back({run.getBlockCount(), {run.getIncarnation(), run.getRound()}});
+    return row;
+}
+
+Header get(wire::Promise::Reader in) {
+    return Promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
+                   get(in.getAcceptedCut(), "accepted_cut")};
+}
+
+Header get(wire::Header::Reader in) {
+    switch (in.which()) {
+        case wire::Header::HELLO:
+            return get(in.getHello());
+        case wire::Header::REJECT:
+            return get(in.getReject());
+        case wire::Header::CLAIM:
+            return get(in.getClaim());
+        case wire::Header::PARTIAL:
+            return get(in.getPartial());
+        case wire::Header::STATUS:
+            return get(in.getStatus());
+        case wire::Header::WANT:
+            return get(in.getWant());
+        case wire::Header::WANT_CUT:
+            return WantCut{get(in.getWantCut().getCut(), "cut")};
+        case wire::Header::CUT_ROW:
+            return get(in.getCutRow());
+        case wire::Header::PREPARE:
+            return Prepare{get(in.getPrepare().getBallot(), "ballot")};
+        case wire::Header::PROMISE:
+            return get(in.getPromise());
+        case wire::Header::ACCEPT: {
+            const auto accept = in.getAccept();
+            return Accept{get(accept.getBallot(), "ballot"), get(accept.getCut(), "cut")};
+        }
+        case wire::Header::ACCEPTED: {
+            const auto accepted = in.getAccepted();
+            return Accepted{get(accepted.getBallot(), "ballot"), get(accepted.getCut(), "cut")};
+        }
+        case wire::Header::BYE:
+            return Bye{in.getBye().getFinalRound()};
+    }
+    refuse(fmt::format("message {} is not known", static_cast<unsigned>(in.which())));
+}
+
+Result<Header> malformed(const std::string& what) {
+    return fail(Error::Kind::wire, "malformed header: " + what);
+}
+
+}  // namespace
+
+Result<Header> decode_header(std::span<const std::byte> bytes) {
+    if (bytes.size() > header_bytes_max || bytes.size() % sizeof(capnp::word) != 0)
+        return malformed(fmt::format("{} bytes", bytes.size()));
+    try {
+        // Cap'n Proto reads words; the bytes may lie anywhere.
+        auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
+        if (!bytes.empty()) std::memcpy(words.asBytes().begin(), bytes.data(), bytes.size());
+        capnp::ReaderOptions options;
+        // Every field is read once, so an honest message never visits more than its own size; one
+        // whose pointers share their targets to look larger than it is runs into this.
+        options.traversalLimitInWords = words.size();
+        options.nestingLimit = nesting_limit;
+        capnp::FlatArrayMessageReader message(words, options);
+        return get(message.getRoot<wire::Header>());
+    } catch (const Refused& refused) {
+        return malformed(refused.what);
+    } catch (const kj::Exception& exception) {
+        return malformed(exception.getDescription().cStr());
+    } catch (const std::exception& exception) {
+        return malformed(exception.what());
+    }
+}
+
+}  // namespace ako

@@ -1,0 +1,186 @@
+#include <cstring>
+
+#include "ako/assert.h"
+#include "net/codec.h"
+#include "net/frame_prefix.h"
+#include "net/wire.h"
+
+namespace ako {
+namespace {
+
+/// First segment of the message builder, in words: 1 KiB holds all but the long lists, and a header
+/// in one segment needs the shortest segment table.
+constexpr unsigned first_segment_words = 128;
+
+capnp::Text::Reader text(const std::string& value) {
+    AKO_ASSERT(value.size() <= text_bytes_max, "a text of " + std::to_string(value.size()));
+    return {value.c_str(), value.size()};
+}
+
+capnp::Data::Reader data(const Digest& digest) { return {digest.data(), digest.size()}; }
+
+unsigned list_size(std::size_t count, std::size_t limit) {
+    AKO_ASSERT(count <= limit, std::to_string(count) + " entries, limit " + std::to_string(limit));
+    return static_cast<unsigned>(count);
+}
+
+void put(wire::Ballot::Builder out, const Ballot& ballot) {
+    out.setNumber(ballot.number);
+    out.setProposer(ballot.proposer);
+}
+
+void put(wire::Header::Builder header, const Hello& hello) {
+    auto out = header.initHello();
+    out.setProtocol(hello.protocol);
+    out.setIncarnation(hello.incarnation);
+    out.setProcessId(hello.process_id);
+    out.setRunName(text(hello.run_name));
+    out.setTrainingDigest(data(hello.training_digest));
+    out.setLayoutDigest(data(hello.layout_digest));
+    out.setInitialDigest(data(hello.initial_digest));
+    out.setPeerName(text(hello.peer_name));
+    out.setToPeerName(text(hello.to_peer_name));
+}
+
+void put(wire::Header::Builder header, const Reject& reject) {
+    auto out = header.initReject();
+    out.setField(text(reject.field));
+    out.setExpected(text(reject.expected));
+    out.setGot(text(reject.got));
+}
+
+void put(wire::Header::Builder header, const Claim& claim) {
+    auto out = header.initClaim();
+    out.setIncarnation(claim.incarnation);
+    out.setProcessId(claim.process_id);
+}
+
+void put(wire::Header::Builder header, const Partial& partial) {
+    auto out = header.initPartial();
+    out.setOrigin(partial.origin);
+    out.setIncarnation(partial.version.incarnation);
+    out.setRound(partial.version.round);
+    out.setFirstBlock(partial.run.first);
+    out.setBlockCount(partial.run.count);
+    out.setSealedAt(partial.sealed_at.count());
+    out.setRelayed(partial.relayed);
+    const unsigned count = list_size(partial.checksums.size(), checksums_max);
+    auto checksums = out.initChecksums(count);
+    for (unsigned i = 0; i < count; ++i) checksums.set(i, partial.checksums[i]);
+}
+
+void put(wire::Header::Builder header, const Status& status) {
+    auto out = header.initStatus();
+    out.setSentAt(status.sent_at.count());
+    out.setEchoSentAt(status.echo_sent_at.count());
+    out.setEchoHeld(status.echo_held.count());
+    out.setLoss(status.loss);
+    out.setStop(static_cast<wire::StopReason>(status.stop));
+    out.setReached(status.reached);
+    const unsigned progress_count = list_size(status.progress.size(), peers_max);
+    auto progress = out.initProgress(progress_count);
+    for (unsigned i = 0; i < progress_count; ++i) {
+        progress[i].setRound(status.progress[i].round);
+        progress[i].setSamples(status.progress[i].samples);
+    }
+    const unsigned row_count = list_size(status.rows.size(), peers_max);
+    auto rows = out.initRows(row_count);
+    for (unsigned i = 0; i < row_count; ++i) {
+        const RowHeld& row = status.rows[i];
+        rows[i].setLowestIncarnation(row.lowest.incarnation);
+        rows[i].setLowestRound(row.lowest.round);
+        rows[i].setHighestIncarnation(row.highest.incarnation);
+        rows[i].setHighestRound(row.highest.round);
+        rows[i].setMapChecksum(row.map_checksum);
+    }
+    if (status.final_round) out.getFinalRound().setRound(*status.final_round);
+    put(out.initAccepted(), status.accepted);
+    put(out.initDecided(), status.decided);
+    if (status.digest) out.setDigest(data(*status.digest));
+    if (status.verdict) {
+        auto verdict = out.initVerdict();
+        verdict.setProgress(status.verdict->progress);
+        verdict.setAccuracy(status.verdict->accuracy);
+        verdict.setLoss(status.verdict->loss);
+    }
+}
+
+void put(wire::Header::Builder header, const Want& want) {
+    auto out = header.initWant();
+    out.setRow(want.row);
+    out.setExact(want.exact);
+    const unsigned count = list_size(want.runs.size(), version_runs_max);
+    auto runs = out.initRuns(count);
+    for (unsigned i = 0; i < count; ++i) {
+        const Want::Run& run = want.runs[i];
+        runs[i].setFirstBlock(run.blocks.first);
+        runs[i].setBlockCount(run.blocks.count);
+        runs[i].setIncarnation(run.version.incarnation);
+        runs[i].setRound(run.version.round);
+    }
+}
+
+void put(wire::Header::Builder header, const WantCut& want) {
+    put(header.initWantCut().initCut(), want.cut);
+}
+
+void put(wire::Header::Builder header, const CutRow& row) {
+    auto out = header.initCutRow();
+    put(out.initCut(), row.cut);
+    out.setRow(row.row);
+    const unsigned count = list_size(row.runs.size(), version_runs_max);
+    auto runs = out.initRuns(count);
+    for (unsigned i = 0; i < count; ++i) {
+        runs[i].setBlockCount(row.runs[i].count);
+        runs[i].setIncarnation(row.runs[i].version.incarnation);
+        runs[i].setRound(row.runs[i].version.round);
+    }
+}
+
+void put(wire::Header::Builder header, const Prepare& prepare) {
+    put(header.initPrepare().initBallot(), prepare.ballot);
+}
+
+void put(wire::Header::Builder header, const Promise& promise) {
+    auto out = header.initPromise();
+    put(out.initBallot(), promise.ballot);
+    put(out.initAcceptedBallot(), promise.accepted_ballot);
+    put(out.initAcceptedCut(), promise.accepted_cut);
+}
+
+void put(wire::Header::Builder header, const Accept& accept) {
+    auto out = header.initAccept();
+    put(out.initBallot(), accept.ballot);
+    put(out.initCut(), accept.cut);
+}
+
+void put(wire::Header::Builder header, const Accepted& accepted) {
+    auto out = header.initAccepted();
+    put(out.initBallot(), accepted.ballot);
+    put(out.initCut(), accepted.cut);
+}
+
+void put(wire::Header::Builder header, const Bye& bye) {
+    header.initBye().setFinalRound(bye.final_round);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_frame_head(const Header& header, std::size_t payload_bytes) {
+    capnp::MallocMessageBuilder message(first_segment_words);
+    auto root = message.initRoot<wire::Header>();
+    std::visit([&](const auto& value) { put(root, value); }, header);
+    const auto words = capnp::messageToFlatArray(message);
+    const auto bytes = words.asBytes();
+    AKO_ASSERT(bytes.size() <= header_bytes_max, std::to_string(bytes.size()));
+    AKO_ASSERT(payload_bytes <= payload_bytes_limit && payload_bytes % sizeof(float) == 0,
+               std::to_string(payload_bytes) + " bytes of payload");
+
+    std::vector<std::byte> head(frame_prefix_bytes + bytes.size());
+    const auto prefix = encode_prefix({bytes.size(), payload_bytes});
+    std::memcpy(head.data(), prefix.data(), prefix.size());
+    std::memcpy(head.data() + prefix.size(), bytes.begin(), bytes.size());
+    return head;
+}
+
+}  // namespace ako

@@ -1,0 +1,74 @@
+// Dials one peer: looks up its name, connects, and after a failure waits longer each time.
+// Thread: network. Lifetime: that of its link. A look-up cannot be called off: one that is
+// cancelled ends unseen when the system's resolver gives up, and the io_context waits for that when
+// it dies.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ako/types.h"
+#include "net/address.h"
+#include "net/asio.h"
+
+namespace ako {
+
+class Dialer {
+  public:
+    /// One of these is called for every attempt that is not cancelled.
+    struct Events {
+        std::function<void(asio::ip::tcp::socket)> connected;
+        std::function<void(const std::string& why)> failed;
+    };
+
+    /// `patient`: waits a little longer, because the other end dials too and its session would
+    /// stand.
+    Dialer(asio::io_context& io, Time connect_timeout, bool patient, std::uint64_t seed,
+           Events events);
+
+    void set_address(Address address) { address_ = std::move(address); }
+    const Address& address() const { return address_; }
+
+    /// The first attempt is due at once; for the patient, after a while.
+    void begin(Time now);
+    /// Begins an attempt when it is due, and ends one that takes too long.
+    void tick(Time now);
+    /// Forgets the attempt, silently; the next is due after the shortest wait.
+    void cancel(Time now);
+
+    /// The next attempt waits twice as long as the last time.
+    void back_off(Time now);
+    /// The next attempt waits as long as any.
+    void back_off_long(Time now);
+    /// The next attempt waits as short as any.
+    void settle() { failures_ = 0; }
+
+  private:
+    struct Attempt;
+
+    void schedule(Time now);
+    void dial(Time now);
+    void look_up(const std::shared_ptr<Attempt>& attempt);
+    void connect(const std::shared_ptr<Attempt>& attempt,
+                 const std::vector<asio::ip::tcp::endpoint>& endpoints);
+    void finish(const std::shared_ptr<Attempt>& attempt, const asio::error_code& error);
+    void fail(const std::string& why);
+
+    asio::io_context& io_;
+    const Time connect_timeout_;
+    const bool patient_;
+    const Events events_;
+    Address address_;
+    std::minstd_rand random_;
+    asio::ip::tcp::resolver resolver_;
+    bool looking_up_ = false;  ///< a cancelled look-up ends only when the system answers
+    std::shared_ptr<Attempt> attempt_;
+    Time now_{};  ///< of the newest tick
+    Time due_{};
+    unsigned failures_ = 0;
+};
+
+}  // namespace ako

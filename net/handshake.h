@@ -1,0 +1,88 @@
+// The first frames of a connection, until both ends have agreed that the session stands:
+//
+//     dialler   --- Hello -->   listener     checks it
+//               <-- Hello ---                (or Reject, and the session ends)
+//     checks it --- Hello -->   the session stands at both ends (or Reject)
+//
+// The third frame is why the listener never takes a session for standing that the dialler has
+// given up meanwhile.
+// Thread: network. Lifetime: owned by the transport until over().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "net/hello_check.h"
+#include "net/session.h"
+
+namespace ako {
+
+class Handshake;
+
+/// What the transport makes of a handshake.
+class HandshakeHost {
+  public:
+    virtual ~HandshakeHost() = default;
+
+    struct Verdict {
+        enum class Kind { go_on, refuse, drop };
+        Kind kind = Kind::go_on;
+        Reject reject;  ///< of refuse
+    };
+    /// All fields of the Hello match: may this session go on?
+    virtual Verdict identified(Handshake& handshake) = 0;
+    /// The session stands: take it.
+    virtual void stands(Handshake& handshake) = 0;
+    /// It came to nothing. `refused`: one of the two said Reject.
+    virtual void failed(Handshake& handshake, const std::string& why, bool refused) = 0;
+};
+
+class Handshake final : public SessionHost {
+  public:
+    /// `dialled`: the peer, if it was we who dialled.
+    Handshake(HandshakeHost& host, const HelloTerms& terms, std::shared_ptr<Session> session,
+              std::optional<PeerIndex> dialled, Time deadline);
+
+    void begin();
+    /// Closes the connection without a word to anyone.
+    void drop();
+    /// Gives up when the time is over.
+    void tick(Time now);
+
+    /// Nothing more will happen; the session is closed or somebody else's.
+    bool over() const { return stage_ == Stage::over; }
+    /// A dial that waits for its answer, or an answer that waits for the dialler's word.
+    bool pending() const { return stage_ == Stage::hello || stage_ == Stage::confirmation; }
+    bool dialled() const { return dialled_.has_value(); }
+    /// Of the peer, once it is identified (or was dialled).
+    std::optional<PeerIndex> peer() const { return peer_; }
+    const Hello& hello() const { return hello_; }
+    const std::shared_ptr<Session>& session() const { return session_; }
+
+    std::optional<OutFrame> next(Session&) override { return std::nullopt; }
+    void sent(Session&, std::size_t) override {}
+    std::optional<std::string> refuse(Session&, const Header& header, std::size_t bytes) override;
+    std::optional<Destination> reserve(Session&, const Header&, std::size_t) override;
+    void arrived(Session& session, Header header, Destination, Time) override;
+    void abandoned(Session&, Destination) override {}
+    void ended(Session&, const std::string& why) override;
+
+  private:
+    enum class Stage { hello, confirmation, refused, over };
+
+    void take_hello(const Hello& hello);
+    void refuse_with(const Reject& reject);
+    Hello own_hello() const;
+
+    HandshakeHost& host_;
+    const HelloTerms& terms_;
+    const std::shared_ptr<Session> session_;
+    const std::optional<PeerIndex> dialled_;
+    const Time deadline_;
+    std::optional<PeerIndex> peer_;
+    Hello hello_;
+    Stage stage_ = Stage::hello;
+};
+
+}  // namespace ako

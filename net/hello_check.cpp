@@ -1,0 +1,59 @@
+#include "net/hello_check.h"
+
+#include <fmt/format.h>
+
+namespace ako {
+
+std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
+
+std::string short_hex(const Digest& digest) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) value = value << 8 | digest[i];
+    return hex(value);
+}
+
+std::string reject_text(const Reject& reject) {
+    return fmt::format("{}: expected {}, got {}", reject.field, reject.expected, reject.got);
+}
+
+std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& name) {
+    for (PeerIndex peer = 0; peer < terms.peer_names.size(); ++peer)
+        if (terms.peer_names[peer] == name) return peer;
+    return std::nullopt;
+}
+
+std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
+                                  std::optional<PeerIndex> dialled) {
+    const Hello& own = terms.own;
+    if (hello.protocol != own.protocol)
+        return Reject{"protocol", std::to_string(own.protocol), std::to_string(hello.protocol)};
+    if (hello.run_name != own.run_name) return Reject{"run_name", own.run_name, hello.run_name};
+    const auto differs = [](const char* field, const Digest& expected, const Digest& got) {
+        return expected == got
+                   ? std::optional<Reject>{}
+                   : std::optional<Reject>{Reject{field, short_hex(expected), short_hex(got)}};
+    };
+    if (auto reject = differs("training_digest", own.training_digest, hello.training_digest))
+        return reject;
+    if (auto reject = differs("layout_digest", own.layout_digest, hello.layout_digest))
+        return reject;
+    if (auto reject = differs("initial_digest", own.initial_digest, hello.initial_digest))
+        return reject;
+
+    const auto peer = find_peer(terms, hello.peer_name);
+    if (dialled && peer != dialled)
+        return Reject{"peer_name", terms.peer_names[*dialled], hello.peer_name};
+    if (!peer) return Reject{"peer_name", "a peer of the cluster file", hello.peer_name};
+    if (*peer == terms.self) return Reject{"peer_name", "another peer", hello.peer_name};
+    if (hello.to_peer_name != own.peer_name)
+        return Reject{"to_peer_name", own.peer_name, hello.to_peer_name};
+    if (hello.process_id == 0) return Reject{"process_id", "not 0", "0"};
+    if (hello.process_id == own.process_id)
+        return Reject{"process_id", "another process", "my own"};
+    if (hello.incarnation != terms.expected_incarnation)
+        return Reject{"incarnation", std::to_string(terms.expected_incarnation),
+                      std::to_string(hello.incarnation)};
+    return std::nullopt;
+}
+
+}  // namespace ako

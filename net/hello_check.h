@@ -1,0 +1,36 @@
+// Does a Hello come from the peer, the program and the run that are expected? Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/frame.h"
+
+namespace ako {
+
+/// What the Hello of any peer of this run must say.
+struct HelloTerms {
+    Hello own;  ///< `to_peer_name` is not used
+    std::vector<std::string> peer_names;
+    PeerIndex self = 0;
+    std::uint32_t expected_incarnation = 0;
+};
+
+/// The first field that does not match, with both values; nothing if all match. `dialled`: the
+/// peer that was dialled, if it was we who dialled. Fields in the order of ako/frame.h.
+std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
+                                  std::optional<PeerIndex> dialled);
+
+/// The peer of that name.
+std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& name);
+
+/// As 16 hexadecimal digits: enough to tell two digests apart by eye.
+std::string short_hex(const Digest& digest);
+std::string hex(std::uint64_t value);
+
+/// "training_digest: expected 0123456789abcdef, got fedcba9876543210".
+std::string reject_text(const Reject& reject);
+
+}  // namespace ako

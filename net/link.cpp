@@ -1,0 +1,178 @@
+#include "net/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ako {
+namespace {
+
+/// A session that lived so long was a good one: after it, dialling begins anew with short waits.
+constexpr Time good_session = std::chrono::seconds(1);
+
+/// Both sides dial, and each refusal is told in two ways; twice as many reasons are remembered as a
+/// peer that is set up wrongly gives, so that it does not fill the log.
+constexpr std::size_t logged_max = 8;
+
+long long milliseconds(Time time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+}  // namespace
+
+Link::Link(PeerIndex peer, std::string name, double mbit, LinkContext& context,
+           std::unique_ptr<Dialer> dialer)
+    : peer_(peer),
+      name_(std::move(name)),
+      context_(context),
+      dialer_(std::move(dialer)),
+      bucket_(mbit) {}
+
+Handshake* Link::pending() const {
+    const auto handshake = pending_.lock();
+    return handshake && handshake->pending() ? handshake.get() : nullptr;
+}
+
+bool Link::quiet() const {
+    return up() && session_->quiet(context_.clock.now()) > context_.life_timeout;
+}
+
+void Link::expect(const std::shared_ptr<Handshake>& handshake) {
+    dialer_->cancel(context_.clock.now());
+    if (Handshake* old = pending(); old != nullptr && old != handshake.get()) old->drop();
+    pending_ = handshake;
+}
+
+void Link::adopt(Handshake& handshake) {
+    if (session_) session_->end("replaced by a new session of the same process");
+    pending_.reset();
+    dialer_->cancel(context_.clock.now());
+    session_ = handshake.session();
+    hello_ = handshake.hello();
+    dialled_here_ = handshake.dialled();
+    up_since_ = context_.clock.now();
+    known_ = true;
+    left_ = lost_ = false;
+    rate_ = {};
+    sessions_.fetch_add(1, std::memory_order_relaxed);
+    up_ = true;
+    logged_.clear();
+    context_.detail(fmt::format("{}: session up ({} {})", name_, dialled_here_ ? "to" : "from",
+                                session_->remote()));
+    session_->hand_over(*this, meter_, bucket_, context_.egress);
+    context_.sink->session_up(peer_, hello_);
+}
+
+void Link::tick(Time now, Time excuse) {
+    check_life(now, excuse);
+    if (!up() && pending() == nullptr && !context_.stopping) dialer_->tick(now);
+}
+
+void Link::check_life(Time now, Time excuse) {
+    if (session_) {
+        session_->excuse(excuse);
+        if (session_->silence(now) >= context_.life_timeout)
+            session_->end(fmt::format("no byte for {} ms", milliseconds(context_.life_timeout)));
+    } else {
+        silent_since_ += excuse;
+    }
+    if (session_ || !known_ || left_ || lost_ || context_.stopping) return;
+    if (now - silent_since_ < context_.life_timeout) return;
+    lost_ = true;
+    const std::string why = fmt::format("no byte for {} ms; the last session: {}",
+                                        milliseconds(context_.life_timeout), session_error_);
+    context_.detail(fmt::format("{}: lost: {}", name_, why));
+    context_.sink->peer_lost(peer_, why);
+}
+
+void Link::drain() {
+    dialer_->cancel(context_.clock.now());
+    if (Handshake* handshake = pending()) handshake->drop();
+    if (session_) session_->drain(false);
+}
+
+void Link::end(const std::string& why) {
+    if (session_) session_->end(why);
+}
+
+void Link::wake() {
+    if (session_) session_->wake();
+}
+
+void Link::resume() {
+    if (session_) session_->resume();
+}
+
+void Link::copy_aside() {
+    if (session_ && session_->copy_aside()) copies_aside_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Link::note(const std::string& why, bool refused) {
+    set_error(why);
+    if (std::find(logged_.begin(), logged_.end(), why) != logged_.end()) return;
+    if (logged_.size() == logged_max) logged_.erase(logged_.begin());
+    logged_.push_back(why);
+    (refused ? context_.log : context_.detail)(name_ + ": " + why);
+}
+
+void Link::set_error(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    last_error_ = why;
+}
+
+LinkCounters Link::counters() const {
+    LinkCounters counters;
+    counters.egress_bytes = meter_.egress_bytes.load(std::memory_order_relaxed);
+    counters.ingress_bytes = meter_.ingress_bytes.load(std::memory_order_relaxed);
+    counters.sessions = sessions_.load(std::memory_order_relaxed);
+    counters.copies_aside = copies_aside_.load(std::memory_order_relaxed);
+    counters.up = up_;
+    const std::lock_guard lock(mutex_);
+    counters.last_error = last_error_;
+    return counters;
+}
+
+std::optional<OutFrame> Link::next(Session&) {
+    const double own = bucket_.mbit();
+    const double shared = context_.egress.mbit();
+    const double limit = own > 0 && shared > 0 ? std::min(own, shared) : std::max(own, shared);
+    auto frame = context_.source->next(peer_, rate_.payload_bytes_max(limit));
+    if (!frame) rate_.idle();
+    return frame;
+}
+
+void Link::sent(Session&, std::size_t bytes) { rate_.sent(bytes, context_.clock.now()); }
+
+std::optional<std::string> Link::refuse(Session&, const Header& header, std::size_t bytes) {
+    if (std::holds_alternative<Hello>(header) || std::holds_alternative<Reject>(header))
+        return fmt::format("{} in a session that stands", header_name(header));
+    return context_.sink->refuse(peer_, header, bytes);
+}
+
+std::optional<Destination> Link::reserve(Session&, const Header& header, std::size_t bytes) {
+    return context_.sink->reserve(peer_, header, bytes);
+}
+
+void Link::arrived(Session&, Header header, Destination destination, Time at) {
+    if (std::holds_alternative<Bye>(header)) left_ = true;
+    context_.sink->arrived(peer_, std::move(header), destination, at);
+}
+
+void Link::abandoned(Session&, Destination destination) {
+    context_.sink->abandoned(peer_, destination);
+}
+
+void Link::ended(Session& session, const std::string& why) {
+    const Time now = context_.clock.now();
+    silent_since_ = now - session.silence(now);
+    session_.reset();
+    up_ = false;
+    session_error_ = left_ ? "it left" : why;
+    set_error(fmt::format("{}: {}", session.remote(), session_error_));
+    context_.detail(fmt::format("{}: session down: {}", name_, session_error_));
+    if (now - up_since_ >= good_session) dialer_->settle();
+    dialer_->back_off(now);
+    context_.sink->session_down(peer_, session_error_);
+}
+
+}  // namespace ako

@@ -1,0 +1,115 @@
+// Everything about one other peer: its session while there is one, its dialler while there is
+// none, its limit, its counters, and whether it still lives.
+// Thread: network, except counters() (any). Lifetime: that of the transport.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/transport.h"
+#include "net/dialer.h"
+#include "net/handshake.h"
+#include "net/pacing.h"
+#include "net/session.h"
+#include "net/shared_egress.h"
+
+namespace ako {
+
+/// What all links share. `source` and `sink` are set before the network thread starts.
+struct LinkContext {
+    const Clock& clock;
+    SharedEgress& egress;
+    Time life_timeout;
+    std::function<void(const std::string&)> log;     ///< what people must know
+    std::function<void(const std::string&)> detail;  ///< the ordinary course
+    FrameSource* source = nullptr;
+    FrameSink* sink = nullptr;
+    bool stopping = false;
+};
+
+class Link final : public SessionHost {
+  public:
+    Link(PeerIndex peer, std::string name, double mbit, LinkContext& context,
+         std::unique_ptr<Dialer> dialer);
+
+    PeerIndex peer() const { return peer_; }
+    bool up() const { return session_ != nullptr; }
+    Dialer& dialer() { return *dialer_; }
+
+    // While up:
+    const Hello& hello() const { return hello_; }
+    bool dialled_here() const { return dialled_here_; }
+    /// Has nothing come for the life time-out, whether we read or not?
+    bool quiet() const;
+
+    /// The handshake that may become this link's session, if there is one.
+    Handshake* pending() const;
+    /// Drops the attempt and the handshake that there may be, and waits for this one.
+    void expect(const std::shared_ptr<Handshake>& handshake);
+    void forget_pending() { pending_.reset(); }
+
+    /// Takes the session of a handshake; the old one, if there is one, ends.
+    void adopt(Handshake& handshake);
+
+    /// Life, and dialling. `excuse`: for so long this thread did not look.
+    void tick(Time now, Time excuse);
+    /// Sends what there is and ends the session; no new one comes.
+    void drain();
+    void end(const std::string& why);
+
+    void wake();
+    void resume();
+    void copy_aside();
+
+    /// Remembers why there is no session; logged unless it was logged since the last session.
+    /// `refused`: by a Hello's field, which both sides must show.
+    void note(const std::string& why, bool refused = false);
+    LinkCounters counters() const;
+
+    std::optional<OutFrame> next(Session&) override;
+    void sent(Session&, std::size_t bytes) override;
+    std::optional<std::string> refuse(Session&, const Header& header, std::size_t bytes) override;
+    std::optional<Destination> reserve(Session&, const Header& header, std::size_t bytes) override;
+    void arrived(Session&, Header header, Destination destination, Time at) override;
+    void abandoned(Session&, Destination destination) override;
+    void ended(Session&, const std::string& why) override;
+
+  private:
+    void check_life(Time now, Time excuse);
+    void set_error(const std::string& why);
+
+    // Constant after construction.
+    const PeerIndex peer_;
+    const std::string name_;
+    LinkContext& context_;
+    const std::unique_ptr<Dialer> dialer_;
+
+    // Network thread.
+    TokenBucket bucket_;
+    LinkRate rate_;
+    std::weak_ptr<Handshake> pending_;
+    std::shared_ptr<Session> session_;
+    Hello hello_;
+    bool dialled_here_ = false;
+    Time up_since_{};
+    Time silent_since_{};              ///< the newest byte, once there is no session
+    bool known_ = false;               ///< there has been a session
+    bool left_ = false;                ///< it said Bye
+    bool lost_ = false;                ///< and the sink was told so
+    std::string session_error_;        ///< why the newest session ended
+    std::vector<std::string> logged_;  ///< by note() since the last session
+
+    // Any thread.
+    LinkMeter meter_;
+    std::atomic<std::uint64_t> sessions_{0};
+    std::atomic<std::uint64_t> copies_aside_{0};
+    std::atomic<bool> up_{false};
+    mutable std::mutex mutex_;
+    std::string last_error_;  ///< protected by mutex_
+};
+
+}  // namespace ako

@@ -1,0 +1,272 @@
+#include "net/transport_core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ako/assert.h"
+#include "net/frame_prefix.h"
+#include "net/socket_options.h"
+
+namespace ako {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Half of what FrameSink::poll is promised, so that a busy machine keeps the promise too.
+constexpr Time tick_period = milliseconds(10);
+
+/// A tick that is late by more than this was not on the processor: the time counts as nobody's
+/// silence. Less is told from silence by the length of the life time-out.
+constexpr Time late_tick = milliseconds(50);
+
+/// Connections that have not yet a link: every peer may have one of each direction, and as many
+/// refused ones may wait for the end of the stream. More are closed at once.
+constexpr std::size_t handshakes_max = 4 * peers_max;
+
+/// Lines of the log for one second of strangers, who are no peers: a port scan does not fill it.
+constexpr unsigned strangers_logged_max = 20;
+
+Address checked_address(const std::string& text, const std::string& name) {
+    auto address = parse_address(text);
+    if (!address)
+        throw StartupError(fmt::format("peer {}: {}", name, address.error().what),
+                           "write it as host:port, for example 10.0.0.7:7001");
+    return std::move(*address);
+}
+
+}  // namespace
+
+TransportCore::TransportCore(TransportSettings settings, const Clock& clock)
+    : settings_(std::move(settings)),
+      clock_(clock),
+      egress_(io_, clock, settings_.egress_mbit_max),
+      context_{clock, egress_, milliseconds(settings_.life_timeout_ms), nullptr, nullptr},
+      tick_timer_(io_) {
+    AKO_ASSERT(settings_.peers.size() <= peers_max && settings_.self < settings_.peers.size(),
+               std::to_string(settings_.self) + " of " + std::to_string(settings_.peers.size()));
+    context_.log = [this](const std::string& line) {
+        if (settings_.log) settings_.log(line);
+    };
+    context_.detail = [this](const std::string& line) {
+        if (settings_.detail) settings_.detail(line);
+    };
+    terms_.own = settings_.hello;
+    terms_.self = settings_.self;
+    terms_.expected_incarnation = settings_.expected_incarnation;
+    for (const TransportPeer& peer : settings_.peers) terms_.peer_names.push_back(peer.name);
+    terms_.own.peer_name = terms_.peer_names[settings_.self];
+    for (const std::string& name : terms_.peer_names)
+        if (name.size() > text_bytes_max)
+            throw StartupError("the name of a peer is too long", name);
+    if (terms_.own.run_name.size() > text_bytes_max)
+        throw StartupError("the name of the run is too long", terms_.own.run_name);
+
+    for (PeerIndex peer = 0; peer < settings_.peers.size(); ++peer) {
+        const TransportPeer& other = settings_.peers[peer];
+        links_.push_back(peer == settings_.self
+                             ? nullptr
+                             : std::make_unique<Link>(peer, other.name, other.link_mbit, context_,
+                                                      make_dialer(peer)));
+        if (peer != settings_.self) set_peer_address(peer, other.address);
+    }
+}
+
+TransportCore::~TransportCore() { stop(Time{0}); }
+
+std::unique_ptr<Dialer> TransportCore::make_dialer(PeerIndex peer) {
+    Dialer::Events events;
+    events.connected = [this, peer](asio::ip::tcp::socket socket) {
+        shake_hands(std::move(socket), peer);
+    };
+    events.failed = [this, peer](const std::string& why) { links_[peer]->note(why); };
+    return std::make_unique<Dialer>(io_, milliseconds(settings_.connect_timeout_ms),
+                                    settings_.self > peer, settings_.hello.process_id + peer,
+                                    std::move(events));
+}
+
+void TransportCore::set_peer_address(PeerIndex peer, const std::string& address) {
+    AKO_ASSERT(!thread_.joinable(), "addresses are fixed once the transport has started");
+    links_.at(peer)->dialer().set_address(checked_address(address, settings_.peers[peer].name));
+}
+
+void TransportCore::bind() {
+    if (acceptor_) return;
+    const TransportPeer& self = settings_.peers[settings_.self];
+    const std::string& listen = self.listen.empty() ? self.address : self.listen;
+    acceptor_ = std::make_unique<Acceptor>(io_, checked_address(listen, self.name));
+}
+
+void TransportCore::start(FrameSource& source, FrameSink& sink) {
+    AKO_ASSERT(context_.source == nullptr, "start() is called once");
+    bind();
+    context_.source = &source;
+    context_.sink = &sink;
+    thread_ = std::thread([this] { run(); });
+}
+
+void TransportCore::run() {
+    network_thread_ = std::this_thread::get_id();
+    ticked_at_ = clock_.now();
+    // What is still thrown here (no memory) has no handler that could make it good, and must not
+    // leave the thread.
+    try {
+        acceptor_->begin(
+            [this](asio::ip::tcp::socket socket) { shake_hands(std::move(socket), std::nullopt); });
+        for (const auto& link : links_)
+            if (link) link->dialer().begin(clock_.now());
+        tick();
+        io_.run();
+    } catch (const std::exception& exception) {
+        AKO_ASSERT(false, exception.what());
+    }
+}
+
+void TransportCore::tick() {
+    const Time now = clock_.now();
+    const Time late = now - ticked_at_ - tick_period;
+    ticked_at_ = now;
+    const Time excuse = late > late_tick ? late : Time{0};
+    for (std::size_t i = 0; i < handshakes_.size(); ++i) handshakes_[i]->tick(now);
+    forget_ended_handshakes();
+    for (const auto& link : links_)
+        if (link) link->tick(now, excuse);
+    poll();
+
+    const auto up = [](const auto& link) { return link && link->up(); };
+    if (context_.stopping &&
+        (now >= drain_until_ || std::none_of(links_.begin(), links_.end(), up)))
+        return finish_stop();
+    tick_timer_.expires_after(tick_period);
+    tick_timer_.async_wait([this](const asio::error_code& error) {
+        if (!error) tick();
+    });
+}
+
+void TransportCore::poll() { context_.sink->poll(clock_.now()); }
+
+void TransportCore::notify() {
+    if (notified_.exchange(true)) return;
+    asio::post(io_, [this] {
+        notified_ = false;
+        poll();
+    });
+}
+
+void TransportCore::stop(Time drain_until) {
+    if (!thread_.joinable()) return;
+    AKO_ASSERT(std::this_thread::get_id() != network_thread_, "a thread cannot join itself");
+    asio::post(io_, [this, drain_until] { begin_stop(drain_until); });
+    thread_.join();
+}
+
+void TransportCore::begin_stop(Time drain_until) {
+    context_.stopping = true;
+    drain_until_ = drain_until;
+    acceptor_->close();
+    for (const auto& handshake : handshakes_)
+        if (!handshake->over()) handshake->drop();
+    for (const auto& link : links_)
+        if (link) link->drain();
+}
+
+void TransportCore::finish_stop() {
+    for (const auto& link : links_)
+        if (link) link->end("this peer has stopped");
+    io_.stop();
+}
+
+std::vector<LinkCounters> TransportCore::counters() const {
+    std::vector<LinkCounters> counters;
+    for (const auto& link : links_) counters.push_back(link ? link->counters() : LinkCounters{});
+    return counters;
+}
+
+Link& TransportCore::link(PeerIndex peer) {
+    AKO_ASSERT(std::this_thread::get_id() == network_thread_, "not on the network thread");
+    AKO_ASSERT(peer < links_.size() && links_[peer], "no link to peer " + std::to_string(peer));
+    return *links_[peer];
+}
+
+void TransportCore::forget_ended_handshakes() {
+    std::erase_if(handshakes_, [](const auto& handshake) { return handshake->over(); });
+}
+
+void TransportCore::shake_hands(asio::ip::tcp::socket socket, std::optional<PeerIndex> dialled) {
+    if (handshakes_.size() >= handshakes_max) forget_ended_handshakes();
+    if (handshakes_.size() >= handshakes_max) {
+        if (dialled) links_[*dialled]->dialer().back_off(clock_.now());
+        return log_stranger("too many connections without a Hello; one was closed", true);
+    }
+    asio::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    auto session = std::make_shared<Session>(
+        std::move(socket),
+        gone ? "a connection that is gone" : remote_text(remote, dialled.has_value()), clock_);
+    const Time deadline = clock_.now() + milliseconds(settings_.handshake_timeout_ms);
+    auto handshake =
+        std::make_shared<Handshake>(*this, terms_, std::move(session), dialled, deadline);
+    handshakes_.push_back(handshake);
+    if (dialled) links_[*dialled]->expect(handshake);
+    handshake->begin();
+}
+
+// Both sides of a pair dial. Of two sessions that cross, the one that the lower index dialled
+// stands; the lower index sees to it, by closing the other.
+bool TransportCore::loses_crossing(const Link& link) const {
+    if (link.peer() < settings_.self) return false;
+    const Handshake* pending = link.pending();
+    if (pending != nullptr && pending->dialled()) return true;
+    return link.up() && link.dialled_here() && !link.quiet();
+}
+
+void TransportCore::log_stranger(const std::string& why, bool refused) {
+    const Time now = clock_.now();
+    if (now - strangers_since_ >= std::chrono::seconds(1)) {
+        strangers_since_ = now;
+        strangers_logged_ = 0;
+    }
+    if (++strangers_logged_ <= strangers_logged_max)
+        (refused ? context_.log : context_.detail)(why);
+}
+
+HandshakeHost::Verdict TransportCore::identified(Handshake& handshake) {
+    Link& link = *links_[*handshake.peer()];
+    const Hello& hello = handshake.hello();
+    if (context_.stopping) return {Verdict::Kind::drop, {}};
+    if (!handshake.dialled() && loses_crossing(link)) return {Verdict::Kind::drop, {}};
+    // Two processes that claim one name: the one that is here stays until it has been silent for
+    // the life time-out; a restarted peer is let in then.
+    if (link.up() && link.hello().process_id != hello.process_id)
+        return {Verdict::Kind::refuse,
+                {"process_id", hex(link.hello().process_id), hex(hello.process_id)}};
+    if (auto reject = context_.sink->admit(link.peer(), hello)) {
+        for (std::string* text : {&reject->field, &reject->expected, &reject->got})
+            text->resize(std::min(text->size(), text_bytes_max));
+        return {Verdict::Kind::refuse, std::move(*reject)};
+    }
+    if (handshake.dialled()) return {};
+    const auto found =
+        std::find_if(handshakes_.begin(), handshakes_.end(),
+                     [&](const auto& candidate) { return candidate.get() == &handshake; });
+    link.expect(*found);
+    return {};
+}
+
+void TransportCore::stands(Handshake& handshake) { links_[*handshake.peer()]->adopt(handshake); }
+
+void TransportCore::failed(Handshake& handshake, const std::string& why, bool refused) {
+    if (context_.stopping) return;
+    if (!handshake.peer()) return log_stranger(why, refused);
+    Link& link = *links_[*handshake.peer()];
+    if (handshake.dialled()) {
+        link.forget_pending();
+        if (refused)
+            link.dialer().back_off_long(clock_.now());
+        else
+            link.dialer().back_off(clock_.now());
+    }
+    link.note(why, refused);
+}
+
+}  // namespace ako

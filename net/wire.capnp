@@ -1,0 +1,183 @@
+# The headers of frames on the wire. A frame is a prefix of 12 bytes (net/frame_prefix.h), then one
+# Header in the stream framing of Cap'n Proto, then the payload: raw float32 values, little-endian.
+# net/codec translates between these messages and the structs of include/ako/frame.h, whose
+# docstrings hold the details. A change that an older peer would misread raises `protocol_version`
+# there.
+@0xb2c7d2f1a9e84c31;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("ako::wire");
+
+struct Header {
+  union {
+    hello @0 :Hello;
+    reject @1 :Reject;
+    claim @2 :Claim;
+    partial @3 :Partial;
+    status @4 :Status;
+    want @5 :Want;
+    wantCut @6 :WantCut;
+    cutRow @7 :CutRow;
+    prepare @8 :Prepare;
+    promise @9 :Promise;
+    accept @10 :Accept;
+    accepted @11 :Accepted;
+    bye @12 :Bye;
+  }
+}
+
+# "This is who I am and what I train": the dialler says it first, the listener answers with its own,
+# and the dialler repeats its own to say that it accepts and the session stands.
+struct Hello {
+  protocol @0 :UInt32;
+  incarnation @1 :UInt32;     # 0 = undecided
+  processId @2 :UInt64;       # random, not 0, one per process life
+  runName @3 :Text;
+  trainingDigest @4 :Data;    # every digest is a SHA-256, 32 bytes
+  layoutDigest @5 :Data;
+  initialDigest @6 :Data;
+  peerName @7 :Text;          # the sender
+  toPeerName @8 :Text;        # whom the sender believes to talk to
+}
+
+# "I refuse your Hello": the field that does not match, what I expected and what you sent.
+struct Reject {
+  field @0 :Text;
+  expected @1 :Text;
+  got @2 :Text;
+}
+
+# "This incarnation of my row is mine": said by a restarted peer that has adopted its own row.
+struct Claim {
+  incarnation @0 :UInt32;
+  processId @1 :UInt64;
+}
+
+# "These blocks of row `origin` are so, as of one version": the payload is their elements.
+struct Partial {
+  origin @0 :UInt32;
+  incarnation @1 :UInt32;     # with `round`: the version of all these blocks
+  round @2 :UInt64;
+  firstBlock @3 :UInt32;
+  blockCount @4 :UInt32;
+  sealedAt @5 :Int64;         # nanoseconds on the clock of `origin`
+  relayed @6 :Bool;
+  checksums @7 :List(UInt32); # CRC-32C of each block
+}
+
+# "This is how I am and what I hold": the state of the sender, repeated as its heartbeat.
+struct Status {
+  sentAt @0 :Int64;           # nanoseconds on the sender's clock
+  echoSentAt @1 :Int64;       # `sentAt` of the newest Status received from you; 0 = none
+  echoHeld @2 :Int64;         # nanoseconds since that one arrived
+  loss @3 :Float32;
+  stop @4 :StopReason;
+  reached @5 :UInt64;         # bit j: the sender has a session with peer j
+  progress @6 :List(Progress);
+  rows @7 :List(RowHeld);
+  finalRound :union {
+    none @8 :Void;
+    round @9 :UInt64;
+  }
+  accepted @10 :Ballot;
+  decided @11 :Ballot;
+  digest @12 :Data;           # empty = no cut adopted yet
+  verdict @13 :Verdict;       # null = none
+}
+
+# How far one peer is, as far as the sender has heard.
+struct Progress {
+  round @0 :UInt64;
+  samples @1 :UInt64;
+}
+
+# What the sender holds of one row: its lowest and highest version, and a checksum of the version
+# map.
+struct RowHeld {
+  lowestIncarnation @0 :UInt32;
+  highestIncarnation @1 :UInt32;
+  lowestRound @2 :UInt64;
+  highestRound @3 :UInt64;
+  mapChecksum @4 :UInt32;
+}
+
+enum StopReason {
+  none @0;
+  budgetSpent @1;
+  targetReached @2;
+  requested @3;
+}
+
+# The newest evaluation on the test set, at a mark of progress.
+struct Verdict {
+  progress @0 :Float64;
+  accuracy @1 :Float32;
+  loss @2 :Float32;
+}
+
+# A number that orders proposals of the cut; number 0 is "none".
+struct Ballot {
+  number @0 :UInt32;
+  proposer @1 :UInt32;
+}
+
+# "Send me these blocks of row `row`": newer than the version given, or exactly of it.
+struct Want {
+  row @0 :UInt32;
+  exact @1 :Bool;
+  runs @2 :List(Run);
+
+  struct Run {
+    firstBlock @0 :UInt32;
+    blockCount @1 :UInt32;
+    incarnation @2 :UInt32;
+    round @3 :UInt64;
+  }
+}
+
+# "Send me the version map of this cut."
+struct WantCut {
+  cut @0 :Ballot;
+}
+
+# "This is one row of the version map of the cut", run-length coded.
+struct CutRow {
+  cut @0 :Ballot;
+  row @1 :UInt32;
+  runs @2 :List(Run);
+
+  struct Run {
+    blockCount @0 :UInt32;
+    incarnation @1 :UInt32;
+    round @2 :UInt64;
+  }
+}
+
+# "Will you follow this ballot?" (Single-decree Paxos over the cut: phase 1.)
+struct Prepare {
+  ballot @0 :Ballot;
+}
+
+# "I follow no lower ballot than this one, and this is what I have accepted so far."
+struct Promise {
+  ballot @0 :Ballot;
+  acceptedBallot @1 :Ballot;
+  acceptedCut @2 :Ballot;
+}
+
+# "Accept this cut under this ballot." (Phase 2.)
+struct Accept {
+  ballot @0 :Ballot;
+  cut @1 :Ballot;
+}
+
+# "I hold exactly this cut and have accepted it under this ballot."
+struct Accepted {
+  ballot @0 :Ballot;
+  cut @1 :Ballot;
+}
+
+# "I leave on purpose after this round": left, not lost.
+struct Bye {
+  finalRound @0 :UInt64;
+}
