@@ -1,0 +1,87 @@
+#include "src/commands/check_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ako/blocks.h"
+#include "models/catalog.h"
+#include "src/commands/memory_plan.h"
+#include "src/commands/run_display.h"
+#include "src/commands/training_data.h"
+#include "src/config/cluster_file.h"
+
+namespace ako {
+
+namespace {
+
+constexpr double mb = 1e6;
+
+/// 431080 as "431,080".
+std::string grouped(std::uint64_t number) {
+    std::string text = fmt::to_string(number);
+    for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3)
+        text.insert(static_cast<std::size_t>(place), ",");
+    return text;
+}
+
+void print_network(const Network& network) {
+    fmt::print("# network: {} parameters, M = {}\n", grouped(network.parameter_count()),
+               bytes_text(static_cast<double>(network.parameter_count() * sizeof(float))));
+    for (const Tensor& tensor : network.tensors()) {
+        std::string shape;
+        for (const std::size_t extent : tensor.shape)
+            shape += fmt::format("{}{}", shape.empty() ? "" : " x ", extent);
+        fmt::print("#   {:<34} {:<24} {:>10}\n", tensor.name, shape,
+                   grouped(tensor.element_count()));
+    }
+}
+
+void print_memory(const Settings& settings, const MemoryPlan& plan) {
+    fmt::print("#\n# memory of one peer, n = {} peers                                   MB\n",
+               settings.peers.size());
+    for (const MemoryTerm& term : plan.terms)
+        fmt::print("#   {:<34} {:<24} {:>10.1f}\n", term.name, term.formula,
+                   static_cast<double>(term.bytes) / mb);
+    fmt::print("#   {:<34} {:<24} {:>10.1f}\n", "sum", "", static_cast<double>(plan.bytes()) / mb);
+    fmt::print("#   {:<34} {:<24} {:>10.1f}\n", "allowed", "memory_mb_max",
+               static_cast<double>(settings.memory_mb_max));
+}
+
+void print_traffic(const Settings& settings, const Network& network, std::uint64_t budget) {
+    const auto vector_bytes = static_cast<double>(network.parameter_count() * sizeof(float));
+    const auto others = static_cast<double>(settings.peers.size() - 1);
+    const unsigned partitions = settings.exchange.partitions;
+    fmt::print("#\n# what one peer sends\n");
+    if (partitions == 0)
+        fmt::print("#   {:<34} as much as the links take, at most {}\n", "bytes per round",
+                   bytes_text(vector_bytes * others));
+    else
+        fmt::print("#   {:<34} {} ({} to each of {} others)\n", "bytes per round",
+                   bytes_text(vector_bytes * others / partitions),
+                   bytes_text(vector_bytes / partitions), settings.peers.size() - 1);
+    const Blocks blocks(network.parameter_count());
+    fmt::print("#   {:<34} {} of {} kB\n", "blocks of a row", blocks.count(),
+               blocks.block_elements() * sizeof(float) / 1024);
+    const std::uint64_t batch = settings.training.batch_per_peer;
+    fmt::print("#   {:<34} {} ({} samples)\n", "rounds of all peers together",
+               grouped((budget + batch - 1) / batch), grouped(budget));
+}
+
+}  // namespace
+
+ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
+    const Settings settings = read_cluster_file(file, overrides);
+    const auto network = make_network(settings.model);
+    const TrainingData data(settings);
+    const MemoryPlan plan = plan_memory(settings, {network->parameter_count(), data.bytes()});
+    // YAML throughout, so that the output is itself a cluster file.
+    fmt::print("# {} as resolved\n{}\n", file, write_cluster_text(settings));
+    print_network(*network);
+    print_memory(settings, plan);
+    print_traffic(settings, *network, data.sample_budget());
+    check_memory(settings, plan);
+    return exit_ok;
+}
+
+}  // namespace ako

@@ -1,0 +1,15 @@
+// `ako check`: what a cluster file comes to, without starting anything.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/commands/interrupts.h"
+
+namespace ako {
+
+/// Prints the resolved settings, the network's tensors, the memory of one peer term by term and the
+/// bytes per round. Throws StartupError for whatever would keep the training from starting.
+ExitStatus check(const std::string& file, const std::vector<std::string>& overrides);
+
+}  // namespace ako

@@ -1,0 +1,79 @@
+#include "src/commands/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "src/commands/check_command.h"
+#include "src/commands/interrupts.h"
+#include "src/commands/launch_command.h"
+#include "src/commands/train_command.h"
+
+namespace ako {
+
+namespace {
+
+constexpr const char* about =
+    "Ako trains one neural network on several machines over an ordinary network, with no server.";
+
+constexpr const char* exit_statuses =
+    "Exit status: 0 trained, and all who finished hold the same parameters; 2 could not start;\n"
+    "3 a loss or gradient is not finite; 4 no agreement was possible; 130 interrupted.\n"
+    "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
+    "1 if a peer crashed.";
+
+/// FILE and --set, which all commands have.
+void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::string>& overrides) {
+    command.add_option("FILE", file, "the cluster file (YAML)")->required();
+    command
+        .add_option("--set", overrides,
+                    "override a key of the file, such as training.epochs=1; repeatable")
+        ->type_name("KEY=VALUE")
+        ->take_all()
+        ->allow_extra_args(false);
+}
+
+}  // namespace
+
+int run_command_line(int count, char** words) {
+    CLI::App app{about, "ako"};
+    app.footer(exit_statuses);
+    app.set_version_flag("--version", "ako " AKO_VERSION);
+    app.require_subcommand(1);
+
+    std::string check_file;
+    std::vector<std::string> check_overrides;
+    CLI::App* check_words = app.add_subcommand(
+        "check", "Show resolved settings, memory per peer and bytes per round; start nothing");
+    add_cluster_file(*check_words, check_file, check_overrides);
+
+    TrainOptions train_options;
+    CLI::App* train_words = app.add_subcommand("train", "Train as one peer, in the foreground");
+    add_cluster_file(*train_words, train_options.file, train_options.overrides);
+    train_words->add_option("--peer", train_options.peer, "which peer of the file this one is")
+        ->required()
+        ->type_name("NAME");
+    train_words
+        ->add_option("--output-dir", train_options.output_dir,
+                     "write results here instead of into a new folder")
+        ->type_name("FOLDER");
+    train_words->add_option("--report-fd", train_options.report_fd)->group("");
+
+    LaunchOptions launch_options;
+    CLI::App* launch_words = app.add_subcommand(
+        "launch", "Train as all peers of the file, on this machine, one process each");
+    add_cluster_file(*launch_words, launch_options.file, launch_options.overrides);
+    launch_words->add_flag("--free-ports", launch_options.free_ports,
+                           "use free ports of 127.0.0.1 instead of the file's addresses");
+
+    try {
+        app.parse(count, words);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? exit_ok : exit_start_up;
+    }
+    if (check_words->parsed()) return check(check_file, check_overrides);
+    if (train_words->parsed()) return train(train_options);
+    return launch(launch_options);
+}
+
+}  // namespace ako

@@ -1,0 +1,20 @@
+// `ako launch`: all peers of a cluster file on this machine, one process each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/commands/interrupts.h"
+
+namespace ako {
+
+struct LaunchOptions {
+    std::string file;
+    std::vector<std::string> overrides;  ///< of --set
+    bool free_ports = false;             ///< other ports than the file's, on 127.0.0.1
+};
+
+/// Returns the exit status: see Summary::exit_status. Throws StartupError.
+ExitStatus launch(const LaunchOptions& options);
+
+}  // namespace ako

@@ -1,0 +1,70 @@
+#include "src/commands/memory_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ako/blocks.h"
+#include "ako/error.h"
+#include "src/outbox.h"
+
+namespace ako {
+
+namespace {
+
+constexpr std::size_t mb = 1'000'000;
+
+/// The program and its libraries, OpenBLAS's buffers of one thread (32 MB), the layers' own
+/// buffers for a batch of the usual size, and the stacks.
+constexpr std::size_t program_bytes = 96 * mb;
+
+}  // namespace
+
+std::size_t MemoryPlan::bytes() const {
+    std::size_t sum = 0;
+    for (const MemoryTerm& term : terms) sum += term.bytes;
+    return sum;
+}
+
+MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
+    if (Blocks(run.parameter_count).count() > block_count_max) {
+        throw StartupError(
+            fmt::format("model: {} parameters, at most {} are supported", run.parameter_count,
+                        block_count_max * block_elements_default),
+            "train a smaller model");
+    }
+    const std::size_t vector_bytes = run.parameter_count * sizeof(float);
+    const std::size_t others = settings.peers.size() - 1;
+    // The pool never holds less than one largest frame of every other peer.
+    const std::size_t pool_bytes = others * std::max(vector_bytes, payload_bytes_limit);
+    return {{{"rows of the others", "(n - 1) M", others * vector_bytes},
+             {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
+             {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)", pool_bytes},
+             {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
+             {"gradient", "M", vector_bytes},
+             {"momentum", "M", vector_bytes},
+             {"initial parameters", "M", vector_bytes},
+             {"evaluation copy", "M", vector_bytes},
+             {"replica", "M", vector_bytes},
+             {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
+             {"relays under way, at most", "n x 4 MiB",
+              settings.peers.size() * Outbox::relay_bytes_max},
+             {"data set", "", run.data_bytes},
+             {"program and buffers", "", program_bytes}}};
+}
+
+void check_memory(const Settings& settings, const MemoryPlan& plan) {
+    if (plan.bytes() <= settings.memory_mb_max * mb) return;
+    std::vector<MemoryTerm> terms = plan.terms;
+    std::sort(terms.begin(), terms.end(),
+              [](const MemoryTerm& a, const MemoryTerm& b) { return a.bytes > b.bytes; });
+    throw StartupError(
+        fmt::format("memory_mb_max: one peer would need {} MB, {} are allowed; most of it: {} ({} "
+                    "MB), {} ({} MB)",
+                    plan.bytes() / mb, settings.memory_mb_max, terms[0].name, terms[0].bytes / mb,
+                    terms[1].name, terms[1].bytes / mb),
+        "raise memory_mb_max, or train a smaller model or with fewer peers; `ako check` shows "
+        "every term");
+}
+
+}  // namespace ako

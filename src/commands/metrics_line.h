@@ -1,0 +1,63 @@
+// The metrics line: how one peer stands, once a second. One JSON object per line in
+// metrics-<peer>.jsonl and on the pipe to `ako launch`. Values; any thread.
+//
+//   time          seconds since this peer's process began
+//   phase         "waiting" (for the start), "training", "finishing" (the final exchange), "done"
+//   round         rounds this peer has made
+//   images        images this peer has computed on; images_per_s over the time since the last line
+//   loss          mean over the rounds since the last line
+//   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
+//   progress      0 .. 1 of the sample budget of all peers
+//   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
+//                 wire bytes since the start, and 10^6 bit/s since the last line
+//   links         the same per link, and live, advancing, partitions (observed P; 0: not known),
+//                 staleness_rounds, staleness_ms
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ako {
+
+struct LinkLine {
+    std::string peer;
+    bool live = false;
+    bool advancing = false;
+    double partitions = 0;
+    std::uint64_t staleness_rounds = 0;
+    double staleness_ms = 0;
+    std::uint64_t egress_bytes = 0;
+    std::uint64_t ingress_bytes = 0;
+    double egress_mbit = 0;
+    double ingress_mbit = 0;
+};
+
+struct MetricsLine {
+    double time = 0;
+    std::string phase;
+    std::uint64_t round = 0;
+    std::uint64_t images = 0;
+    double images_per_s = 0;
+    double loss = 0;
+    std::optional<double> accuracy;
+    double progress = 0;
+    std::uint64_t egress_bytes = 0;
+    std::uint64_t ingress_bytes = 0;
+    double egress_mbit = 0;
+    double ingress_mbit = 0;
+    std::vector<LinkLine> links;
+
+    /// Mean observed P over the live links that know theirs; 0 if none does.
+    double partitions() const;
+    /// The largest staleness of a live link, in rounds.
+    std::uint64_t staleness_rounds() const;
+};
+
+/// One line of JSON, without the line break.
+std::string to_json_text(const MetricsLine& line);
+/// nullopt if the text is not such a line.
+std::optional<MetricsLine> parse_metrics_line(const std::string& text);
+
+}  // namespace ako

@@ -1,0 +1,68 @@
+// A child: one peer's process under `ako launch`, with the pipes on which its log and its metrics
+// come. It ends when launch dies, however that comes about. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/commands/metrics_line.h"
+
+namespace ako {
+
+/// The reading end of a pipe, in whole lines.
+class LinePipe {
+  public:
+    explicit LinePipe(int fd);
+    ~LinePipe();
+    LinePipe(LinePipe&& other) noexcept;
+    LinePipe& operator=(LinePipe&&) = delete;
+
+    /// -1 once the other end is closed and all is read.
+    int fd() const { return fd_; }
+    /// Whole lines that can be read now, without waiting; at the end also an unfinished one.
+    std::vector<std::string> read_lines();
+
+  private:
+    int fd_;
+    std::string rest_;
+};
+
+class PeerChild {
+  public:
+    /// Starts this very program as `ako train` with these arguments; "--report-fd" is added.
+    /// Throws StartupError if the system refuses.
+    PeerChild(const std::string& name, const std::vector<std::string>& arguments);
+
+    const std::string& name() const { return name_; }
+    LinePipe& log() { return log_; }
+    LinePipe& report() { return report_; }
+
+    /// Takes in the metrics lines that have come; `seconds` is when, since the run began.
+    void read_report(double seconds);
+    const std::optional<MetricsLine>& last_line() const { return last_line_; }
+    double last_line_at() const { return last_line_at_; }
+
+    /// Sends a signal, if it still runs.
+    void signal(int number) const;
+    /// Has it ended? Looks without waiting.
+    bool ended();
+    /// After the end: the exit status, or the negative number of the signal that ended it.
+    int exit() const;
+
+  private:
+    struct Pipes;
+    PeerChild(const std::string& name, const std::vector<std::string>& arguments, Pipes pipes);
+
+    const std::string name_;
+    LinePipe log_;
+    LinePipe report_;
+    pid_t pid_ = -1;
+    std::optional<int> wait_status_;
+    std::optional<MetricsLine> last_line_;
+    double last_line_at_ = 0;
+};
+
+}  // namespace ako

@@ -1,0 +1,74 @@
+#include "src/commands/peer_result.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "src/commands/run_folder.h"
+
+namespace ako {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json or_null(const std::optional<double>& number) {
+    return number ? ordered_json(*number) : ordered_json(nullptr);
+}
+
+std::optional<double> optional_number(const ordered_json& json) {
+    return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
+}
+
+}  // namespace
+
+void write_result(const std::string& path, const PeerResult& result) {
+    const ordered_json json = {{"name", result.name},
+                               {"ending", result.ending},
+                               {"why", result.why},
+                               {"exit", result.exit},
+                               {"seconds", result.seconds},
+                               {"finish_seconds", result.finish_seconds},
+                               {"rounds", result.rounds},
+                               {"images", result.images},
+                               {"samples_total", result.samples_total},
+                               {"egress_bytes", result.egress_bytes},
+                               {"ingress_bytes", result.ingress_bytes},
+                               {"accuracy", or_null(result.accuracy)},
+                               {"loss", or_null(result.loss)},
+                               {"agreed", result.agreed},
+                               {"identical", result.identical},
+                               {"digest", result.digest},
+                               {"finished_with", result.finished_with},
+                               {"lost_peers", result.lost_peers}};
+    write_whole_file(path, json.dump(2) + "\n");
+}
+
+std::optional<PeerResult> read_result(const std::string& path) try {
+    std::ifstream in(path);
+    if (!in) return std::nullopt;
+    const ordered_json json = ordered_json::parse(in);
+    PeerResult result;
+    result.name = json.at("name");
+    result.ending = json.at("ending");
+    result.why = json.at("why");
+    result.exit = json.at("exit");
+    result.seconds = json.at("seconds");
+    result.finish_seconds = json.at("finish_seconds");
+    result.rounds = json.at("rounds");
+    result.images = json.at("images");
+    result.samples_total = json.at("samples_total");
+    result.egress_bytes = json.at("egress_bytes");
+    result.ingress_bytes = json.at("ingress_bytes");
+    result.accuracy = optional_number(json.at("accuracy"));
+    result.loss = optional_number(json.at("loss"));
+    result.agreed = json.at("agreed");
+    result.identical = json.at("identical");
+    result.digest = json.at("digest");
+    result.finished_with = json.at("finished_with").get<std::vector<std::string>>();
+    result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
+    return result;
+} catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+}
+
+}  // namespace ako

@@ -1,0 +1,37 @@
+// The result of one peer: what it leaves in result-<peer>.json for `ako launch` and for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ako {
+
+struct PeerResult {
+    std::string name;
+    std::string ending;  ///< "finished", "interrupted", "not_agreed", "failed", "numbers"
+    std::string why;     ///< why it stopped, or why there was no agreement
+    int exit = 0;
+    double seconds = 0;         ///< from the start of the process to the end of the final exchange
+    double finish_seconds = 0;  ///< of that, the final exchange
+    std::uint64_t rounds = 0;
+    std::uint64_t images = 0;
+    std::uint64_t samples_total = 0;  ///< of all peers, as known here
+    std::uint64_t egress_bytes = 0;
+    std::uint64_t ingress_bytes = 0;
+    std::optional<double> accuracy;  ///< of the final parameters, 0 .. 1
+    std::optional<double> loss;
+    bool agreed = false;
+    bool identical = false;
+    std::string digest;  ///< empty without a final exchange
+    std::vector<std::string> finished_with;
+    std::vector<std::string> lost_peers;
+};
+
+/// Writes it as JSON. Throws StartupError.
+void write_result(const std::string& path, const PeerResult& result);
+/// nullopt if there is none that can be read.
+std::optional<PeerResult> read_result(const std::string& path);
+
+}  // namespace ako

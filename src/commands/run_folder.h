@@ -1,0 +1,25 @@
+// The run folder: runs/<run>-<time>/, where everything that a run leaves behind lies, and the link
+// runs/latest to the newest.
+//
+//   config.yaml             the settings as resolved
+//   metrics-<peer>.jsonl    one line a second: see metrics_line.h
+//   log-<peer>.txt          what it told people, and sessions and attempts to connect besides
+//   result-<peer>.json      how the peer ended: see peer_result.h
+//   model.safetensors       the parameters that all who finished hold
+//   model-<peer>.safetensors  those of a peer that ended without agreement
+//   summary.json            of `ako launch`: see summary.h
+#pragma once
+
+#include <string>
+
+#include "ako/settings.h"
+
+namespace ako {
+
+/// Makes the folder of a new run and writes config.yaml into it. Throws StartupError.
+std::string make_run_folder(const Settings& settings);
+
+/// Replaces `path` by `text`, at once. Throws StartupError.
+void write_whole_file(const std::string& path, const std::string& text);
+
+}  // namespace ako

@@ -1,0 +1,136 @@
+#include "src/commands/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "src/commands/run_display.h"
+
+namespace ako {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Digits of a digest that people compare; all 64 are in the files.
+constexpr std::size_t digest_digits = 16;
+
+/// Signals that a process sends itself by a bug, rather than being sent them.
+bool is_crash(int exit) {
+    return exit == -SIGABRT || exit == -SIGSEGV || exit == -SIGBUS || exit == -SIGFPE ||
+           exit == -SIGILL || exit == 1 || exit > exit_interrupted || exit == 127;
+}
+
+std::string how_it_ended(const PeerResult& peer) {
+    const std::string after = fmt::format("after round {}", peer.rounds);
+    if (peer.exit < 0) return fmt::format("ended by signal {} {}", -peer.exit, after);
+    return fmt::format("exit {} {}{}{}", peer.exit, after, peer.why.empty() ? "" : ": ", peer.why);
+}
+
+std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
+    std::uint64_t sum = 0;
+    for (const PeerResult& peer : peers) sum += peer.egress_bytes;
+    return sum;
+}
+
+}  // namespace
+
+std::vector<std::string> Summary::finished_with() const {
+    std::vector<std::string> names;
+    for (const PeerResult& peer : peers) {
+        if (peer.agreed) names.push_back(peer.name);
+    }
+    return names;
+}
+
+const PeerResult* Summary::finisher() const {
+    for (const PeerResult& peer : peers) {
+        if (peer.agreed) return &peer;
+    }
+    return nullptr;
+}
+
+bool Summary::replicas_identical() const {
+    const PeerResult* first = finisher();
+    return first != nullptr && std::all_of(peers.begin(), peers.end(), [&](const auto& peer) {
+               return !peer.agreed || peer.digest == first->digest;
+           });
+}
+
+ExitStatus Summary::exit_status() const {
+    if (interrupted) return exit_interrupted;
+    const auto any = [this](auto condition) {
+        return std::any_of(peers.begin(), peers.end(), condition);
+    };
+    if (any([](const PeerResult& peer) { return is_crash(peer.exit); })) return exit_crash;
+    for (const ExitStatus status : {exit_start_up, exit_numbers, exit_no_agreement}) {
+        if (any([status](const PeerResult& peer) { return peer.exit == status; })) return status;
+    }
+    if (!replicas_identical()) return exit_no_agreement;
+    // A peer that was asked to end by someone else than launch ended as asked.
+    return exit_ok;
+}
+
+std::string Summary::json() const {
+    const PeerResult* first = finisher();
+    ordered_json json = {{"run", run}, {"seconds", seconds}};
+    json["accuracy"] = first != nullptr && first->accuracy ? ordered_json(*first->accuracy)
+                                                           : ordered_json(nullptr);
+    json["replicas_identical"] = replicas_identical();
+    json["finished_with"] = finished_with();
+    json["digest"] = first != nullptr ? first->digest : "";
+    json["finish_seconds"] = first != nullptr ? first->finish_seconds : 0;
+    json["samples"] = first != nullptr ? first->samples_total : 0;
+    json["egress_bytes"] = total_egress(peers);
+    json["exit"] = static_cast<int>(exit_status());
+    json["interrupted"] = interrupted;
+    std::set<std::string> lost;
+    for (const PeerResult& peer : peers)
+        lost.insert(peer.lost_peers.begin(), peer.lost_peers.end());
+    json["lost_peers"] = lost;
+    json["peers"] = ordered_json::array();
+    for (const PeerResult& peer : peers)
+        json["peers"].push_back({{"name", peer.name},
+                                 {"rounds", peer.rounds},
+                                 {"images", peer.images},
+                                 {"egress_bytes", peer.egress_bytes},
+                                 {"ingress_bytes", peer.ingress_bytes},
+                                 {"digest", peer.digest},
+                                 {"lost_peers", peer.lost_peers},
+                                 {"exit", peer.exit},
+                                 {"why", peer.why}});
+    return json.dump(2) + "\n";
+}
+
+std::string Summary::text(const std::string& folder) const {
+    const PeerResult* first = finisher();
+    std::string text = fmt::format("time: {:.1f} s", seconds);
+    if (first != nullptr)
+        text += fmt::format(", of it {:.2f} s for the final exchange", first->finish_seconds);
+    text += "\n";
+    if (first != nullptr && first->accuracy)
+        text += fmt::format("test accuracy: {:.2f} %\n", *first->accuracy * 100);
+    text += fmt::format("bytes sent: {}", bytes_text(static_cast<double>(total_egress(peers))));
+    if (peers.size() > 1) text += fmt::format(" by {} peers", peers.size());
+    text += "\n";
+    for (const PeerResult& peer : peers) {
+        if (!peer.agreed) text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
+    }
+    if (first == nullptr)
+        text += "replicas identical: no (no agreement was reached)\n";
+    else if (replicas_identical())
+        text +=
+            fmt::format("replicas identical: yes ({}) on {}\n",
+                        first->digest.substr(0, digest_digits), fmt::join(finished_with(), ", "));
+    else
+        for (const PeerResult& peer : peers)
+            text += fmt::format("replicas identical: no ({} has {})\n", peer.name,
+                                peer.digest.substr(0, digest_digits));
+    return text + fmt::format("results: {}\n", folder);
+}
+
+}  // namespace ako

@@ -1,0 +1,43 @@
+// The summary of `ako launch`: what became of every peer, and whether those that finished together
+// hold the same. Written as summary.json:
+//
+//   seconds             from the start of the peers to the end of the last
+//   accuracy            of the agreed parameters on the test set, 0 .. 1; null without agreement
+//   replicas_identical  true if all who agreed hold the same digest, and at least one did
+//   finished_with       the names of those
+//   digest, finish_seconds, samples, egress_bytes, exit, interrupted, lost_peers
+//   peers               [{name, rounds, images, egress_bytes, ingress_bytes, digest, lost_peers,
+//                       exit, why}]; `exit` is negative if a signal ended it (-9: SIGKILL), and
+//                       then the figures are those of its last metrics line
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/commands/interrupts.h"
+#include "src/commands/peer_result.h"
+
+namespace ako {
+
+struct Summary {
+    std::string run;
+    double seconds = 0;
+    bool interrupted = false;
+    std::vector<PeerResult> peers;
+
+    std::vector<std::string> finished_with() const;
+    bool replicas_identical() const;
+    /// The first peer that finished with agreement, or nullptr.
+    const PeerResult* finisher() const;
+    /// The exit status of launch. Interrupted: 130. A peer that was killed from outside (SIGKILL,
+    /// SIGTERM, ..) is reported but no failure, as long as others finished identical: that is what
+    /// Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not start, 3 numbers,
+    /// 4 no agreement, or replicas that differ.
+    ExitStatus exit_status() const;
+
+    std::string json() const;
+    /// Some lines for people.
+    std::string text(const std::string& folder) const;
+};
+
+}  // namespace ako

@@ -1,0 +1,291 @@
+#include "src/commands/train_command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "ako/error.h"
+#include "models/blas.h"
+#include "models/catalog.h"
+#include "models/safetensors.h"
+#include "net/tcp_transport.h"
+#include "src/commands/log.h"
+#include "src/commands/memory_plan.h"
+#include "src/commands/metrics.h"
+#include "src/commands/peer_result.h"
+#include "src/commands/run_display.h"
+#include "src/commands/run_folder.h"
+#include "src/commands/training_data.h"
+#include "src/config/cluster_file.h"
+#include "src/digest.h"
+#include "src/modes/ako_exchange.h"
+#include "src/trainer.h"
+
+namespace ako {
+
+namespace {
+
+using Ending = TrainingOutcome::Ending;
+
+/// Six digits after the point: more than a test set can tell, and no noise of float32.
+double rounded(float number) { return std::round(static_cast<double>(number) * 1e6) / 1e6; }
+
+std::vector<std::string> peer_names(const Settings& settings) {
+    std::vector<std::string> names;
+    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
+    return names;
+}
+
+std::vector<std::string> names_of(const std::vector<PeerIndex>& peers, const Settings& settings) {
+    std::vector<std::string> names;
+    for (const PeerIndex peer : peers) names.push_back(settings.peers[peer].name);
+    return names;
+}
+
+/// Two peers whose tensors differ in name, order or shape must not mix their vectors.
+Digest layout_digest(const Network& network) {
+    std::string text;
+    for (const Tensor& tensor : network.tensors()) {
+        text += tensor.name;
+        for (const std::size_t extent : tensor.shape) text += fmt::format(" {}", extent);
+        text += "\n";
+    }
+    return sha256(text);
+}
+
+std::uint64_t random_process_id() {
+    std::random_device device;
+    std::uint64_t id = 0;
+    while (id == 0) id = (std::uint64_t{device()} << 32) | device();
+    return id;
+}
+
+Hello make_hello(const Settings& settings, PeerIndex self, const Network& network,
+                 std::span<const float> initial) {
+    Hello hello;
+    hello.run_name = settings.run;
+    hello.training_digest = sha256(training_digest_text(settings));
+    hello.layout_digest = layout_digest(network);
+    hello.initial_digest = sha256(std::as_bytes(initial));
+    hello.peer_name = settings.peers[self].name;
+    hello.process_id = random_process_id();
+    return hello;
+}
+
+TransportSettings transport_settings(const Settings& settings, PeerIndex self, Hello hello,
+                                     const Log& log) {
+    const ExchangeSettings& exchange = settings.exchange;
+    TransportSettings transport;
+    transport.self = self;
+    transport.hello = std::move(hello);
+    for (const PeerSettings& peer : settings.peers)
+        transport.peers.push_back(
+            {peer.name, peer.address, peer.listen, exchange.link_mbit.value_or(0)});
+    for (const LinkLimit& limit : exchange.link_limits) {
+        if (limit.from == self) transport.peers[limit.to].link_mbit = limit.mbit;
+    }
+    transport.egress_mbit_max = exchange.egress_mbit_max.value_or(0);
+    transport.connect_timeout_ms = exchange.connect_timeout_ms;
+    transport.life_timeout_ms = exchange.life_timeout_ms;
+    transport.log = log.notice();
+    transport.detail = log.detail();
+    return transport;
+}
+
+/// Where metrics lines go: to `ako launch`, or to this terminal.
+std::function<void(const MetricsLine&)> line_listener(const TrainOptions& options,
+                                                      const Settings& settings) {
+    if (options.report_fd < 0) {
+        auto display = std::make_shared<RunDisplay>(std::vector{options.peer}, settings.run);
+        return [display, name = options.peer](const MetricsLine& line) {
+            if (line.phase == "training")
+                display->show_row(line.time, name, line);
+            else
+                display->show_state(line.time, name, line.round, line.phase);
+        };
+    }
+    // A launch that is stopped must not stop its peers with it: lines that find no room are
+    // dropped.
+    fcntl(options.report_fd, F_SETFL, O_NONBLOCK);
+    fcntl(options.report_fd, F_SETFD, FD_CLOEXEC);
+    return [fd = options.report_fd](const MetricsLine& line) {
+        const std::string text = to_json_text(line) + "\n";
+        [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
+    };
+}
+
+ExitStatus exit_status(const TrainingOutcome& outcome) {
+    switch (outcome.ending) {
+        case Ending::finished:
+            return exit_ok;
+        case Ending::interrupted:
+            return exit_interrupted;
+        case Ending::not_agreed:
+            return exit_no_agreement;
+        case Ending::failed:
+            return exit_start_up;
+        case Ending::numbers:
+            return exit_numbers;
+    }
+    return exit_crash;
+}
+
+std::string ending_name(Ending ending) {
+    switch (ending) {
+        case Ending::finished:
+            return "finished";
+        case Ending::interrupted:
+            return "interrupted";
+        case Ending::not_agreed:
+            return "not_agreed";
+        case Ending::failed:
+            return "failed";
+        case Ending::numbers:
+            return "numbers";
+    }
+    return "";
+}
+
+/// Writes the parameters where they belong. Of the peers that agreed under one `ako launch`, whose
+/// files would all be the same, the lowest writes.
+void write_model(const TrainOptions& options, const std::string& folder, const Settings& settings,
+                 PeerIndex self, const Network& network, const TrainingOutcome& outcome) {
+    if (outcome.parameters.empty()) return;
+    const FinishReport& report = outcome.report;
+    const bool launched = !options.output_dir.empty();
+    const bool lowest = report.finished_with.empty() || report.finished_with.front() == self;
+    if (launched && report.agreed && !lowest) return;
+    const std::string name =
+        launched && !report.agreed ? fmt::format("model-{}", options.peer) : std::string("model");
+    write_safetensors(fmt::format("{}/{}.safetensors", folder, name), network.tensors(),
+                      outcome.parameters,
+                      {{"run", settings.run},
+                       {"peer", options.peer},
+                       {"digest", hex(report.digest)},
+                       {"accuracy", fmt::format("{:.4f}", outcome.verdict.accuracy)}});
+}
+
+PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
+                       const MetricsLine& last) {
+    const FinishReport& report = outcome.report;
+    PeerResult result;
+    result.name = settings.peers[self].name;
+    result.ending = ending_name(outcome.ending);
+    result.why = report.why_not.empty() ? outcome.why : report.why_not;
+    result.exit = exit_status(outcome);
+    result.seconds = last.time;
+    result.finish_seconds = report.seconds;
+    result.rounds = last.round;
+    result.images = last.images;
+    result.samples_total = report.samples_total;
+    result.egress_bytes = last.egress_bytes;
+    result.ingress_bytes = last.ingress_bytes;
+    if (outcome.parameters.empty()) return result;
+    result.accuracy = rounded(outcome.verdict.accuracy);
+    result.loss = rounded(outcome.verdict.loss);
+    result.agreed = report.agreed;
+    result.identical = report.identical;
+    result.digest = hex(report.digest);
+    result.finished_with = names_of(report.finished_with, settings);
+    result.lost_peers = names_of(report.lost, settings);
+    return result;
+}
+
+void log_ending(const PeerResult& result, const std::function<void(const std::string&)>& log) {
+    if (result.ending == "failed" || result.ending == "numbers") {
+        log(fmt::format("stopped: {}", result.why));
+        return;
+    }
+    if (!result.accuracy) return log(fmt::format("{}: {}", result.ending, result.why));
+    const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
+    if (!result.agreed)
+        log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
+                        accuracy));
+    else
+        log(fmt::format("{}: {}, digest {}", result.ending, accuracy, result.digest.substr(0, 16)));
+}
+
+/// All that one peer is made of, in the order in which it is made.
+class PeerProcess {
+  public:
+    PeerProcess(const TrainOptions& options, const std::atomic<int>& interrupts)
+        : options_(options),
+          interrupts_(interrupts),
+          settings_(read_cluster_file(options.file, options.overrides)),
+          self_(peer_by_name(settings_, options.peer)),
+          log_(options.peer, options.report_fd < 0 ? LogStyle::with_time_and_name : LogStyle::bare),
+          network_(make_network(settings_.model, settings_.seed + self_)),
+          data_(settings_) {
+        check_memory(settings_,
+                     plan_memory(settings_, {network_->parameter_count(), data_.bytes()}));
+        set_blas_threads(settings_.training.threads);
+    }
+
+    ExitStatus run() {
+        std::vector<float> initial(network_->parameter_count());
+        network_->initialize(settings_.seed, initial);
+        const SteadyClock clock;
+        TcpTransport transport(
+            transport_settings(settings_, self_, make_hello(settings_, self_, *network_, initial),
+                               log_),
+            clock);
+        transport.bind();  // before the folder is made: a port that is taken leaves nothing behind
+        const std::string folder =
+            options_.output_dir.empty() ? make_run_folder(settings_) : options_.output_dir;
+        log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
+        Metrics metrics(fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
+                        line_listener(options_, settings_), peer_names(settings_), self_, transport,
+                        clock);
+        AkoExchange exchange(exchange_settings(), std::move(initial), transport, clock,
+                             interrupts_);
+        metrics.watch(exchange);
+        exchange.start();
+        const auto batches = data_.batches(self_);
+        Trainer trainer(*network_, *batches, data_.test_set(), exchange, settings_.training,
+                        interrupts_, metrics);
+        const TrainingOutcome outcome = trainer.run();
+        // Without a final exchange the network thread still runs, and must not outlive the mode.
+        if (outcome.parameters.empty()) transport.stop(clock.now());
+        const PeerResult result = make_result(settings_, self_, outcome, metrics.last());
+        write_model(options_, folder, settings_, self_, *network_, outcome);
+        write_result(fmt::format("{}/result-{}.json", folder, options_.peer), result);
+        // Launch itself shows how its peers ended, unless something went wrong.
+        const bool told_by_launch = options_.report_fd >= 0 && result.agreed;
+        if (!told_by_launch) log_ending(result, log_.notice());
+        if (options_.output_dir.empty()) log_.notice()("results in " + folder);
+        return exit_status(outcome);
+    }
+
+  private:
+    AkoSettings exchange_settings() const {
+        AkoSettings exchange;
+        exchange.self = self_;
+        exchange.peer_names = peer_names(settings_);
+        exchange.exchange = settings_.exchange;
+        exchange.training = settings_.training;
+        exchange.sample_budget = data_.sample_budget();
+        exchange.log = log_.notice();
+        return exchange;
+    }
+
+    const TrainOptions& options_;
+    const std::atomic<int>& interrupts_;
+    const Settings settings_;
+    const PeerIndex self_;
+    Log log_;
+    const std::unique_ptr<Network> network_;
+    TrainingData data_;
+};
+
+}  // namespace
+
+ExitStatus train(const TrainOptions& options) {
+    return PeerProcess(options, count_interrupts()).run();
+}
+
+}  // namespace ako

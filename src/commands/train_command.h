@@ -1,0 +1,23 @@
+// `ako train`: one peer in the foreground, from the settings to the result. The file that wires
+// the network, the data, the transport and the mode together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/commands/interrupts.h"
+
+namespace ako {
+
+struct TrainOptions {
+    std::string file;
+    std::vector<std::string> overrides;  ///< of --set
+    std::string peer;
+    std::string output_dir;  ///< the run folder, made by `ako launch`; empty: make one
+    int report_fd = -1;      ///< where `ako launch` reads metrics lines; -1: show them here
+};
+
+/// Returns the exit status. Throws StartupError.
+ExitStatus train(const TrainOptions& options);
+
+}  // namespace ako

@@ -1,0 +1,47 @@
+#include "src/commands/training_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/catalog.h"
+#include "models/shard.h"
+
+namespace ako {
+
+TrainingData::TrainingData(const Settings& settings)
+    : settings_(settings), sample_count_(settings.model.samples) {
+    if (!needs_data(settings.model.kind)) return;
+    train_ = load_mnist_train(settings.data.path);
+    test_ = load_mnist_test(settings.data.path);
+    check_fits(*train_, settings.data.path);
+    check_fits(*test_, settings.data.path);
+    slices_.emplace(*test_);
+    sample_count_ = train_->size();
+}
+
+std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self) const {
+    if (!train_) return make_countless_source();
+    return make_shard(*train_, settings_.data.sharding, self, settings_.peers.size(),
+                      settings_.seed);
+}
+
+TestSet TrainingData::test_set() {
+    // A network without data is evaluated as a whole, whatever the batch.
+    if (!test_) return {1, [](std::size_t, std::size_t count) { return Batch{{}, {}, count}; }};
+    return {test_->size(),
+            [this](std::size_t first, std::size_t count) { return slices_->slice(first, count); }};
+}
+
+std::uint64_t TrainingData::sample_budget() const {
+    const double samples = settings_.training.epochs * static_cast<double>(sample_count_);
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(samples)));
+}
+
+std::size_t TrainingData::bytes() const {
+    std::size_t sum = 0;
+    for (const auto* set : {&train_, &test_})
+        if (*set) sum += (*set)->size() * ((*set)->image_elements() + 1);
+    return sum;
+}
+
+}  // namespace ako

@@ -1,0 +1,41 @@
+// The data of one peer: its data shard, and the test set for the trainer; or, for `synthetic`,
+// neither. Compute thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "ako/network.h"
+#include "ako/settings.h"
+#include "models/dataset.h"
+#include "src/trainer.h"
+
+namespace ako {
+
+class TrainingData {
+  public:
+    /// Loads what the model needs. Throws StartupError (missing, damaged, does not fit the model).
+    explicit TrainingData(const Settings& settings);
+    TrainingData(const TrainingData&) = delete;  // batches point into the sets
+    TrainingData& operator=(const TrainingData&) = delete;
+
+    /// The batches of one peer. Must not outlive this.
+    std::unique_ptr<BatchSource> batches(PeerIndex self) const;
+    /// Must not outlive this.
+    TestSet test_set();
+    /// Samples in the training set, of which `epochs` counts.
+    std::uint64_t sample_count() const { return sample_count_; }
+    std::uint64_t sample_budget() const;
+    /// As held in memory.
+    std::size_t bytes() const;
+
+  private:
+    const Settings& settings_;
+    std::optional<Dataset> train_;
+    std::optional<Dataset> test_;
+    std::optional<SequentialBatches> slices_;
+    std::uint64_t sample_count_ = 0;
+};
+
+}  // namespace ako

@@ -1,0 +1,165 @@
+#include "src/config/cluster_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "ako/error.h"
+#include "src/config/fields.h"
+#include "src/config/overrides.h"
+#include "src/config/peer_list.h"
+#include "src/config/unknown_keys.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The largest cluster file (64 peers, all their links limited one by one) has 400 kB.
+constexpr std::uintmax_t file_bytes_max = 1 << 20;
+
+std::string read_file(const std::string& file) {
+    std::error_code error;
+    if (fs::is_directory(file, error))
+        throw StartupError(file + ": expected a cluster file, found a folder");
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        throw StartupError(file + ": cannot be read: " + std::generic_category().message(errno),
+                           "give the path of a cluster file, such as "
+                           "experiments/mnist/cluster.yaml");
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (text.str().size() > file_bytes_max)
+        throw StartupError(fmt::format("{}: expected a cluster file of at most {} bytes, found {}",
+                                       file, file_bytes_max, text.str().size()));
+    return text.str();
+}
+
+/// Refuses a file without the keys that have no default.
+void require(const ConfigValue& tree, const Settings& settings) {
+    std::vector<std::pair<std::string, std::string>> required = {
+        {"run", "the run's name"}, {"model", "mlp, lenet or synthetic"}, {"peers", "the peers"}};
+    if (settings.model.kind != ModelKind::synthetic)
+        required.push_back({"data.path", "the folder with the data set"});
+    if (settings.training.schedule.kind == ScheduleKind::steps)
+        required.push_back({"training.schedule.at", "the shares of the run at which it falls"});
+    for (const auto& [key, expected] : required) {
+        if (tree.at(key) == nullptr) refuse(tree.where, key, expected, "nothing");
+    }
+}
+
+/// Where a complaint about `path` points to: its value, or the start of the file.
+std::string place(const ConfigValue& tree, const std::string& path) {
+    const ConfigValue* value = tree.at(path);
+    return value != nullptr ? value->where : tree.where;
+}
+
+/// What no field can check by itself.
+void check_relations(const ConfigValue& tree, const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
+        refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",
+               fmt::format("more than twice heartbeat_ms ({})", exchange.heartbeat_ms),
+               fmt::to_string(exchange.life_timeout_ms),
+               "one late heartbeat must not make a peer lost");
+    if (exchange.finish_timeout_s <= exchange.finish_exchange_s)
+        refuse(place(tree, "exchange.finish_timeout_s"), "exchange.finish_timeout_s",
+               fmt::format("more than finish_exchange_s ({})", exchange.finish_exchange_s),
+               fmt::format("{}", exchange.finish_timeout_s),
+               "the agreement only begins after finish_exchange_s if a peer is slow");
+    if (exchange.start_peers_min > settings.peers.size())
+        refuse(place(tree, "exchange.start_peers_min"), "exchange.start_peers_min",
+               fmt::format("majority or at most the {} peers of the file", settings.peers.size()),
+               fmt::to_string(exchange.start_peers_min));
+}
+
+/// Absolute and tidy; relative to `base`, or to the working folder if set on the command line.
+std::string absolute_path(const ConfigValue* value, const std::string& path, const fs::path& base) {
+    if (path.empty()) return path;
+    const bool from_command_line = value != nullptr && value->from_command_line;
+    const fs::path start = from_command_line ? fs::current_path() : base;
+    std::string text = (start / path).lexically_normal().string();
+    if (text.size() > 1 && text.back() == '/') text.pop_back();
+    return text;
+}
+
+void read_fields(const ConfigValue& tree, Settings& settings) {
+    for (const Field& field : all_fields()) {
+        const ConfigValue* value = tree.at(field.path);
+        if (value == nullptr) continue;
+        if (field.applies && !field.applies(settings))
+            refuse(value->where, field.path, fmt::format("it only with {}", field.applies_with),
+                   value->description());
+        field.read(*value, settings);
+    }
+}
+
+std::string write_fields(const Settings& settings, bool shared_only) {
+    std::string text;
+    std::vector<std::string> open;  // the groups that the line before stands in
+    for (const Field& field : all_fields()) {
+        if (field.applies && !field.applies(settings)) continue;
+        if (shared_only && field.scope != Scope::shared) continue;
+        std::vector<std::string> parts = split_path(field.path);
+        const std::string key = parts.back();
+        parts.pop_back();
+        for (std::size_t depth = 0; depth < parts.size(); ++depth) {
+            if (depth < open.size() && open[depth] == parts[depth]) continue;
+            open.resize(depth);
+            text += fmt::format("{:{}}{}:\n", "", 2 * depth, parts[depth]);
+            open.push_back(parts[depth]);
+        }
+        open.resize(parts.size());
+        const std::string value = field.write(settings);
+        text += fmt::format("{:{}}{}:{}{}\n", "", 2 * parts.size(), key,
+                            value.starts_with('\n') ? "" : " ", value);
+    }
+    return text;
+}
+
+}  // namespace
+
+Settings read_cluster_text(const std::string& text, const std::string& file,
+                           const std::vector<std::string>& overrides) {
+    ConfigValue tree = parse_config(text, file);
+    if (tree.kind == ConfigValue::Kind::null) tree.kind = ConfigValue::Kind::map;
+    if (tree.kind != ConfigValue::Kind::map)
+        refuse(tree.where, "the file", "keys and values", tree.description());
+    expand_shorthands(tree);
+    apply_overrides(tree, overrides);
+    refuse_unknown_keys(tree);
+    Settings settings;
+    settings.file = file;
+    settings.output = "runs";
+    read_fields(tree, settings);
+    require(tree, settings);
+    check_relations(tree, settings);
+    const fs::path here = fs::current_path();
+    settings.data.path =
+        absolute_path(tree.at("data.path"), settings.data.path, (here / file).parent_path());
+    settings.output = absolute_path(tree.at("output"), settings.output, here);
+    return settings;
+}
+
+Settings read_cluster_file(const std::string& file, const std::vector<std::string>& overrides) {
+    return read_cluster_text(read_file(file), file, overrides);
+}
+
+std::string write_cluster_text(const Settings& settings) { return write_fields(settings, false); }
+
+std::string training_digest_text(const Settings& settings) {
+    std::string text = write_fields(settings, true) + "peers:";
+    for (const PeerSettings& peer : settings.peers) text += " " + peer.name;
+    return text + "\n";
+}
+
+PeerIndex peer_by_name(const Settings& settings, const std::string& name) {
+    return find_peer(settings, name, settings.file, "--peer");
+}
+
+}  // namespace ako

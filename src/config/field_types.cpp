@@ -1,0 +1,70 @@
+#include "src/config/field_types.h"
+
+#include <algorithm>
+
+namespace ako {
+
+std::string Bounds::description() const {
+    return fmt::format("a number {} {} and {} {}", low_open ? "above" : "from", low,
+                       high_open ? "below" : "at most", high);
+}
+
+double read_bounded(const ConfigValue& value, const std::string& path, const Bounds& bounds) {
+    const double number = read_number(value, path, bounds.description());
+    if (!bounds.hold(number)) refuse(value.where, path, bounds.description(), value.description());
+    return number;
+}
+
+std::string quote(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char letter : text) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (letter == '"' || letter == '\\') {
+            quoted += '\\';
+            quoted += letter;
+        } else if (byte < 0x20 || byte == 0x7f) {
+            quoted += fmt::format("\\u{:04x}", byte);
+        } else {
+            quoted += letter;
+        }
+    }
+    return quoted + "\"";
+}
+
+std::string write_number(double number) { return fmt::format("{}", number); }
+
+Field fixed_field(const std::string& path, const std::string& word) {
+    const auto read = [=](const ConfigValue& value, Settings&) {
+        if (read_text(value, path, word) != word)
+            refuse(value.where, path, word, value.description());
+    };
+    return {path, Scope::shared, word, read, [=](const Settings&) { return word; }, {}, ""};
+}
+
+Field run_name_field() {
+    constexpr std::size_t length_max = 64;
+    const std::string path = "run";
+    const std::string expected =
+        fmt::format("a name of at most {} letters, digits, '-', '_' and '.'", length_max);
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        const std::string name = read_text(value, path, expected);
+        const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
+            return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                   (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' ||
+                   letter == '.';
+        });
+        if (!plain || name.empty() || name.size() > length_max || name.front() == '.')
+            refuse(value.where, path, expected, value.description());
+        settings.run = name;
+    };
+    // Every peer's Hello carries the run's name beside the digest of the rest.
+    return {path,
+            Scope::own,
+            expected,
+            read,
+            [](const Settings& settings) { return quote(settings.run); },
+            {},
+            ""};
+}
+
+}  // namespace ako

@@ -1,0 +1,170 @@
+// The types of fields: what each accepts, says when it refuses, and writes. `member` is a callable
+// that gives the member of (const or mutable) Settings the field stands for.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "src/config/fields.h"
+
+namespace ako {
+
+/// The numbers a field accepts: low .. high, each end with or without itself.
+struct Bounds {
+    double low = 0;
+    double high = 0;
+    bool low_open = false;
+    bool high_open = false;
+
+    bool hold(double number) const {
+        return (low_open ? number > low : number >= low) &&
+               (high_open ? number < high : number <= high);
+    }
+    /// "a number above 0 and at most 1".
+    std::string description() const;
+};
+
+/// A number inside the bounds, or a StartupError.
+double read_bounded(const ConfigValue& value, const std::string& path, const Bounds& bounds);
+/// `text` in double quotes, escaped: YAML and JSON alike.
+std::string quote(const std::string& text);
+/// A number with the fewest digits that read back as the same number.
+std::string write_number(double number);
+
+/// A key with one value so far ("exchange.mode: ako"), there so that files stay valid when more
+/// come.
+Field fixed_field(const std::string& path, const std::string& word);
+/// `run`: a text that can name a folder.
+Field run_name_field();
+
+template <class Member>
+Field text_field(const std::string& path, Scope scope, Member member, const std::string& expected) {
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        member(settings) = read_text(value, path, expected);
+        if (member(settings).empty()) refuse(value.where, path, expected, "an empty text");
+    };
+    const auto write = [=](const Settings& settings) { return quote(member(settings)); };
+    return {path, scope, expected, read, write, {}, ""};
+}
+
+template <class Member>
+Field number_field(const std::string& path, Scope scope, Member member, Bounds bounds) {
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        member(settings) = read_bounded(value, path, bounds);
+    };
+    const auto write = [=](const Settings& settings) { return write_number(member(settings)); };
+    return {path, scope, bounds.description(), read, write, {}, ""};
+}
+
+/// A number or null.
+template <class Member>
+Field optional_number_field(const std::string& path, Scope scope, Member member, Bounds bounds) {
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        if (value.kind == ConfigValue::Kind::null)
+            member(settings) = std::nullopt;
+        else
+            member(settings) = read_bounded(value, path, bounds);
+    };
+    const auto write = [=](const Settings& settings) {
+        const std::optional<double>& number = member(settings);
+        return number ? write_number(*number) : std::string("null");
+    };
+    return {path, scope, bounds.description() + ", or null", read, write, {}, ""};
+}
+
+/// A whole number from low to high.
+template <class Member>
+Field whole_field(const std::string& path, Scope scope, Member member, std::uint64_t low,
+                  std::uint64_t high) {
+    const std::string expected = fmt::format("a whole number from {} to {}", low, high);
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        using Number = std::remove_reference_t<decltype(member(settings))>;
+        const std::uint64_t number = read_whole(value, path, expected);
+        if (number < low || number > high || number > std::numeric_limits<Number>::max())
+            refuse(value.where, path, expected, value.description());
+        member(settings) = static_cast<Number>(number);
+    };
+    const auto write = [=](const Settings& settings) { return fmt::to_string(member(settings)); };
+    return {path, scope, expected, read, write, {}, ""};
+}
+
+/// A whole number from 1 to high, or a word that stands for 0 in the settings.
+template <class Member>
+Field whole_or_word_field(const std::string& path, Scope scope, Member member,
+                          const std::string& word, std::uint64_t high) {
+    Field field = whole_field(path, scope, member, 1, high);
+    field.expected = fmt::format("{} or {}", word, field.expected);
+    field.read = [=](const ConfigValue& value, Settings& settings) {
+        using Number = std::remove_reference_t<decltype(member(settings))>;
+        const std::string expected = fmt::format("{} or a whole number from 1 to {}", word, high);
+        if (value.kind == ConfigValue::Kind::scalar && value.text == word) {
+            member(settings) = 0;
+            return;
+        }
+        const std::uint64_t number = read_whole(value, path, expected);
+        if (number < 1 || number > high) refuse(value.where, path, expected, value.description());
+        member(settings) = static_cast<Number>(number);
+    };
+    field.write = [=](const Settings& settings) {
+        return member(settings) == 0 ? word : fmt::to_string(member(settings));
+    };
+    return field;
+}
+
+/// One of some words.
+template <class Choice, class Member>
+Field choice_field(const std::string& path, Scope scope, Member member,
+                   std::vector<std::pair<std::string, Choice>> words) {
+    std::string expected;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        expected += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i].first;
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        const std::string text = read_text(value, path, expected);
+        for (const auto& [word, choice] : words) {
+            if (word != text) continue;
+            member(settings) = choice;
+            return;
+        }
+        refuse(value.where, path, expected, value.description());
+    };
+    const auto write = [=](const Settings& settings) {
+        for (const auto& [word, choice] : words) {
+            if (choice == member(settings)) return word;
+        }
+        return std::string("?");
+    };
+    return {path, scope, expected, read, write, {}, ""};
+}
+
+/// A list of numbers between 0 and 1, each above the one before, at least one.
+template <class Member>
+Field rising_numbers_field(const std::string& path, Scope scope, Member member) {
+    const std::string expected = "a rising list of numbers between 0 and 1";
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        if (value.kind != ConfigValue::Kind::list || value.entries.empty())
+            refuse(value.where, path, expected, value.description());
+        std::vector<double> numbers;
+        for (const ConfigEntry& entry : value.entries) {
+            const double number = read_number(entry.value, path, expected);
+            if (number <= (numbers.empty() ? 0 : numbers.back()) || number >= 1)
+                refuse(entry.value.where, path, expected, entry.value.description());
+            numbers.push_back(number);
+        }
+        member(settings) = numbers;
+    };
+    const auto write = [=](const Settings& settings) {
+        std::string list;
+        for (const double number : member(settings))
+            list += (list.empty() ? "" : ", ") + write_number(number);
+        return "[" + list + "]";
+    };
+    return {path, scope, expected, read, write, {}, ""};
+}
+
+}  // namespace ako

@@ -1,0 +1,174 @@
+#include "src/config/fields.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "src/config/field_types.h"
+#include "src/config/peer_list.h"
+
+namespace ako {
+
+// A member of Settings, reachable from a const and from a mutable one.
+#define AKO_MEMBER(member) \
+    [](auto& settings) -> auto& { return settings.member; }
+
+namespace {
+
+constexpr double a_day_s = 86'400;
+/// 1 Tbit/s: more than any link there is, so anything above it is a slip of the unit.
+constexpr double mbit_limit = 1e6;
+
+void add_model(std::vector<Field>& fields) {
+    fields.push_back(choice_field<ModelKind>("model.name", Scope::shared, AKO_MEMBER(model.kind),
+                                             {{"mlp", ModelKind::mlp},
+                                              {"lenet", ModelKind::lenet},
+                                              {"synthetic", ModelKind::synthetic}}));
+    const auto synthetic = [&fields](Field field) {
+        field.applies = [](const Settings& settings) {
+            return settings.model.kind == ModelKind::synthetic;
+        };
+        field.applies_with = "model.name: synthetic";
+        fields.push_back(std::move(field));
+    };
+    synthetic(whole_field("model.parameters", Scope::shared, AKO_MEMBER(model.parameters), 1,
+                          4'000'000'000));
+    synthetic(number_field("model.compute_ms", Scope::shared, AKO_MEMBER(model.compute_ms),
+                           {.low = 0, .high = 60'000}));
+    synthetic(whole_field("model.samples", Scope::shared, AKO_MEMBER(model.samples), 1,
+                          1'000'000'000'000));
+    synthetic(number_field("model.noise", Scope::shared, AKO_MEMBER(model.noise),
+                           {.low = 0, .high = 1e6}));
+}
+
+void add_data(std::vector<Field>& fields) {
+    fields.push_back(fixed_field("data.format", "idx"));
+    fields.push_back(
+        text_field("data.path", Scope::own, AKO_MEMBER(data.path), "the folder with the data set"));
+    fields.push_back(choice_field<Sharding>(
+        "data.sharding", Scope::shared, AKO_MEMBER(data.sharding),
+        {{"disjoint", Sharding::disjoint}, {"shuffled", Sharding::shuffled}}));
+}
+
+void add_schedule(std::vector<Field>& fields) {
+    fields.push_back(choice_field<ScheduleKind>("training.schedule.kind", Scope::shared,
+                                                AKO_MEMBER(training.schedule.kind),
+                                                {{"constant", ScheduleKind::constant},
+                                                 {"cosine", ScheduleKind::cosine},
+                                                 {"steps", ScheduleKind::steps}}));
+    fields.push_back(number_field("training.schedule.warm_up", Scope::shared,
+                                  AKO_MEMBER(training.schedule.warm_up),
+                                  {.low = 0, .high = 1, .high_open = true}));
+    const auto steps = [&fields](Field field) {
+        field.applies = [](const Settings& settings) {
+            return settings.training.schedule.kind == ScheduleKind::steps;
+        };
+        field.applies_with = "training.schedule.kind: steps";
+        fields.push_back(std::move(field));
+    };
+    steps(rising_numbers_field("training.schedule.at", Scope::shared,
+                               AKO_MEMBER(training.schedule.at)));
+    steps(number_field("training.schedule.factor", Scope::shared,
+                       AKO_MEMBER(training.schedule.factor),
+                       {.low = 0, .high = 1, .low_open = true}));
+}
+
+void add_training(std::vector<Field>& fields) {
+    const auto shared = Scope::shared;
+    fields.push_back(whole_field("training.batch_per_peer", shared,
+                                 AKO_MEMBER(training.batch_per_peer), 1, 65'536));
+    fields.push_back(number_field("training.learning_rate", shared,
+                                  AKO_MEMBER(training.learning_rate),
+                                  {.low = 0, .high = 100, .low_open = true}));
+    add_schedule(fields);
+    fields.push_back(number_field("training.momentum", shared, AKO_MEMBER(training.momentum),
+                                  {.low = 0, .high = 1, .high_open = true}));
+    fields.push_back(number_field("training.weight_decay", shared,
+                                  AKO_MEMBER(training.weight_decay), {.low = 0, .high = 1}));
+    fields.push_back(number_field("training.epochs", shared, AKO_MEMBER(training.epochs),
+                                  {.low = 0, .high = 1e6, .low_open = true}));
+    fields.push_back(optional_number_field("training.target_accuracy", shared,
+                                           AKO_MEMBER(training.target_accuracy),
+                                           {.low = 0, .high = 1, .low_open = true}));
+    fields.push_back(number_field("training.evaluate_every", shared,
+                                  AKO_MEMBER(training.evaluate_every), {.low = 0, .high = 1e6}));
+    fields.push_back(
+        whole_field("training.threads", Scope::own, AKO_MEMBER(training.threads), 1, 256));
+}
+
+void add_rates(std::vector<Field>& fields) {
+    const Bounds rate{.low = 0.01, .high = mbit_limit};
+    fields.push_back(optional_number_field("exchange.egress_mbit_max", Scope::own,
+                                           AKO_MEMBER(exchange.egress_mbit_max), rate));
+    fields.push_back(optional_number_field("exchange.link_mbit", Scope::own,
+                                           AKO_MEMBER(exchange.link_mbit), rate));
+    fields.push_back(link_limits_field(rate));
+}
+
+void add_exchange(std::vector<Field>& fields) {
+    fields.push_back(fixed_field("exchange.mode", "ako"));
+    fields.push_back(choice_field<Rule>("exchange.rule", Scope::shared, AKO_MEMBER(exchange.rule),
+                                        {{"anchored", Rule::anchored}, {"plain", Rule::plain}}));
+    fields.push_back(whole_or_word_field("exchange.partitions", Scope::own,
+                                         AKO_MEMBER(exchange.partitions), "auto", 1'000'000));
+    add_rates(fields);
+    const auto seconds = [&fields](const char* path, Scope scope, auto member) {
+        fields.push_back(number_field(path, scope, member, {.low = 0, .high = a_day_s}));
+    };
+    const auto milliseconds = [&fields](const char* path, Scope scope, auto member) {
+        fields.push_back(whole_field(path, scope, member, 1, 600'000));
+    };
+    seconds("exchange.start_wait_s", Scope::own, AKO_MEMBER(exchange.start_wait_s));
+    fields.push_back(whole_or_word_field("exchange.start_peers_min", Scope::own,
+                                         AKO_MEMBER(exchange.start_peers_min), "majority",
+                                         peers_max));
+    // A peer that beats more slowly than another listens would be lost to it, so these are shared.
+    milliseconds("exchange.heartbeat_ms", Scope::shared, AKO_MEMBER(exchange.heartbeat_ms));
+    milliseconds("exchange.life_timeout_ms", Scope::shared, AKO_MEMBER(exchange.life_timeout_ms));
+    milliseconds("exchange.connect_timeout_ms", Scope::own,
+                 AKO_MEMBER(exchange.connect_timeout_ms));
+    milliseconds("exchange.want_timeout_ms", Scope::own, AKO_MEMBER(exchange.want_timeout_ms));
+    // So are these: a peer that gives up before the others propose would end without them.
+    seconds("exchange.finish_exchange_s", Scope::shared, AKO_MEMBER(exchange.finish_exchange_s));
+    seconds("exchange.finish_timeout_s", Scope::shared, AKO_MEMBER(exchange.finish_timeout_s));
+    seconds("exchange.finish_linger_s", Scope::shared, AKO_MEMBER(exchange.finish_linger_s));
+}
+
+#undef AKO_MEMBER
+
+}  // namespace
+
+std::vector<Field> all_fields() {
+    std::vector<Field> fields;
+    fields.push_back(run_name_field());
+    fields.push_back(whole_field(
+        "seed", Scope::shared, [](auto& settings) -> auto& { return settings.seed; }, 0,
+        std::numeric_limits<std::int64_t>::max()));
+    add_model(fields);
+    add_data(fields);
+    add_training(fields);
+    // Before the exchange, whose link limits name peers.
+    fields.push_back(peers_field());
+    add_exchange(fields);
+    fields.push_back(whole_field(
+        "memory_mb_max", Scope::own, [](auto& settings) -> auto& { return settings.memory_mb_max; },
+        1, 100'000'000));
+    fields.push_back(text_field(
+        "output", Scope::own, [](auto& settings) -> auto& { return settings.output; },
+        "the folder for results"));
+    return fields;
+}
+
+std::vector<std::string> known_keys() {
+    std::vector<std::string> keys;
+    for (const Field& field : all_fields()) keys.push_back(field.path);
+    for (const char* key : {"name", "address", "listen"})
+        keys.push_back(fmt::format("peers.*.{}", key));
+    for (const char* key : {"from", "to", "mbit"})
+        keys.push_back(fmt::format("exchange.link_limits.*.{}", key));
+    return keys;
+}
+
+}  // namespace ako

@@ -1,0 +1,37 @@
+// The fields of the cluster file: one table from which it is read, written as resolved, and
+// digested, so that the three cannot drift apart. A new key is one more line in fields.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ako/settings.h"
+#include "src/config/config_value.h"
+
+namespace ako {
+
+/// Does a field belong to the training that all peers must share, or to one peer alone?
+enum class Scope { shared, own };
+
+/// One key of the file.
+struct Field {
+    std::string path;  ///< "training.epochs"
+    Scope scope;
+    std::string expected;  ///< "a number above 0", for complaints and for the documentation
+    /// Checks the value and puts it into the settings.
+    std::function<void(const ConfigValue&, Settings&)> read;
+    /// The value as YAML; a list of maps begins with a line break.
+    std::function<std::string(const Settings&)> write;
+    /// Has this field a meaning with the settings read before it? Empty: always.
+    std::function<bool(const Settings&)> applies;
+    std::string applies_with;  ///< for people: "model.name: synthetic"
+};
+
+/// All fields, in the order in which they are read and written.
+std::vector<Field> all_fields();
+
+/// Every key that the reader knows, with "*" for the number of a list element.
+std::vector<std::string> known_keys();
+
+}  // namespace ako

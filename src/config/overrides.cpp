@@ -1,0 +1,73 @@
+#include "src/config/overrides.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "ako/error.h"
+
+namespace ako {
+
+namespace {
+
+/// The element of `list` that the part of a key means.
+ConfigValue& list_element(ConfigValue& list, const std::string& part, const std::string& where,
+                          const std::string& path) {
+    std::size_t place = 0;
+    const char* end = part.data() + part.size();
+    const auto [stopped, error] = std::from_chars(part.data(), end, place);
+    if (error != std::errc() || stopped != end || place >= list.entries.size())
+        refuse(where, path, fmt::format("a number below {} of an element", list.entries.size()),
+               fmt::format("\"{}\"", part));
+    return list.entries[place].value;
+}
+
+/// The child `part` of `parent`, made if it is not there.
+ConfigValue& child(ConfigValue& parent, const std::string& part, const std::string& where,
+                   const std::string& path) {
+    if (parent.kind == ConfigValue::Kind::list) return list_element(parent, part, where, path);
+    if (parent.kind == ConfigValue::Kind::null) parent.kind = ConfigValue::Kind::map;
+    if (parent.kind == ConfigValue::Kind::scalar)
+        refuse(where, path, "a key that has keys below it",
+               fmt::format("one whose value is {}", parent.description()));
+    if (ConfigEntry* entry = parent.find(part)) return entry->value;
+    parent.entries.push_back(
+        {part, where, ConfigValue::make(ConfigValue::Kind::null, where, true)});
+    return parent.entries.back().value;
+}
+
+void expand(ConfigValue& parent, const std::string& key, const std::string& inner) {
+    ConfigEntry* entry = parent.find(key);
+    if (entry == nullptr || entry->value.kind != ConfigValue::Kind::scalar) return;
+    ConfigValue scalar = std::move(entry->value);
+    entry->value =
+        ConfigValue::make(ConfigValue::Kind::map, scalar.where, scalar.from_command_line);
+    const std::string where = scalar.where;
+    entry->value.entries.push_back({inner, where, std::move(scalar)});
+}
+
+}  // namespace
+
+void expand_shorthands(ConfigValue& tree) {
+    expand(tree, "model", "name");
+    if (ConfigEntry* training = tree.find("training")) expand(training->value, "schedule", "kind");
+}
+
+void apply_overrides(ConfigValue& tree, const std::vector<std::string>& overrides) {
+    for (const std::string& override_text : overrides) {
+        const std::string where = "--set " + override_text;
+        const std::size_t equals = override_text.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw StartupError(where + ": expected key=value",
+                               "for example --set training.epochs=1");
+        const std::string path = override_text.substr(0, equals);
+        expand_shorthands(tree);
+        ConfigValue* value = &tree;
+        for (const std::string& part : split_path(path)) value = &child(*value, part, where, path);
+        *value = parse_config(override_text.substr(equals + 1), where, true);
+    }
+    expand_shorthands(tree);
+}
+
+}  // namespace ako

@@ -1,0 +1,163 @@
+#include "src/config/peer_list.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace ako {
+
+namespace {
+
+constexpr std::size_t name_length_max = 32;
+
+std::string peer_name(const ConfigValue& value, const std::string& path) {
+    const std::string expected =
+        fmt::format("a name of at most {} letters, digits, '-' and '_'", name_length_max);
+    const std::string name = read_text(value, path, expected);
+    const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+               (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
+    });
+    if (!plain || name.empty() || name.size() > name_length_max)
+        refuse(value.where, path, expected, value.description());
+    return name;
+}
+
+/// The value of a key that an element of a list must have.
+const ConfigValue& required(const ConfigValue& element, const std::string& key,
+                            const std::string& path, const std::string& expected) {
+    const ConfigEntry* entry = element.find(key);
+    if (entry == nullptr) refuse(element.where, path + "." + key, expected, "nothing");
+    return entry->value;
+}
+
+std::string address_text(const ConfigValue& value, const std::string& path) {
+    const std::string text = read_text(value, path, "host:port");
+    split_address(text, value.where, path);
+    return text;
+}
+
+/// Two spellings of one address compare equal where that is known without asking a name server.
+std::string address_key(const std::string& address) {
+    const HostPort parts = split_address(address, "", "");
+    std::string host = parts.host;
+    std::transform(host.begin(), host.end(), host.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    });
+    return fmt::format("{}:{}", host == "localhost" ? "127.0.0.1" : host, parts.port);
+}
+
+PeerSettings read_peer(const ConfigValue& value, const std::string& path,
+                       const std::vector<PeerSettings>& before) {
+    if (value.kind != ConfigValue::Kind::map)
+        refuse(value.where, path, "name and address of a peer", value.description());
+    PeerSettings peer;
+    const ConfigValue& name = required(value, "name", path, "the peer's name");
+    peer.name = peer_name(name, path + ".name");
+    const ConfigValue& address = required(value, "address", path, "host:port");
+    peer.address = address_text(address, path + ".address");
+    const ConfigEntry* listen = value.find("listen");
+    peer.listen = listen != nullptr ? address_text(listen->value, path + ".listen") : peer.address;
+    for (const PeerSettings& other : before) {
+        if (other.name == peer.name)
+            refuse(name.where, path + ".name", "a name of its own for every peer",
+                   fmt::format("\"{}\" again", peer.name));
+        if (address_key(other.address) == address_key(peer.address))
+            refuse(address.where, path + ".address", "an address of its own for every peer",
+                   fmt::format("{}, which is peer {}'s", peer.address, other.name));
+    }
+    return peer;
+}
+
+}  // namespace
+
+HostPort split_address(const std::string& address, const std::string& where,
+                       const std::string& path) {
+    const std::string expected = "host:port, with a port from 1 to 65535";
+    const std::size_t colon = address.rfind(':');
+    HostPort parts;
+    if (colon == std::string::npos || colon == 0) refuse(where, path, expected, address);
+    parts.host = address.substr(0, colon);
+    const bool bracketed = parts.host.front() == '[' && parts.host.back() == ']';
+    if (bracketed) parts.host = parts.host.substr(1, parts.host.size() - 2);
+    if (parts.host.empty() || (!bracketed && parts.host.find(':') != std::string::npos))
+        refuse(where, path, expected, address, "an IPv6 address stands in brackets: [::1]:7701");
+    const char* end = address.data() + address.size();
+    const auto [stopped, error] = std::from_chars(address.data() + colon + 1, end, parts.port);
+    if (error != std::errc() || stopped != end || parts.port < 1 || parts.port > 65'535 ||
+        parts.host.find_first_of(" \t/\"") != std::string::npos)
+        refuse(where, path, expected, address);
+    return parts;
+}
+
+PeerIndex find_peer(const Settings& settings, const std::string& name, const std::string& where,
+                    const std::string& path) {
+    std::string names;
+    for (PeerIndex j = 0; j < settings.peers.size(); ++j) {
+        if (settings.peers[j].name == name) return j;
+        names += (j == 0 ? "" : ", ") + settings.peers[j].name;
+    }
+    refuse(where, path, "one of the file's peers: " + names, name);
+}
+
+Field peers_field() {
+    const std::string path = "peers";
+    const std::string expected = fmt::format("a list of 1 to {} peers", peers_max);
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        if (value.kind != ConfigValue::Kind::list || value.entries.empty() ||
+            value.entries.size() > peers_max)
+            refuse(value.where, path, expected, value.description());
+        std::vector<PeerSettings> peers;
+        for (const ConfigEntry& entry : value.entries)
+            peers.push_back(read_peer(entry.value, fmt::format("peers.{}", peers.size()), peers));
+        settings.peers = std::move(peers);
+    };
+    const auto write = [](const Settings& settings) {
+        std::string list;
+        for (const PeerSettings& peer : settings.peers)
+            list += fmt::format("\n  - {{name: {}, address: {}, listen: {}}}", quote(peer.name),
+                                quote(peer.address), quote(peer.listen));
+        return list;
+    };
+    // The digest names the peers in order without their addresses: see training_digest_text.
+    return {path, Scope::own, expected, read, write, {}, ""};
+}
+
+Field link_limits_field(Bounds rate) {
+    const std::string path = "exchange.link_limits";
+    const std::string expected = "a list of {from, to, mbit}";
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        if (value.kind != ConfigValue::Kind::list)
+            refuse(value.where, path, expected, value.description());
+        std::vector<LinkLimit> limits;
+        for (const ConfigEntry& entry : value.entries) {
+            const std::string item = fmt::format("{}.{}", path, limits.size());
+            const auto peer = [&](const char* key) {
+                const ConfigValue& name = required(entry.value, key, item, "a peer's name");
+                return find_peer(settings, read_text(name, item + "." + key), name.where,
+                                 item + "." + key);
+            };
+            LinkLimit limit{peer("from"), peer("to"), 0};
+            limit.mbit = read_bounded(required(entry.value, "mbit", item, rate.description()),
+                                      item + ".mbit", rate);
+            if (limit.from == limit.to)
+                refuse(entry.value.where, item, "two different peers", "one peer twice");
+            for (const LinkLimit& other : limits) {
+                if (other.from == limit.from && other.to == limit.to)
+                    refuse(entry.value.where, item, "every link once", "this link again");
+            }
+            limits.push_back(limit);
+        }
+        settings.exchange.link_limits = std::move(limits);
+    };
+    const auto write = [](const Settings& settings) {
+        std::string list;
+        for (const LinkLimit& limit : settings.exchange.link_limits)
+            list += fmt::format("{}{{from: {}, to: {}, mbit: {}}}", list.empty() ? "" : ", ",
+                                quote(settings.peers[limit.from].name),
+                                quote(settings.peers[limit.to].name), write_number(limit.mbit));
+        return "[" + list + "]";
+    };
+    return {path, Scope::own, expected, read, write, {}, ""};
+}
+
+}  // namespace ako

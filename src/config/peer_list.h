@@ -1,0 +1,29 @@
+// The lists of the cluster file: the peers, and the limits of single links between them.
+#pragma once
+
+#include <string>
+
+#include "src/config/field_types.h"
+
+namespace ako {
+
+/// `peers: [{name, address, listen}, ...]`. Refuses two of one name or one address.
+Field peers_field();
+
+/// `exchange.link_limits: [{from, to, mbit}, ...]`. Read after the peers, which it names.
+Field link_limits_field(Bounds rate);
+
+/// A "host:port" or "[v6]:port" in its two parts. Throws StartupError naming `where` and `path`.
+struct HostPort {
+    std::string host;
+    unsigned port = 0;
+};
+HostPort split_address(const std::string& address, const std::string& where,
+                       const std::string& path);
+
+/// The peer of this name; throws a StartupError that lists the names there are. `where` and
+/// `path` say who asks.
+PeerIndex find_peer(const Settings& settings, const std::string& name, const std::string& where,
+                    const std::string& path);
+
+}  // namespace ako

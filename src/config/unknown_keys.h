@@ -1,0 +1,16 @@
+// Unknown keys: refused, with the known key that is nearest to what was written.
+#pragma once
+
+#include <string>
+
+#include "src/config/config_value.h"
+
+namespace ako {
+
+/// Refuses the first key of `tree` that is not in known_keys(), and a value where keys belong.
+void refuse_unknown_keys(const ConfigValue& tree);
+
+/// The known key most like `path`, or "" if none is near.
+std::string nearest_key(const std::string& path);
+
+}  // namespace ako

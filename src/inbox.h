@@ -1,0 +1,72 @@
+// The inbox: what the network thread hands to the compute thread. One bounded FIFO of frames, and
+// beside it the newest presence of each peer, which is state and so needs no room in a queue. Both
+// threads; every member is protected by the mutex.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ako/frame.h"
+#include "ako/types.h"
+#include "src/buffer_pool.h"
+#include "src/membership.h"
+
+namespace ako {
+
+/// A frame that has arrived whole.
+struct Arrival {
+    PeerIndex from = 0;
+    Header header;
+    PooledBuffer payload;  ///< empty but for a Partial
+    Time arrived_at{};
+};
+
+struct PresenceChange {
+    PeerIndex peer = 0;
+    Presence presence = Presence::absent;
+};
+
+class Inbox {
+  public:
+    /// Frames that may wait. A frame of the smallest payload is one block, so that this is 256 MiB
+    /// worth of the pool, which is the tighter limit in practice; what it bounds is frames without
+    /// payload.
+    static constexpr std::size_t frames_max = 16'384;
+
+    explicit Inbox(std::size_t peer_count) : presence_(peer_count) {}
+
+    /// Network thread: is there room for one more beside `reserved` that were promised room? (It is
+    /// the only writer, so that room stays.)
+    bool has_room(std::size_t reserved = 0) const;
+    /// Network thread; `has_room` was true.
+    void push(Arrival arrival);
+    /// Network thread: replaces an older change that was not yet taken. A loss is never hidden by
+    /// what comes after it: see `take_presence`.
+    void set_presence(PeerIndex peer, Presence presence);
+
+    /// Compute thread: everything there is, oldest first.
+    std::deque<Arrival> take();
+    /// Compute thread: what changed since the last call, at most two changes a peer (lost, then the
+    /// newest).
+    std::vector<PresenceChange> take_presence();
+    /// Compute thread: waits until something is there, or `for_at_most` has passed.
+    void wait(Time for_at_most);
+
+  private:
+    struct Pending {
+        bool lost = false;
+        std::optional<Presence> newest;
+    };
+
+    mutable std::mutex mutex_;
+    std::condition_variable arrived_;
+    std::deque<Arrival> frames_;
+    std::vector<Pending> presence_;
+    bool presence_changed_ = false;
+};
+
+}  // namespace ako

@@ -1,0 +1,369 @@
+// One round of a peer, as seen by the compute thread: drain, stand in, train, add, publish.
+#include "src/modes/ako_peer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ako/assert.h"
+#include "src/anchor.h"
+#include "src/digest.h"
+#include "src/finite.h"
+#include "src/learning_rate.h"
+
+namespace ako {
+namespace {
+
+FinishTimes finish_times(const ExchangeSettings& exchange) {
+    return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
+            std::chrono::milliseconds(exchange.want_timeout_ms)};
+}
+
+const char* text_of(StopReason reason) {
+    switch (reason) {
+        case StopReason::budget_spent:
+            return "the sample budget is spent";
+        case StopReason::target_reached:
+            return "the target accuracy is reached";
+        case StopReason::requested:
+            return "a stop was requested";
+        case StopReason::none:
+            break;
+    }
+    return "";
+}
+
+}  // namespace
+
+AkoPeer::AkoPeer(const AkoSettings& settings, std::span<const float> initial, Inbox& inbox,
+                 Outbox& outbox, Snapshots& snapshots)
+    : settings_(settings),
+      blocks_(initial.size(), settings.block_elements),
+      initial_(initial),
+      inbox_(inbox),
+      outbox_(outbox),
+      snapshots_(snapshots),
+      ledger_(settings.self, settings.peer_count(), blocks_),
+      membership_(settings.self, settings.peer_count()),
+      replica_(ledger_, initial),
+      own_row_(blocks_),
+      optimizer_(initial.size(), settings.training.momentum, settings.training.weight_decay),
+      finish_(
+          ledger_, membership_,
+          [this](PeerIndex peer, Header header) { outbox_.send(peer, std::move(header)); },
+          finish_times(settings.exchange)),
+      relaying_(ledger_, membership_, outbox_,
+                std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      current_(outbox.spare()),
+      update_(blocks_.block_elements()),
+      difference_(blocks_.block_elements()),
+      sealed_at_(settings.peer_count(), std::vector<Time>(blocks_.count())) {
+    ledger_.set_own(snapshots_[current_]);
+    outbox_.lift_grants(true);
+    post_status(true);
+}
+
+// ---- rounds
+
+AkoPeer::Begin AkoPeer::begin_round(Time now) {
+    drain(now);
+    if (!started_) {
+        std::string why_not;
+        if (stop_ == StopReason::none && !may_start(now, why_not)) {
+            if (!why_not.empty()) return {Begin::Kind::failed, why_not};
+            return {Begin::Kind::wait, ""};
+        }
+        started_ = true;
+        outbox_.lift_grants(false);
+    }
+    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
+    if (stop_ != StopReason::none) return {Begin::Kind::stop, text_of(stop_)};
+    update_standing_in(now);
+    return {Begin::Kind::train, ""};
+}
+
+bool AkoPeer::may_start(Time now, std::string& why_not) {
+    if (!waiting_since_) waiting_since_ = now;
+    const std::vector<PeerIndex> absent = missing();
+    if (absent.empty()) return true;
+    if (now - *waiting_since_ < from_seconds(settings_.exchange.start_wait_s)) return false;
+    const std::size_t present = settings_.peer_count() - absent.size();
+    const std::size_t needed = settings_.exchange.start_peers_min != 0
+                                   ? settings_.exchange.start_peers_min
+                                   : settings_.peer_count() / 2 + 1;
+    if (settings_.exchange.start_wait_s == 0 || present >= needed) return true;
+    why_not = "only " + std::to_string(present) + " of " + std::to_string(settings_.peer_count()) +
+              " peers came within start_wait_s, at least " + std::to_string(needed) +
+              " are needed; missing:";
+    for (const PeerIndex peer : absent) why_not += " " + name(peer);
+    return false;
+}
+
+std::vector<PeerIndex> AkoPeer::missing() const {
+    std::vector<PeerIndex> absent;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (!membership_[peer].live()) absent.push_back(peer);
+    }
+    return absent;
+}
+
+Result<void> AkoPeer::end_round(std::span<const float> gradient, const RoundResult& result,
+                                Time now) {
+    if (!all_finite(gradient)) {
+        return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
+                                              " is not finite (loss " +
+                                              std::to_string(result.loss) + ")");
+    }
+    const double rate = learning_rate_at(settings_.training, progress());
+    const SnapshotIndex next = outbox_.spare();
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+        const Range range = blocks_.range(block);
+        const std::span<float> update = std::span(update_).first(range.count);
+        const std::span<float> difference = std::span(difference_).first(range.count);
+        optimizer_.step(range, gradient, replica_.values(), rate, update);
+        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);
+        if (!all_finite(difference)) {
+            return fail(Error::Kind::numbers,
+                        "the update of round " + std::to_string(round_ + 1) + " is not finite");
+        }
+        replica_.add_own(range, difference);
+    }
+    ++round_;
+    samples_ += result.samples;
+    loss_ = result.loss;
+    snapshots_[next].version = {first_incarnation, round_};
+    snapshots_[next].sealed_at = now;
+    ledger_.set_own(snapshots_[next]);
+    outbox_.post(next);
+    if (!current_posted_) outbox_.give_back(current_);
+    current_ = next;
+    current_posted_ = true;
+
+    replica_.fade();
+    replica_.rebuild_next();
+    membership_.set_own(round_, samples_);
+    post_status(false);
+    return {};
+}
+
+void AkoPeer::update_standing_in(Time now) {
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (peer == settings_.self) continue;
+        const bool stand_in =
+            settings_.exchange.rule == Rule::anchored && membership_.advancing(peer, round_);
+        if (stand_in == replica_.stands_in(peer)) continue;
+        if (stand_in) {
+            replica_.begin_standing_in(peer, now);
+        } else {
+            replica_.stop_standing_in(peer);
+        }
+    }
+}
+
+// ---- what arrives
+
+void AkoPeer::drain(Time now) {
+    for (const PresenceChange& change : inbox_.take_presence()) {
+        membership_.set_presence(change.peer, change.presence);
+    }
+    std::deque<Arrival> arrivals = inbox_.take();
+    for (Arrival& arrival : arrivals) handle(arrival, now);
+    if (!finish_.frozen()) relaying_.step(now);
+}
+
+void AkoPeer::handle(Arrival& arrival, Time now) {
+    if (std::holds_alternative<Partial>(arrival.header)) {
+        handle_partial(arrival, now);
+        arrival.payload = {};  // back to the pool at once, not when all have been handled
+    } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
+        membership_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
+        hear_stop(status->stop);
+        if (status->verdict && (!verdict_ || status->verdict->progress > verdict_->progress)) {
+            verdict_ = status->verdict;
+        }
+    } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
+        relaying_.serve(arrival.from, *want, finish_);
+    } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
+        membership_.heard_bye(arrival.from, bye->final_round);
+    } else {
+        finish_.handle(arrival.from, arrival.header, now);
+    }
+}
+
+void AkoPeer::handle_partial(const Arrival& arrival, Time now) {
+    const auto& partial = std::get<Partial>(arrival.header);
+    std::optional<Time> sealed_at;
+    if (!partial.relayed) {
+        membership_.heard_round(arrival.from, partial.version.round, round_);
+        sealed_at = membership_[arrival.from].clock.to_local(partial.sealed_at);
+        sealed_at = std::min(sealed_at.value_or(arrival.arrived_at), arrival.arrived_at);
+    }
+    const std::size_t first_element = blocks_.range(partial.run).first;
+    const std::span<const float> payload = arrival.payload.floats();
+    for (BlockIndex k = 0; k < partial.run.count; ++k) {
+        const BlockIndex block = partial.run.first + k;
+        const Range range = blocks_.range(block);
+        take_block(partial, block, payload.subspan(range.first - first_element, range.count),
+                   sealed_at, now);
+    }
+}
+
+void AkoPeer::take_block(const Partial& partial, BlockIndex block, std::span<const float> values,
+                         const std::optional<Time>& sealed_at, Time now) {
+    const PeerIndex row = partial.origin;
+    const std::uint32_t checksum = partial.checksums[block - partial.run.first];
+    if (finish_.begun() && Ledger::inspect(values, checksum) == BlockVerdict::fresh &&
+        finish_.take(row, block, partial.version, values, checksum, now)) {
+        return;
+    }
+    if (finish_.frozen() || row == settings_.self) return;
+    const BlockVerdict verdict = ledger_.judge(row, block, partial.version, values, checksum);
+    if (verdict == BlockVerdict::late) return;
+    if (verdict != BlockVerdict::fresh) return refuse_block(row, partial, verdict);
+
+    if (sealed_at && replica_.stands_in(row)) {
+        const double share = replica_.share(row, block, *sealed_at, now);
+        replica_.absorb(row, block, values, &share);
+    } else {
+        replica_.absorb(row, block, values, nullptr);
+    }
+    ledger_.replace(row, block, partial.version, values, checksum);
+    relaying_.arrived(row, now);
+    if (sealed_at) sealed_at_[row][block] = *sealed_at;
+}
+
+void AkoPeer::refuse_block(PeerIndex row, const Partial& partial, BlockVerdict verdict) {
+    if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
+    settings_.log("a block of peer " + name(row) + ", round " +
+                  std::to_string(partial.version.round) +
+                  (verdict == BlockVerdict::damaged ? ", does not match its checksum"
+                                                    : ", holds values that are not finite") +
+                  ": dropped, the older copy is kept");
+}
+
+void AkoPeer::hear_stop(StopReason reason) {
+    if (stop_ == StopReason::none) stop_ = reason;
+}
+
+void AkoPeer::announce(const Verdict& verdict) {
+    if (!std::isfinite(verdict.loss)) {
+        return settings_.log("the loss on the test set is not finite: the training diverges");
+    }
+    verdict_ = verdict;
+    post_status(false);
+}
+
+// ---- the end
+
+bool AkoPeer::step_finish(Time now, bool hurried) {
+    const bool first = !finish_began_;
+    if (first) {
+        finish_began_ = now;
+        outbox_.lift_grants(true);
+        if (stop_ == StopReason::none) stop_ = StopReason::requested;
+        finish_.begin(now);
+    }
+    const CutId accepted = finish_.accepted();
+    const CutId decided = finish_.decided();
+    drain(now);
+    finish_.step(now);
+    const bool adopts = finish_.ready_to_adopt();
+    if (adopts) adopt(now);
+    post_status(first || adopts || accepted != finish_.accepted() || decided != finish_.decided());
+
+    // Who is in a hurry does not wait for a majority that would have to come back.
+    const bool hopeless =
+        hurried && membership_.live_count() < settings_.peer_count() / 2 + 1 &&
+        now - *finish_began_ > std::chrono::milliseconds(settings_.exchange.life_timeout_ms);
+    const bool timed_out =
+        !finish_.adopted() &&
+        (hopeless || now - *finish_began_ > from_seconds(settings_.exchange.finish_timeout_s));
+    if (!finish_ended_ && (finish_.adopted() || timed_out)) finish_ended_ = now;
+    return timed_out || finish_.done(now, hurried);
+}
+
+void AkoPeer::adopt(Time now) {
+    finish_.adopt_cut(now);
+    Sha256 hash;
+    for (const std::span<const float> row : ledger_.rows()) hash.add(row);
+    std::vector<float> anchor(blocks_.element_count());
+    copy_anchor(anchor);
+    hash.add(std::span<const float>(anchor));
+    finish_.set_digest(hash.finish());
+}
+
+FinishReport AkoPeer::report(std::span<float> out, Time now) const {
+    copy_anchor(out);
+    FinishReport report;
+    report.agreed = finish_.adopted();
+    report.rounds = round_;
+    report.samples_total = membership_.samples();
+    report.seconds =
+        std::chrono::duration<double>(finish_ended_.value_or(now) - finish_began_.value_or(now))
+            .count();
+    report.identical = report.agreed;
+    if (report.agreed) report.digest = *finish_.digest();
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        const PeerView& view = membership_[peer];
+        const bool self = peer == settings_.self;
+        const bool has_digest = view.status && view.status->digest;
+        if (self ? report.agreed : has_digest && view.status->digest == finish_.digest()) {
+            report.finished_with.push_back(peer);
+        } else if (has_digest && report.agreed) {
+            report.identical = false;
+        }
+        if (!self && view.ever_lost && !view.live() && view.presence != Presence::left) {
+            report.lost.push_back(peer);
+        }
+    }
+    if (!report.agreed) {
+        report.why_not =
+            (finish_.decided().none() ? std::string("no majority agreed on a cut in time: ")
+                                      : std::string("the decided cut did not come in time: ")) +
+            std::to_string(membership_.live_count()) + " of " +
+            std::to_string(settings_.peer_count()) + " peers are live, " +
+            std::to_string(settings_.peer_count() / 2 + 1) + " are needed";
+    }
+    return report;
+}
+
+// ---- what others may ask
+
+double AkoPeer::progress() const {
+    if (settings_.sample_budget == 0) return 1.0;
+    return std::min(1.0, static_cast<double>(membership_.samples()) /
+                             static_cast<double>(settings_.sample_budget));
+}
+
+void AkoPeer::copy_anchor(std::span<float> out) const {
+    compute_anchor(initial_, ledger_.rows(), {0, blocks_.element_count()}, out);
+}
+
+LinkView AkoPeer::link(PeerIndex peer, Time now) const {
+    const PeerView& view = membership_[peer];
+    LinkView link{peer, view.live(), membership_.advancing(peer, round_), 0, 0, 0};
+    const Round lowest = ledger_.held(peer).lowest.round;
+    if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
+    const auto oldest = *std::min_element(sealed_at_[peer].begin(), sealed_at_[peer].end());
+    if (oldest != Time{0}) {
+        link.staleness_ms = std::chrono::duration<double, std::milli>(now - oldest).count();
+    }
+    return link;
+}
+
+void AkoPeer::post_status(bool urgent) {
+    Status status;
+    status.loss = loss_;
+    status.progress = membership_.progress();
+    for (PeerIndex row = 0; row < settings_.peer_count(); ++row) {
+        status.rows.push_back(ledger_.held(row));
+    }
+    status.stop = stop_;
+    if (finish_began_) status.final_round = round_;
+    status.accepted = finish_.accepted();
+    status.decided = finish_.decided();
+    status.digest = finish_.digest();
+    status.verdict = verdict_;
+    outbox_.post(std::move(status), urgent);
+}
+
+}  // namespace ako

@@ -1,0 +1,34 @@
+// What the two halves of the mode `ako` are told at the start. Constant after construction.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ako/blocks.h"
+#include "ako/settings.h"
+#include "ako/types.h"
+
+namespace ako {
+
+struct AkoSettings {
+    PeerIndex self = 0;
+    std::vector<std::string> peer_names;  ///< [peer_count], for the log
+    ExchangeSettings exchange;
+    TrainingSettings training;
+    std::uint64_t sample_budget = 0;  ///< samples of all peers together
+    std::size_t block_elements = block_elements_default;
+    std::function<void(const std::string&)> log;  ///< any thread; one line for people
+
+    std::size_t peer_count() const { return peer_names.size(); }
+};
+
+inline Time from_seconds(double seconds) {
+    return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
+/// A peer starts its row in its first life; higher ones belong to the restart protocol.
+inline constexpr std::uint32_t first_incarnation = 1;
+
+}  // namespace ako

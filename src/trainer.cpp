@@ -1,0 +1,100 @@
+#include "src/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace ako {
+
+namespace {
+
+/// Progress between two evaluations. 0 asks for none before the end: a mark never reached.
+double mark_distance(const TrainingSettings& settings) {
+    return settings.evaluate_every > 0 ? settings.evaluate_every / settings.epochs
+                                       : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
+                 const TrainingSettings& settings, const std::atomic<int>& interrupts,
+                 TrainingObserver& observer)
+    : network_(network),
+      batches_(batches),
+      exchange_(exchange),
+      settings_(settings),
+      interrupts_(interrupts),
+      observer_(observer),
+      gradient_(network.parameter_count()),
+      evaluation_(network, std::move(test_set), network.parameter_count()),
+      next_mark_(mark_distance(settings)) {}
+
+TrainingOutcome Trainer::run() {
+    for (;;) {
+        if (interrupts_.load() > 0) exchange_.request_stop(StopReason::requested);
+        Next next = exchange_.begin_round();
+        if (next.kind == Next::Kind::stop) return finish(std::move(next.why));
+        if (next.kind == Next::Kind::failed) {
+            // Someone who was interrupted while waiting for the others is not told of a failure.
+            const auto ending = interrupts_.load() > 0 ? TrainingOutcome::Ending::interrupted
+                                                       : TrainingOutcome::Ending::failed;
+            return {ending, std::move(next.why), {}, {}, {}};
+        }
+        if (const Result<void> trained = train_round(); !trained)
+            return {TrainingOutcome::Ending::numbers, trained.error().what, {}, {}, {}};
+        evaluate_slice();
+    }
+}
+
+Result<void> Trainer::train_round() {
+    const Batch batch = batches_.next(settings_.batch_per_peer);
+    const float loss = network_.gradient(
+        batch, exchange_.replica(), gradient_, [this](Range range) { exchange_.await(range); },
+        [this](Range range) { exchange_.gradient_ready(range, gradient_); });
+    if (!std::isfinite(loss))
+        return fail(Error::Kind::numbers, "the loss of round " +
+                                              std::to_string(exchange_.round() + 1) +
+                                              " is not finite: nothing of it was sent");
+    const RoundResult result{batch.count, loss};
+    if (Result<void> ended = exchange_.end_round(gradient_, result); !ended) return ended;
+    observer_.round_done({exchange_.round(), batch.count, loss, exchange_.progress()});
+    return {};
+}
+
+void Trainer::evaluate_slice() {
+    if (!evaluation_.running()) {
+        const double progress = exchange_.progress();
+        if (progress < next_mark_) return;
+        next_mark_ =
+            (std::floor(progress / mark_distance(settings_)) + 1) * mark_distance(settings_);
+        // The end of the budget is evaluated by finish(), on the parameters that all agree on.
+        if (progress >= 1 || !exchange_.evaluates()) return;
+        exchange_.copy_parameters(evaluation_.parameters());
+        evaluation_.begin(progress);
+    }
+    const auto verdict = evaluation_.step();
+    if (!verdict) return;
+    exchange_.announce(*verdict);
+    observer_.evaluation_done(*verdict);
+    if (settings_.target_accuracy && verdict->accuracy >= *settings_.target_accuracy)
+        exchange_.request_stop(StopReason::target_reached);
+}
+
+TrainingOutcome Trainer::finish(std::string why) {
+    observer_.stopping(why);
+    TrainingOutcome outcome;
+    outcome.why = std::move(why);
+    outcome.report = exchange_.finish(evaluation_.parameters());
+    observer_.finished(outcome.report);
+    evaluation_.begin(exchange_.progress());
+    outcome.verdict = evaluation_.complete();
+    outcome.parameters = evaluation_.release();
+    if (interrupts_.load() > 0)
+        outcome.ending = TrainingOutcome::Ending::interrupted;
+    else if (!outcome.report.agreed)
+        outcome.ending = TrainingOutcome::Ending::not_agreed;
+    return outcome;
+}
+
+}  // namespace ako

@@ -1,0 +1,85 @@
+// The trainer: the loop that is the same for every mode. begin_round -> next batch -> gradient ->
+// end_round -> record, and in between one slice of the test set where this peer evaluates. What
+// peers say to each other, and where the optimizer runs, is the exchange's business.
+// Compute thread only; everything handed in must outlive it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "ako/exchange.h"
+#include "ako/network.h"
+#include "ako/settings.h"
+#include "src/evaluation.h"
+
+namespace ako {
+
+/// One round that has been made and given to the exchange.
+struct RoundReport {
+    Round round = 0;
+    std::size_t samples = 0;
+    float loss = 0;       ///< mean over the batch
+    double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
+};
+
+/// Who wants to know how it goes. Called on the compute thread, between rounds: be quick.
+class TrainingObserver {
+  public:
+    virtual ~TrainingObserver() = default;
+    virtual void round_done(const RoundReport& report) = 0;
+    /// A verdict that this peer made.
+    virtual void evaluation_done(const Verdict& verdict) = 0;
+    /// The last round is made and the final exchange begins.
+    virtual void stopping(const std::string& why) = 0;
+    virtual void finished(const FinishReport& report) = 0;
+};
+
+/// How a run ended.
+struct TrainingOutcome {
+    enum class Ending {
+        finished,     ///< and all who finished together hold the same parameters
+        interrupted,  ///< by a signal to this process; agreed or not is in `report`
+        not_agreed,   ///< trained to the end, but no agreement was possible (`report.why_not`)
+        failed,       ///< the exchange could not go on (`why`), such as too few peers at the start
+        numbers,      ///< a loss or a gradient of this peer is not finite; nothing of it was sent
+    };
+    Ending ending = Ending::finished;
+    std::string why;                ///< why it stopped, for people
+    FinishReport report;            ///< empty if failed or numbers
+    Verdict verdict;                ///< of the final parameters on the whole test set; likewise
+    std::vector<float> parameters;  ///< [parameter_count]; likewise
+};
+
+class Trainer {
+  public:
+    /// `interrupts` counts the signals that ask this process to end; it may change at any time.
+    Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
+            const TrainingSettings& settings, const std::atomic<int>& interrupts,
+            TrainingObserver& observer);
+
+    /// Trains until the exchange says stop, then finishes with the others. Once.
+    TrainingOutcome run();
+
+  private:
+    /// One round on one batch; an error means its numbers are not finite.
+    Result<void> train_round();
+    /// Begins an evaluation when progress has passed a mark, goes on with one that is running.
+    void evaluate_slice();
+    TrainingOutcome finish(std::string why);
+
+    // Constant after construction.
+    Network& network_;
+    BatchSource& batches_;
+    Exchange& exchange_;
+    const TrainingSettings settings_;
+    const std::atomic<int>& interrupts_;
+    TrainingObserver& observer_;
+
+    std::vector<float> gradient_;
+    SlicedEvaluation evaluation_;
+    double next_mark_;  ///< of progress, at which the next evaluation begins
+};
+
+}  // namespace ako
