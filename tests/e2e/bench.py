@@ -1,0 +1,141 @@
+"""How a case starts the program and looks at it: processes whose output is read as it comes, the
+folder of a case, and checks that say what is wrong. Python's standard library only."""
+
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+
+# Nothing here takes a tenth of this on an idle machine; a hang must not outlive the test.
+PATIENCE_S = 120
+
+
+class Failure(Exception):
+    """What a case found wrong."""
+
+
+def check(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def check_equal(found, expected, what):
+    check(found == expected, f"{what}: expected {expected!r}, found {found!r}")
+
+
+def wait_for(condition, what, seconds=PATIENCE_S):
+    """Polls until `condition()` is true and returns what it returned."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        result = condition()
+        if result:
+            return result
+        time.sleep(0.02)
+    raise Failure(f"not within {seconds} s: {what}")
+
+
+class Process:
+    """A running ako whose output is read, line by line with its time, as it comes."""
+
+    def __init__(self, bench, *words):
+        self.lines = []  # (time, text)
+        environment = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+        self.process = subprocess.Popen(
+            [bench.ako, *words], cwd=bench.folder, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env=environment)
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append((time.monotonic(), line.rstrip("\n")))
+
+    def output(self):
+        return "\n".join(text for _, text in list(self.lines))
+
+    def line_with(self, *words):
+        """(time, text) of the first line that has all the words, or None."""
+        for when, text in list(self.lines):
+            if all(word in text for word in words):
+                return when, text
+        return None
+
+    def wait(self, seconds=PATIENCE_S):
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise Failure(f"still running after {seconds} s; it said:\n{self.output()}")
+        self.reader.join(5)
+        return status
+
+    def expect(self, status, seconds=PATIENCE_S):
+        found = self.wait(seconds)
+        check(found == status, f"exit {found}, expected {status}; it said:\n{self.output()}")
+        return self.output()
+
+    def peers(self):
+        """Process ids of launch's peers by name."""
+        pid = self.process.pid
+        found = {}
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
+                children = file.read().split()
+            for child in children:
+                with open(f"/proc/{child}/cmdline") as file:
+                    words = file.read().split("\0")
+                if "--peer" in words:
+                    found[words[words.index("--peer") + 1]] = int(child)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+        return found
+
+
+class Bench:
+    """The folder of one case and how it starts the program."""
+
+    def __init__(self, ako, source, folder):
+        self.ako, self.source, self.folder = ako, source, folder
+
+    def file(self, peers, **keys):
+        """Writes a cluster file of `peers` peers on ports that are free now."""
+        lines = ["run: e2e", "seed: 3", "model: " + keys.pop("model", "mlp"),
+                 f"data: {{path: '{self.source}/experiments/mnist/data'}}"]
+        for group in ("training", "exchange"):
+            inner = keys.pop(group, None)
+            if inner:
+                lines.append(f"{group}: {{{inner}}}")
+        lines += [f"{key}: {value}" for key, value in keys.items()] + ["peers:"]
+        sockets = [socket.socket() for _ in range(peers)]
+        for number, sock in enumerate(sockets):
+            sock.bind(("127.0.0.1", 0))
+            lines.append(f"  - {{name: {chr(ord('a') + number)}, "
+                         f"address: '127.0.0.1:{sock.getsockname()[1]}'}}")
+        for sock in sockets:
+            sock.close()
+        path = os.path.join(self.folder, "cluster.yaml")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        return path
+
+    def start(self, *words):
+        return Process(self, *words)
+
+    def launch(self, *words):
+        return Process(self, "launch", *words, "--free-ports")
+
+    def path(self, name, run="latest"):
+        return os.path.join(self.folder, "runs", run, name)
+
+    def summary(self):
+        with open(self.path("summary.json")) as file:
+            return json.load(file)
+
+    def metrics(self, peer):
+        try:
+            with open(self.path(f"metrics-{peer}.jsonl")) as file:
+                return [json.loads(line) for line in file if line.endswith("\n")]
+        except FileNotFoundError:
+            return []

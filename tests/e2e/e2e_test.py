@@ -1,0 +1,401 @@
+"""The real program from the outside: every case starts it as a user would and looks at what a user
+would see. Python's standard library only.
+
+    e2e_test.py --ako BUILD/ako --source REPOSITORY [CASE ...]
+
+Without a case, all of them. Each runs in a folder of its own, which is kept if the case fails.
+"""
+
+import argparse
+import json
+import os
+import pty
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+from bench import Bench, Failure, PATIENCE_S, check, check_equal, wait_for
+
+
+def check_all_identical(bench, count):
+    summary = bench.summary()
+    names = [chr(ord("a") + number) for number in range(count)]
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+    check_equal(summary["finished_with"], names, "finished_with")
+    digests = {peer["digest"] for peer in summary["peers"]}
+    check_equal(len(digests), 1, "different digests")
+    check(re.fullmatch("[0-9a-f]{64}", digests.pop()), "a digest of 64 hexadecimal digits")
+    for peer in summary["peers"]:
+        check_equal(peer["exit"], 0, f"exit of {peer['name']}")
+        check_equal(peer["lost_peers"], [], f"lost peers of {peer['name']}")
+        check(peer["rounds"] > 0 and peer["images"] > 0, f"{peer['name']} has trained")
+        if count > 1:
+            check(peer["egress_bytes"] > 0 and peer["ingress_bytes"] > 0, "bytes were exchanged")
+    return summary
+
+
+def train_mlp(bench, count):
+    file = bench.file(count, training="epochs: 0.5, learning_rate: 0.05")
+    output = bench.launch(file).expect(0)
+    summary = check_all_identical(bench, count)
+    check(summary["accuracy"] > 0.88, f"accuracy {summary['accuracy']} of mlp after half an epoch")
+    check(summary["samples"] >= 30000, f"{summary['samples']} samples of 30,000")
+    check(f"replicas identical: yes ({summary['digest'][:16]})" in output, "the last words")
+    return output
+
+
+def case_one_peer(bench):
+    train_mlp(bench, 1)
+
+
+def case_two_peers(bench):
+    train_mlp(bench, 2)
+
+
+def case_three_peers(bench):
+    train_mlp(bench, 3)
+
+
+def case_five_peers(bench):
+    train_mlp(bench, 5)
+
+
+def case_what_a_run_leaves(bench):
+    """Files of the run folder, and that a pipe gets a table and no progress bar."""
+    output = train_mlp(bench, 2)
+    check("\r" not in output and "\033" not in output, "no control characters in a pipe")
+    for name in ("config.yaml", "summary.json", "result-a.json", "result-b.json"):
+        check(os.path.exists(bench.path(name)), f"{name} in the run folder")
+    with open(bench.path("model.safetensors"), "rb") as file:
+        (header_bytes,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(header_bytes))
+        data = file.read()
+    check_equal(header["__metadata__"]["digest"], bench.summary()["digest"], "digest of the model")
+    tensors = {name: tensor for name, tensor in header.items() if name != "__metadata__"}
+    check_equal(max(tensor["data_offsets"][1] for tensor in tensors.values()), len(data),
+                "bytes of the model")
+    check_equal(len(data), 4 * 101770, "bytes of mlp's parameters")
+    for peer in "ab":
+        lines = bench.metrics(peer)
+        check(lines, f"metrics of {peer}")
+        check_equal(lines[-1]["phase"], "done", f"last phase of {peer}")
+        for key in ("time", "round", "images", "images_per_s", "loss", "accuracy", "progress",
+                    "egress_mbit", "ingress_mbit", "egress_bytes", "ingress_bytes", "links"):
+            check(key in lines[-1], f"{key} in the metrics")
+    # What it says it ran is a cluster file that can be run.
+    bench.start("check", bench.path("config.yaml")).expect(0)
+
+
+def long_run(bench, peers, seconds, *words):
+    """Launches peers whose training takes about so long, whatever the machine, and waits until
+    all of them train."""
+    compute_ms, batch = 10, 64
+    samples = int(peers * seconds * 1000 / compute_ms) * batch
+    file = bench.file(peers, model=f"{{name: synthetic, parameters: 50000, "
+                                   f"compute_ms: {compute_ms}, samples: {samples}}}",
+                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0")
+    run = bench.launch(file, *words)
+    names = [chr(ord("a") + number) for number in range(peers)]
+    wait_for(lambda: run.process.poll() is not None or all(bench.metrics(n) for n in names),
+             "all peers train")
+    check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
+    return run
+
+
+def case_kill_one_of_four(bench):
+    run = long_run(bench, 4, 6)
+    os.kill(run.peers()["c"], signal.SIGKILL)
+    killed_at = time.monotonic()
+    for survivor in "abd":
+        when, _ = wait_for(
+            lambda: run.line_with(f" {survivor} ", "c is lost") or run.line_with(
+                f" {survivor} ", "c: lost"), f"{survivor} names the lost peer", 10)
+        check(when - killed_at < 3, f"{survivor} named c after {when - killed_at:.1f} s, not 3")
+    run.expect(0)
+    summary = bench.summary()
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+    check_equal(summary["finished_with"], ["a", "b", "d"], "finished_with")
+    check_equal(summary["lost_peers"], ["c"], "lost_peers")
+    peers = {peer["name"]: peer for peer in summary["peers"]}
+    check_equal(len({peers[name]["digest"] for name in "abd"}), 1, "survivors' digests")
+    check_equal(peers["c"]["exit"], -9, "exit of the killed peer")
+    check(peers["c"]["rounds"] > 0, "the killed peer's last metrics are in the summary")
+
+
+def case_kill_ten_times(bench):
+    """Real training; any of the four dies at any moment, from the start to the final exchange."""
+    file = bench.file(4, model="lenet", training="epochs: 0.6, evaluate_every: 0.3",
+                      exchange="start_wait_s: 5, finish_linger_s: 3, link_mbit: 50")
+    for number in range(10):
+        seed = random.randrange(1 << 32)
+        chance = random.Random(seed)
+        victim, moment = chance.choice("abcd"), chance.uniform(0.3, 9)
+        said = f"try {number}, seed {seed}: {victim} killed after {moment:.2f} s"
+        run = bench.launch(file)
+        wait_for(lambda: len(run.peers()) == 4 or run.process.poll() is not None, "four peers")
+        pid = run.peers()[victim]
+        time.sleep(moment)  # the moment of the fault, not a synchronisation
+        trains = run.process.poll() is None and bool(bench.metrics(victim))
+        killed_at = time.monotonic()
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            said += " (it had ended)"
+        output = run.expect(0)
+        summary = bench.summary()
+        check(summary["replicas_identical"], f"{said}: replicas differ:\n{output}")
+        digests = {peer["digest"] for peer in summary["peers"] if peer["exit"] == 0}
+        check_equal(len(digests), 1, f"{said}: digests of the survivors")
+        killed = next(peer for peer in summary["peers"] if peer["name"] == victim)["exit"] == -9
+        named = run.line_with(f"{victim} is lost") or run.line_with(f"{victim}: lost")
+        peer_met = trains or moment > 2
+        if killed and peer_met and victim not in summary["finished_with"]:
+            ended = run.line_with("replicas identical")[0] - killed_at
+            check(named or ended < 3, f"{said}: nobody named {victim}:\n{output}")
+        if killed and named:
+            check(named[0] - killed_at < 3, f"{said}: named after {named[0] - killed_at:.2f} s")
+            said += f", named after {named[0] - killed_at:.2f} s"
+        print(f"       {said}, trained: {trains}, accuracy {100 * summary['accuracy']:.2f} %, "
+              f"finished with {''.join(summary['finished_with'])}", flush=True)
+
+
+def case_interrupt(bench):
+    """One Ctrl-C: everyone stops after the round, agrees and writes what there is."""
+    run = long_run(bench, 3, 60)
+    run.process.send_signal(signal.SIGINT)
+    output = run.expect(130, 30)
+    check("interrupted" in output, "the interrupt is acknowledged")
+    summary = bench.summary()
+    check_equal(summary["interrupted"], True, "interrupted")
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+    check_equal([peer["exit"] for peer in summary["peers"]], [130] * 3, "exits of the peers")
+    check(os.path.exists(bench.path("model.safetensors")), "the model as far as it got")
+
+
+def case_interrupt_while_waiting(bench):
+    """One peer of four, alone: it neither hangs nor calls anything identical."""
+    run = bench.start("train", bench.file(4), "--peer", "b")
+    wait_for(lambda: run.line_with("waiting for"), "it says whom it waits for", 20)
+    began = time.monotonic()
+    run.process.send_signal(signal.SIGINT)
+    output = run.expect(130, 20)
+    check(time.monotonic() - began < 8, "it ends within seconds")
+    check("identical: yes" not in output, f"alone, it says:\n{output}")
+
+
+def case_interrupt_twice(bench):
+    """A second Ctrl-C does not wait for anything."""
+    run = long_run(bench, 2, 60)
+    for pid in run.peers().values():
+        os.kill(pid, signal.SIGSTOP)  # peers that would never end by themselves
+    run.process.send_signal(signal.SIGINT)
+    wait_for(lambda: run.line_with("interrupted"), "the first interrupt is acknowledged", 10)
+    run.process.send_signal(signal.SIGINT)
+    run.expect(130, 10)
+    check(not run.peers(), "no peer is left")
+
+
+def case_launch_killed(bench):
+    """Peers do not outlive their launch, even if it is killed."""
+    run = long_run(bench, 3, 60)
+    peers = run.peers()
+    check_equal(len(peers), 3, "peers of launch")
+    run.process.kill()
+    run.wait()
+
+    def gone(pid):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    for name, pid in peers.items():
+        wait_for(lambda: gone(pid), f"peer {name} ends after its launch was killed", 30)
+
+
+def case_peer_stopped(bench):
+    """A peer that hangs (SIGSTOP) does not stop the others, is named, and its row says so."""
+    run = long_run(bench, 3, 8)
+    stopped = run.peers()["b"]
+    os.kill(stopped, signal.SIGSTOP)
+    wait_for(lambda: run.line_with(" a ", "b is lost") or run.line_with(" a ", "b: lost"),
+             "a names the stopped peer", 10)
+    round_then = bench.metrics("a")[-1]["round"]
+    wait_for(lambda: bench.metrics("a")[-1]["round"] > round_then + 50, "a goes on", 10)
+    wait_for(lambda: run.line_with(" b ", "silent"), "launch notes the silence", 10)
+    wait_for(lambda: (bench.metrics("a")[-1]["phase"] == "done"), "a finishes", 90)
+    os.kill(stopped, signal.SIGKILL)
+    run.expect(0)
+    check_equal(bench.summary()["finished_with"], ["a", "c"], "finished_with")
+
+
+def case_train_by_hand(bench):
+    """Two peers started one by one, as on two machines; each makes a run folder of its own."""
+    file = bench.file(2, training="epochs: 0.3")
+    runs = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}")
+            for name in "ab"]
+    for run in runs:
+        run.expect(0)
+    digests = set()
+    for name in "ab":
+        folder = os.path.join(bench.folder, f"out-{name}", "latest")
+        with open(os.path.join(folder, f"result-{name}.json")) as result:
+            digests.add(json.load(result)["digest"])
+        check(os.path.exists(os.path.join(folder, "model.safetensors")), f"{name}'s own model")
+    check_equal(len(digests), 1, "digests of two peers")
+
+
+def case_different_settings(bench):
+    """Peers that would train different things refuse each other, and both say why."""
+    file = bench.file(2, exchange="start_wait_s: 4, start_peers_min: 2")
+    runs = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}",
+                        "--set", f"training.momentum={momentum}")
+            for name, momentum in (("a", 0.9), ("b", 0.8))]
+    for run in runs:
+        output = run.expect(2, 30)
+        check("training" in output and "digest" in output, f"the field is named in:\n{output}")
+
+
+def case_numbers(bench):
+    """A loss that is no number ends the peers with status 3."""
+    # A quadratic loss at a rate that multiplies the distance by 99 every round.
+    file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 1}",
+                      training="learning_rate: 100, epochs: 0.5")
+    output = bench.launch(file).expect(3, 60)
+    check("not finite" in output, "it says what happened")
+    check_equal(bench.summary()["replicas_identical"], False, "replicas_identical")
+
+
+def case_bad_files(bench):
+    """Whatever is wrong with the file: its place, what was expected, exit 2, and nothing made."""
+    file = bench.file(2)
+    with open(file) as text:
+        good = text.read()
+    for line, expected in (
+            ("training: {learning_rat: 1}", "cluster.yaml:9:12: unknown key "
+                                            "training.learning_rat"),
+            ("memory_mb_max: lots", "cluster.yaml:9:16: memory_mb_max: expected a whole number"),
+            ("seed: 4", "cluster.yaml:9:1: seed: expected every key once"),
+            ("x: [", "not YAML")):
+        with open(file, "w") as text:
+            text.write(good.rstrip("\n") + "\n" + "\n" * (8 - good.count("\n")) + line + "\n")
+        for words in (["check"], ["launch"], ["train", "--peer", "a"]):
+            output = bench.start(words[0], file, *words[1:]).expect(2, 20)
+            check(expected in output, f"{expected!r} in what {words[0]} says:\n{output}")
+    with open(file, "w") as text:
+        text.write(good)
+    output = bench.start("train", file, "--peer", "nobody").expect(2, 20)
+    check("--peer: expected one of the file's peers: a, b, found nobody" in output, output)
+    output = bench.start("launch", file, "--set", "data.path=nowhere").expect(2, 20)
+    check("nowhere" in output, f"the missing folder is named:\n{output}")
+    output = bench.start("launch", file, "--set", "memory_mb_max=50").expect(2, 20)
+    check("memory_mb_max" in output and "50 are allowed" in output, output)
+    check(not os.path.exists(os.path.join(bench.folder, "runs")), "no run folder was made")
+
+
+def case_port_taken(bench):
+    file = bench.file(2)
+    with open(file) as text:
+        port = int(re.findall(r"127\.0\.0\.1:(\d+)", text.read())[1])
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        output = bench.start("launch", file).expect(2, 20)
+        check(f"peer b cannot listen on 127.0.0.1:{port}" in output, output)
+        check("--free-ports" in output, "the way out is named")
+        output = bench.start("train", file, "--peer", "b").expect(2, 20)
+        check(str(port) in output, f"train names the port:\n{output}")
+
+
+def case_check_and_set(bench):
+    file = os.path.join(bench.source, "experiments", "mnist", "cluster.yaml")
+    output = bench.start("check", file, "--set", "training.epochs=1.5", "--set",
+                         "exchange.partitions=8").expect(0, 30)
+    for expected in ("epochs: 1.5", "partitions: 8", "431,080", "2,813"):
+        check(expected in output, f"{expected!r} in what check says:\n{output}")
+    sums = [float(line.split()[-1]) for line in output.split("\n")
+            if re.match(r"#   .* \d+\.\d$", line)]
+    check(abs(sum(sums[:-2]) - sums[-2]) < 0.6, f"the terms add up to the sum: {sums}")
+    # What it prints is a cluster file with the same meaning.
+    again = os.path.join(bench.folder, "again.yaml")
+    with open(again, "w") as text:
+        text.write(output)
+    second = bench.start("check", again).expect(0, 30)
+    check_equal(second.split("\n")[1:], output.split("\n")[1:], "check of what check printed")
+    check(not os.path.exists(os.path.join(bench.folder, "runs")), "check leaves nothing behind")
+
+
+def case_version_and_help(bench):
+    check(re.fullmatch(r"ako \d+\.\d+\.\d+", bench.start("--version").expect(0, 10)), "version")
+    for words in (["--help"], ["launch", "--help"], ["train", "--help"], ["check", "--help"]):
+        check("--" in bench.start(*words).expect(0, 10), f"help of {words}")
+    bench.start().expect(2, 10)
+    bench.start("launsh").expect(2, 10)
+    bench.start("launch").expect(2, 10)
+
+
+def case_terminal(bench):
+    """In a terminal there is a progress bar; its rows fit into 80 columns."""
+    file = bench.file(2, model="{name: synthetic, parameters: 50000, compute_ms: 10, "
+                               "samples: 40000}", training="epochs: 1, learning_rate: 0.01")
+    main, side = pty.openpty()
+    process = subprocess.Popen([bench.ako, "launch", file, "--free-ports"], cwd=bench.folder,
+                               stdout=side, stderr=side, stdin=side)
+    os.close(side)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # how a terminal's other end says that it is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    check_equal(process.wait(PATIENCE_S), 0, "exit")
+    text = shown.decode()
+    check(re.search(r"e2e \[=+ +\] +\d+ %  \d+:\d\d left", text), f"a progress bar in:\n{text}")
+    for line in text.replace("\r", "\n").split("\n"):
+        plain = re.sub(r"\033\[\d*[mK]", "", line)
+        if re.match(r" +\d+:\d\d  [ab] +\d", plain):
+            check(len(plain) <= 80, f"a row of at most 80 columns: {plain!r}")
+
+
+CASES = {name[len("case_"):]: case for name, case in list(globals().items())
+         if name.startswith("case_")}
+
+
+def run_case(name, ako, source):
+    folder = tempfile.mkdtemp(prefix=f"ako-e2e-{name}-")
+    began = time.monotonic()
+    try:
+        CASES[name](Bench(ako, source, folder))
+    except (Failure, OSError, KeyError, ValueError) as error:
+        print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}\n"
+              f"       its folder: {folder}", flush=True)
+        return False
+    shutil.rmtree(folder)
+    print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--ako", required=True)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("cases", nargs="*", choices=[*CASES, []])
+    words = parser.parse_args()
+    results = [run_case(name, os.path.abspath(words.ako), os.path.abspath(words.source))
+               for name in words.cases or CASES]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

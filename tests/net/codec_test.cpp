@@ -1,0 +1,297 @@
+// The codec: every header survives, and nothing that arrives can crash it or pass for sane.
+#include "net/codec.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "net/frame_prefix.h"
+
+namespace ako {
+namespace {
+
+/// Random headers of every kind, within what the codec takes.
+class RandomHeaders {
+  public:
+    explicit RandomHeaders(unsigned seed) : random_(seed) {}
+
+    Header make(std::size_t kind) {
+        switch (kind) {
+            case 0:
+                return Hello{protocol_version, text(), digest(), digest(), digest(),
+                             text(),           text(), u64(),    u32()};
+            case 1:
+                return Reject{text(), text(), text()};
+            case 2:
+                return Claim{u32(), u64()};
+            case 3:
+                return partial();
+            case 4:
+                return status();
+            case 5:
+                return want();
+            case 6:
+                return WantCut{ballot()};
+            case 7:
+                return cut_row();
+            case 8:
+                return Prepare{ballot()};
+            case 9:
+                return Promise{ballot(), ballot(), ballot()};
+            case 10:
+                return Accept{ballot(), ballot()};
+            case 11:
+                return Accepted{ballot(), ballot()};
+            default:
+                return Bye{u64()};
+        }
+    }
+
+    std::uint64_t u64() { return random_(); }
+    std::uint32_t u32() { return static_cast<std::uint32_t>(random_()); }
+    std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  private:
+    PeerIndex peer() { return static_cast<PeerIndex>(below(peers_max)); }
+    Ballot ballot() { return {u32(), peer()}; }
+    Version version() { return {u32(), u64()}; }
+    Time time() { return Time(static_cast<Time::rep>(u64() >> 2)); }
+    float value() { return std::normal_distribution<float>()(random_); }
+    Digest digest() {
+        Digest result;
+        for (auto& byte : result) byte = static_cast<std::uint8_t>(random_());
+        return result;
+    }
+    std::string text() {
+        std::string result(below(text_bytes_max + 1), ' ');
+        for (char& c : result) c = static_cast<char>(' ' + below(95));
+        return result;
+    }
+    Partial partial() {
+        Partial partial{peer(), version(), {u32(), u32()}, time(), below(2) == 1, {}};
+        partial.checksums.resize(below(100));
+        for (auto& checksum : partial.checksums) checksum = u32();
+        return partial;
+    }
+    Status status() {
+        Status status;
+        status.sent_at = time();
+        status.echo_sent_at = time();
+        status.echo_held = time();
+        status.loss = value();
+        for (std::size_t i = below(peers_max + 1); i > 0; --i)
+            status.progress.push_back({u64(), u64()});
+        for (std::size_t i = below(peers_max + 1); i > 0; --i)
+            status.rows.push_back({version(), version(), u32()});
+        status.reached = u64();
+        status.stop = static_cast<StopReason>(below(4));
+        if (below(2) == 1) status.final_round = u64();
+        status.accepted = ballot();
+        status.decided = ballot();
+        if (below(2) == 1) status.digest = digest();
+        if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
+        return status;
+    }
+    Want want() {
+        Want want{peer(), below(2) == 1, {}};
+        for (std::size_t i = below(200); i > 0; --i)
+            want.runs.push_back({{u32(), u32()}, version()});
+        return want;
+    }
+    CutRow cut_row() {
+        CutRow row{ballot(), peer(), {}};
+        for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
+        return row;
+    }
+
+    std::mt19937_64 random_;
+};
+
+std::span<const std::byte> header_of(const std::vector<std::byte>& head) {
+    return std::span(head).subspan(frame_prefix_bytes);
+}
+
+std::span<const std::byte, frame_prefix_bytes> prefix_of(const std::vector<std::byte>& head) {
+    return std::span(head).first<frame_prefix_bytes>();
+}
+
+TEST_CASE("every header survives the wire") {
+    RandomHeaders headers(1);
+    for (int repetition = 0; repetition < 200; ++repetition)
+        for (std::size_t kind = 0; kind < std::variant_size_v<Header>; ++kind) {
+            const Header header = headers.make(kind);
+            REQUIRE(header.index() == kind);
+            const auto head = encode_frame_head(header, 4 * kind);
+            const auto prefix = decode_prefix(prefix_of(head));
+            REQUIRE(prefix.has_value());
+            CHECK(prefix->header_bytes == head.size() - frame_prefix_bytes);
+            CHECK(prefix->payload_bytes == 4 * kind);
+            const auto decoded = decode_header(header_of(head));
+            REQUIRE_MESSAGE(decoded.has_value(), decoded.error().what);
+            CHECK(*decoded == header);
+        }
+}
+
+TEST_CASE("the largest headers fit into the limit") {
+    Want want;
+    want.runs.resize(version_runs_max);
+    CutRow row;
+    row.runs.resize(version_runs_max);
+    Partial partial;
+    partial.checksums.resize(checksums_max);
+    Status status;
+    status.progress.resize(peers_max);
+    status.rows.resize(peers_max);
+    status.digest = Digest{};
+    status.verdict = Verdict{};
+    Hello hello;
+    hello.run_name = hello.peer_name = hello.to_peer_name = std::string(text_bytes_max, 'x');
+    for (const Header& header : {Header{want}, Header{row}, Header{partial}, Header{status}}) {
+        const auto head = encode_frame_head(header, 0);
+        CHECK(head.size() <= header_bytes_max + frame_prefix_bytes);
+        const auto decoded = decode_header(header_of(head));
+        REQUIRE(decoded.has_value());
+        CHECK(*decoded == header);
+    }
+    CHECK(encode_frame_head(hello, 0).size() <= handshake_header_bytes_max);
+}
+
+TEST_CASE("a prefix is refused by the reason") {
+    const auto what = [](std::array<std::byte, frame_prefix_bytes> bytes,
+                         std::size_t limit = header_bytes_max) {
+        const auto prefix = decode_prefix(bytes, limit);
+        return prefix ? std::string{} : prefix.error().what;
+    };
+    CHECK(what(encode_prefix({8, 4})) == "");
+    CHECK(what(encode_prefix({header_bytes_max, payload_bytes_limit})) == "");
+    auto wrong = encode_prefix({8, 4});
+    wrong[3] = std::byte{'2'};
+    CHECK(what(wrong).find("does not begin with") != std::string::npos);
+    CHECK(what(encode_prefix({header_bytes_max + 8, 0})).find("oversized") == 0);
+    CHECK(what(encode_prefix({4096, 0}), 4088).find("oversized") == 0);
+    CHECK(what(encode_prefix({0xffffffff, 0})).find("oversized") == 0);
+    CHECK(what(encode_prefix({8, payload_bytes_limit + 4})).find("oversized") == 0);
+    CHECK(what(encode_prefix({0, 0})).find("malformed") == 0);
+    CHECK(what(encode_prefix({12, 0})).find("malformed") == 0);
+    CHECK(what(encode_prefix({8, 6})).find("malformed") == 0);
+}
+
+TEST_CASE("values that cannot be meant are refused by name") {
+    const auto complaint = [](const Header& header) {
+        const auto decoded = decode_header(header_of(encode_frame_head(header, 0)));
+        return decoded ? std::string{} : decoded.error().what;
+    };
+    const auto names = [&](const Header& header, const char* field) {
+        const std::string what = complaint(header);
+        INFO(what);
+        return what.find(std::string("malformed header: ") + field) == 0;
+    };
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    Partial partial;
+    partial.origin = peers_max;
+    CHECK(names(partial, "origin"));
+    partial.origin = 0;
+    partial.sealed_at = Time{-1};
+    CHECK(names(partial, "sealed_at"));
+    Status status;
+    status.loss = nan;
+    CHECK(names(status, "loss"));
+    status.loss = 0;
+    status.sent_at = time_max + Time{1};
+    CHECK(names(status, "sent_at"));
+    status.sent_at = Time{};
+    status.echo_held = Time{-5};
+    CHECK(names(status, "echo_held"));
+    status.echo_held = Time{};
+    status.stop = static_cast<StopReason>(9);
+    CHECK(names(status, "stop"));
+    status.stop = StopReason::none;
+    status.decided = {1, peers_max};
+    CHECK(names(status, "decided"));
+    status.decided = {};
+    status.verdict = Verdict{0.5, 1.5F, 0};
+    CHECK(names(status, "verdict.accuracy"));
+    status.verdict = Verdict{std::nan(""), 0.5F, 0};
+    CHECK(names(status, "verdict.progress"));
+    status.verdict = Verdict{0.5, 0.5F, nan};
+    CHECK(names(status, "verdict.loss"));
+    status.verdict.reset();
+    CHECK(complaint(status) == "");
+    CHECK(names(Want{peers_max, false, {}}, "row"));
+    CHECK(names(CutRow{{}, peers_max + 7, {}}, "row"));
+    CHECK(names(Prepare{{1, 99}}, "ballot"));
+    CHECK(names(Reject{"a\nb", "", ""}, "field"));
+    Hello hello;
+    hello.peer_name = "\x1b[2J";
+    CHECK(names(hello, "peer_name"));
+}
+
+TEST_CASE("a hello of another protocol is read as far as its number") {
+    Hello hello;
+    hello.protocol = protocol_version + 1;
+    hello.process_id = 7;
+    const auto decoded = decode_header(header_of(encode_frame_head(hello, 0)));
+    REQUIRE(decoded.has_value());
+    CHECK(std::get<Hello>(*decoded).protocol == protocol_version + 1);
+}
+
+TEST_CASE("truncated headers are errors, never crashes") {
+    RandomHeaders headers(2);
+    for (std::size_t kind = 0; kind < std::variant_size_v<Header>; ++kind) {
+        const auto head = encode_frame_head(headers.make(kind), 0);
+        const auto whole = header_of(head);
+        for (std::size_t length = 0; length < whole.size(); ++length)
+            CHECK_FALSE(decode_header(whole.first(length)).has_value());
+    }
+}
+
+TEST_CASE("flipped bits and random bytes never crash, and what is read is sane") {
+    RandomHeaders headers(3);
+    int errors = 0;
+    int read = 0;
+    for (int iteration = 0; iteration < 100'000; ++iteration) {
+        std::vector<std::byte> bytes;
+        if (iteration % 4 == 0) {
+            bytes.resize(8 * headers.below(40));
+            for (auto& byte : bytes) byte = static_cast<std::byte>(headers.u32());
+            // Half of them with a segment table that is honest, to get further.
+            if (iteration % 8 == 0 && bytes.size() >= 16) {
+                const std::uint32_t table[2] = {0,
+                                                static_cast<std::uint32_t>(bytes.size() / 8 - 1)};
+                std::memcpy(bytes.data(), table, sizeof table);
+            }
+        } else {
+            const auto head =
+                encode_frame_head(headers.make(headers.below(std::variant_size_v<Header>)), 0);
+            bytes.assign(head.begin() + frame_prefix_bytes, head.end());
+            for (std::size_t flips = 1 + headers.below(4); flips > 0; --flips) {
+                // The first words hold the structure; there flips hurt most.
+                const std::size_t range =
+                    headers.below(2) == 0 ? std::min<std::size_t>(64, bytes.size()) : bytes.size();
+                bytes[headers.below(range)] ^= static_cast<std::byte>(1U << headers.below(8));
+            }
+        }
+        const auto decoded = decode_header(bytes);
+        if (!decoded) {
+            ++errors;
+            REQUIRE(decoded.error().what.find("malformed header") == 0);
+            continue;
+        }
+        ++read;
+        // Whatever was read can be said again.
+        if (const Status* status = std::get_if<Status>(&*decoded)) {
+            REQUIRE(status->progress.size() <= peers_max);
+            REQUIRE(std::isfinite(status->loss));
+        }
+        const auto again = decode_header(header_of(encode_frame_head(*decoded, 0)));
+        REQUIRE(again.has_value());
+    }
+    CHECK(errors > 10'000);
+    CHECK(read > 10'000);
+}
+
+}  // namespace
+}  // namespace ako

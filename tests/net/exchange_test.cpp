@@ -1,0 +1,101 @@
+// The mode `ako` as a whole on real threads and sockets: three peers in one process, rounds as fast
+// as they go and links that can not keep up, so that snapshots are published while older ones are
+// being sent.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "net/tcp_transport.h"
+#include "src/modes/ako_exchange.h"
+
+using namespace ako;
+
+namespace {
+
+constexpr std::size_t peer_count = 3;
+constexpr std::size_t parameter_count = 20'000;
+constexpr Round rounds = 400;
+
+/// One peer: what main wires, less the data.
+struct Peer {
+    explicit Peer(PeerIndex index, double link_mbit) : self(index) {
+        TransportSettings net;
+        net.self = self;
+        net.hello.run_name = "test";
+        net.hello.peer_name = name(self);
+        net.hello.process_id = 100 + self;
+        for (PeerIndex peer = 0; peer < peer_count; ++peer) {
+            net.peers.push_back({name(peer), "127.0.0.1:0", "127.0.0.1:0", link_mbit});
+        }
+        net.connect_timeout_ms = 3000;
+        net.life_timeout_ms = 20'000;  // sanitizers and loaded machines are slow
+        net.log = net.detail = [](const std::string&) {};
+        transport = std::make_unique<TcpTransport>(net, clock);
+        transport->bind();
+    }
+
+    static std::string name(PeerIndex peer) {
+        return std::string(1, static_cast<char>('a' + peer));
+    }
+
+    void train() {
+        AkoSettings settings;
+        settings.self = self;
+        for (PeerIndex peer = 0; peer < peer_count; ++peer)
+            settings.peer_names.push_back(name(peer));
+        settings.block_elements = 256;
+        settings.sample_budget = rounds * peer_count;
+        settings.log = [](const std::string&) {};
+        settings.training.learning_rate = 0.01;
+        AkoExchange exchange(settings, std::vector<float>(parameter_count, 1.0f), *transport, clock,
+                             interrupts);
+        exchange.start();
+        std::vector<float> gradient(parameter_count);
+        while (exchange.begin_round().kind == Next::Kind::train) {
+            const std::span<const float> replica = exchange.replica();
+            for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = replica[k];
+            if (!exchange.end_round(gradient, {1, 0.5f})) return;
+        }
+        anchor.resize(parameter_count);
+        report = exchange.finish(anchor);
+    }
+
+    const PeerIndex self;
+    SteadyClock clock;
+    std::atomic<int> interrupts = 0;
+    std::unique_ptr<TcpTransport> transport;
+    std::vector<float> anchor;
+    FinishReport report;
+};
+
+void train_together(double link_mbit) {
+    std::vector<std::unique_ptr<Peer>> peers;
+    for (PeerIndex self = 0; self < peer_count; ++self) {
+        peers.push_back(std::make_unique<Peer>(self, link_mbit));
+    }
+    for (const auto& peer : peers) {
+        for (const auto& other : peers) {
+            if (other == peer) continue;
+            peer->transport->set_peer_address(
+                other->self, "127.0.0.1:" + std::to_string(other->transport->port()));
+        }
+    }
+    std::vector<std::thread> threads;
+    for (const auto& peer : peers) threads.emplace_back([&peer] { peer->train(); });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& peer : peers) {
+        CHECK(peer->report.agreed);
+        CHECK(peer->report.identical);
+        CHECK(peer->report.finished_with.size() == peer_count);
+        CHECK(peer->anchor == peers.front()->anchor);
+        CHECK(peer->anchor.front() < 0.9f);  // it went towards the optimum, 0
+    }
+}
+
+}  // namespace
+
+TEST_CASE("three peers end identical on links that take everything") { train_together(0); }
+
+TEST_CASE("three peers end identical on links slower than the rounds") { train_together(40); }

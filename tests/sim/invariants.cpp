@@ -1,0 +1,161 @@
+// See invariants.h.
+#include "tests/sim/invariants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace ako::sim {
+namespace {
+
+std::string place(const SimPeer& at, PeerIndex row, BlockIndex block) {
+    return "at peer " + std::to_string(at.settings.self) + ", row " + std::to_string(row) +
+           ", block " + std::to_string(block);
+}
+
+}  // namespace
+
+Invariants::Invariants(std::size_t peer_count, const Blocks& blocks,
+                       const TrainingSettings& training)
+    : blocks_(blocks),
+      training_(training),
+      past_(peer_count, {std::vector<float>(blocks.element_count(), 0.0f)}),
+      ended_at_(peer_count, {Time{0}}),
+      own_sum_(peer_count, std::vector<double>(blocks.element_count(), 0.0)),
+      velocity_(peer_count, std::vector<double>(blocks.element_count(), 0.0)),
+      seen_(peer_count, {peer_count, std::vector<Version>(blocks.count())}),
+      adopted_(peer_count, false),
+      row_max_(peer_count, 0.0) {}
+
+void Invariants::round_ended(const SimPeer& peer, std::span<const float> gradient,
+                             std::span<const float> replica_before, double rate, Time now) {
+    const PeerIndex self = peer.settings.self;
+    ended_at_[self].push_back(now);
+    const std::span<const float> row = peer.half.ledger().row(self);
+    past_[self].emplace_back(row.begin(), row.end());
+    if (past_[self].size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        double& velocity = velocity_[self][k];
+        velocity = training_.momentum * velocity + gradient[k] +
+                   training_.weight_decay * replica_before[k];
+        own_sum_[self][k] -= rate * velocity;
+        row_max_[self] = std::max(row_max_[self], std::abs(own_sum_[self][k]));
+        if (std::abs(own_sum_[self][k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
+            throw Violation("I1: row " + std::to_string(self) +
+                            " is not the sum of its owner's updates: " + std::to_string(row[k]) +
+                            " for " + std::to_string(own_sum_[self][k]));
+        }
+    }
+    check_replica(peer);
+}
+
+void Invariants::drained(const SimPeer& peer) {
+    check_rows(peer, false);
+    check_replica(peer);
+}
+
+void Invariants::steady(const SimPeer& peer, std::span<const unsigned> partitions, Time transit,
+                        Time now) {
+    for (PeerIndex row = 0; row < partitions.size(); ++row) {
+        if (row == peer.settings.self) continue;
+        const std::vector<Time>& ended = ended_at_[row];
+        const auto past = std::upper_bound(ended.begin(), ended.end(), now - transit);
+        const auto round =
+            static_cast<Round>(std::max<std::ptrdiff_t>(past - ended.begin(), 1) - 1);
+        for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+            const Round held = peer.half.ledger().version(row, block).round;
+            // Sent in one round and again P rounds later, so P - 1 rounds old at most when sent
+            // anew.
+            if (held + partitions[row] - 1 >= round) continue;
+            throw Violation("I4: round " + std::to_string(held) + " is held of what round " +
+                            std::to_string(round) + " sent with P = " +
+                            std::to_string(partitions[row]) + " " + place(peer, row, block));
+        }
+    }
+}
+
+void Invariants::adopted(const SimPeer& peer) {
+    if (adopted_[peer.settings.self]) return;
+    adopted_[peer.settings.self] = true;
+    check_rows(peer, true);
+}
+
+void Invariants::check_rows(const SimPeer& peer, bool may_fall) {
+    const Ledger& ledger = peer.half.ledger();
+    const PeerIndex self = peer.settings.self;
+    for (PeerIndex row = 0; row < ledger.peer_count(); ++row) {
+        if (row == self && !may_fall) continue;
+        for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+            const Version version = ledger.version(row, block);
+            Version& seen = seen_[self][row][block];
+            if (version == seen) continue;
+            if (version < seen && !may_fall) {
+                throw Violation("I5: a version fell from " + std::to_string(seen.round) + " to " +
+                                std::to_string(version.round) + " " + place(peer, row, block));
+            }
+            seen = version;
+            ++blocks_checked_;
+            if (version.round >= past_[row].size()) {
+                throw Violation("I1: a version of the future " + place(peer, row, block));
+            }
+            const Range range = blocks_.range(block);
+            const float* then = past_[row][version.round].data() + range.first;
+            if (std::memcmp(then, ledger.block(row, block).data(), range.count * sizeof(float))) {
+                throw Violation("I1: not the value of round " + std::to_string(version.round) +
+                                " " + place(peer, row, block));
+            }
+        }
+    }
+}
+
+void Invariants::check_replica(const SimPeer& peer) {
+    if (adopted_[peer.settings.self]) return;
+    const Replica& replica = peer.half.replica_state();
+    std::vector<float> afresh(blocks_.element_count());
+    replica.compute({0, afresh.size()}, afresh);
+    double largest = 1;
+    for (const double max : row_max_) largest = std::max(largest, max);
+    // Operations on one element since its last rebuild: a round adds, absorbs and gives up once per
+    // peer.
+    const double operations =
+        3.0 * static_cast<double>(row_max_.size()) * (Replica::rebuild_parts + 1);
+    const double allowed =
+        static_cast<double>(std::numeric_limits<float>::epsilon()) * largest * operations;
+    for (std::size_t k = 0; k < afresh.size(); ++k) {
+        const double error = std::abs(static_cast<double>(replica.values()[k]) - afresh[k]);
+        if (!(error <= allowed)) {
+            throw Violation("I3: the replica of peer " + std::to_string(peer.settings.self) +
+                            " is off by " + std::to_string(error) + " at element " +
+                            std::to_string(k) + ", allowed " + std::to_string(allowed));
+        }
+    }
+}
+
+void Invariants::ended(const std::vector<std::unique_ptr<SimPeer>>& peers) {
+    const SimPeer* first = nullptr;
+    for (const auto& peer : peers) {
+        if (!peer->report || !peer->report->agreed) continue;
+        if (!peer->report->identical) throw Violation("I2: a peer saw another digest");
+        if (first == nullptr) {
+            first = peer.get();
+            continue;
+        }
+        for (PeerIndex row = 0; row < peers.size(); ++row) {
+            const auto mine = peer->half.ledger().row(row);
+            const auto theirs = first->half.ledger().row(row);
+            if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
+                throw Violation("I2: row " + std::to_string(row) + " differs between peers " +
+                                std::to_string(first->settings.self) + " and " +
+                                std::to_string(peer->settings.self));
+            }
+        }
+        if (std::memcmp(peer->anchor.data(), first->anchor.data(),
+                        first->anchor.size() * sizeof(float)) != 0 ||
+            peer->report->digest != first->report->digest) {
+            throw Violation("I2: the anchors differ");
+        }
+    }
+}
+
+}  // namespace ako::sim

@@ -1,0 +1,57 @@
+// The checker of the ledger's invariants (README.md, "What always holds"). Sees every peer's past.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/sim/sim_peer.h"
+
+namespace ako::sim {
+
+/// An invariant does not hold. The text begins with its name, "I1" to "I6".
+class Violation : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+class Invariants {
+  public:
+    Invariants(std::size_t peer_count, const Blocks& blocks, const TrainingSettings& training);
+
+    /// `peer` has ended a round with this gradient, computed at this replica.
+    void round_ended(const SimPeer& peer, std::span<const float> gradient,
+                     std::span<const float> replica_before, double rate, Time now);
+    /// `peer` has taken in what had arrived: I1, I3, I5 for what changed.
+    void drained(const SimPeer& peer);
+    /// `peer` is training, and links carry 1/P of the vector per round, P being [peer]; `transit`
+    /// is the most that passes between a round and the arrival of what it sends: I4.
+    void steady(const SimPeer& peer, std::span<const unsigned> partitions, Time transit, Time now);
+    /// `peer` adopted a cut: versions may have fallen (I5), values must still be of the past (I1).
+    void adopted(const SimPeer& peer);
+    /// All who can end have ended: I2.
+    void ended(const std::vector<std::unique_ptr<SimPeer>>& peers);
+
+    std::uint64_t blocks_checked() const { return blocks_checked_; }
+
+  private:
+    void check_rows(const SimPeer& peer, bool may_fall);
+    void check_replica(const SimPeer& peer);
+
+    const Blocks blocks_;
+    const TrainingSettings training_;
+    /// [peer][round]: the row after that round.
+    std::vector<std::vector<std::vector<float>>> past_;
+    std::vector<std::vector<Time>> ended_at_;  ///< [peer][round], virtual time
+    /// What each row must be: the sum of its owner's own updates, in double precision.
+    std::vector<std::vector<double>> own_sum_;
+    std::vector<std::vector<double>> velocity_;
+    /// [at][row][block]
+    std::vector<std::vector<std::vector<Version>>> seen_;
+    std::vector<bool> adopted_;
+    std::vector<double> row_max_;
+    std::uint64_t blocks_checked_ = 0;
+};
+
+}  // namespace ako::sim

@@ -1,0 +1,88 @@
+# Mutants: deliberately broken copies of the program, each of which the simulator must notice, or else its
+# checker sleeps. Each is a list of exact replacements in copies of source files; a text that is not found
+# exactly once fails the build, so that a mutant can not fall out of use unseen.
+#
+#   mutant(NAME PROGRAM ARGUMENTS EXPECTED)   run so, it ends with exit status 1 and prints EXPECTED, a regex
+#   mutation(FILE FROM TO)                    of the mutant named last
+#
+# Read twice: by CMakeLists.txt, which makes a program and a test of each, and by mutate.cmake.
+
+mutant(sum_instead_of_difference simulate "--count;400" "violated: I3")
+mutation(src/replica.cpp
+    [=[replica[k] += weight_ * (new_values[k] - old_values[k]);]=]
+    [=[replica[k] += weight_ * (new_values[k] + 0.0f * old_values[k]);]=])
+
+# What came from another peer is sent on as if this peer had learned it.
+mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
+mutation(src/modes/ako_peer.cpp
+    [=[        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=]
+    [=[
+        const PeerIndex other = settings_.self == 0 ? 1 : 0;
+        for (std::size_t k = 0; k < range.count; ++k) update[k] += 0.01f * ledger_.block(other, block)[k];
+        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=])
+
+mutant(version_ignored simulate "--count;400" "violated: I5")
+mutation(src/ledger.cpp
+    [=[    if (version <= this->version(peer, block)) return BlockVerdict::late;]=]
+    [=[    if (version == this->version(peer, block)) return BlockVerdict::late;]=])
+mutation(src/ledger.cpp
+    [=[    AKO_ASSERT(version > this->version(peer, block), "a version would fall: " + at(peer, block));]=]
+    [=[    (void)at;]=])
+
+# A peer that begins to advance for the second time is stood in for from its first time on.
+mutant(marks_not_reset simulate "--count;400" "violated: I3")
+mutation(src/replica.cpp
+    [=[    if (marks.state == Marks::State::none) {]=]
+    [=[    if (marks.values.empty()) {]=])
+
+# The proposer takes its own acceptance for everybody's.
+mutant(cut_fixed_by_the_first_who_thinks_so simulate "--count;2000" "violated: I2")
+mutation(src/agreement.cpp
+    [=[if (answer_count() >= majority()) decided_ = cut_;]=]
+    [=[if (from == self_) decided_ = cut_;]=])
+
+# A cut is accepted before its blocks are held, so that it may die with its proposer ...
+mutant(accepted_without_holding simulate "--count;400" "violated: .*no agreement at peer [0-9]+ although a majority lived")
+mutation(src/finish.cpp
+    [=[    if (!pending || !pull(pending->cut, now)) return;]=]
+    [=[    if (!pending) return;
+    pull(pending->cut, now);]=])
+
+# ... and so it may when what was accepted is replaced by something newer.
+mutant(accepted_without_freezing simulate "--count;2000" "violated: .*no agreement at peer [0-9]+ although a majority lived")
+mutation(src/finish.cpp
+    [=[    frozen_ = true;  // what was accepted must stay held
+]=]
+    [=[]=])
+
+# The peers keep what is newer than the cut.
+mutant(cut_does_not_override simulate "--count;400" "violated: I2")
+mutation(src/finish.cpp
+    [=[            if (ledger_.version(row, block) == version) continue;]=]
+    [=[            if (ledger_.version(row, block) >= version) continue;]=])
+
+# The memory of a snapshot is written again while frames still point into it.
+mutant(snapshot_reused_too_early simulate "--count;400" "violated: I1: a block came damaged")
+mutation(src/modes/ako_links.cpp
+    [=[            if (sending_[oldest] & peer_bit(peer)) transport_.copy_aside(peer);]=]
+    [=[            sending_[oldest] &= ~peer_bit(peer);]=])
+
+# A peer that stops advancing is forgotten at once, with its stand-in still in the replica.
+mutant(fade_forgotten simulate "--count;400" "violated: I3")
+mutation(src/replica.cpp
+    [=[    marks.state = Marks::State::fading;]=]
+    [=[    marks.state = Marks::State::none;]=])
+
+# What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
+mutant(credit_lost simulate "--steady" "violated: I4")
+mutation(src/schedule.cpp
+    [=[    credit_ = std::min(credit_, 1.0) + grant_;]=]
+    [=[    credit_ = grant_;]=])
+
+# The whole stand-in is given up when something arrives, as if nothing were under way.
+mutant(all_given_up_on_arrival transit_convergence "${mnist}"
+    "violated: does not converge with a transit of 8 rounds")
+mutation(src/replica.cpp
+    [=[    return static_cast<double>(made_before.count()) / static_cast<double>(made_in_all.count());]=]
+    [=[    (void)made_before;
+    return 1.0;]=])

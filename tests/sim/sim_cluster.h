@@ -1,0 +1,71 @@
+// A whole cluster in virtual time, under one scenario, with the checker of the invariants running
+// all along.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/sim/invariants.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/sim_network.h"
+#include "tests/sim/sim_peer.h"
+
+namespace ako::sim {
+
+/// What a run did, for people and for the test that the scenarios are worth something.
+struct Outcome {
+    std::size_t agreed = 0;      ///< peers
+    std::size_t not_agreed = 0;  ///< peers that ended without agreement
+    std::size_t dead = 0;
+    std::uint64_t frames = 0;
+    std::uint64_t blocks = 0;  ///< checked against the past
+    std::uint64_t rounds = 0;
+    double seconds = 0;     ///< virtual
+    double loss_first = 0;  ///< of the quadratic at the initial parameters
+    double loss_last = 0;   ///< and at the agreed anchor (of any peer)
+    /// Observed P of each link, mean over the second half of the run, if steady; [from * n + to].
+    std::vector<double> partitions;
+};
+
+class SimCluster {
+  public:
+    explicit SimCluster(const Scenario& scenario);
+    ~SimCluster() { network_.drop_all(); }
+
+    /// Runs to the end. Throws Violation.
+    Outcome run();
+
+  private:
+    void start(PeerIndex peer);
+    void compute(PeerIndex peer);
+    void train(PeerIndex peer);
+    void finish(PeerIndex peer);
+    void end(PeerIndex peer);
+    void poll(PeerIndex peer);
+    void kill(PeerIndex peer, bool silently);
+    void first_stopped();
+    void first_accepted(PeerIndex peer);
+    void change_rates();
+    Time pause(PeerIndex peer);
+    void check_steady(PeerIndex peer);
+    bool over() const;
+    bool agreement_is_due() const;
+    double loss(std::span<const float> parameters) const;
+    Outcome outcome() const;
+
+    const Scenario scenario_;
+    Random random_;
+    World world_;
+    std::vector<float> initial_;
+    std::vector<std::vector<float>> optima_;  ///< [peer]: of its share of the data
+    SimNetwork network_;
+    std::vector<std::unique_ptr<SimPeer>> peers_;
+    std::unique_ptr<Invariants> invariants_;
+    std::vector<double> partitions_;  ///< see Outcome
+    bool someone_stopped_ = false;
+    bool someone_accepted_ = false;
+    bool someone_decided_ = false;
+};
+
+}  // namespace ako::sim

@@ -1,0 +1,122 @@
+// The network of the simulator: sessions between all pairs, with rate, delay, loss, reordering and
+// cuts. A lost frame ends its session, as with TCP. Payloads are read from the sender's memory when
+// the last byte leaves, so that a buffer reused too early shows as damaged data.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/transport.h"
+#include "tests/sim/world.h"
+
+namespace ako::sim {
+
+/// One direction of one pair.
+struct LinkQuality {
+    double bytes_per_second = 1e6;
+    Time delay = ms(1);
+    double loss = 0;     ///< probability that a frame is lost, which ends the session
+    double reorder = 0;  ///< probability that a Partial is late or doubled (more than TCP would do)
+};
+
+class SimNetwork;
+
+/// The transport of one peer; forwards to the network.
+class SimTransport final : public Transport {
+  public:
+    SimTransport(SimNetwork& network, PeerIndex self) : network_(network), self_(self) {}
+    void start(FrameSource& source, FrameSink& sink) override;
+    void notify() override;
+    void wake(PeerIndex peer) override;
+    void resume(PeerIndex peer) override;
+    void copy_aside(PeerIndex peer) override;
+    std::vector<LinkCounters> counters() const override { return {}; }
+    void stop(Time) override {}
+
+  private:
+    SimNetwork& network_;
+    const PeerIndex self_;
+};
+
+class SimNetwork {
+  public:
+    SimNetwork(World& world, Random& random, std::size_t peer_count, Time life_timeout);
+
+    LinkQuality& quality(PeerIndex from, PeerIndex to) { return link(from, to).quality; }
+    /// Bytes of the payloads given out are limited to so many blocks of so many bytes.
+    void set_payload_max(std::size_t bytes) { payload_max_ = bytes; }
+
+    /// `local_now` translates into the peer's clock.
+    void attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock);
+    /// Sessions with this peer can not stand until then (both directions).
+    void cut(PeerIndex a, PeerIndex b, Time until);
+    /// The process ends: at once visible to others (reset), or silent until the life time-out.
+    void kill(PeerIndex peer, bool silent);
+
+    /// Forgets all frames under way, which point into the peers.
+    void drop_all() { links_.clear(); }
+
+    void pump(PeerIndex from, PeerIndex to);
+    void resume(PeerIndex at, PeerIndex from);
+    void copy_aside(PeerIndex from, PeerIndex to);
+    void poll(PeerIndex peer);
+
+    std::uint64_t frames_delivered() const { return frames_delivered_; }
+    /// Complaints of sinks: no peer of ours ever earns one.
+    const std::vector<std::string>& refusals() const { return refusals_; }
+
+  private:
+    struct Delivery {
+        Header header;
+        std::vector<std::byte> payload;
+    };
+    struct Link {
+        LinkQuality quality;
+        std::optional<OutFrame> sending;
+        std::vector<std::byte> aside;
+        Time last_arrival{0};
+        std::deque<Delivery> stalled;  ///< at the receiver, which has no room
+        Time heard_at{0};              ///< by the receiver
+        bool said_bye = false;
+        bool told_lost = false;
+        bool ever_up = false;
+    };
+    struct Pair {
+        bool up = false;
+        std::uint64_t epoch = 0;
+        Time cut_until{0};
+    };
+    struct End {
+        FrameSource* source = nullptr;
+        FrameSink* sink = nullptr;
+        const Clock* clock = nullptr;
+        bool alive = false;
+        bool silent = false;
+    };
+
+    Link& link(PeerIndex from, PeerIndex to) { return links_[from * ends_.size() + to]; }
+    Pair& pair(PeerIndex a, PeerIndex b) {
+        return pairs_[std::min(a, b) * ends_.size() + std::max(a, b)];
+    }
+    bool reads(PeerIndex peer) const { return ends_[peer].alive && !ends_[peer].silent; }
+    void connect(PeerIndex a, PeerIndex b);
+    void end_session(PeerIndex a, PeerIndex b, const std::string& why);
+    void check_lost(PeerIndex at, PeerIndex peer);
+    void sent(PeerIndex from, PeerIndex to, std::uint64_t epoch);
+    void deliver(PeerIndex from, PeerIndex to, std::uint64_t epoch, Delivery delivery);
+    bool hand_over(PeerIndex from, PeerIndex to, Delivery& delivery);
+
+    World& world_;
+    Random& random_;
+    const Time life_timeout_;
+    std::size_t payload_max_ = 64;
+    std::vector<End> ends_;
+    std::vector<Link> links_;
+    std::vector<Pair> pairs_;
+    std::uint64_t frames_delivered_ = 0;
+    std::vector<std::string> refusals_;
+};
+
+}  // namespace ako::sim

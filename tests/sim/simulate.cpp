@@ -1,0 +1,79 @@
+// The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
+// --steady, the scenarios without faults of steady.h.
+//     simulate [--first SEED] [--count COUNT] [--steady] [--verbose]
+// Exit 0: all held. Exit 1: one did not; the last line names the seed, which replays it with
+// --first.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/sim/sim_cluster.h"
+#include "tests/sim/steady.h"
+
+namespace {
+
+struct Options {
+    std::uint64_t first = 1;
+    std::uint64_t count = 400;
+    bool steady = false;
+    bool verbose = false;
+};
+
+Options parse(int argc, char** argv) {
+    Options options;
+    for (int k = 1; k < argc; ++k) {
+        const std::string word = argv[k];
+        if (word == "--verbose") {
+            options.verbose = true;
+        } else if (word == "--steady") {
+            options.steady = true;
+        } else if ((word == "--first" || word == "--count") && k + 1 < argc) {
+            (word == "--first" ? options.first : options.count) =
+                std::strtoull(argv[++k], nullptr, 10);
+        } else {
+            std::fprintf(stderr,
+                         "usage: simulate [--first SEED] [--count COUNT] [--steady] [--verbose]\n");
+            std::exit(2);
+        }
+    }
+    return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Options options = parse(argc, argv);
+    if (options.steady) return ako::sim::run_steady(options.verbose);
+    ako::sim::Outcome sum;
+    for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
+        const auto scenario = ako::sim::Scenario::from_seed(seed);
+        try {
+            const ako::sim::Outcome outcome = ako::sim::SimCluster(scenario).run();
+            sum.agreed += outcome.agreed;
+            sum.not_agreed += outcome.not_agreed;
+            sum.dead += outcome.dead;
+            sum.frames += outcome.frames;
+            sum.blocks += outcome.blocks;
+            sum.rounds += outcome.rounds;
+            sum.seconds += outcome.seconds;
+            if (options.verbose) {
+                std::printf("%s\n  -> %zu agreed, %zu not, %zu dead, %.2f s, loss %.3f -> %.3f\n",
+                            scenario.text().c_str(), outcome.agreed, outcome.not_agreed,
+                            outcome.dead, outcome.seconds, outcome.loss_first, outcome.loss_last);
+            }
+        } catch (const ako::sim::Violation& violation) {
+            std::printf("%s\nviolated: %s\nreplay: simulate --first %llu --count 1 --verbose\n",
+                        scenario.text().c_str(), violation.what(),
+                        static_cast<unsigned long long>(seed));
+            return 1;
+        }
+    }
+    std::printf(
+        "%llu scenarios: %zu peers agreed, %zu could not, %zu died; %llu rounds, %llu frames, "
+        "%llu blocks checked, %.0f s of virtual time\n",
+        static_cast<unsigned long long>(options.count), sum.agreed, sum.not_agreed, sum.dead,
+        static_cast<unsigned long long>(sum.rounds), static_cast<unsigned long long>(sum.frames),
+        static_cast<unsigned long long>(sum.blocks), sum.seconds);
+    return 0;
+}

@@ -1,0 +1,111 @@
+"""Just enough reading of C++ for the tidy test: comments and strings blanked, includes, functions.
+
+Works on clang-formatted code; it is a reader of text, no compiler.
+"""
+
+import re
+from typing import Iterator, NamedTuple
+
+# One alternative per thing that may hide a brace or a quote; raw strings before plain ones.
+_HIDING = re.compile(
+    r"//[^\n]*"
+    r"|/\*.*?\*/"
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'",
+    re.DOTALL,
+)
+# A preprocessor line with those that a backslash joins to it.
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\.|\\\n)*", re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
+_SCOPE = re.compile(r"^(?:inline |typedef |static |constexpr )*"
+                    r"(?:namespace|class|struct|union|enum|extern)\b")
+_TEMPLATE = re.compile(r"^template\s*")
+_NAME = re.compile(r"(?!__attribute__)\b([~\w:]+|operator\s*\S+)\s*\((?!\()")
+
+
+class Include(NamedTuple):
+    line: int
+    quoted: bool
+    target: str
+
+
+class Function(NamedTuple):
+    line: int
+    name: str
+    body_lines: int
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _spaces(found: re.Match) -> str:
+    return re.sub(r"[^\n]", " ", found.group())
+
+
+def blanked(text: str) -> str:
+    """The text with comments, strings and characters turned to spaces; lines keep their places."""
+    return _HIDING.sub(_spaces, text)
+
+
+def includes(text: str) -> Iterator[Include]:
+    for found in _INCLUDE.finditer(text):
+        yield Include(_line(text, found.start(1)), found.group(1) == '"', found.group(2))
+
+
+def _without_template(header: str) -> str:
+    """`template <class T, auto N = f<3>()> void f()` without its first bracket."""
+    start = _TEMPLATE.match(header)
+    if not start or not header.startswith("<", start.end()):
+        return header
+    depth = 0
+    for position in range(start.end(), len(header)):
+        depth += {"<": 1, ">": -1}.get(header[position], 0)
+        if depth == 0:
+            return _without_template(header[position + 1:].lstrip())
+    return header
+
+
+def _is_scope(header: str) -> bool:
+    header = re.sub(r"\[\[.*?\]\]", "", header).strip()
+    return bool(_SCOPE.match(_without_template(header)))
+
+
+def functions(text: str) -> Iterator[Function]:
+    """Every function that stands in a namespace or a class, lambdas and local classes within it
+    being part of it. `body_lines` are the lines between its braces."""
+    code = _DIRECTIVE.sub(_spaces, blanked(text))
+    open_braces: list[tuple[str, int, str]] = []  # kind, position, header
+    header_start = 0
+    parentheses = 0
+    for position, character in enumerate(code):
+        in_scope = all(kind == "scope" for kind, _, _ in open_braces[-1:])
+        if in_scope and character in "()":
+            parentheses += 1 if character == "(" else -1
+        elif in_scope and character == ";" and parentheses == 0:
+            header_start = position + 1
+        elif character == "{":
+            header = code[header_start:position].strip()
+            # An access label is no part of what follows it.
+            header = re.sub(r"^(?:(?:public|private|protected)\s*:\s*)+", "", header)
+            kind = "block"
+            if in_scope and parentheses == 0:
+                if _is_scope(header):
+                    kind = "scope"
+                    header_start = position + 1
+                elif "(" in header:
+                    kind = "function"
+            open_braces.append((kind, position, header))
+        elif character == "}" and open_braces:
+            kind, start, header = open_braces.pop()
+            # `a_{1}, b_{2} {`: the braces of a constructor's initialisers neither are a body nor
+            # end the header.
+            if parentheses == 0 and code[position + 1:].lstrip()[:1] in ("{", ","):
+                continue
+            if parentheses == 0 and all(kind == "scope" for kind, _, _ in open_braces[-1:]):
+                header_start = position + 1
+            if kind == "function":
+                name = _NAME.search(header)
+                body_lines = max(0, code.count("\n", start, position) - 1)
+                yield Function(_line(code, start), name.group(1) if name else header, body_lines)

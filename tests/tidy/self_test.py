@@ -1,0 +1,161 @@
+"""The tidy test's own test: a small tidy repository has no finding, and each seeded violation has
+the finding that it should have, and no other."""
+
+import pathlib
+import tempfile
+from typing import NamedTuple
+
+import cpp_text
+import isolation
+import tidy_test
+
+_TIDY = {
+    "CMakeLists.txt": "project(ako)\n",
+    "README.md": "# Ako\nA Markdown line may be long: " + "word " * 30 + "\n",
+    "LICENSE": "Apache License\n",
+    ".gitignore": "/build/\n",
+    "build/left.cpp": "what a build leaves is nobody's concern\n",
+    "include/ako/types.h": "// Words.\n#include <cstdint>\n#include <tl/expected.hpp>\n",
+    "models/dense.cpp": '// A layer.\n#include <Eigen/Core>\n#include "ako/types.h"\n',
+    "net/codec.cpp": '// Frames.\n#include <asio/buffer.hpp>\n#include "net/wire.capnp.h"\n',
+    "net/wire.capnp": "# The wire.\n",
+    "src/ledger.h": '// Rows.\n#include "ako/types.h"\nstruct Ledger {};\n',
+    "src/ledger.cpp": '#include "src/ledger.h"\n\n#include <openssl/evp.h>\n',
+    "src/modes/ako_exchange.cpp": '// The mode.\n#include "src/ledger.h"\n',
+    "src/config/reader.cpp": "// YAML.\n#include <yaml-cpp/yaml.h>\nvoid read(YAML::Node node);\n",
+    "src/commands/train.cpp": '// Wires.\n#include "models/dense.h"\n#include "net/codec.h"\n',
+    "src/main.cpp": '// Starts.\n#include "src/commands/train.h"\n#include <fmt/core.h>\n',
+    "tests/unit/models/dense_test.cpp": '// Tests.\n#include "models/dense.h"\n',
+    "deploy/test": "#!/usr/bin/env bash\nexit 0\n",
+}
+_EXECUTABLE = {"deploy/test"}
+
+
+class Seed(NamedTuple):
+    rule: str
+    path: str
+    text: str            # added to the file, or the whole of a new one
+    executable: bool | None = None
+
+
+def _function(lines: int, head: str = "void f()") -> str:
+    return f"// F.\n{head} {{\n" + "    g();\n" * lines + "}\n"
+
+
+def _include(target: str) -> str:
+    return f"#include {target}\n"
+
+
+# The words are put together, so that this file has none of them itself.
+_SEEDS = (
+    Seed("top-level", "notes.txt", "Notes.\n"),
+    Seed("top-level", "scripts/run.sh", "Notes.\n"),
+    Seed("layers", "include/ako/types.h", _include("<fmt/core.h>")),
+    Seed("layers", "include/ako/types.h", _include("<unistd.h>")),
+    Seed("layers", "include/ako/types.h", _include('"src/ledger.h"')),
+    Seed("layers", "models/dense.cpp", _include('"net/codec.h"')),
+    Seed("layers", "models/dense.cpp", _include("<asio.hpp>")),
+    Seed("layers", "models/dense.cpp", _include('"../net/codec.h"')),
+    Seed("layers", "net/codec.cpp", _include('"src/ledger.h"')),
+    Seed("layers", "net/codec.cpp", _include("<cblas.h>")),
+    Seed("layers", "net/codec.cpp", _include("<yaml-cpp/yaml.h>")),
+    Seed("layers", "src/config/reader.cpp", _include('"models/dense.h"')),
+    Seed("layers", "src/config/reader.cpp", _include("<capnp/message.h>")),
+    Seed("layers", "src/main.cpp", _include("<kj/array.h>")),
+    Seed("layers", "src/commands/train.cpp", _include("<yaml-cpp/yaml.h>")),
+    Seed("file-length", "models/long.cpp", "// Long.\n" + "int a();\n" * 499),
+    Seed("columns", "models/wide.cpp", "// " + "x" * 98 + "\n"),
+    Seed("columns", "deploy/test", "# " + "x" * 99 + "\n"),
+    Seed("function-length", "models/f.cpp", _function(71)),
+    Seed("function-length", "models/f.cpp", _function(71, "template <class T>\nint T::f() const")),
+    Seed("function-length", "models/f.cpp", _function(71, "auto f() -> std::vector<int>")),
+    Seed("function-length", "models/f.cpp", _function(71, "T::T(int a)\n    : a_(a), b_{2}")),
+    Seed("function-length", "models/f.cpp", _function(71, 'TEST_CASE("a brace { in a string")')),
+    Seed("opening-comment", "models/bare.cpp", "#include <vector>\n// Late.\n"),
+    Seed("opening-comment", "src/other.cpp", _include('"src/ledger.h"')),
+    Seed("opening-comment", "src/bare.h", "#pragma once\n// Late.\n"),
+    Seed("words", "models/word.cpp", "// Word.\nint ra" "nk_of(int);\n"),
+    Seed("words", "net/codec.cpp", "// Every no" "de.\n"),
+    Seed("words", "net/wire.capnp", "# A sh" "ard.\n"),
+    Seed("words", "models/word.cpp", "// Word.\nclass PeerNo" "de;\n"),
+    Seed("left-open", "README.md", "TO" "DO: more.\n"),
+    Seed("left-open", "models/open.cpp", "// Open.\n// FIX" "ME\n"),
+    Seed("machine-path", "deploy/test", "cd /ho" "me/someone/ako\n"),
+    Seed("machine-path", "README.md", "See `/wo" "rk/ako`.\n"),
+    Seed("executable", "deploy/quickstart", "#!/bin/sh\n", executable=False),
+    Seed("executable", "models/dense.h", "// A layer.\n", executable=True),
+    # Found through a file that is allowed by its name, which only compiling can tell.
+    Seed("isolation", "include/ako/helper.h", "// H.\n#if __has_include(<cstdint>)\n"
+         "#define HELPER <asio.hpp>\n#include HELPER\n#endif\n"),
+    Seed("isolation", "src/modes/ako_exchange.cpp", "#define HELPER <capnp/message.h>\n"
+         "#include HELPER\n"),
+    Seed("isolation", "src/schedule.cpp", "// Next.\nstd::vector<int> not_included;\n"),
+)
+
+# Nothing of these may be in reach of the algorithm, under whichever of its names.
+_HIDDEN = ("asio.hpp", "asio/buffer.hpp", "capnp/message.h", "kj/array.h", "Eigen/Core",
+           "eigen3/Eigen/Core", "cblas.h", "openblas-pthread/cblas.h", "yaml-cpp/yaml.h",
+           "fmt/core.h", "spdlog/spdlog.h", "nlohmann/json.hpp", "CLI/CLI.hpp", "zlib.h")
+
+
+def _write(root: pathlib.Path, name: str, text: str, executable: bool) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as out:
+        out.write(text)
+    path.chmod(0o755 if executable else 0o644)
+
+
+def _findings(seed: Seed | None, compiler: str) -> list[tidy_test.Finding]:
+    with tempfile.TemporaryDirectory(prefix="ako-tidy-") as folder:
+        root = pathlib.Path(folder)
+        for name, text in _TIDY.items():
+            _write(root, name, text, name in _EXECUTABLE)
+        if seed:
+            executable = seed.path in _EXECUTABLE if seed.executable is None else seed.executable
+            _write(root, seed.path, seed.text, executable)
+        tree = tidy_test.Tree(root)
+        found = [finding for rule in tidy_test.RULES for finding in rule(tree)]
+        # Compiling takes seconds, so it is done where it matters.
+        if not seed or seed.rule == "isolation":
+            found += tidy_test.isolated(tree, compiler)
+        return found
+
+
+def _faults_of_reader() -> list[str]:
+    """Does the reader of C++ see functions as they are?"""
+    faults = []
+    within = _function(70) + _function(3, "void S::g() const noexcept")
+    lengths = [function.body_lines for function in cpp_text.functions(within)]
+    if lengths != [70, 3]:
+        faults.append(f"functions of 70 and 3 lines were read as {lengths}")
+    tricky = ("// T.\nnamespace ako {\nclass A : public B {\n  public:\n    A() : b_{1} {}\n"
+              "    int c() const { return f([] { return '{'; }); }\n"
+              "  private:\n    int b_ = {};\n"
+              '};\nconst char* names[] = {\n    "a",\n};\nvoid d(X x = {}) {\n    if (x) {\n'
+              "        e();\n    }\n}\n}  // namespace ako\n")
+    names = [(found.name, found.body_lines) for found in cpp_text.functions(tricky)]
+    if names != [("A", 0), ("c", 0), ("d", 3)]:
+        faults.append(f"the functions A, c and d were read as {names}")
+    return faults
+
+
+def run(compiler: str) -> int:
+    """Prints what is wrong; the exit status."""
+    faults = [f"a finding without a seed: {finding}" for finding in _findings(None, compiler)]
+    faults += _faults_of_reader()
+    for seed in _SEEDS:
+        rules = {finding.rule for finding in _findings(seed, compiler)}
+        if rules != {seed.rule}:
+            faults.append(f"{seed.rule} in {seed.path} was found as {sorted(rules) or 'nothing'}: "
+                          f"{seed.text[:60]!r}")
+    with isolation.Isolation(compiler) as alone:
+        if said := alone.refused(".", _include("<vector>") + _include("<openssl/evp.h>")):
+            faults.append(f"the standard library and OpenSSL are out of reach: {said}")
+        for target in _HIDDEN:
+            if not alone.refused(".", _include(f"<{target}>")):
+                faults.append(f"<{target}> is in reach of the algorithm")
+    for fault in faults:
+        print(fault)
+    print(f"tidy self-test: {len(_SEEDS) + len(_HIDDEN)} seeds, {len(faults)} faults")
+    return 1 if faults else 0

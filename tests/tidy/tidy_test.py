@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""The tidy test: what the README says about the order of this repository, checked.
+
+    tidy_test.py [--compiler g++]               checks the repository it lies in
+    tidy_test.py [--compiler g++] --self-test   checks the checks: seeded violations are each found
+
+Prints one line per finding, `path:line: rule: what is wrong`, and exits 1 if there are any.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+from typing import Callable, Iterator, NamedTuple
+
+import cpp_text
+import isolation
+
+FILE_LINES_MAX = 499
+FUNCTION_LINES_MAX = 70
+COLUMNS_MAX = 100
+
+TOP_LEVEL_FILES = {"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json"}
+TOP_LEVEL_FOLDERS = {"include", "models", "net", "src", "tests", "deploy", "experiments"}
+
+LAYERS = ("models", "net", "src")
+# The files that wire see all layers; everything else sees its own and include/ako.
+WIRING = re.compile(r"src/(main\.cpp$|commands/)")
+# The algorithm: what decides, free of sockets, clocks and libraries.
+CORE = re.compile(r"src/(?!main\.cpp$)(modes/)?[^/]+$")
+
+STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
+# The compiler's own headers for single instructions (CRC-32C) come with it and bring nothing along.
+INTRINSICS_HEADER = re.compile(r"[a-z0-9_]*intrin\.h$")
+
+# Where each library stops: a pattern of what is included, and of the files that may do so.
+LIBRARIES = (
+    ("Eigen and BLAS", r"(unsupported/)?Eigen/|eigen3/|cblas|lapack|openblas", r"models/"),
+    ("zlib", r"zlib\.h", r"models/"),
+    ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
+    ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
+    ("fmt", r"fmt/", r"net/|src/config/|src/commands/|src/main\.cpp"),
+    ("spdlog", r"spdlog/", r"src/commands/|src/main\.cpp"),
+    ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
+    ("nlohmann-json", r"nlohmann/", r"models/|src/commands/"),
+    ("OpenSSL", r"openssl/", r"src/|net/"),
+    ("doctest", r"doctest/", r"tests/"),
+)
+
+# Words that the glossary replaces, with where they mean something else. Only words that have no
+# other meaning here: "client" or "table" would be found where they are right.
+WORDS = (
+    ({"rank", "ranks"}, re.compile(r"(include|models|net|src|tests)/"), re.compile(r"$^"),
+     "the glossary says peer"),
+    ({"node", "nodes"}, re.compile(r"(include|models|net|src|tests)/"),
+     re.compile(r"src/config/|tests/(unit/config|fuzz)/"), "the glossary says peer"),
+    ({"shard", "shards"}, re.compile(r"net/|src/(modes/|ledger|schedule)"), re.compile(r"$^"),
+     "a shard is a share of the data set; what travels is a partition or a partial"),
+)
+_WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+_LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
+# Folders of somebody's machine; a path of the system (/usr, /etc, /tmp, /proc) is none.
+_MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
+
+
+class Finding(NamedTuple):
+    path: str
+    line: int
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.rule}: {self.message}"
+
+
+class Tree:
+    """The files of a repository: what git tracks or would track, else all but build folders."""
+
+    _not_ours = {".git", "build", "runs", ".cache", "__pycache__"}
+
+    def __init__(self, root: pathlib.Path):
+        self.root = root
+        self.files = sorted(self._from_git() or self._from_disk())
+        self._texts: dict[str, str | None] = {}
+
+    def _from_git(self) -> list[str]:
+        if not (self.root / ".git").exists():
+            return []
+        try:
+            listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"],
+                                    cwd=self.root, capture_output=True, text=True)
+        except FileNotFoundError:
+            return []
+        names = listed.stdout.split("\0") if listed.returncode == 0 else []
+        return [name for name in set(names) if name and (self.root / name).is_file()]
+
+    def _from_disk(self) -> list[str]:
+        names = [path.relative_to(self.root) for path in self.root.rglob("*") if path.is_file()]
+        return [name.as_posix() for name in names if not self._not_ours & set(name.parts)]
+
+    def text(self, name: str) -> str | None:
+        """The file as text; None if it is not text."""
+        if name not in self._texts:
+            data = (self.root / name).read_bytes()
+            try:
+                self._texts[name] = None if b"\0" in data else data.decode()
+            except UnicodeDecodeError:
+                self._texts[name] = None
+        return self._texts[name]
+
+    def texts(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+        for name in self.files:
+            if wanted(name) and (text := self.text(name)) is not None:
+                yield name, text
+
+    def is_cpp(self, name: str) -> bool:
+        return name.endswith((".h", ".cpp"))
+
+    def is_code(self, name: str) -> bool:
+        return self.is_cpp(name) or name.endswith((".py", ".capnp")) or self.is_script(name)
+
+    def is_script(self, name: str) -> bool:
+        return (self.text(name) or "").startswith("#!")
+
+
+def top_level(tree: Tree) -> Iterator[Finding]:
+    for first in sorted({name.split("/")[0] for name in tree.files}):
+        allowed = TOP_LEVEL_FOLDERS if (tree.root / first).is_dir() else TOP_LEVEL_FILES
+        if first not in allowed and not first.startswith("."):
+            yield Finding(first, 1, "top-level", "not one of the files and folders of the layout")
+
+
+def _layer_fault(name: str, include: cpp_text.Include) -> str:
+    """Why this file may not include this; empty if it may."""
+    target = include.target
+    layer, first = name.split("/")[0], target.split("/")[0]
+    if ".." in target.split("/"):
+        return f'"{target}" climbs out of its folder; say it from the top, "net/codec.h"'
+    if first in LAYERS and first != layer and not WIRING.match(name) and layer != "tests":
+        return f'{layer}/ may not see "{target}"; only include/ako is shared'
+    if layer == "include":
+        shared = first == "ako" if include.quoted else (
+            STANDARD_HEADER.match(target) or target == "tl/expected.hpp")
+        if not shared:
+            return f"include/ako has only the standard library, tl::expected and ako/: {target}"
+        return ""
+    if CORE.match(name):
+        if re.match(r"src/(config|commands)/", target):
+            return f'the algorithm may not see "{target}"'
+        if not include.quoted and not (
+                STANDARD_HEADER.match(target) or INTRINSICS_HEADER.match(target)
+                or target == "tl/expected.hpp" or target.startswith("openssl/")):
+            return f"the algorithm has the standard library, tl::expected and OpenSSL: {target}"
+    if layer != "tests":
+        for library, pattern, place in LIBRARIES:
+            if re.match(pattern, target) and not re.match(place, name):
+                return f"{library} may not be seen here: {target}"
+    return ""
+
+
+def layers(tree: Tree) -> Iterator[Finding]:
+    ours = ("include/", "models/", "net/", "src/", "tests/")
+    for name, text in tree.texts(lambda name: tree.is_cpp(name) and name.startswith(ours)):
+        for include in cpp_text.includes(text):
+            if fault := _layer_fault(name, include):
+                yield Finding(name, include.line, "layers", fault)
+
+
+def sizes(tree: Tree) -> Iterator[Finding]:
+    for name, text in tree.texts(tree.is_code):
+        lines = text.splitlines()
+        if len(lines) > FILE_LINES_MAX:
+            yield Finding(name, len(lines), "file-length", f"more than {FILE_LINES_MAX} lines")
+        for number, line in enumerate(lines, 1):
+            if len(line) > COLUMNS_MAX:
+                yield Finding(name, number, "columns", f"{len(line)}, {COLUMNS_MAX} at most")
+
+
+def functions(tree: Tree) -> Iterator[Finding]:
+    for name, text in tree.texts(tree.is_cpp):
+        for function in cpp_text.functions(text):
+            if function.body_lines > FUNCTION_LINES_MAX:
+                yield Finding(name, function.line, "function-length", f"{function.name} has "
+                              f"{function.body_lines} lines, {FUNCTION_LINES_MAX} at most")
+
+
+def _continues_header(tree: Tree, name: str, text: str) -> bool:
+    """Is this the .cpp of a header beside it (codec.cpp, codec_decode.cpp: codec.h), which has the
+    contract of both? Repeating it would be filler."""
+    headers = [include.target for include in cpp_text.includes(text)
+               if include.target in tree.files and include.target.endswith(".h")]
+    return name.endswith(".cpp") and any(
+        name.startswith(header.removesuffix(".h")) for header in headers)
+
+
+def opening_comments(tree: Tree) -> Iterator[Finding]:
+    for name, text in tree.texts(tree.is_cpp):
+        if not text.startswith(("//", "/*")) and not _continues_header(tree, name, text):
+            yield Finding(name, 1, "opening-comment", "the first line is no comment")
+
+
+def words(tree: Tree) -> Iterator[Finding]:
+    for name, text in tree.texts(lambda name: tree.is_cpp(name) or name.endswith(".capnp")):
+        rules = [rule for rule in WORDS if rule[1].match(name) and not rule[2].match(name)]
+        for number, line in enumerate(text.splitlines(), 1):
+            parts = {part.lower() for part in _WORD_PARTS.findall(line)}
+            for forbidden, _, _, instead in rules:
+                for word in sorted(forbidden & parts):
+                    yield Finding(name, number, "words", f'"{word}": {instead}')
+
+
+def leftovers(tree: Tree) -> Iterator[Finding]:
+    for name, text in tree.texts(lambda name: True):
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := _LEFT_OPEN.search(line):
+                yield Finding(name, number, "left-open", f"{found.group()}: do it or file an issue")
+            if found := _MACHINE_PATH.search(line):
+                yield Finding(name, number, "machine-path", "a folder of somebody's machine")
+
+
+def scripts(tree: Tree) -> Iterator[Finding]:
+    for name in tree.files:
+        executable = bool((tree.root / name).stat().st_mode & 0o111)
+        if tree.is_script(name) and not executable:
+            yield Finding(name, 1, "executable", "a script that cannot be started: chmod +x")
+        if executable and not tree.is_script(name):
+            yield Finding(name, 1, "executable", "executable, but no script: chmod -x")
+
+
+def isolated(tree: Tree, compiler: str) -> Iterator[Finding]:
+    sources = [name for name in tree.files if tree.is_cpp(name)
+               and (CORE.match(name) or name.startswith("include/"))]
+    with isolation.Isolation(compiler) as alone:
+        for refused in alone.check(str(tree.root), sources):
+            yield Finding(refused.source, 1, "isolation", "does not compile with the standard "
+                          f"library, tl::expected and OpenSSL alone:\n{refused.message}")
+
+
+RULES = (top_level, layers, sizes, functions, opening_comments, words, leftovers, scripts)
+
+
+def findings(tree: Tree, compiler: str) -> list[Finding]:
+    found = [finding for rule in RULES for finding in rule(tree)]
+    return found + list(isolated(tree, compiler))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        import self_test
+        return self_test.run(arguments.compiler)
+    tree = Tree(pathlib.Path(__file__).resolve().parents[2])
+    found = findings(tree, arguments.compiler)
+    for finding in found:
+        print(finding)
+    print(f"tidy: {len(tree.files)} files, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

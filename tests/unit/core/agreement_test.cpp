@@ -1,0 +1,215 @@
+// Paxos over the cut: never two decisions, whatever is lost, doubled or late.
+#include "src/agreement.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace ako;
+
+namespace {
+
+/// Peers and everything that has been said between them and may still arrive: late, twice or never.
+class Parliament {
+  public:
+    Parliament(std::size_t peer_count, std::uint64_t seed) : random_(seed) {
+        for (PeerIndex peer = 0; peer < peer_count; ++peer) peers_.emplace_back(peer, peer_count);
+    }
+
+    void propose(PeerIndex peer) {
+        proposed_.insert(peers_[peer].propose());
+        ask(peer);
+    }
+    /// The proposer repeats its question.
+    void ask(PeerIndex peer) {
+        const auto question = peers_[peer].outstanding();
+        if (!question) return;
+        for (PeerIndex to = 0; to < peers_.size(); ++to) {
+            if (!peers_[peer].answered(to)) messages_.push_back({peer, to, *question});
+        }
+    }
+    /// The peer holds what its pending cut names.
+    void hold(PeerIndex peer) {
+        const auto pending = peers_[peer].pending();
+        if (!pending) return;
+        const Accepted accepted = peers_[peer].accept_pending();
+        accepted_by_[accepted.ballot] |= peer_bit(peer);
+        const auto [at, is_new] = cut_of_.emplace(accepted.ballot, accepted.cut);
+        REQUIRE((is_new || at->second == accepted.cut));  // one ballot, one cut
+        messages_.push_back({peer, pending->ballot.proposer, accepted});
+    }
+    /// Some message arrives; `loss` and `twice` are probabilities.
+    void deliver_one(double loss, double twice) {
+        if (messages_.empty()) return;
+        std::swap(messages_[random_() % messages_.size()], messages_.back());
+        const Message message = messages_.back();
+        if (!chance(twice)) messages_.pop_back();
+        if (!chance(loss)) arrive(message);
+    }
+    void step(double proposals, double loss, double twice) {
+        const auto peer = static_cast<PeerIndex>(random_() % peers_.size());
+        if (chance(proposals)) return propose(peer);
+        if (chance(0.1)) return ask(peer);
+        if (chance(0.2)) return hold(peer);
+        deliver_one(loss, twice);
+        const auto learner = static_cast<PeerIndex>(random_() % peers_.size());
+        if (chance(0.02) && !peers_[learner].decided().none()) {
+            peers_[peer].learn(peers_[learner].decided());
+        }
+    }
+    /// No peer and no majority of acceptors may ever stand for two cuts.
+    void check() const {
+        std::set<CutId> decisions;
+        for (const Agreement& peer : peers_) {
+            if (!peer.decided().none()) decisions.insert(peer.decided());
+        }
+        for (const auto& [ballot, acceptors] : accepted_by_) {
+            if (static_cast<std::size_t>(std::popcount(acceptors)) >= peers_.size() / 2 + 1) {
+                decisions.insert(cut_of_.at(ballot));
+            }
+        }
+        REQUIRE(decisions.size() <= 1);
+        for (const CutId& cut : decisions) REQUIRE(proposed_.contains(cut));
+    }
+    bool decided() const {
+        for (const Agreement& peer : peers_) {
+            if (!peer.decided().none()) return true;
+        }
+        return false;
+    }
+    bool contested() const { return accepted_by_.size() > 1; }
+    Agreement& operator[](PeerIndex peer) { return peers_[peer]; }
+    bool silent() const { return messages_.empty(); }
+
+  private:
+    struct Message {
+        PeerIndex from;
+        PeerIndex to;
+        Header header;
+    };
+
+    bool chance(double probability) {
+        return static_cast<double>(random_() >> 11) * 0x1p-53 < probability;
+    }
+    void arrive(const Message& message) {
+        Agreement& peer = peers_[message.to];
+        if (const auto* prepare = std::get_if<Prepare>(&message.header)) {
+            messages_.push_back({message.to, message.from, peer.on_prepare(*prepare)});
+        } else if (const auto* promise = std::get_if<Promise>(&message.header)) {
+            peer.on_promise(message.from, *promise);
+        } else if (const auto* accept = std::get_if<Accept>(&message.header)) {
+            peer.on_accept(*accept);
+        } else {
+            peer.on_accepted(message.from, std::get<Accepted>(message.header));
+        }
+    }
+
+    std::mt19937_64 random_;
+    std::vector<Agreement> peers_;
+    std::vector<Message> messages_;
+    std::set<CutId> proposed_;
+    std::map<Ballot, PeerSet> accepted_by_;
+    std::map<Ballot, CutId> cut_of_;
+};
+
+}  // namespace
+
+TEST_CASE("never two decisions: thousands of runs with loss, repetition and reordering") {
+    std::size_t decided = 0;
+    std::size_t contested = 0;
+    const std::size_t runs = 6000;
+    for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 random(seed);
+        const std::size_t peer_count = seed % 2 ? 3 : 5;
+        Parliament parliament(peer_count, seed);
+        const double proposals = seed % 3 ? 0.02 : 0.1;
+        const double loss = static_cast<double>(random() % 4) / 10;
+        const double twice = static_cast<double>(random() % 4) / 10;
+        for (int step = 0; step < 500; ++step) {
+            parliament.step(proposals, loss, twice);
+            parliament.check();
+        }
+        decided += parliament.decided();
+        contested += parliament.decided() && parliament.contested();
+    }
+    // The runs are worth something: many decide, and many of those in spite of another ballot.
+    CHECK(decided > runs / 2);
+    CHECK(contested > runs / 20);
+}
+
+TEST_CASE("one proposer that everybody hears is agreed with") {
+    for (const std::size_t peer_count : {1u, 2u, 3u, 8u, 64u}) {
+        Parliament parliament(peer_count, 9);
+        parliament.propose(0);
+        for (int step = 0; step < 1000; ++step) {
+            if (parliament.silent()) parliament.ask(0);  // the next question
+            parliament.deliver_one(0, 0);
+            for (PeerIndex peer = 0; peer < peer_count; ++peer) parliament.hold(peer);
+        }
+        CHECK(parliament[0].decided() == Ballot{1, 0});
+        CHECK(!parliament[0].outstanding());
+    }
+}
+
+TEST_CASE("a majority is needed, and more than half is one") {
+    CHECK(Agreement(0, 1).majority() == 1);
+    CHECK(Agreement(0, 2).majority() == 2);
+    CHECK(Agreement(0, 3).majority() == 2);
+    CHECK(Agreement(0, 4).majority() == 3);
+    Agreement proposer(0, 3);
+    const Ballot ballot = proposer.propose();
+    proposer.on_promise(0, {ballot, {}, {}});
+    proposer.on_promise(0, {ballot, {}, {}});  // the same one twice
+    CHECK(*proposer.outstanding() == Header{Prepare{ballot}});
+    proposer.on_promise(2, {ballot, {}, {}});
+    CHECK(*proposer.outstanding() == Header{Accept{ballot, ballot}});
+    CHECK(!proposer.answered(0));  // the new question
+    proposer.on_accepted(0, {ballot, ballot});
+    CHECK(proposer.decided().none());
+    proposer.on_accepted(1, {{1, 2}, {1, 2}});  // somebody else's
+    CHECK(proposer.decided().none());
+    proposer.on_accepted(1, {ballot, ballot});
+    CHECK(proposer.decided() == ballot);
+}
+
+TEST_CASE("a proposer takes over the cut of the highest ballot that was accepted before") {
+    Agreement proposer(2, 5);
+    proposer.on_prepare({{7, 1}});  // has seen ballot 7
+    const Ballot ballot = proposer.propose();
+    CHECK(ballot == Ballot{8, 2});
+    proposer.on_promise(0, {ballot, {3, 0}, {1, 0}});
+    proposer.on_promise(1, {ballot, {5, 1}, {2, 1}});
+    proposer.on_promise(3, {ballot, {4, 3}, {4, 3}});
+    CHECK(*proposer.outstanding() == Header{Accept{ballot, {2, 1}}});
+}
+
+TEST_CASE("an acceptor keeps its promise") {
+    Agreement acceptor(1, 3);
+    CHECK(acceptor.on_prepare({{2, 0}}) == Promise{{2, 0}, {}, {}});
+    CHECK(acceptor.on_prepare({{1, 2}}) == Promise{{2, 0}, {}, {}});  // names the newer one
+    CHECK(!acceptor.on_accept({{1, 2}, {1, 2}}));
+    CHECK(!acceptor.pending());
+    CHECK(acceptor.on_accept({{2, 0}, {2, 0}}));
+    // Not accepted before the blocks are held; a newer ballot takes the pending one away.
+    CHECK(acceptor.accepted().none());
+    CHECK(acceptor.on_prepare({{2, 2}}) == Promise{{2, 2}, {}, {}});
+    CHECK(!acceptor.pending());
+    CHECK(acceptor.on_accept({{2, 2}, {2, 2}}));
+    CHECK(acceptor.accept_pending() == Accepted{{2, 2}, {2, 2}});
+    CHECK(acceptor.on_prepare({{3, 0}}) == Promise{{3, 0}, {2, 2}, {2, 2}});
+    CHECK(acceptor.accepted() == CutId{2, 2});
+}
+
+TEST_CASE("who is outbid proposes above what it has seen") {
+    Agreement proposer(0, 3);
+    const Ballot first = proposer.propose();
+    proposer.on_promise(1, {{5, 2}, {}, {}});
+    CHECK(!proposer.answered(1));
+    CHECK(*proposer.outstanding() == Header{Prepare{first}});
+    CHECK(proposer.propose() == Ballot{6, 0});
+}

@@ -1,0 +1,161 @@
+// Verdicts, versions and what is said to be held.
+#include "src/ledger.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "src/checksum.h"
+
+using namespace ako;
+
+namespace {
+
+constexpr PeerIndex self = 1;
+const Blocks blocks(10, 4);  // of 4, 4 and 2 elements
+
+Snapshot snapshot_of(Round round, float value) {
+    Snapshot snapshot;
+    snapshot.values.assign(10, value);
+    for (BlockIndex block = 0; block < 3; ++block) {
+        const Range range = blocks.range(block);
+        snapshot.checksums.push_back(
+            crc32c(std::span<const float>(snapshot.values).subspan(range.first, range.count)));
+    }
+    snapshot.version = {1, round};
+    return snapshot;
+}
+
+struct Bench {
+    Snapshot own = snapshot_of(7, 0.5F);
+    Ledger ledger{self, 3, blocks};
+    Bench() { ledger.set_own(own); }
+
+    BlockVerdict judge(BlockIndex block, Version version, const std::vector<float>& values) const {
+        return ledger.judge(2, block, version, values, crc32c(std::span<const float>(values)));
+    }
+    void take(PeerIndex row, BlockIndex block, Version version, const std::vector<float>& values) {
+        ledger.replace(row, block, version, values, crc32c(std::span<const float>(values)));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("at first there are zeros of version {0, 0}, and the own snapshot") {
+    const Bench bench;
+    for (const PeerIndex row : {0u, 2u}) {
+        CHECK(bench.ledger.version(row, 2) == Version{});
+        CHECK(bench.ledger.row(row).size() == 10);
+        CHECK(bench.ledger.block(row, 2).size() == 2);
+        for (const float value : bench.ledger.row(row)) CHECK(value == 0);
+        CHECK(bench.ledger.checksum(row, 2) ==
+              crc32c(std::span<const float>(std::vector<float>(2, 0))));  // a cut may name them
+    }
+    CHECK(bench.ledger.row(self).data() == bench.own.values.data());  // not a copy
+    CHECK(bench.ledger.version(self, 2) == Version{1, 7});
+    CHECK(bench.ledger.checksum(self, 2) == bench.own.checksums[2]);
+    REQUIRE(bench.ledger.rows().size() == 3);
+    CHECK(bench.ledger.rows()[1].data() == bench.own.values.data());
+}
+
+TEST_CASE("only the version decides between old and new") {
+    Bench bench;
+    const std::vector<float> values{1, 2, 3, 4};
+    CHECK(bench.judge(1, {1, 5}, values) == BlockVerdict::fresh);
+    bench.take(2, 1, {1, 5}, values);
+    CHECK(bench.judge(1, {1, 5}, {9, 9, 9, 9}) == BlockVerdict::late);
+    CHECK(bench.judge(1, {1, 4}, values) == BlockVerdict::late);
+    CHECK(bench.judge(1, {0, 99}, values) == BlockVerdict::late);
+    CHECK(bench.judge(1, {1, 6}, values) == BlockVerdict::fresh);
+    CHECK(bench.judge(1, {2, 1}, values) == BlockVerdict::fresh);  // a later life
+    CHECK(bench.judge(0, {1, 1}, values) == BlockVerdict::fresh);  // another block
+}
+
+TEST_CASE("a damaged block and one that is not finite are told apart") {
+    const Bench bench;
+    const std::vector<float> values{1, 2, 3, 4};
+    CHECK(bench.ledger.judge(2, 0, {1, 1}, values, crc32c(std::span<const float>(values)) ^ 1) ==
+          BlockVerdict::damaged);
+    CHECK(bench.judge(0, {1, 1}, {1, std::numeric_limits<float>::infinity(), 3, 4}) ==
+          BlockVerdict::not_finite);
+    CHECK(bench.judge(0, {1, 1}, {1, 2, 3, std::numeric_limits<float>::quiet_NaN()}) ==
+          BlockVerdict::not_finite);
+    CHECK(Ledger::inspect(values, crc32c(std::span<const float>(values))) == BlockVerdict::fresh);
+    CHECK(Ledger::inspect(values, 1) == BlockVerdict::damaged);
+}
+
+TEST_CASE("taking a block changes that block of that row only") {
+    Bench bench;
+    bench.take(2, 2, {1, 3}, {8, 9});
+    CHECK(bench.ledger.version(2, 2) == Version{1, 3});
+    CHECK(bench.ledger.checksum(2, 2) == crc32c(std::span<const float>(std::vector<float>{8, 9})));
+    CHECK(bench.ledger.row(2)[8] == 8);
+    CHECK(bench.ledger.row(2)[9] == 9);
+    CHECK(bench.ledger.row(2)[7] == 0);
+    CHECK(bench.ledger.version(2, 1) == Version{});
+    CHECK(bench.ledger.version(0, 2) == Version{});
+    CHECK(bench.ledger.row(0)[8] == 0);
+}
+
+TEST_CASE("what is held is told by the lowest, the highest and a checksum of the version map") {
+    Bench bench;
+    const RowHeld nothing = bench.ledger.held(2);
+    CHECK(nothing.lowest == Version{});
+    CHECK(nothing.highest == Version{});
+    CHECK(nothing.map_checksum == bench.ledger.held(0).map_checksum);
+    bench.take(2, 0, {1, 4}, {1, 1, 1, 1});
+    const RowHeld some = bench.ledger.held(2);
+    CHECK(some.lowest == Version{});
+    CHECK(some.highest == Version{1, 4});
+    CHECK(some.map_checksum != nothing.map_checksum);
+    // The same versions at other places are another map.
+    Bench other;
+    other.take(2, 1, {1, 4}, {1, 1, 1, 1});
+    CHECK(other.ledger.held(2).lowest == some.lowest);
+    CHECK(other.ledger.held(2).highest == some.highest);
+    CHECK(other.ledger.held(2).map_checksum != some.map_checksum);
+    // The map says nothing of values: equal versions are equal values, because only one peer writes
+    // a row.
+    Bench same;
+    same.take(2, 0, {1, 4}, {2, 2, 2, 2});
+    CHECK(same.ledger.held(2) == some);
+}
+
+TEST_CASE("the map of the own row is that of its owner at another peer") {
+    Bench bench;
+    Ledger elsewhere(0, 3, blocks);
+    const Snapshot zero = snapshot_of(0, 0);
+    elsewhere.set_own(zero);
+    for (BlockIndex block = 0; block < 3; ++block) {
+        elsewhere.replace(self, block, {1, 7}, bench.ledger.block(self, block),
+                          bench.ledger.checksum(self, block));
+    }
+    CHECK(elsewhere.held(self) == bench.ledger.held(self));
+    const Snapshot next = snapshot_of(8, 0.75F);
+    bench.ledger.set_own(next);
+    CHECK(bench.ledger.held(self).highest == Version{1, 8});
+    CHECK(bench.ledger.held(self) != elsewhere.held(self));
+}
+
+TEST_CASE(
+    "only the adoption of a cut lets a version fall, that of the own row once it is detached") {
+    Bench bench;
+    bench.take(2, 1, {1, 9}, {9, 9, 9, 9});
+    const std::vector<float> old{3, 3, 3, 3};
+    bench.ledger.adopt(2, 1, {1, 3}, old, crc32c(std::span<const float>(old)));
+    CHECK(bench.ledger.version(2, 1) == Version{1, 3});
+    CHECK(bench.ledger.row(2)[4] == 3);
+    CHECK(bench.ledger.held(2).highest == Version{1, 3});
+
+    const RowHeld attached = bench.ledger.held(self);
+    bench.ledger.detach_own();
+    CHECK(bench.ledger.row(self).data() != bench.own.values.data());
+    CHECK(bench.ledger.held(self) == attached);
+    CHECK(bench.ledger.checksum(self, 1) == bench.own.checksums[1]);
+    bench.ledger.adopt(self, 1, {1, 6}, old, crc32c(std::span<const float>(old)));
+    CHECK(bench.ledger.version(self, 1) == Version{1, 6});
+    CHECK(bench.ledger.version(self, 0) == Version{1, 7});
+    CHECK(bench.ledger.row(self)[4] == 3);
+    CHECK(bench.ledger.row(self)[3] == 0.5F);
+    CHECK(bench.own.values == std::vector<float>(10, 0.5F));
+}

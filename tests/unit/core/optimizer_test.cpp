@@ -1,0 +1,45 @@
+// Momentum and weight decay against the formula.
+#include "src/optimizer.h"
+
+#include <doctest/doctest.h>
+
+using namespace ako;
+
+TEST_CASE("momentum and weight decay as PyTorch's SGD has them") {
+    Sgd sgd(1, 0.9, 0.01);
+    double parameter = 2;
+    double velocity = 0;
+    std::vector<float> update(1);
+    for (int round = 1; round <= 20; ++round) {
+        const std::vector<float> gradient{0.1F * static_cast<float>(round)};
+        const std::vector<float> parameters{static_cast<float>(parameter)};
+        const double rate = 0.05 / round;
+        sgd.step({0, 1}, gradient, parameters, rate, update);
+        velocity = 0.9 * velocity + 0.1 * round + 0.01 * parameter;
+        CHECK(update[0] == doctest::Approx(-rate * velocity).epsilon(1e-5));
+        parameter -= rate * velocity;
+    }
+}
+
+TEST_CASE("a rate of 0 makes no update, but the velocity goes on") {
+    Sgd sgd(1, 0.5, 0);
+    const std::vector<float> parameters{7};
+    std::vector<float> update(1);
+    sgd.step({0, 1}, std::vector<float>{1}, parameters, 0, update);
+    CHECK(update[0] == 0);
+    sgd.step({0, 1}, std::vector<float>{1}, parameters, 1, update);
+    CHECK(update[0] == -1.5F);
+}
+
+TEST_CASE("a range is stepped by itself and written from the beginning of the update") {
+    Sgd sgd(6, 0.5, 0);
+    const std::vector<float> gradient{1, 2, 3, 4, 5, 6};
+    const std::vector<float> parameters(6, 0);
+    std::vector<float> update(2, 99);
+    sgd.step({2, 2}, gradient, parameters, 1, update);
+    CHECK(update == std::vector<float>{-3, -4});
+    sgd.step({2, 2}, gradient, parameters, 1, update);
+    CHECK(update == std::vector<float>{-4.5F, -6});
+    sgd.step({4, 2}, gradient, parameters, 1, update);
+    CHECK(update == std::vector<float>{-5, -6});  // no velocity yet
+}

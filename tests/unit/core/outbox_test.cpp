@@ -1,0 +1,138 @@
+// Snapshots that never run out, and the limits of what waits.
+#include "src/outbox.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <set>
+
+using namespace ako;
+
+TEST_CASE("a spare snapshot never runs out, wherever rounds fall into what the network half does") {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        std::mt19937_64 random(seed);
+        Outbox outbox(2);
+        SnapshotIndex current = outbox.spare();
+        bool current_posted = false;
+        std::deque<SnapshotIndex> held;  // by the network half
+        const auto rounds = [&] {  // as AkoPeer::end_round has them; `spare` aborts without one
+            while (random() % 3 == 0) {
+                const SnapshotIndex next = outbox.spare();
+                REQUIRE(next != current);
+                REQUIRE(std::find(held.begin(), held.end(), next) == held.end());
+                outbox.post(next);
+                if (!current_posted) outbox.give_back(current);
+                current = next;
+                current_posted = true;
+            }
+        };
+        const auto keep_only_the_newest = [&] {
+            while (held.size() > 1) {
+                outbox.give_back(held.front());
+                held.pop_front();
+                rounds();
+            }
+        };
+        for (int step = 0; step < 300; ++step) {  // as AkoLinks::take_mail has it
+            const bool waits = outbox.snapshot_waits();
+            rounds();
+            if (waits) keep_only_the_newest();
+            rounds();
+            const auto newest = outbox.take(waits).snapshot;
+            REQUIRE(newest.has_value() == waits);
+            if (newest) held.push_back(*newest);
+            rounds();
+            if (random() % 2) keep_only_the_newest();  // nothing was sent from the older one
+        }
+    }
+}
+
+TEST_CASE("a snapshot that is not asked for waits on") {
+    Outbox outbox(2);
+    CHECK(!outbox.snapshot_waits());
+    const SnapshotIndex snapshot = outbox.spare();
+    outbox.post(snapshot);
+    CHECK(outbox.snapshot_waits());
+    CHECK(!outbox.take(false).snapshot);
+    CHECK(outbox.snapshot_waits());
+    CHECK(outbox.take(true).snapshot == snapshot);
+    CHECK(!outbox.snapshot_waits());
+}
+
+TEST_CASE("a snapshot that nobody took is replaced by the next and is spare again") {
+    Outbox outbox(2);
+    const SnapshotIndex first = outbox.spare();
+    outbox.post(first);
+    const SnapshotIndex second = outbox.spare();
+    CHECK(second != first);
+    outbox.post(second);
+    CHECK(outbox.take().snapshot == second);
+    CHECK(!outbox.take().snapshot);
+    std::set<SnapshotIndex> rest{outbox.spare(), outbox.spare(), outbox.spare()};
+    CHECK(rest.size() == 3);
+    CHECK(rest.contains(first));
+    CHECK(!rest.contains(second));
+}
+
+TEST_CASE("a Status is replaced, and its urgency is not lost with the one replaced") {
+    Outbox outbox(2);
+    Status status;
+    status.loss = 1;
+    outbox.post(status, true);
+    status.loss = 2;
+    outbox.post(status, false);
+    const Mail mail = outbox.take();
+    REQUIRE(mail.status);
+    CHECK(mail.status->loss == 2);
+    CHECK(mail.status_urgent);
+    CHECK(!outbox.take().status_urgent);
+    CHECK(!outbox.take().status);
+}
+
+TEST_CASE("grants and closing are states: they stay until they change") {
+    Outbox outbox(2);
+    CHECK(!outbox.take().grants_lifted);
+    outbox.lift_grants(true);
+    CHECK(outbox.take().grants_lifted);
+    CHECK(outbox.take().grants_lifted);
+    outbox.lift_grants(false);
+    CHECK(!outbox.take().grants_lifted);
+    CHECK(!outbox.take().closing);
+    outbox.close();
+    CHECK(outbox.take().closing);
+    CHECK(outbox.take().closing);
+}
+
+TEST_CASE("control frames have a limit per peer, which counts what is not yet sent") {
+    Outbox outbox(3);
+    for (std::size_t k = 0; k < Outbox::control_max; ++k) REQUIRE(outbox.send(1, Bye{k}));
+    CHECK(!outbox.send(1, Bye{}));
+    CHECK(outbox.send(2, Bye{}));
+    const Mail mail = outbox.take();
+    CHECK(mail.control[1].size() == Outbox::control_max);
+    CHECK(std::get<Bye>(mail.control[1][3]).final_round == 3);
+    CHECK(!outbox.send(1, Bye{}));  // taken is not sent
+    outbox.control_sent(1, 2);
+    CHECK(outbox.send(1, Bye{}));
+    CHECK(outbox.send(1, Bye{}));
+    CHECK(!outbox.send(1, Bye{}));
+}
+
+TEST_CASE("relays have a limit of bytes per peer") {
+    Outbox outbox(2);
+    CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max);
+    auto buffer = outbox.relay_buffer(1 << 20);
+    REQUIRE(buffer);
+    outbox.relay(1, {Partial{}, std::move(*buffer)});
+    CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max - (1 << 20));
+    CHECK(outbox.relay_room(0) == Outbox::relay_bytes_max);
+    {
+        const Mail mail = outbox.take();
+        REQUIRE(mail.relays[1].size() == 1);
+        CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max - (1 << 20));
+    }
+    outbox.relay_sent(1, 1 << 20);
+    CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max);
+}

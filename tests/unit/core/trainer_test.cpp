@@ -1,0 +1,248 @@
+// The trainer's loop, with a network, data and an exchange that write down what is asked of them.
+#include "src/trainer.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace ako;
+
+namespace {
+
+constexpr std::size_t parameters = 6;
+
+/// Loss 1, a gradient of ones, finished in two parts, last first; "correct" follows a parameter.
+class FakeNetwork final : public Network {
+  public:
+    std::size_t parameter_count() const override { return parameters; }
+    const std::vector<Tensor>& tensors() const override { return tensors_; }
+    void initialize(std::uint64_t, std::span<float>) const override {}
+    float gradient(const Batch& batch, std::span<const float> values, std::span<float> gradient,
+                   const AwaitRange& await, const RangeReady& ready) override {
+        CHECK(values.size() == parameters);
+        batches.push_back(batch.count);
+        await({0, 4});
+        await({4, 2});
+        std::fill(gradient.begin(), gradient.end(), 1.0F);
+        ready({4, 2});
+        ready({0, 4});
+        return batches.size() == bad_round ? std::numeric_limits<float>::quiet_NaN() : 1.0F;
+    }
+    Evaluation evaluate(const Batch& batch, std::span<const float> values) override {
+        evaluated.emplace_back(batch.count, values[0]);
+        return {2.0 * static_cast<double>(batch.count), batch.count / 2, batch.count};
+    }
+
+    std::vector<std::size_t> batches;
+    std::vector<std::pair<std::size_t, float>> evaluated;  ///< images and the first parameter
+    std::size_t bad_round = 0;
+
+  private:
+    std::vector<Tensor> tensors_;
+};
+
+class FakeBatches final : public BatchSource {
+  public:
+    Batch next(std::size_t count) override { return {{}, {}, count}; }
+};
+
+/// Stops after `rounds_max` rounds or when asked to; every copied parameter is the round.
+class FakeExchange final : public Exchange {
+  public:
+    Next begin_round() override {
+        events += 'b';
+        if (fails) return {Next::Kind::failed, "too few peers"};
+        if (stop != StopReason::none) return {Next::Kind::stop, "asked to"};
+        if (round_ == rounds_max) return {Next::Kind::stop, "the sample budget is spent"};
+        return {};
+    }
+    std::span<const float> replica() const override { return replica_; }
+    void await(Range) override { events += 'a'; }
+    void gradient_ready(Range, std::span<const float> gradient) override {
+        CHECK(gradient.size() == parameters);
+        events += 'r';
+    }
+    Result<void> end_round(std::span<const float> gradient, const RoundResult& result) override {
+        CHECK(gradient[0] == 1);
+        events += 'e';
+        if (refuses) return fail(Error::Kind::numbers, "the gradient is not finite");
+        samples += result.samples;
+        ++round_;
+        if (on_round) on_round(round_);
+        return {};
+    }
+    double progress() const override {
+        return static_cast<double>(round_) / static_cast<double>(rounds_max);
+    }
+    Round round() const override { return round_; }
+    void copy_parameters(std::span<float> out) const override {
+        std::fill(out.begin(), out.end(), static_cast<float>(round_));
+    }
+    bool evaluates() const override { return evaluator; }
+    void announce(const Verdict& verdict) override { verdicts.push_back(verdict); }
+    std::optional<Verdict> newest_verdict() const override { return std::nullopt; }
+    std::vector<LinkView> links() const override { return {}; }
+    void request_stop(StopReason reason) override { stop = reason; }
+    FinishReport finish(std::span<float> out) override {
+        events += 'f';
+        std::fill(out.begin(), out.end(), 1000.0F);
+        FinishReport report;
+        report.agreed = agrees;
+        report.rounds = round_;
+        return report;
+    }
+
+    Round rounds_max = 4;
+    bool evaluator = true;
+    bool agrees = true;
+    bool fails = false;
+    bool refuses = false;
+    std::function<void(Round)> on_round;
+    std::string events;
+    std::size_t samples = 0;
+    std::vector<Verdict> verdicts;
+    StopReason stop = StopReason::none;
+
+  private:
+    Round round_ = 0;
+    std::vector<float> replica_ = std::vector<float>(parameters);
+};
+
+class Recorder final : public TrainingObserver {
+  public:
+    void round_done(const RoundReport& report) override { rounds.push_back(report); }
+    void evaluation_done(const Verdict& verdict) override { verdicts.push_back(verdict); }
+    void stopping(const std::string& why) override { stopped = why; }
+    void finished(const FinishReport&) override { ++finishes; }
+
+    std::vector<RoundReport> rounds;
+    std::vector<Verdict> verdicts;
+    std::string stopped;
+    int finishes = 0;
+};
+
+struct Bench {
+    FakeNetwork network;
+    FakeBatches batches;
+    FakeExchange exchange;
+    Recorder recorder;
+    TrainingSettings settings;
+    std::atomic<int> interrupts = 0;
+    std::size_t test_images = 1000;
+
+    TrainingOutcome run() {
+        const TestSet test_set{test_images, [](std::size_t, std::size_t count) {
+                                   return Batch{{}, {}, count};
+                               }};
+        return Trainer(network, batches, test_set, exchange, settings, interrupts, recorder).run();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a run: every round in order, then the final exchange and the whole test set") {
+    Bench bench;
+    bench.settings.evaluate_every = 0;
+    const TrainingOutcome outcome = bench.run();
+    CHECK(outcome.ending == TrainingOutcome::Ending::finished);
+    CHECK(outcome.why == "the sample budget is spent");
+    CHECK(bench.exchange.events == "baarrebaarrebaarrebaarrebf");
+    CHECK(bench.exchange.samples == 4 * 64);
+    REQUIRE(bench.recorder.rounds.size() == 4);
+    CHECK(bench.recorder.rounds[3].round == 4);
+    CHECK(bench.recorder.rounds[3].progress == 1);
+    CHECK(bench.recorder.stopped == outcome.why);
+    CHECK(bench.recorder.finishes == 1);
+    CHECK(bench.recorder.verdicts.empty());
+    // In slices, each of the agreed parameters; the last is what is left.
+    REQUIRE(bench.network.evaluated.size() == 4);
+    CHECK(bench.network.evaluated[0] == std::pair<std::size_t, float>{256, 1000.0F});
+    CHECK(bench.network.evaluated[3] == std::pair<std::size_t, float>{232, 1000.0F});
+    CHECK(outcome.verdict == Verdict{1, 0.5F, 2.0F});
+    CHECK(outcome.parameters == std::vector<float>(parameters, 1000.0F));
+}
+
+TEST_CASE("an evaluation is of frozen parameters, one slice per round") {
+    Bench bench;
+    bench.exchange.rounds_max = 10;
+    bench.settings.epochs = 1;
+    bench.settings.evaluate_every = 0.4;
+    bench.test_images = 600;
+    bench.run();
+    // The mark 0.4 is passed after round 4; three slices are evaluated after rounds 4, 5 and 6.
+    // The mark 0.8 begins the next after round 8, which is complete after round 10.
+    REQUIRE(bench.exchange.verdicts.size() == 2);
+    CHECK(bench.exchange.verdicts[0] == Verdict{0.4, 0.5F, 2.0F});
+    CHECK(bench.exchange.verdicts[1].progress == doctest::Approx(0.8));
+    CHECK(bench.recorder.verdicts == bench.exchange.verdicts);
+    for (std::size_t i = 0; i < 6; ++i)
+        CHECK(bench.network.evaluated[i].second == (i < 3 ? 4.0F : 8.0F));
+    CHECK(bench.network.evaluated[2].first == 88);
+}
+
+TEST_CASE("who is not the evaluating peer evaluates only at the end") {
+    Bench bench;
+    bench.exchange.evaluator = false;
+    bench.run();
+    CHECK(bench.exchange.verdicts.empty());
+    CHECK(bench.network.evaluated.size() == 4);
+}
+
+TEST_CASE("the target accuracy stops all") {
+    Bench bench;
+    bench.exchange.rounds_max = 100;
+    bench.settings.evaluate_every = 0.1;
+    bench.settings.target_accuracy = 0.5;
+    bench.test_images = 100;
+    bench.run();
+    CHECK(bench.exchange.stop == StopReason::target_reached);
+    CHECK(bench.exchange.round() == 10);
+}
+
+TEST_CASE("an interrupt stops all after the round, and is how the run ended") {
+    Bench bench;
+    bench.exchange.on_round = [&](Round round) { bench.interrupts = round == 2 ? 1 : 0; };
+    const TrainingOutcome outcome = bench.run();
+    CHECK(bench.exchange.stop == StopReason::requested);
+    CHECK(bench.exchange.round() == 2);
+    CHECK(outcome.ending == TrainingOutcome::Ending::interrupted);
+    CHECK(bench.exchange.events.back() == 'f');
+    CHECK(outcome.parameters.size() == parameters);
+}
+
+TEST_CASE("a loss that is not finite ends the run before anything of it is given to the exchange") {
+    Bench bench;
+    bench.network.bad_round = 3;
+    const TrainingOutcome outcome = bench.run();
+    CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
+    CHECK(outcome.why == "the loss of round 3 is not finite: nothing of it was sent");
+    CHECK(bench.recorder.rounds.size() == 2);
+    CHECK(bench.exchange.events == "baarrebaarrebaarr");
+    CHECK(outcome.parameters.empty());
+}
+
+TEST_CASE("a gradient that the exchange refuses ends the run") {
+    Bench bench;
+    bench.exchange.refuses = true;
+    const TrainingOutcome outcome = bench.run();
+    CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
+    CHECK(outcome.why == "the gradient is not finite");
+    CHECK(bench.recorder.rounds.empty());
+}
+
+TEST_CASE("an exchange that cannot go on, and a finish without agreement") {
+    Bench failed;
+    failed.exchange.fails = true;
+    const TrainingOutcome outcome = failed.run();
+    CHECK(outcome.ending == TrainingOutcome::Ending::failed);
+    CHECK(outcome.why == "too few peers");
+
+    Bench alone;
+    alone.exchange.agrees = false;
+    CHECK(alone.run().ending == TrainingOutcome::Ending::not_agreed);
+}

@@ -1,0 +1,255 @@
+// Every layer's backward pass against central differences of its forward pass. The function that is
+// differentiated is a fixed weighted sum of the outputs, summed in double.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "models/blas.h"
+#include "models/convolution.h"
+#include "models/dense.h"
+#include "models/flatten.h"
+#include "models/max_pool.h"
+#include "models/random.h"
+#include "models/relu.h"
+#include "models/softmax_cross_entropy.h"
+
+namespace ako {
+namespace {
+
+std::vector<float> random_values(std::size_t count, std::uint64_t seed) {
+    std::vector<float> values(count);
+    RandomStream random(seed);
+    for (float& value : values) value = symmetric_unit(random.next());
+    return values;
+}
+
+/// Distinct values, a multiple of 0.03 apart and none near 0, in random order: no step of
+/// `difference_step` moves one across a kink of max or ReLU.
+std::vector<float> spaced_values(std::size_t count, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(count);
+    for (std::size_t k = 0; k < count; ++k) order[k] = static_cast<std::uint32_t>(k);
+    RandomStream random(seed);
+    shuffle(order, random);
+    std::vector<float> values(count);
+    for (std::size_t k = 0; k < count; ++k)
+        values[k] = 0.03f * (static_cast<float>(order[k]) - static_cast<float>(count) / 2 + 0.5f);
+    return values;
+}
+
+constexpr float difference_step = 0.0078125f;  // a power of two: x + step - x is exact
+
+struct Check {
+    Layer& layer;
+    std::size_t count;
+    std::vector<float> input;
+    std::vector<float> parameters;
+    std::vector<float> output_weights = {};
+
+    std::size_t output_elements() const { return count * layer.output_shape().element_count(); }
+
+    double value() {
+        std::vector<float> output(output_elements(), 1e30f);  // forward must overwrite all of it
+        layer.forward({count, parameters, input, output});
+        double sum = 0;
+        for (std::size_t k = 0; k < output.size(); ++k)
+            sum += static_cast<double>(output_weights[k]) * output[k];
+        return sum;
+    }
+
+    /// Compares `derivative` with central differences in each of `values`.
+    void compare(std::vector<float>& values, const std::vector<float>& derivative,
+                 const std::string& name) {
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            const float original = values[k];
+            values[k] = original + difference_step;
+            const double above = value();
+            values[k] = original - difference_step;
+            const double below = value();
+            values[k] = original;
+            const double expected = (above - below) / (2.0 * difference_step);
+            INFO(name << "[" << k << "]");
+            REQUIRE(std::fabs(derivative[k] - expected) <= 2e-3 * (1 + std::fabs(expected)));
+        }
+    }
+
+    void run() {
+        output_weights = random_values(output_elements(), 99);
+        std::vector<float> output(output_elements());
+        layer.forward({count, parameters, input, output});
+        std::vector<float> parameter_gradient(parameters.size(), 1e30f);
+        std::vector<float> input_gradient(input.size(), 1e30f);
+        const BackwardPass pass{count,          parameters,         input,         output,
+                                output_weights, parameter_gradient, input_gradient};
+        layer.backward(pass);
+        compare(input, input_gradient, "input");
+        compare(parameters, parameter_gradient, "parameter");
+
+        // Without the gradient of the input, that of the parameters is the same.
+        std::vector<float> again(parameters.size(), 1e30f);
+        layer.backward({count, parameters, input, output, output_weights, again, {}});
+        CHECK(again == parameter_gradient);
+    }
+};
+
+TEST_CASE("dense: gradients agree with differences") {
+    ParameterLayout layout;
+    Dense layer("d", {1, 1, 7}, 5, layout);
+    CHECK(layer.parameters() == Range{0, 40});
+    CHECK(layout.element_count() == 40);
+    Check{layer, 3, random_values(3 * 7, 1), random_values(40, 2)}.run();
+}
+
+TEST_CASE("convolution: gradients agree with differences") {
+    struct Case {
+        Shape input;
+        std::size_t outputs, window;
+    };
+    // The second has runs of 5 floats, which are lowered by a loop of their own; the third a
+    // window as large as the image.
+    for (const Case& c : {Case{{6, 5, 3}, 4, 3}, Case{{7, 8, 1}, 3, 5}, Case{{2, 2, 2}, 3, 2}}) {
+        CAPTURE(c.window);
+        ParameterLayout layout;
+        Convolution layer("c", c.input, c.outputs, c.window, layout);
+        const std::size_t parameters = c.outputs * (c.window * c.window * c.input.channels + 1);
+        REQUIRE(layout.element_count() == parameters);
+        CHECK(layer.output_shape() ==
+              Shape{c.input.height - c.window + 1, c.input.width - c.window + 1, c.outputs});
+        Check{layer, 2, random_values(2 * c.input.element_count(), 3), random_values(parameters, 4)}
+            .run();
+    }
+}
+
+TEST_CASE("convolution: images that are lowered in several goes give what each gives alone") {
+    ParameterLayout layout;
+    Convolution layer("c", {28, 28, 1}, 4, 5, layout);
+    const std::size_t count = 21;  // 9 at once: two whole goes and a rest
+    const std::size_t outputs = layer.output_shape().element_count();
+    const auto parameters = random_values(layout.element_count(), 5);
+    const auto input = random_values(count * 784, 6);
+    const auto output_gradient = random_values(count * outputs, 7);
+    std::vector<float> output(count * outputs), together(layout.element_count());
+    layer.forward({count, parameters, input, output});
+    layer.backward({count, parameters, input, output, output_gradient, together, {}});
+    std::vector<double> sum(layout.element_count());
+    for (std::size_t n = 0; n < count; ++n) {
+        const auto one_input = std::span(input).subspan(n * 784, 784);
+        const auto one_gradient = std::span(output_gradient).subspan(n * outputs, outputs);
+        std::vector<float> one_output(outputs), gradient(layout.element_count());
+        layer.forward({1, parameters, one_input, one_output});
+        layer.backward({1, parameters, one_input, one_output, one_gradient, gradient, {}});
+        for (std::size_t k = 0; k < outputs; ++k)
+            REQUIRE(one_output[k] == doctest::Approx(output[n * outputs + k]).epsilon(1e-4));
+        for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += gradient[k];
+    }
+    for (std::size_t k = 0; k < sum.size(); ++k)
+        REQUIRE(std::fabs(together[k] - sum[k]) <= 1e-4 * (1 + std::fabs(sum[k])));
+}
+
+TEST_CASE("max-pool: gradients agree with differences") {
+    MaxPool layer({4, 6, 5});
+    CHECK(layer.output_shape() == Shape{2, 3, 5});
+    Check{layer, 2, spaced_values(2 * 120, 8), {}}.run();
+}
+
+TEST_CASE("max-pool: of equal maxima the first has the gradient") {
+    MaxPool layer({2, 2, 1});
+    const std::vector<float> gradient{3};
+    const auto spread = [&](std::vector<float> input) {
+        std::vector<float> output(1), input_gradient(4, 1e30f);
+        layer.forward({1, {}, input, output});
+        layer.backward({1, {}, input, output, gradient, {}, input_gradient});
+        return input_gradient;
+    };
+    CHECK(spread({0, 0, 0, 0}) == std::vector<float>{3, 0, 0, 0});
+    CHECK(spread({-1, 2, 2, 2}) == std::vector<float>{0, 3, 0, 0});
+    CHECK(spread({-1, 0, 2, 2}) == std::vector<float>{0, 0, 3, 0});
+    CHECK(spread({-4, -3, -2, -1}) == std::vector<float>{0, 0, 0, 3});
+}
+
+TEST_CASE("relu: gradients agree with differences") {
+    Relu layer({2, 3, 5});
+    Check{layer, 3, spaced_values(90, 9), {}}.run();
+}
+
+TEST_CASE("relu: a NaN is passed on, not hidden") {
+    Relu layer({1, 1, 1});
+    const std::vector<float> input{std::nanf("")};
+    std::vector<float> output(1);
+    layer.forward({1, {}, input, output});
+    CHECK(std::isnan(output[0]));
+}
+
+TEST_CASE("flatten: puts channels first, and its gradients agree with differences") {
+    Flatten layer({1, 2, 3});
+    const std::vector<float> input{0, 1, 2, 10, 11, 12};  // [pixel x channel]
+    std::vector<float> output(6);
+    layer.forward({1, {}, input, output});
+    CHECK(output == std::vector<float>{0, 10, 1, 11, 2, 12});
+    Flatten wide({4, 3, 5});
+    Check{wide, 2, random_values(120, 10), {}}.run();
+}
+
+TEST_CASE("softmax cross-entropy: gradients agree with differences") {
+    const std::vector<std::uint8_t> labels{2, 0, 3};
+    auto scores = random_values(3 * 4, 11);
+    for (float& score : scores) score *= 3;
+    std::vector<float> gradient(scores.size(), 1e30f);
+    softmax_cross_entropy_gradient(scores, labels, 4, gradient);
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+        const float original = scores[k];
+        scores[k] = original + difference_step;
+        const double above = softmax_cross_entropy(scores, labels, 4).loss_sum / 3;
+        scores[k] = original - difference_step;
+        const double below = softmax_cross_entropy(scores, labels, 4).loss_sum / 3;
+        scores[k] = original;
+        const double expected = (above - below) / (2.0 * difference_step);
+        REQUIRE(std::fabs(gradient[k] - expected) <= 1e-4);
+    }
+}
+
+TEST_CASE("softmax cross-entropy: known values, large scores, scores that are not finite") {
+    const std::vector<float> even{0, 0, 0, 0};
+    const Evaluation first = softmax_cross_entropy(even, std::vector<std::uint8_t>{0}, 4);
+    CHECK(first.loss_sum == doctest::Approx(1.3862943611));
+    CHECK(first.correct == 1);
+    CHECK(first.count == 1);
+    const std::vector<float> large{1000, -1000};
+    const Evaluation second = softmax_cross_entropy(large, std::vector<std::uint8_t>{1}, 2);
+    CHECK(second.loss_sum == doctest::Approx(2000));
+    CHECK(second.correct == 0);
+    const std::vector<float> broken{std::nanf(""), 1};
+    const Evaluation third = softmax_cross_entropy(broken, std::vector<std::uint8_t>{0}, 2);
+    CHECK(std::isnan(third.loss_sum));
+    CHECK(third.correct == 0);
+}
+
+TEST_CASE("multiply: all four ways to transpose, overwriting and adding") {
+    const std::vector<float> a{1, 2, 3, 4, 5, 6};     // [2 x 3]
+    const std::vector<float> b{1, 0, 2, 1, 0, 3};     // [3 x 2]
+    const std::vector<float> a_t{1, 4, 2, 5, 3, 6};   // [3 x 2]
+    const std::vector<float> b_t{1, 2, 0, 0, 1, 3};   // [2 x 3]
+    const std::vector<float> product{5, 11, 14, 23};  // [2 x 2]
+    const std::vector<float> doubled{10, 22, 28, 46};
+    for (const Matrix& left : {Matrix{a.data(), 2, 3}, Matrix{a_t.data(), 3, 2}.transpose()})
+        for (const Matrix& right : {Matrix{b.data(), 3, 2}, Matrix{b_t.data(), 2, 3}.transpose()}) {
+            std::vector<float> result(4, 1e30f);
+            multiply(left, right, result.data(), Product::overwrite);
+            CHECK(result == product);
+            multiply(left, right, result.data(), Product::accumulate);
+            CHECK(result == doubled);
+        }
+}
+
+TEST_CASE("blas: a CPU with AVX2 does not compute with kernels of 2004") {
+    select_blas_kernels();
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && std::getenv("OPENBLAS_CORETYPE") == nullptr)
+        CHECK(blas_kernels() != "Prescott");
+#endif
+    CHECK_FALSE(blas_kernels().empty());
+}
+
+}  // namespace
+}  // namespace ako

@@ -1,0 +1,149 @@
+// Safetensors files: what is written can be read, in the published format; damage is named.
+#include "models/safetensors.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "ako/error.h"
+#include "temporary_folder.h"
+
+namespace ako {
+namespace {
+
+const std::vector<Tensor> tensors{{"a.weight", {2, 3}, 0}, {"a.bias", {2}, 6}};
+const std::vector<float> parameters{1, 2, 3, 4, 5, 6, -7, 0.5f};
+
+std::string slurp(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// A file with this header and these data.
+std::string assemble(const std::string& header, const std::vector<float>& data) {
+    const std::uint64_t header_bytes = header.size();
+    std::string bytes(reinterpret_cast<const char*>(&header_bytes), 8);
+    bytes += header;
+    bytes.append(reinterpret_cast<const char*>(data.data()), data.size() * sizeof(float));
+    return bytes;
+}
+
+void check_refused(const std::string& bytes, const std::string& text) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    std::ofstream(path, std::ios::binary) << bytes;
+    try {
+        read_safetensors(path, tensors);
+        FAIL("accepted: expected " << text);
+    } catch (const StartupError& error) {
+        const std::string what = error.what();
+        CAPTURE(what);
+        CAPTURE(text);
+        CHECK(what.find(path) == 0);
+        CHECK(what.find(text) != std::string::npos);
+    }
+}
+
+TEST_CASE("safetensors: round trip, over an older file, leaving nothing else behind") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    std::ofstream(path) << "older";
+    write_safetensors(path, tensors, parameters, {{"run", "a \"quoted\" name"}});
+    CHECK(read_safetensors(path, tensors) == parameters);
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+        CHECK(entry.path() == path);
+        ++files;
+    }
+    CHECK(files == 1);
+}
+
+TEST_CASE("safetensors: the bytes are those of the published format") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    write_safetensors(path, tensors, parameters, {{"k", "v"}});
+    std::string header = R"({"__metadata__":{"k":"v"},)"
+                         R"("a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
+                         R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}})";
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    CHECK(slurp(path) == assemble(header, parameters));
+    CHECK(header.size() % 8 == 0);
+}
+
+TEST_CASE("safetensors: tensors in another order than ours are put in their places") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    std::ofstream(path, std::ios::binary)
+        << assemble(R"({"a.bias":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                    R"("a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[8,32]}})",
+                    {-7, 0.5f, 1, 2, 3, 4, 5, 6});
+    CHECK(read_safetensors(path, tensors) == parameters);
+}
+
+TEST_CASE("safetensors: every truncation and a byte too many are refused") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    write_safetensors(path, tensors, parameters, {});
+    const std::string bytes = slurp(path);
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+        check_refused(bytes.substr(0, length), "");
+    check_refused(bytes + '\0', "expected 32 bytes of data, found 33");
+}
+
+TEST_CASE("safetensors: damage is named") {
+    const std::string bias = R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[24,32]})";
+    const std::string weight = R"("a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]})";
+    const auto file = [&](const std::string& first, const std::string& second) {
+        return assemble("{" + first + "," + second + "}", parameters);
+    };
+    check_refused(file(weight, R"("b":{"dtype":"F32","shape":[2],"data_offsets":[24,32]})"),
+                  "no tensor a.bias");
+    check_refused(file(weight + "," + bias, R"("c":{})"), "expected 2 tensors, found 3");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F16","shape":[2],"data_offsets":[24,32]})"),
+                  R"(expected dtype "F32", found "F16")");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[1,2],"data_offsets":[24,32]})"),
+                  "expected shape [2], found [1,2]");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[28,36]})"),
+                  "data_offsets [28,36]");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[32,24]})"),
+                  "data_offsets [32,24]");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[-8,0]})"),
+                  "data_offsets [-8,0]");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[16,24]})"),
+                  "overlap");
+    // An end before its begin whose distance, modulo 2^64, is right.
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":)"
+                               R"([18446744073709551608,0]})"),
+                  "data_offsets [18446744073709551608,0]");
+    check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2]})"), "data_offsets null");
+    check_refused(file(weight, R"("a.bias":7)"), "dtype");
+    check_refused(assemble("[1,2]", parameters), "not a JSON object");
+    check_refused(assemble("{\"a\":", parameters), "not a JSON object");
+    check_refused(std::string("\xff\xff\xff\xff\xff\xff\xff\x7f", 8), "announces a header");
+}
+
+TEST_CASE("safetensors: a file that cannot be given its name leaves nothing behind") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    std::filesystem::create_directory(path);
+    CHECK_THROWS_WITH_AS(write_safetensors(path, tensors, parameters, {}),
+                         doctest::Contains("model.safetensors: cannot be written"), StartupError);
+    std::filesystem::remove(path);
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("safetensors: a missing file and a folder that cannot be written are named") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("no/model.safetensors");
+    CHECK_THROWS_WITH_AS(read_safetensors(path, tensors),
+                         doctest::Contains("model.safetensors: cannot be opened"), StartupError);
+    CHECK_THROWS_WITH_AS(write_safetensors(path, tensors, parameters, {}),
+                         doctest::Contains("cannot be written: No such file"), StartupError);
+}
+
+}  // namespace
+}  // namespace ako
