@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Final test accuracy of LeNet on MNIST: four peers under several conditions of the exchange
-beside one process with the summed batch and the same learning rate.
+"""Accuracy of LeNet on MNIST by update rule and P: four peers beside one process that makes the summed
+batch, the learning rate swept for each.
 
-    experiments/mnist/accuracy.py [--ako BUILD/ako] [--epochs 4] [--seeds 1 2 3]
+    experiments/mnist/accuracy.py [--ako BUILD/ako] [--epochs 3] [--seeds 1 2 3] [--only WORDS]
+    experiments/mnist/accuracy.py --table      # of the runs made so far; trains nothing
 
-Python's standard library only.
+For every condition the rate is searched on a grid of factor 2 with the first seed: from `start` towards
+the side that is better, until a rate is worse than the one before. The best rate then runs with all
+seeds. Every run is a line of results.jsonl; what is there is not run again. Standard library only.
 """
 
 import argparse
@@ -14,48 +17,156 @@ import statistics
 import subprocess
 import tempfile
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-BATCH = "training.batch_per_peer=64"
-CONDITIONS = {
-    "one process, batch 256": ["training.batch_per_peer=256",
-                               "peers=[{name: a, address: '127.0.0.1:7701'}]"],
-    "4 peers, P = 8": [BATCH, "exchange.partitions=8"],
-    "4 peers, auto, 20 Mbit/s": [BATCH, "exchange.link_mbit=20"],
-    "4 peers, auto, loopback": [BATCH],
-}
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+PEERS = 4
+BATCH = 64
+IMAGES = 60_000
+TARGET = 0.985
+RATE_MIN, RATE_MAX = 0.05 / 64, 0.05 * 8
+
+ONE = ["training.batch_per_peer=256", "peers=[{name: a, address: '127.0.0.1:7701'}]"]
+LINKS = {"P = 1": ["exchange.partitions=1"], "P = 8": ["exchange.partitions=8"],
+         "P = 24": ["exchange.partitions=24"], "auto, 20 Mbit/s": ["exchange.link_mbit=20"]}
 
 
-def train(arguments, settings, seed):
+def conditions():
+    """Name -> (settings, the rate to begin with)."""
+    table = {"one process, batch 256": (ONE, 0.05)}
+    for rule, momentum, start in (("anchored", 0.9, 0.05), ("plain", 0.9, 0.0125), ("plain", 0, 0.1)):
+        for name, settings in LINKS.items():
+            label = f"{rule}, {name}" + (", no momentum" if momentum == 0 else "")
+            table[label] = ([f"training.batch_per_peer={BATCH}", f"exchange.rule={rule}",
+                             f"training.momentum={momentum}", *settings], start)
+    return table
+
+
+class Runs:
+    """The runs made so far, one line each in a file."""
+
+    def __init__(self, path, arguments):
+        self.path = path
+        self.arguments = arguments
+        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
+
+    def find(self, condition, rate, seed):
+        for line in self.lines:
+            if (line["condition"], line["rate"], line["seed"], line["epochs"]) == (
+                    condition, rate, seed, self.arguments.epochs):
+                return line
+        return None
+
+    def get(self, condition, settings, rate, seed):
+        found = self.find(condition, rate, seed)
+        if found is None:
+            found = {"condition": condition, "rate": rate, "seed": seed,
+                     "epochs": self.arguments.epochs, **train(self.arguments, settings, rate, seed)}
+            self.lines.append(found)
+            with self.path.open("a") as out:
+                out.write(json.dumps(found) + "\n")
+            print(f"{condition:38} rate {rate:<9g} seed {seed}  "
+                  f"{describe(found)}", flush=True)
+        return found
+
+
+def describe(run):
+    if run["accuracy"] is None:
+        return run["ending"]
+    rounds = run["rounds_to_target"]
+    return (f"{100 * run['accuracy']:.2f} %, {100 * TARGET:g} % "
+            f"{'never' if rounds is None else f'after {rounds} rounds'}")
+
+
+def train(arguments, settings, rate, seed):
+    """One run. `accuracy` is None where a loss was not finite."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [arguments.ako, "launch", str(REPOSITORY / "experiments/mnist/cluster.yaml"),
-                 "--free-ports"]
-        for setting in [*settings, f"training.epochs={arguments.epochs}", f"seed={seed}",
-                        f"output={folder}", "training.evaluate_every=0"]:
+        words = [arguments.ako, "launch", str(HERE / "cluster.yaml"), "--free-ports"]
+        for setting in [*settings, f"training.learning_rate={rate}",
+                        f"training.epochs={arguments.epochs}", f"seed={seed}", f"output={folder}",
+                        "training.evaluate_every=0.2"]:
             words += ["--set", setting]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        summary = json.loads((pathlib.Path(folder) / "latest/summary.json").read_text())
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode == 3:
+            return {"accuracy": None, "rounds_to_target": None, "ending": "a loss was not finite"}
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(words)}: exit {done.returncode}\n{done.stderr}")
+        latest = pathlib.Path(folder) / "latest"
+        summary = json.loads((latest / "summary.json").read_text())
+        lines = [json.loads(line) for line in (latest / "metrics-a.jsonl").open()]
     assert summary["replicas_identical"], "the replicas differ"
-    return summary
+    reached = [line["accuracy_at"] for line in lines
+               if line["accuracy"] is not None and line["accuracy"] >= TARGET]
+    rounds = arguments.epochs * IMAGES / (PEERS * BATCH)
+    partitions = [link["partitions"] for line in lines for link in line["links"]
+                  if line["phase"] == "training" and link["partitions"] > 0]
+    return {"accuracy": summary["accuracy"],
+            "rounds_to_target": round(min(reached) * rounds) if reached else None,
+            "seconds": summary["seconds"], "ending": "finished",
+            "partitions": statistics.median(partitions) if partitions else None}
+
+
+def score(run):
+    """Higher is better: accuracy at the end."""
+    return -1 if run["accuracy"] is None else run["accuracy"]
+
+
+def best_rate(runs, condition, settings, start, seed):
+    def at(rate):
+        return score(runs.get(condition, settings, rate, seed))
+
+    best = start
+    for factor in (2, 0.5):
+        moved = False
+        while RATE_MIN <= best * factor <= RATE_MAX and at(best * factor) > at(best):
+            best, moved = best * factor, True
+        if moved:
+            break
+    return best
+
+
+def table(runs, arguments):
+    print("| condition | best rate (tried) | accuracy %, median (seeds) | rounds to "
+          f"{100 * TARGET:g} %, median (seeds) | observed P |\n|---|---|---|---|---|")
+    for condition in conditions():
+        lines = [line for line in runs.lines if line["condition"] == condition]
+        if not lines:
+            continue
+        first = [line for line in lines if line["seed"] == arguments.seeds[0]]
+        rate = max(first, key=score)["rate"]
+        tried = ", ".join(f"{line['rate']:g}" for line in sorted(first, key=lambda l: l["rate"]))
+        chosen = sorted((line for line in lines if line["rate"] == rate), key=lambda l: l["seed"])
+        accuracies = [100 * score(line) for line in chosen]
+        rounds = [line["rounds_to_target"] for line in chosen]
+        finite = [number if number is not None else float("inf") for number in rounds]
+        median = statistics.median(finite)
+        observed = [line["partitions"] for line in chosen if line.get("partitions")]
+        print(f"| {condition} | {rate:g} ({tried}) | {statistics.median(accuracies):.2f} "
+              f"({', '.join(f'{a:.2f}' for a in accuracies)}) | "
+              f"{'never' if median == float('inf') else f'{median:.0f}'} "
+              f"({', '.join('never' if n is None else str(n) for n in rounds)}) | "
+              f"{f'{statistics.median(observed):.1f}' if observed else ''} |")
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ako", default=str(REPOSITORY / "build/release/ako"))
-    parser.add_argument("--epochs", type=float, default=4)
+    parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
+    parser.add_argument("--only", default="", help="conditions whose name has these words")
+    parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
-    reference = None
-    print(f"{'condition':28}{'accuracy % per seed':>26}{'median':>9}"
-          f"{'less than one process':>24}{'s':>7}")
-    for name, settings in CONDITIONS.items():
-        summaries = [train(arguments, settings, seed) for seed in arguments.seeds]
-        accuracies = [100 * summary["accuracy"] for summary in summaries]
-        median = statistics.median(accuracies)
-        reference = median if reference is None else reference
-        seconds = statistics.median(summary["seconds"] for summary in summaries)
-        print(f"{name:28}{' '.join(f'{a:.2f}' for a in accuracies):>26}{median:9.2f}"
-              f"{reference - median:24.2f}{seconds:7.0f}", flush=True)
+    runs = Runs(arguments.results, arguments)
+    if not arguments.table:
+        for condition, (settings, start) in conditions().items():
+            if arguments.only not in condition:
+                continue
+            rate = best_rate(runs, condition, settings, start, arguments.seeds[0])
+            for seed in arguments.seeds:
+                runs.get(condition, settings, rate, seed)
+    table(runs, arguments)
 
 
 if __name__ == "__main__":

@@ -93,8 +93,10 @@ void Metrics::update_totals() {
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
     }
-    if (const auto verdict = exchange_->newest_verdict())
+    if (const auto verdict = exchange_->newest_verdict()) {
         line_.accuracy = std::round(static_cast<double>(verdict->accuracy) * 1e6) / 1e6;
+        line_.accuracy_at = verdict->progress;
+    }
 }
 
 void Metrics::update_rates(Time now) {

@@ -68,6 +68,7 @@ std::string to_json_text(const MetricsLine& line) {
                          {"images_per_s", rounded(line.images_per_s)},
                          {"loss", line.loss}};
     json["accuracy"] = line.accuracy ? ordered_json(*line.accuracy) : ordered_json(nullptr);
+    json["accuracy_at"] = line.accuracy_at ? ordered_json(*line.accuracy_at) : ordered_json(nullptr);
     json["progress"] = line.progress;
     json["egress_mbit"] = rounded(line.egress_mbit);
     json["ingress_mbit"] = rounded(line.ingress_mbit);
@@ -88,6 +89,7 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.images_per_s = json.at("images_per_s");
     line.loss = json.at("loss");
     if (!json.at("accuracy").is_null()) line.accuracy = json.at("accuracy").get<double>();
+    if (!json.at("accuracy_at").is_null()) line.accuracy_at = json.at("accuracy_at").get<double>();
     line.progress = json.at("progress");
     line.egress_mbit = json.at("egress_mbit");
     line.ingress_mbit = json.at("ingress_mbit");

@@ -7,6 +7,7 @@
 //   images        images this peer has computed on; images_per_s over the time since the last line
 //   loss          mean over the rounds since the last line
 //   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
+//   accuracy_at   the progress at which its parameters were taken; null before the first
 //   progress      0 .. 1 of the sample budget of all peers
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
@@ -42,6 +43,7 @@ struct MetricsLine {
     double images_per_s = 0;
     double loss = 0;
     std::optional<double> accuracy;
+    std::optional<double> accuracy_at;
     double progress = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
