@@ -2,14 +2,19 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -26,6 +31,10 @@ using Json = nlohmann::ordered_json;
 
 /// The Python package refuses longer headers as well.
 constexpr std::uint64_t header_bytes_max = 100'000'000;
+/// A file of another network altogether says so in its first lines.
+constexpr std::size_t mismatches_listed_max = 12;
+constexpr const char* metadata_key = "__metadata__";
+constexpr const char* checksum_key = "crc32";
 
 [[noreturn]] void damaged(const std::string& path, const std::string& what) {
     throw StartupError(path + ": " + what, "the file is damaged or of another network");
@@ -36,10 +45,21 @@ constexpr std::uint64_t header_bytes_max = 100'000'000;
                        "check the folder, its permissions and the space on the disk");
 }
 
+std::uint32_t add_checksum(std::uint32_t checksum, std::span<const float> values) {
+    return static_cast<std::uint32_t>(
+        crc32_z(checksum, reinterpret_cast<const Bytef*>(values.data()), values.size_bytes()));
+}
+
+std::string hexadecimal(std::uint32_t checksum) {
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08x", checksum);
+    return digits.data();
+}
+
 std::string make_header(const std::vector<Tensor>& tensors,
                         const std::map<std::string, std::string>& metadata) {
     Json header = Json::object();
-    if (!metadata.empty()) header["__metadata__"] = metadata;
+    header[metadata_key] = metadata;
     for (const Tensor& tensor : tensors) {
         const std::size_t begin = tensor.first * sizeof(float);
         const std::size_t end = begin + tensor.element_count() * sizeof(float);
@@ -78,34 +98,93 @@ class TemporaryFile {
         }
     }
 
-    void finish() {
+    void finish(const std::string& kept) {
         if (::fsync(descriptor_) != 0) cannot_write(path_);
         const int closed = ::close(std::exchange(descriptor_, -1));
         if (closed != 0) cannot_write(path_);
+        if (!kept.empty()) keep_old(kept);
         if (::rename(path_.c_str(), final_path_.c_str()) != 0) cannot_write(final_path_);
         renamed_ = true;
+        sync_folder();
     }
 
   private:
+    /// By a second name, so that at no moment there is no file of the final name.
+    void keep_old(const std::string& kept) const {
+        if (::access(final_path_.c_str(), F_OK) != 0) return;
+        ::unlink(kept.c_str());
+        if (::link(final_path_.c_str(), kept.c_str()) == 0) return;
+        // Some file systems have one name per file.
+        if (::rename(final_path_.c_str(), kept.c_str()) != 0) cannot_write(kept);
+    }
+    /// So that the new name, too, outlives a loss of power. Not every file system can.
+    void sync_folder() const {
+        const std::string folder = std::filesystem::path(final_path_).parent_path().string();
+        const int descriptor =
+            ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (descriptor < 0) return;
+        ::fsync(descriptor);
+        ::close(descriptor);
+    }
+
     const std::string final_path_;
     const std::string path_;
     int descriptor_;
     bool renamed_ = false;
 };
 
-/// Checks what the header says of one tensor; returns its offset in the data.
-std::uint64_t check_entry(const std::string& path, const Json& header, const Tensor& tensor,
-                          std::uint64_t data_bytes) {
-    const auto entry = header.find(tensor.name);
-    if (entry == header.end()) damaged(path, "there is no tensor " + tensor.name);
-    const Json dtype = entry->is_object() ? entry->value("dtype", Json()) : Json();
-    if (dtype != "F32")
-        damaged(path, tensor.name + ": expected dtype \"F32\", found " + dtype.dump());
-    const Json shape = entry->value("shape", Json());
-    if (shape != Json(tensor.shape))
-        damaged(path, tensor.name + ": expected shape " + Json(tensor.shape).dump() + ", found " +
-                          shape.dump());
-    const Json offsets = entry->value("data_offsets", Json());
+/// The header's entry of this name; null if there is none.
+Json entry_of(const Json& header, const std::string& name) {
+    const auto entry = header.find(name);
+    return entry == header.end() || !entry->is_object() ? Json() : *entry;
+}
+
+/// Every tensor of the file whose name, type or shape is not the network's, and the other way
+/// round.
+std::vector<std::string> mismatches(const Json& header, const std::vector<Tensor>& tensors) {
+    std::vector<std::string> found;
+    std::set<std::string> known = {metadata_key};
+    for (const Tensor& tensor : tensors) {
+        known.insert(tensor.name);
+        const Json expected(tensor.shape);
+        const Json entry = entry_of(header, tensor.name);
+        if (entry.is_null()) {
+            found.push_back(tensor.name + ": expected shape " + expected.dump() +
+                            ", there is no such tensor");
+            continue;
+        }
+        const Json dtype = entry.value("dtype", Json());
+        if (dtype != "F32")
+            found.push_back(tensor.name + ": expected dtype \"F32\", found " + dtype.dump());
+        const Json shape = entry.value("shape", Json());
+        if (shape != expected)
+            found.push_back(tensor.name + ": expected shape " + expected.dump() + ", found " +
+                            shape.dump());
+    }
+    for (const auto& [name, entry] : header.items()) {
+        if (known.contains(name)) continue;
+        const Json shape = entry.is_object() ? entry.value("shape", Json()) : Json();
+        found.push_back(name + ": found with shape " + shape.dump() +
+                        ", the network has no such tensor");
+    }
+    return found;
+}
+
+void require_fit(const std::string& path, const Json& header, const std::vector<Tensor>& tensors) {
+    const std::vector<std::string> found = mismatches(header, tensors);
+    if (found.empty()) return;
+    std::string text = path + ": does not fit the network:";
+    for (std::size_t k = 0; k < std::min(found.size(), mismatches_listed_max); ++k)
+        text += "\n       " + found[k];
+    if (found.size() > mismatches_listed_max)
+        text += "\n       and " + std::to_string(found.size() - mismatches_listed_max) + " more";
+    throw StartupError(text, "the file is of another network: `ako check` shows this one's");
+}
+
+/// Where in the data the tensor begins.
+std::uint64_t place_of(const std::string& path, const Json& header, const Tensor& tensor,
+                       std::uint64_t data_bytes) {
+    const Json offsets = entry_of(header, tensor.name).value("data_offsets", Json());
     const bool numbers = offsets.is_array() && offsets.size() == 2 &&
                          offsets[0].is_number_unsigned() && offsets[1].is_number_unsigned();
     const std::uint64_t begin = numbers ? offsets[0].get<std::uint64_t>() : 1;
@@ -116,6 +195,29 @@ std::uint64_t check_entry(const std::string& path, const Json& header, const Ten
                           std::to_string(data_bytes) + " bytes of data, found data_offsets " +
                           offsets.dump());
     return begin;
+}
+
+/// The tensors by where they lie in the data: all of it, each byte once.
+std::map<std::uint64_t, const Tensor*> places_of(const std::string& path, const Json& header,
+                                                 const std::vector<Tensor>& tensors,
+                                                 std::uint64_t data_bytes) {
+    std::map<std::uint64_t, const Tensor*> places;
+    for (const Tensor& tensor : tensors)
+        places[place_of(path, header, tensor, data_bytes)] = &tensor;
+    std::uint64_t covered = 0;
+    for (const auto& [begin, tensor] : places)
+        if (begin == covered) covered += tensor->element_count() * sizeof(float);
+    if (covered != data_bytes) damaged(path, "its tensors overlap");
+    return places;
+}
+
+void require_checksum(const std::string& path, const Json& header, std::uint32_t checksum) {
+    const Json metadata = entry_of(header, metadata_key);
+    if (!metadata.contains(checksum_key)) return;
+    const Json& stated = metadata[checksum_key];
+    if (stated == hexadecimal(checksum)) return;
+    damaged(path, "its data have the checksum \"" + hexadecimal(checksum) + "\", it states " +
+                      stated.dump());
 }
 
 /// Reads and checks the header; leaves `file` at the data, of which `data_bytes` follow.
@@ -144,7 +246,8 @@ Json read_header(const std::string& path, std::ifstream& file, std::uint64_t& da
 
 void write_safetensors(const std::string& path, const std::vector<Tensor>& tensors,
                        std::span<const float> parameters,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata,
+                       const std::string& kept) {
     std::size_t expected = 0;
     for (const Tensor& tensor : tensors) {
         AKO_ASSERT(tensor.first == expected, tensor.name + " does not follow the tensor before");
@@ -153,43 +256,38 @@ void write_safetensors(const std::string& path, const std::vector<Tensor>& tenso
     AKO_ASSERT(parameters.size() == expected, std::to_string(parameters.size()) +
                                                   " parameters for tensors of " +
                                                   std::to_string(expected));
-    const std::string header = make_header(tensors, metadata);
+    std::map<std::string, std::string> stated = metadata;
+    stated[checksum_key] = hexadecimal(add_checksum(0, parameters));
+    const std::string header = make_header(tensors, stated);
     const std::uint64_t header_bytes = header.size();
     TemporaryFile file(path);
     file.write(&header_bytes, sizeof(header_bytes));
     file.write(header.data(), header.size());
     file.write(parameters.data(), parameters.size_bytes());
-    file.finish();
+    file.finish(kept);
 }
 
 std::vector<float> read_safetensors(const std::string& path, const std::vector<Tensor>& tensors) {
     std::ifstream file(path, std::ios::binary);
     std::uint64_t data_bytes = 0;
     const Json header = read_header(path, file, data_bytes);
-    const std::streamoff data_start = file.tellg();
+    require_fit(path, header, tensors);
     std::size_t element_count = 0;
     for (const Tensor& tensor : tensors) element_count += tensor.element_count();
-    const std::size_t entries = header.size() - header.count("__metadata__");
-    if (entries != tensors.size())
-        damaged(path, "expected " + std::to_string(tensors.size()) + " tensors, found " +
-                          std::to_string(entries));
     if (data_bytes != element_count * sizeof(float))
         damaged(path, "expected " + std::to_string(element_count * sizeof(float)) +
                           " bytes of data, found " + std::to_string(data_bytes));
     std::vector<float> parameters(element_count);
-    std::map<std::uint64_t, std::uint64_t> extents;  // begin to end
-    for (const Tensor& tensor : tensors) {
-        const std::uint64_t begin = check_entry(path, header, tensor, data_bytes);
-        extents[begin] = begin + tensor.element_count() * sizeof(float);
-        file.seekg(data_start + static_cast<std::streamoff>(begin));
-        file.read(reinterpret_cast<char*>(&parameters[tensor.first]),
-                  static_cast<std::streamsize>(tensor.element_count() * sizeof(float)));
-        if (!file) damaged(path, tensor.name + ": cannot be read");
+    std::uint32_t checksum = 0;
+    // In the order of the data, so the file is read from its beginning to its end.
+    for (const auto& [begin, tensor] : places_of(path, header, tensors, data_bytes)) {
+        const auto values = std::span(parameters).subspan(tensor->first, tensor->element_count());
+        file.read(reinterpret_cast<char*>(values.data()),
+                  static_cast<std::streamsize>(values.size_bytes()));
+        if (!file) damaged(path, tensor->name + ": cannot be read");
+        checksum = add_checksum(checksum, values);
     }
-    std::uint64_t covered = 0;
-    for (const auto& [begin, end] : extents)
-        if (begin == covered) covered = end;
-    if (covered != data_bytes) damaged(path, "its tensors overlap");
+    require_checksum(path, header, checksum);
     return parameters;
 }
 

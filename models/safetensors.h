@@ -5,6 +5,9 @@
 //   header: JSON {"NAME": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..,
 //                 "__metadata__": {"key": "text", ..}}, padded with spaces to a multiple of 8
 //   data: the tensors, row-major, little-endian, without gaps; offsets count from here
+//
+// The metadata of files written here have a "crc32" (of zlib, eight hexadecimal digits) over all
+// the data. Files of others need none.
 #pragma once
 
 #include <map>
@@ -17,14 +20,17 @@
 namespace ako {
 
 /// Writes the tensors of the flat vector `parameters` to `path`: under a temporary name in the same
-/// folder, synced to the disk, then renamed, so that a file of that name is always whole. Throws
-/// StartupError naming the path and the reason if that fails.
+/// folder, synced to the disk, then renamed, so that a file of that name is always whole. The file
+/// that had the name before, if any, is kept as `kept` unless that is empty. Throws StartupError
+/// naming the path and the reason if that fails; what was there stays there. Any thread.
 void write_safetensors(const std::string& path, const std::vector<Tensor>& tensors,
                        std::span<const float> parameters,
-                       const std::map<std::string, std::string>& metadata);
+                       const std::map<std::string, std::string>& metadata,
+                       const std::string& kept = "");
 
 /// Reads the tensors back into a flat vector laid out as `tensors` says. Throws StartupError unless
-/// the file holds exactly these names with these shapes, as F32, and nothing else but metadata.
+/// the file holds exactly these names with these shapes, as F32, and nothing else but metadata
+/// (each name and shape that does not fit is listed), and its data have the checksum it states.
 std::vector<float> read_safetensors(const std::string& path, const std::vector<Tensor>& tensors);
 
 }  // namespace ako

@@ -25,6 +25,9 @@ class Sequential final : public Network {
     float gradient(const Batch& batch, std::span<const float> parameters, std::span<float> gradient,
                    const AwaitRange& await, const RangeReady& ready) override;
     Evaluation evaluate(const Batch& batch, std::span<const float> parameters) override;
+    std::span<const float> scores(const Batch& batch, std::span<const float> parameters) override {
+        return forward(batch, parameters, nullptr);
+    }
 
   private:
     void reserve(std::size_t batch_count);

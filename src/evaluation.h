@@ -31,8 +31,9 @@ class SlicedEvaluation {
     SlicedEvaluation(Network& network, TestSet test_set, std::size_t parameter_count,
                      std::size_t slice_count = evaluation_slice_default);
 
-    /// The copy, [parameter_count], to be filled before `begin`.
-    std::span<float> parameters() { return parameters_; }
+    /// The copy, [parameter_count], to be filled before `begin`. Once the verdict is there it may
+    /// be exchanged for another vector of this size.
+    std::vector<float>& parameters() { return parameters_; }
     /// Starts over with what is in `parameters()`; `progress` is what the verdict will say.
     void begin(double progress);
     bool running() const { return running_; }

@@ -1,34 +1,39 @@
 #include "src/trainer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "ako/assert.h"
+
 namespace ako {
 
-namespace {
+ProgressMarks::ProgressMarks(double every, double epochs)
+    : distance_(every > 0 ? every / epochs : std::numeric_limits<double>::infinity()),
+      next_(distance_) {}
 
-/// Progress between two evaluations. 0 asks for none before the end: a mark never reached.
-double mark_distance(const TrainingSettings& settings) {
-    return settings.evaluate_every > 0 ? settings.evaluate_every / settings.epochs
-                                       : std::numeric_limits<double>::infinity();
+bool ProgressMarks::pass(double progress) {
+    if (progress < next_) return false;
+    next_ = (std::floor(progress / distance_) + 1) * distance_;
+    return true;
 }
-
-}  // namespace
 
 Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
                  const TrainingSettings& settings, const std::atomic<int>& interrupts,
-                 TrainingObserver& observer)
+                 TrainingObserver& observer, Checkpoints* checkpoints)
     : network_(network),
       batches_(batches),
       exchange_(exchange),
       settings_(settings),
       interrupts_(interrupts),
       observer_(observer),
+      checkpoints_(checkpoints),
       gradient_(network.parameter_count()),
       evaluation_(network, std::move(test_set), network.parameter_count()),
-      next_mark_(mark_distance(settings)) {}
+      evaluation_marks_(settings.evaluate_every, settings.epochs),
+      checkpoint_marks_(settings.checkpoint_every, settings.epochs) {
+    AKO_ASSERT(checkpoints_ != nullptr || settings.checkpoint_every == 0, "nobody to keep them");
+}
 
 TrainingOutcome Trainer::run() {
     for (;;) {
@@ -65,19 +70,24 @@ Result<void> Trainer::train_round() {
 void Trainer::evaluate_slice() {
     if (!evaluation_.running()) {
         const double progress = exchange_.progress();
-        if (progress < next_mark_) return;
-        next_mark_ =
-            (std::floor(progress / mark_distance(settings_)) + 1) * mark_distance(settings_);
+        const bool evaluate = evaluation_marks_.pass(progress);
+        const bool keep = checkpoint_marks_.pass(progress);
         // The end of the budget is evaluated by finish(), on the parameters that all agree on.
-        if (progress >= 1 || !exchange_.evaluates()) return;
+        if (!(evaluate || keep) || progress >= 1 || !exchange_.evaluates()) return;
         exchange_.copy_parameters(evaluation_.parameters());
         evaluation_.begin(progress);
+        keeps_ = keep;
     }
-    const auto verdict = evaluation_.step();
-    if (!verdict) return;
-    exchange_.announce(*verdict);
-    observer_.evaluation_done(*verdict);
-    if (settings_.target_accuracy && verdict->accuracy >= *settings_.target_accuracy)
+    if (const auto verdict = evaluation_.step()) judged(*verdict);
+}
+
+void Trainer::judged(const Verdict& verdict) {
+    exchange_.announce(verdict);
+    observer_.evaluation_done(verdict);
+    // What has diverged must not take the place of what has not.
+    if (keeps_ && std::isfinite(verdict.loss))
+        checkpoints_->take(evaluation_.parameters(), verdict);
+    if (settings_.target_accuracy && verdict.accuracy >= *settings_.target_accuracy)
         exchange_.request_stop(StopReason::target_reached);
 }
 

@@ -12,6 +12,7 @@
 #include "ako/exchange.h"
 #include "ako/network.h"
 #include "ako/settings.h"
+#include "src/checkpoints.h"
 #include "src/evaluation.h"
 
 namespace ako {
@@ -52,12 +53,26 @@ struct TrainingOutcome {
     std::vector<float> parameters;  ///< [parameter_count]; likewise
 };
 
+/// Marks of progress at equal distances, each passed once.
+class ProgressMarks {
+  public:
+    /// A mark every so many epochs of a run of `epochs`; 0: no marks.
+    ProgressMarks(double every, double epochs);
+    /// Has progress reached the next mark? Then the one after it is next.
+    bool pass(double progress);
+
+  private:
+    const double distance_;
+    double next_;
+};
+
 class Trainer {
   public:
     /// `interrupts` counts the signals that ask this process to end; it may change at any time.
+    /// `checkpoints` may be null only if the settings ask for none.
     Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
             const TrainingSettings& settings, const std::atomic<int>& interrupts,
-            TrainingObserver& observer);
+            TrainingObserver& observer, Checkpoints* checkpoints = nullptr);
 
     /// Trains until the exchange says stop, then finishes with the others. Once.
     TrainingOutcome run();
@@ -65,8 +80,10 @@ class Trainer {
   private:
     /// One round on one batch; an error means its numbers are not finite.
     Result<void> train_round();
-    /// Begins an evaluation when progress has passed a mark, goes on with one that is running.
+    /// Begins an evaluation when progress has passed a mark, goes on with one that is running. A
+    /// checkpoint is an evaluation whose parameters are kept.
     void evaluate_slice();
+    void judged(const Verdict& verdict);
     TrainingOutcome finish(std::string why);
 
     // Constant after construction.
@@ -76,10 +93,13 @@ class Trainer {
     const TrainingSettings settings_;
     const std::atomic<int>& interrupts_;
     TrainingObserver& observer_;
+    Checkpoints* const checkpoints_;
 
     std::vector<float> gradient_;
     SlicedEvaluation evaluation_;
-    double next_mark_;  ///< of progress, at which the next evaluation begins
+    ProgressMarks evaluation_marks_;
+    ProgressMarks checkpoint_marks_;
+    bool keeps_ = false;  ///< the evaluation that is running is of a checkpoint
 };
 
 }  // namespace ako

@@ -66,6 +66,10 @@ class Network {
 
     /// Loss and correct answers over the batch, forward pass only.
     virtual Evaluation evaluate(const Batch& batch, std::span<const float> parameters) = 0;
+
+    /// Forward pass only: [batch.count x classes], the highest of an image is the answer; valid
+    /// until the next call. Empty for a network without classes.
+    virtual std::span<const float> scores(const Batch&, std::span<const float>) { return {}; }
 };
 
 /// Where mini-batches come from: a peer's data shard in its own seeded order, endlessly.

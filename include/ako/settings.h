@@ -52,6 +52,7 @@ struct TrainingSettings {
     double epochs = 1;                      ///< samples of all peers / size of the data set
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
+    double checkpoint_every = 0;            ///< epochs between checkpoints; 0: none
     unsigned threads = 1;                   ///< of OpenBLAS, per peer
 
     bool operator==(const TrainingSettings&) const = default;

@@ -37,20 +37,23 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
     const std::size_t others = settings.peers.size() - 1;
     // The pool never holds less than one largest frame of every other peer.
     const std::size_t pool_bytes = others * std::max(vector_bytes, payload_bytes_limit);
-    return {{{"rows of the others", "(n - 1) M", others * vector_bytes},
-             {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
-             {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)", pool_bytes},
-             {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
-             {"gradient", "M", vector_bytes},
-             {"momentum", "M", vector_bytes},
-             {"initial parameters", "M", vector_bytes},
-             {"evaluation copy", "M", vector_bytes},
-             {"replica", "M", vector_bytes},
-             {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
-             {"relays under way, at most", "n x 4 MiB",
-              settings.peers.size() * Outbox::relay_bytes_max},
-             {"data set", "", run.data_bytes},
-             {"program and buffers", "", program_bytes}}};
+    MemoryPlan plan{{{"rows of the others", "(n - 1) M", others * vector_bytes},
+                     {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
+                     {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)", pool_bytes},
+                     {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
+                     {"gradient", "M", vector_bytes},
+                     {"momentum", "M", vector_bytes},
+                     {"initial parameters", "M", vector_bytes},
+                     {"evaluation copy", "M", vector_bytes},
+                     {"replica", "M", vector_bytes},
+                     {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
+                     {"relays under way, at most", "n x 4 MiB",
+                      settings.peers.size() * Outbox::relay_bytes_max},
+                     {"data set", "", run.data_bytes},
+                     {"program and buffers", "", program_bytes}}};
+    if (settings.training.checkpoint_every > 0)
+        plan.terms.insert(plan.terms.end() - 2, {"checkpoint being written", "M", vector_bytes});
+    return plan;
 }
 
 void check_memory(const Settings& settings, const MemoryPlan& plan) {

@@ -12,11 +12,12 @@
 #include "ako/error.h"
 #include "models/blas.h"
 #include "models/catalog.h"
-#include "models/safetensors.h"
 #include "net/tcp_transport.h"
+#include "src/checkpoints.h"
 #include "src/commands/log.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/metrics.h"
+#include "src/commands/model_files.h"
 #include "src/commands/peer_result.h"
 #include "src/commands/run_display.h"
 #include "src/commands/run_folder.h"
@@ -151,25 +152,6 @@ std::string ending_name(Ending ending) {
     return "";
 }
 
-/// Writes the parameters where they belong. Of the peers that agreed under one `ako launch`, whose
-/// files would all be the same, the lowest writes.
-void write_model(const TrainOptions& options, const std::string& folder, const Settings& settings,
-                 PeerIndex self, const Network& network, const TrainingOutcome& outcome) {
-    if (outcome.parameters.empty()) return;
-    const FinishReport& report = outcome.report;
-    const bool launched = !options.output_dir.empty();
-    const bool lowest = report.finished_with.empty() || report.finished_with.front() == self;
-    if (launched && report.agreed && !lowest) return;
-    const std::string name =
-        launched && !report.agreed ? fmt::format("model-{}", options.peer) : std::string("model");
-    write_safetensors(fmt::format("{}/{}.safetensors", folder, name), network.tensors(),
-                      outcome.parameters,
-                      {{"run", settings.run},
-                       {"peer", options.peer},
-                       {"digest", hex(report.digest)},
-                       {"accuracy", fmt::format("{:.4f}", outcome.verdict.accuracy)}});
-}
-
 PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
                        const MetricsLine& last) {
     const FinishReport& report = outcome.report;
@@ -246,13 +228,15 @@ class PeerProcess {
         metrics.watch(exchange);
         exchange.start();
         const auto batches = data_.batches(self_);
+        const ModelFiles files(folder, settings_, options_.peer, network_->tensors());
+        const auto checkpoints = make_checkpoints(files);
         Trainer trainer(*network_, *batches, data_.test_set(), exchange, settings_.training,
-                        interrupts_, metrics);
+                        interrupts_, metrics, checkpoints.get());
         const TrainingOutcome outcome = trainer.run();
         // Without a final exchange the network thread still runs, and must not outlive the mode.
         if (outcome.parameters.empty()) transport.stop(clock.now());
         const PeerResult result = make_result(settings_, self_, outcome, metrics.last());
-        write_model(options_, folder, settings_, self_, *network_, outcome);
+        write_model(files, outcome);
         write_result(fmt::format("{}/result-{}.json", folder, options_.peer), result);
         // Launch itself shows how its peers ended, unless something went wrong.
         const bool told_by_launch = options_.report_fd >= 0 && result.agreed;
@@ -262,6 +246,29 @@ class PeerProcess {
     }
 
   private:
+    /// Null if none are asked for.
+    std::unique_ptr<Checkpoints> make_checkpoints(const ModelFiles& files) const {
+        if (settings_.training.checkpoint_every == 0) return nullptr;
+        return std::make_unique<Checkpoints>(
+            network_->parameter_count(),
+            [&files](std::span<const float> parameters, const Verdict& verdict) {
+                return files.write_checkpoint(parameters, verdict);
+            },
+            log_.notice(), log_.detail());
+    }
+
+    /// Of the peers that agreed under one `ako launch`, whose files would all be the same, the
+    /// lowest writes; one without agreement writes its own.
+    void write_model(const ModelFiles& files, const TrainingOutcome& outcome) const {
+        if (outcome.parameters.empty()) return;
+        const FinishReport& report = outcome.report;
+        const bool launched = !options_.output_dir.empty();
+        const bool lowest = report.finished_with.empty() || report.finished_with.front() == self_;
+        if (launched && report.agreed && !lowest) return;
+        const std::string name = launched && !report.agreed ? "model-" + options_.peer : "model";
+        files.write_model(name, outcome.parameters, outcome.verdict, hex(report.digest));
+    }
+
     AkoSettings exchange_settings() const {
         AkoSettings exchange;
         exchange.self = self_;

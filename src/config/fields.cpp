@@ -94,6 +94,8 @@ void add_training(std::vector<Field>& fields) {
                                            {.low = 0, .high = 1, .low_open = true}));
     fields.push_back(number_field("training.evaluate_every", shared,
                                   AKO_MEMBER(training.evaluate_every), {.low = 0, .high = 1e6}));
+    fields.push_back(number_field("training.checkpoint_every", Scope::own,
+                                  AKO_MEMBER(training.checkpoint_every), {.low = 0, .high = 1e6}));
     fields.push_back(
         whole_field("training.threads", Scope::own, AKO_MEMBER(training.threads), 1, 256));
 }

@@ -35,12 +35,13 @@ class FakeNetwork final : public Network {
     }
     Evaluation evaluate(const Batch& batch, std::span<const float> values) override {
         evaluated.emplace_back(batch.count, values[0]);
-        return {2.0 * static_cast<double>(batch.count), batch.count / 2, batch.count};
+        return {image_loss * static_cast<double>(batch.count), batch.count / 2, batch.count};
     }
 
     std::vector<std::size_t> batches;
     std::vector<std::pair<std::size_t, float>> evaluated;  ///< images and the first parameter
     std::size_t bad_round = 0;
+    double image_loss = 2;
 
   private:
     std::vector<Tensor> tensors_;
@@ -55,6 +56,7 @@ class FakeBatches final : public BatchSource {
 class FakeExchange final : public Exchange {
   public:
     Next begin_round() override {
+        if (before_round) before_round();
         events += 'b';
         if (fails) return {Next::Kind::failed, "too few peers"};
         if (stop != StopReason::none) return {Next::Kind::stop, "asked to"};
@@ -102,6 +104,7 @@ class FakeExchange final : public Exchange {
     bool agrees = true;
     bool fails = false;
     bool refuses = false;
+    std::function<void()> before_round;
     std::function<void(Round)> on_round;
     std::string events;
     std::size_t samples = 0;
@@ -134,12 +137,24 @@ struct Bench {
     TrainingSettings settings;
     std::atomic<int> interrupts = 0;
     std::size_t test_images = 1000;
+    std::vector<std::pair<float, double>> kept;  ///< first parameter and progress of checkpoints
 
     TrainingOutcome run() {
         const TestSet test_set{test_images, [](std::size_t, std::size_t count) {
                                    return Batch{{}, {}, count};
                                }};
-        return Trainer(network, batches, test_set, exchange, settings, interrupts, recorder).run();
+        Checkpoints checkpoints(
+            parameters,
+            [this](std::span<const float> values, const Verdict& verdict) -> Result<void> {
+                kept.emplace_back(values[0], verdict.progress);
+                return {};
+            },
+            [](const std::string& line) { FAIL_CHECK(line); }, [](const std::string&) {});
+        // A slow disk would leave some out.
+        exchange.before_round = [&] { checkpoints.flush(); };
+        return Trainer(network, batches, test_set, exchange, settings, interrupts, recorder,
+                       &checkpoints)
+            .run();
     }
 };
 
@@ -191,6 +206,39 @@ TEST_CASE("who is not the evaluating peer evaluates only at the end") {
     bench.run();
     CHECK(bench.exchange.verdicts.empty());
     CHECK(bench.network.evaluated.size() == 4);
+}
+
+TEST_CASE("a checkpoint is a frozen copy with its verdict, evaluated for it where none is due") {
+    Bench bench;
+    bench.exchange.rounds_max = 20;
+    bench.settings.epochs = 2;
+    bench.settings.evaluate_every = 1;
+    bench.settings.checkpoint_every = 0.5;
+    bench.test_images = 600;
+    bench.run();
+    // Due after rounds 5, 10 and 15 and complete two rounds later; the end has the model itself.
+    REQUIRE(bench.kept.size() == 3);
+    CHECK(bench.kept[0] == std::pair<float, double>{5.0F, 0.25});
+    CHECK(bench.kept[1] == std::pair<float, double>{10.0F, 0.5});
+    CHECK(bench.kept[2] == std::pair<float, double>{15.0F, 0.75});
+    CHECK(bench.exchange.verdicts.size() == 3);
+}
+
+TEST_CASE("no checkpoint by one that does not evaluate, nor of what has diverged") {
+    Bench idle;
+    idle.exchange.evaluator = false;
+    idle.settings.checkpoint_every = 0.25;
+    idle.run();
+    CHECK(idle.kept.empty());
+
+    Bench diverged;
+    diverged.exchange.rounds_max = 20;
+    diverged.settings.checkpoint_every = 0.25;
+    diverged.test_images = 100;
+    diverged.network.image_loss = std::numeric_limits<double>::quiet_NaN();
+    diverged.run();
+    CHECK(diverged.exchange.verdicts.size() == 3);
+    CHECK(diverged.kept.empty());
 }
 
 TEST_CASE("the target accuracy stops all") {

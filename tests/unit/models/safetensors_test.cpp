@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ako/error.h"
@@ -66,7 +67,7 @@ TEST_CASE("safetensors: the bytes are those of the published format") {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("model.safetensors");
     write_safetensors(path, tensors, parameters, {{"k", "v"}});
-    std::string header = R"({"__metadata__":{"k":"v"},)"
+    std::string header = R"({"__metadata__":{"crc32":"4e344787","k":"v"},)"
                          R"("a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                          R"("a.bias":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}})";
     header.resize((header.size() + 7) / 8 * 8, ' ');
@@ -101,8 +102,8 @@ TEST_CASE("safetensors: damage is named") {
         return assemble("{" + first + "," + second + "}", parameters);
     };
     check_refused(file(weight, R"("b":{"dtype":"F32","shape":[2],"data_offsets":[24,32]})"),
-                  "no tensor a.bias");
-    check_refused(file(weight + "," + bias, R"("c":{})"), "expected 2 tensors, found 3");
+                  "a.bias: expected shape [2], there is no such tensor");
+    check_refused(file(weight + "," + bias, R"("c":{})"), "c: found with shape null, the network");
     check_refused(file(weight, R"("a.bias":{"dtype":"F16","shape":[2],"data_offsets":[24,32]})"),
                   R"(expected dtype "F32", found "F16")");
     check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[1,2],"data_offsets":[24,32]})"),
@@ -120,10 +121,51 @@ TEST_CASE("safetensors: damage is named") {
                                R"([18446744073709551608,0]})"),
                   "data_offsets [18446744073709551608,0]");
     check_refused(file(weight, R"("a.bias":{"dtype":"F32","shape":[2]})"), "data_offsets null");
-    check_refused(file(weight, R"("a.bias":7)"), "dtype");
+    check_refused(file(weight, R"("a.bias":7)"), "there is no such tensor");
+    check_refused(file(weight + "," + bias, R"("__metadata__":{"crc32":"00000000"})"),
+                  R"(have the checksum "4e344787", it states "00000000")");
+    check_refused(file(weight + "," + bias, R"("__metadata__":{"crc32":7})"), "it states 7");
     check_refused(assemble("[1,2]", parameters), "not a JSON object");
     check_refused(assemble("{\"a\":", parameters), "not a JSON object");
     check_refused(std::string("\xff\xff\xff\xff\xff\xff\xff\x7f", 8), "announces a header");
+}
+
+TEST_CASE("safetensors: every mismatch is listed, up to a dozen") {
+    std::string all = R"("a.weight":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]})";
+    check_refused(assemble("{" + all + "}", parameters),
+                  "does not fit the network:\n"
+                  "       a.weight: expected shape [2,3], found [3,2]\n"
+                  "       a.bias: expected shape [2], there is no such tensor");
+    for (int k = 0; k < 12; ++k) all += ",\"x" + std::to_string(k) + "\":{\"shape\":[1]}";
+    check_refused(assemble("{" + all + "}", parameters),
+                  "x9: found with shape [1], the network has no such tensor\n       and 2 more");
+}
+
+TEST_CASE("safetensors: every bit of the data that flips is noticed") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    write_safetensors(path, tensors, parameters, {});
+    const std::string bytes = slurp(path);
+    for (std::size_t bit = (bytes.size() - 32) * 8; bit < bytes.size() * 8; ++bit) {
+        std::string damaged = bytes;
+        damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+        check_refused(damaged, "checksum");
+    }
+}
+
+TEST_CASE("safetensors: the file before is kept if asked for") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("model.safetensors");
+    const std::string kept = folder.file("before.safetensors");
+    std::vector<float> values = parameters;
+    write_safetensors(path, tensors, values, {}, kept);
+    CHECK_FALSE(std::filesystem::exists(kept));
+    for (float first = 10; first < 13; ++first) {
+        const float before = std::exchange(values[0], first);
+        write_safetensors(path, tensors, values, {}, kept);
+        CHECK(read_safetensors(path, tensors)[0] == first);
+        CHECK(read_safetensors(kept, tensors)[0] == before);
+    }
 }
 
 TEST_CASE("safetensors: a file that cannot be given its name leaves nothing behind") {

@@ -1,0 +1,97 @@
+// Checkpoints: written one at a time beside the caller, who never waits.
+#include "src/checkpoints.h"
+
+#include <doctest/doctest.h>
+
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+using namespace ako;
+
+namespace {
+
+/// A disk that takes as long as the test wants, and what was said.
+struct Disk {
+    std::promise<void> begun, go_on;
+    bool holds = false;
+    bool full = false;
+    std::vector<std::vector<float>> written;
+    std::vector<double> progress;
+    std::mutex mutex;
+    std::vector<std::string> notices, details;
+
+    Result<void> write(std::span<const float> parameters, const Verdict& verdict) {
+        if (holds) {
+            begun.set_value();
+            go_on.get_future().wait();
+        }
+        if (full) return fail(Error::Kind::io, "no space left");
+        written.emplace_back(parameters.begin(), parameters.end());
+        progress.push_back(verdict.progress);
+        return {};
+    }
+    Checkpoints::Say into(std::vector<std::string>& lines) {
+        return [this, &lines](const std::string& line) {
+            const std::lock_guard lock(mutex);
+            lines.push_back(line);
+        };
+    }
+    std::unique_ptr<Checkpoints> checkpoints() {
+        return std::make_unique<Checkpoints>(
+            3,
+            [this](auto parameters, const Verdict& verdict) { return write(parameters, verdict); },
+            into(notices), into(details));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what was taken is written, at the latest when it ends") {
+    Disk disk;
+    std::vector<float> parameters{1, 2, 3};
+    auto checkpoints = disk.checkpoints();
+    checkpoints->take(parameters, {0.5, 0.9F, 0.1F});
+    CHECK(parameters.size() == 3);
+    checkpoints.reset();
+    CHECK(disk.written == std::vector<std::vector<float>>{{1, 2, 3}});
+    CHECK(disk.progress == std::vector<double>{0.5});
+    CHECK(disk.notices.empty());
+    CHECK(disk.details == std::vector<std::string>{"the checkpoint at 50 % of the run is written"});
+}
+
+TEST_CASE("while the disk is busy another is left out and said, and the caller goes on") {
+    Disk disk;
+    disk.holds = true;
+    auto checkpoints = disk.checkpoints();
+    std::vector<float> parameters{1, 2, 3};
+    checkpoints->take(parameters, {0.25, 0.9F, 0.1F});
+    disk.begun.get_future().wait();
+    std::vector<float> next{4, 5, 6};
+    checkpoints->take(next, {0.5, 0.9F, 0.1F});
+    CHECK(next == std::vector<float>{4, 5, 6});
+    disk.go_on.set_value();
+    checkpoints.reset();
+    CHECK(disk.written == std::vector<std::vector<float>>{{1, 2, 3}});
+    REQUIRE(disk.notices.size() == 1);
+    CHECK(disk.notices[0] ==
+          "the checkpoint at 50 % of the run is left out: the one before is still being written");
+}
+
+TEST_CASE("a disk that refuses is named once, and so is its recovery") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints();
+    std::vector<float> parameters(3);
+    for (const double progress : {0.25, 0.5, 0.75, 0.875}) {
+        disk.full = progress <= 0.5;
+        checkpoints->take(parameters, {progress, 0.9F, 0.1F});
+        checkpoints->flush();
+    }
+    CHECK(disk.notices ==
+          std::vector<std::string>{
+              "the checkpoint at 25 % of the run is not written, training goes on: no space left",
+              "the checkpoint at 75 % of the run is written again"});
+    CHECK(disk.progress == std::vector<double>{0.75, 0.875});
+}
