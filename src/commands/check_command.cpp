@@ -7,8 +7,8 @@
 #include "ako/blocks.h"
 #include "models/catalog.h"
 #include "src/commands/memory_plan.h"
-#include "src/commands/run_display.h"
 #include "src/commands/training_data.h"
+#include "src/commands/view/text.h"
 #include "src/config/cluster_file.h"
 
 namespace ako {
@@ -16,14 +16,6 @@ namespace ako {
 namespace {
 
 constexpr double mb = 1e6;
-
-/// 431080 as "431,080".
-std::string grouped(std::uint64_t number) {
-    std::string text = fmt::to_string(number);
-    for (auto place = static_cast<std::ptrdiff_t>(text.size()) - 3; place > 0; place -= 3)
-        text.insert(static_cast<std::size_t>(place), ",");
-    return text;
-}
 
 void print_network(const Network& network) {
     fmt::print("# network: {} parameters, M = {}\n", grouped(network.parameter_count()),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/commands/check_command.h"
+#include "src/commands/evaluate_command.h"
 #include "src/commands/interrupts.h"
 #include "src/commands/launch_command.h"
 #include "src/commands/train_command.h"
@@ -22,15 +23,20 @@ constexpr const char* exit_statuses =
     "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
     "1 if a peer crashed.";
 
-/// FILE and --set, which all commands have.
-void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::string>& overrides) {
-    command.add_option("FILE", file, "the cluster file (YAML)")->required();
+/// --set, which all commands have.
+void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
     command
         .add_option("--set", overrides,
                     "override a key of the file, such as training.epochs=1; repeatable")
         ->type_name("KEY=VALUE")
         ->take_all()
         ->allow_extra_args(false);
+}
+
+/// FILE and --set.
+void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::string>& overrides) {
+    command.add_option("FILE", file, "the cluster file (YAML)")->required();
+    add_overrides(command, overrides);
 }
 
 }  // namespace
@@ -66,6 +72,17 @@ int run_command_line(int count, char** words) {
     launch_words->add_flag("--free-ports", launch_options.free_ports,
                            "use free ports of 127.0.0.1 instead of the file's addresses");
 
+    EvaluateOptions evaluate_options;
+    CLI::App* evaluate_words = app.add_subcommand(
+        "evaluate", "Show what a saved model makes of a cluster file's test set");
+    evaluate_words->add_option("MODEL", evaluate_options.model, "the model (safetensors)")
+        ->required();
+    evaluate_words
+        ->add_option("--config", evaluate_options.config,
+                     "the cluster file; if left out: config.yaml beside the model")
+        ->type_name("FILE");
+    add_overrides(*evaluate_words, evaluate_options.overrides);
+
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& error) {
@@ -73,6 +90,7 @@ int run_command_line(int count, char** words) {
     }
     if (check_words->parsed()) return check(check_file, check_overrides);
     if (train_words->parsed()) return train(train_options);
+    if (evaluate_words->parsed()) return evaluate(evaluate_options);
     return launch(launch_options);
 }
 

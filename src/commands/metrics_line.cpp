@@ -68,7 +68,8 @@ std::string to_json_text(const MetricsLine& line) {
                          {"images_per_s", rounded(line.images_per_s)},
                          {"loss", line.loss}};
     json["accuracy"] = line.accuracy ? ordered_json(*line.accuracy) : ordered_json(nullptr);
-    json["accuracy_at"] = line.accuracy_at ? ordered_json(*line.accuracy_at) : ordered_json(nullptr);
+    json["accuracy_at"] =
+        line.accuracy_at ? ordered_json(*line.accuracy_at) : ordered_json(nullptr);
     json["progress"] = line.progress;
     json["egress_mbit"] = rounded(line.egress_mbit);
     json["ingress_mbit"] = rounded(line.ingress_mbit);

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "src/commands/view/text.h"
+
 namespace ako {
 
 namespace {
@@ -38,19 +40,6 @@ std::string cut(std::string text, std::size_t columns) {
 }
 
 }  // namespace
-
-std::string clock_text(double seconds) {
-    const auto whole = static_cast<long>(std::max(0.0, seconds));
-    if (whole >= 3600)
-        return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-    return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
-std::string bytes_text(double bytes) {
-    if (bytes < 1e6) return fmt::format("{:.1f} kB", bytes / 1e3);
-    if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
-    return fmt::format("{:.2f} GB", bytes / 1e9);
-}
 
 RunDisplay::RunDisplay(const std::vector<std::string>& peer_names, std::string run)
     : name_width_(longest(peer_names)),

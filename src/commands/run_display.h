@@ -53,9 +53,4 @@ class RunDisplay {
     double progress_began_ = 0;
 };
 
-/// "1:05" or "2:03:04".
-std::string clock_text(double seconds);
-/// 12,345,678 as "12.3 MB".
-std::string bytes_text(double bytes);
-
 }  // namespace ako

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "src/commands/run_display.h"
+#include "src/commands/view/text.h"
 
 namespace ako {
 

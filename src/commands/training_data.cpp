@@ -8,14 +8,15 @@
 
 namespace ako {
 
-TrainingData::TrainingData(const Settings& settings)
+TrainingData::TrainingData(const Settings& settings, DataParts parts)
     : settings_(settings), sample_count_(settings.model.samples) {
     if (!needs_data(settings.model.kind)) return;
-    train_ = load_mnist_train(settings.data.path);
     test_ = load_mnist_test(settings.data.path);
-    check_fits(*train_, settings.data.path);
     check_fits(*test_, settings.data.path);
     slices_.emplace(*test_);
+    if (parts == DataParts::test) return;
+    train_ = load_mnist_train(settings.data.path);
+    check_fits(*train_, settings.data.path);
     sample_count_ = train_->size();
 }
 

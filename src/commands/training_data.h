@@ -13,10 +13,13 @@
 
 namespace ako {
 
+/// Who only judges a model needs no training set.
+enum class DataParts { all, test };
+
 class TrainingData {
   public:
     /// Loads what the model needs. Throws StartupError (missing, damaged, does not fit the model).
-    explicit TrainingData(const Settings& settings);
+    explicit TrainingData(const Settings& settings, DataParts parts = DataParts::all);
     TrainingData(const TrainingData&) = delete;  // batches point into the sets
     TrainingData& operator=(const TrainingData&) = delete;
 

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 from bench import Bench, Failure, PATIENCE_S, check, check_equal, wait_for
 
@@ -73,12 +74,8 @@ def case_what_a_run_leaves(bench):
     check("\r" not in output and "\033" not in output, "no control characters in a pipe")
     for name in ("config.yaml", "summary.json", "result-a.json", "result-b.json"):
         check(os.path.exists(bench.path(name)), f"{name} in the run folder")
-    with open(bench.path("model.safetensors"), "rb") as file:
-        (header_bytes,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(header_bytes))
-        data = file.read()
-    check_equal(header["__metadata__"]["digest"], bench.summary()["digest"], "digest of the model")
-    tensors = {name: tensor for name, tensor in header.items() if name != "__metadata__"}
+    metadata, tensors, data = read_model(bench.path("model.safetensors"))
+    check_equal(metadata["digest"], bench.summary()["digest"], "digest of the model")
     check_equal(max(tensor["data_offsets"][1] for tensor in tensors.values()), len(data),
                 "bytes of the model")
     check_equal(len(data), 4 * 101770, "bytes of mlp's parameters")
@@ -107,6 +104,73 @@ def long_run(bench, peers, seconds, *words):
              "all peers train")
     check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
     return run
+
+
+def read_model(path):
+    """(metadata, header, data) of a safetensors file."""
+    with open(path, "rb") as file:
+        (header_bytes,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(header_bytes))
+        return header.pop("__metadata__"), header, file.read()
+
+
+def case_checkpoints_and_evaluate(bench):
+    """Checkpoints are whole, and `ako evaluate` says of the final model what the run said."""
+    file = bench.file(2, training="epochs: 0.5, checkpoint_every: 0.1, evaluate_every: 0")
+    summary = bench.launch(file).expect(0) and bench.summary()
+    newer, _, data = read_model(bench.path("checkpoint.safetensors"))
+    older, _, _ = read_model(bench.path("checkpoint-before.safetensors"))
+    check(0 < float(older["epochs"]) < float(newer["epochs"]) < 0.5, f"{older}, then {newer}")
+    check_equal(f"{zlib.crc32(data):08x}", newer["crc32"], "checksum of the checkpoint")
+
+    def evaluate(name, *words):
+        return bench.start("evaluate", bench.path(name), *words)
+
+    model = "model.safetensors"
+    output = evaluate(model, "--config", file).expect(0, 60)
+    check(f"accuracy: {100 * summary['accuracy']:.2f} %\n" in output,
+          f"accuracy {summary['accuracy']} of the summary in:\n{output}")
+    with open(bench.path("result-a.json")) as result:
+        loss = json.load(result)["loss"]
+    check(f"loss: {loss:.6f}\n" in output, f"loss {loss} of the result in:\n{output}")
+    rows = re.findall(r"^ {5}\d((?: +[\d.]+)+)$", output, re.MULTILINE)
+    cells = [[int(cell) if cell != "." else 0 for cell in row.split()[:-1]] for row in rows]
+    check_equal([len(row) for row in cells], [10] * 10, "a matrix of ten classes")
+    check_equal(sum(map(sum, cells)), 10000, "images in the matrix")
+    check_equal(sum(cells[k][k] for k in range(10)), round(10000 * summary["accuracy"]), "right")
+    check(max(map(len, output.split("\n")[4:])) <= 80, "80 columns")
+    # Without --config, the settings beside the model; a checkpoint is as its metadata say.
+    check_equal(evaluate(model).expect(0, 60), output, "without --config")
+    output = evaluate("checkpoint.safetensors").expect(0, 60)
+    check(f"accuracy: {100 * float(newer['accuracy']):.2f} %\n" in output, output)
+
+    output = evaluate(model, "--set", "model=lenet").expect(2, 20)
+    for expected in ("conv1.weight: expected shape [20,1,5,5], there is no such tensor",
+                     "dense1.weight: expected shape [500,800], found [128,784]"):
+        check(expected in output, f"{expected!r} in:\n{output}")
+    damaged = bench.path("damaged.safetensors")
+    with open(bench.path(model), "rb") as whole, open(damaged, "wb") as copy:
+        copy.write(whole.read()[:-1] + b"\x55")
+    check("checksum" in evaluate("damaged.safetensors").expect(2, 20), "the checksum is named")
+    with open(damaged, "wb") as copy:
+        copy.write(b"nothing of a model")
+    evaluate("damaged.safetensors").expect(2, 20)
+    output = evaluate("missing.safetensors").expect(2, 20)
+    check("missing.safetensors: cannot be opened" in output, output)
+
+
+def case_checkpoint_refused(bench):
+    """A checkpoint that cannot be written is said and does not stop the training."""
+    file = bench.file(1, training="epochs: 0.3, checkpoint_every: 0.05, evaluate_every: 0")
+    folder = os.path.join(bench.folder, "out")
+    # The second checkpoint cannot take the name of a folder that is not empty.
+    os.makedirs(os.path.join(folder, "checkpoint-before.safetensors", "occupied"))
+    output = bench.start("train", file, "--peer", "a", "--output-dir", folder).expect(0)
+    check_equal(output.count("is not written, training goes on"), 1, f"said once in:\n{output}")
+    read_model(os.path.join(folder, "checkpoint.safetensors"))
+    read_model(os.path.join(folder, "model.safetensors"))
+    left = [name for name in os.listdir(folder) if "partial" in name]
+    check_equal(left, [], "temporary files left")
 
 
 def case_kill_one_of_four(bench):
@@ -335,7 +399,8 @@ def case_check_and_set(bench):
 
 def case_version_and_help(bench):
     check(re.fullmatch(r"ako \d+\.\d+\.\d+", bench.start("--version").expect(0, 10)), "version")
-    for words in (["--help"], ["launch", "--help"], ["train", "--help"], ["check", "--help"]):
+    for words in (["--help"], ["launch", "--help"], ["train", "--help"], ["check", "--help"],
+                  ["evaluate", "--help"]):
         check("--" in bench.start(*words).expect(0, 10), f"help of {words}")
     bench.start().expect(2, 10)
     bench.start("launsh").expect(2, 10)
