@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Accuracy of LeNet on MNIST by update rule and P: four peers beside one process that makes the summed
+"""Accuracy of LeNet on MNIST by update rule and P: four peers beside one process with the summed
 batch, the learning rate swept for each.
 
     experiments/mnist/accuracy.py [--ako BUILD/ako] [--epochs 3] [--seeds 1 2 3] [--only WORDS]
     experiments/mnist/accuracy.py --table      # of the runs made so far; trains nothing
 
-For every condition the rate is searched on a grid of factor 2 with the first seed: from `start` towards
-the side that is better, until a rate is worse than the one before. The best rate then runs with all
-seeds. Every run is a line of results.jsonl; what is there is not run again. Standard library only.
+For every condition the rate is searched on a grid of factor 2 with the first seed: from `start`
+towards the side that is better, until a rate is worse than the one before. The best rate then runs
+with all seeds. Every run is a line of results.jsonl; what is there is not run again. Standard
+library only.
 """
 
 import argparse
@@ -33,7 +34,8 @@ LINKS = {"P = 1": ["exchange.partitions=1"], "P = 8": ["exchange.partitions=8"],
 def conditions():
     """Name -> (settings, the rate to begin with)."""
     table = {"one process, batch 256": (ONE, 0.05)}
-    for rule, momentum, start in (("anchored", 0.9, 0.05), ("plain", 0.9, 0.0125), ("plain", 0, 0.1)):
+    for rule, momentum, start in (
+            ("anchored", 0.9, 0.05), ("plain", 0.9, 0.0125), ("plain", 0, 0.1)):
         for name, settings in LINKS.items():
             label = f"{rule}, {name}" + (", no momentum" if momentum == 0 else "")
             table[label] = ([f"training.batch_per_peer={BATCH}", f"exchange.rule={rule}",

@@ -72,6 +72,7 @@ struct ExchangeSettings {
     std::optional<double> egress_mbit_max;  ///< of one peer over all its links; Mbit/s
     std::optional<double> link_mbit;        ///< of each link and direction; Mbit/s
     std::vector<LinkLimit> link_limits;     ///< of single links; overrides link_mbit
+    unsigned staleness_rounds_max = 0;      ///< 0 = no bound; see src/staleness_bound.h
     double start_wait_s = 60;
     unsigned start_peers_min = 0;  ///< 0 = a majority
     unsigned heartbeat_ms = 500;

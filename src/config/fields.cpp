@@ -122,6 +122,10 @@ void add_exchange(std::vector<Field>& fields) {
     const auto milliseconds = [&fields](const char* path, Scope scope, auto member) {
         fields.push_back(whole_field(path, scope, member, 1, 600'000));
     };
+    // Shared: a peer that is not held back would leave one that is behind for good.
+    fields.push_back(whole_or_word_field("exchange.staleness_rounds_max", Scope::shared,
+                                         AKO_MEMBER(exchange.staleness_rounds_max), "none",
+                                         1'000'000));
     seconds("exchange.start_wait_s", Scope::own, AKO_MEMBER(exchange.start_wait_s));
     fields.push_back(whole_or_word_field("exchange.start_peers_min", Scope::own,
                                          AKO_MEMBER(exchange.start_peers_min), "majority",

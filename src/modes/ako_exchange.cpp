@@ -57,7 +57,7 @@ Next AkoExchange::begin_round() {
             case AkoPeer::Begin::Kind::wait:
                 break;
         }
-        log_missing();
+        if (!peer_.started()) log_missing();
         inbox_.wait(wait_step);
     }
 }

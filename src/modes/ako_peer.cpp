@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ako/assert.h"
 #include "src/anchor.h"
@@ -53,6 +54,8 @@ AkoPeer::AkoPeer(const AkoSettings& settings, std::span<const float> initial, In
           finish_times(settings.exchange)),
       relaying_(ledger_, membership_, outbox_,
                 std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      bound_(settings.exchange.staleness_rounds_max,
+             std::chrono::milliseconds(settings.exchange.life_timeout_ms), ledger_, membership_),
       current_(outbox.spare()),
       update_(blocks_.block_elements()),
       difference_(blocks_.block_elements()),
@@ -77,6 +80,7 @@ AkoPeer::Begin AkoPeer::begin_round(Time now) {
     }
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return {Begin::Kind::stop, text_of(stop_)};
+    if (too_stale(now)) return {Begin::Kind::wait, ""};
     update_standing_in(now);
     return {Begin::Kind::train, ""};
 }
@@ -96,6 +100,24 @@ bool AkoPeer::may_start(Time now, std::string& why_not) {
               " are needed; missing:";
     for (const PeerIndex peer : absent) why_not += " " + name(peer);
     return false;
+}
+
+bool AkoPeer::too_stale(Time now) {
+    if (!bound_.active()) return false;
+    // Others wait for this peer to hold what they sent, so it says so at once.
+    bool rose = lowest_told_.empty();
+    for (PeerIndex row = 0; row < lowest_told_.size(); ++row) {
+        rose = rose || ledger_.held(row).lowest.round > lowest_told_[row];
+    }
+    if (rose) post_status(true);
+    const bool wait = bound_.must_wait(now);
+    if (wait != std::exchange(held_back_, wait)) outbox_.lift_grants(wait);
+    for (const PeerIndex peer : bound_.take_given_up()) {
+        ++peers_given_up_;
+        settings_.log("peer " + name(peer) + " does not move: not waited for until it does " +
+                      "(staleness_rounds_max)");
+    }
+    return wait;
 }
 
 std::vector<PeerIndex> AkoPeer::missing() const {
@@ -357,6 +379,8 @@ void AkoPeer::post_status(bool urgent) {
     for (PeerIndex row = 0; row < settings_.peer_count(); ++row) {
         status.rows.push_back(ledger_.held(row));
     }
+    lowest_told_.clear();
+    for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     if (finish_began_) status.final_round = round_;
     status.accepted = finish_.accepted();

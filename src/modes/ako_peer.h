@@ -21,6 +21,7 @@
 #include "src/relay.h"
 #include "src/replica.h"
 #include "src/snapshots.h"
+#include "src/staleness_bound.h"
 
 namespace ako {
 
@@ -63,6 +64,9 @@ class AkoPeer {
     const Replica& replica_state() const { return replica_; }
     const Finish& finish() const { return finish_; }
     const Membership& membership() const { return membership_; }
+    /// It waits for nothing any more but for what `staleness_rounds_max` asks.
+    bool started() const { return started_; }
+    std::uint64_t peers_given_up() const { return peers_given_up_; }
     std::uint64_t blocks_refused() const { return blocks_refused_; }
 
   private:
@@ -75,6 +79,7 @@ class AkoPeer {
     void refuse_block(PeerIndex from, const Partial& partial, BlockVerdict verdict);
     void update_standing_in(Time now);
     bool may_start(Time now, std::string& why_not);
+    bool too_stale(Time now);
     void hear_stop(StopReason reason);
     void post_status(bool urgent);
     void adopt(Time now);
@@ -94,6 +99,7 @@ class AkoPeer {
     Sgd optimizer_;
     Finish finish_;
     Relaying relaying_;
+    StalenessBound bound_;
 
     SnapshotIndex current_;        ///< the own row
     bool current_posted_ = false;  ///< the network half knows it (and will give it back)
@@ -106,6 +112,9 @@ class AkoPeer {
 
     std::optional<Time> waiting_since_;
     bool started_ = false;
+    bool held_back_ = false;            ///< by the bound on staleness
+    std::vector<Round> lowest_told_;    ///< [peer]: of each row, in the newest Status
+    std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
     StopReason stop_ = StopReason::none;
     std::optional<Verdict> verdict_;
     std::optional<Time> finish_began_;

@@ -86,3 +86,31 @@ mutation(src/replica.cpp
     [=[    return static_cast<double>(made_before.count()) / static_cast<double>(made_in_all.count());]=]
     [=[    (void)made_before;
     return 1.0;]=])
+
+# Whoever waits for others keeps to its fixed P, so that they wait for it as well.
+mutant(grants_kept_while_waiting simulate "--bounded" "violated: I7: a wait ended by its time-out")
+mutation(src/modes/ako_peer.cpp
+    [=[    if (wait != std::exchange(held_back_, wait)) outbox_.lift_grants(wait);]=]
+    [=[    held_back_ = wait;]=])
+
+# Whoever waits does not say what it has received, which the others wait for.
+mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
+mutation(src/modes/ako_peer.cpp
+    [=[    if (rose) post_status(true);]=]
+    [=[    (void)rose;]=])
+
+# A peer in the final exchange is waited for, although it takes in nothing new, and its stop is not heard.
+mutant(finishing_peers_waited_for simulate "--bounded" "violated: I7: a wait ended by its time-out")
+mutation(src/modes/ako_peer.cpp
+    [=[    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=]
+    [=[    if (too_stale(now)) return {Begin::Kind::wait, ""};
+    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=])
+mutation(src/staleness_bound.cpp
+    [=[!view.live() || view.final_round) continue;]=]
+    [=[!view.live()) continue;]=])
+
+# A peer looks only at what it lacks, not at what others lack of it.
+mutant(bound_on_one_side simulate "--bounded" "violated: I7: peer [0-9]+ trains while it holds round")
+mutation(src/staleness_bound.cpp
+    [=[           next <= mark.held_there.lowest.round + rounds_max_;]=]
+    [=[           next > 0;]=])

@@ -87,6 +87,9 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     scenario.rates_change = random.chance(0.3);
     if (random.chance(0.2)) scenario.pool_bytes = random.between(64, 1024);
     draw_faults(scenario, random);
+    if (random.chance(0.25)) {
+        scenario.staleness_rounds_max = static_cast<unsigned>(random.between(1, 12));
+    }
     return scenario;
 }
 
@@ -105,6 +108,7 @@ std::string Scenario::text() const {
             << slow_link->to;
     }
     if (rates_change) out << ", rates change";
+    if (staleness_rounds_max > 0) out << ", staleness at most " << staleness_rounds_max;
     for (std::size_t peer = 0; peer < peers.size(); ++peer) {
         const PeerPlan& plan = peers[peer];
         if (plan.killed_at) {

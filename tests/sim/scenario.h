@@ -53,7 +53,9 @@ struct Scenario {
     bool rates_change = false;         ///< of every link, all the time, so that P changes at random
     std::size_t pool_bytes = 1 << 20;  ///< of ingress; small ones make receivers stop reading
     std::size_t payload_blocks = 1;    ///< of one frame at most
-    bool steady = false;  ///< no faults, and links that carry 1/P per round: I4 is checked
+    unsigned staleness_rounds_max = 0;  ///< 0: no bound
+    bool bounded = false;  ///< no faults: nobody runs out of patience, and the bound holds
+    bool steady = false;   ///< no faults, and links that carry 1/P per round: I4 is checked
 
     static Scenario from_seed(std::uint64_t seed);
     /// One line for people.

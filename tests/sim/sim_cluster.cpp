@@ -30,6 +30,9 @@ AkoSettings settings_of(const Scenario& scenario, PeerIndex self) {
     ExchangeSettings& exchange = settings.exchange;
     exchange.rule = scenario.rule;
     exchange.partitions = scenario.peers[self].partitions;
+    exchange.staleness_rounds_max = scenario.staleness_rounds_max;
+    exchange.life_timeout_ms = static_cast<unsigned>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(life_timeout).count());
     exchange.start_wait_s = 0.4;
     exchange.start_peers_min = 1;
     exchange.heartbeat_ms = 30;
@@ -142,6 +145,7 @@ void SimCluster::compute(PeerIndex peer) {
     switch (begin.kind) {
         case AkoPeer::Begin::Kind::train:
             if (scenario_.steady) check_steady(peer);
+            if (scenario_.bounded) check_bounded(peer);
             return train(peer);
         case AkoPeer::Begin::Kind::wait:
             return world_.after(wait_step, [this, peer] { compute(peer); });
@@ -151,6 +155,7 @@ void SimCluster::compute(PeerIndex peer) {
             break;
     }
     if (!std::exchange(someone_stopped_, true)) first_stopped();
+    if (scenario_.bounded) check_no_wait_timed_out(peer);
     p.state = SimPeer::State::finishing;
     finish(peer);
 }
@@ -174,6 +179,26 @@ void SimCluster::check_steady(PeerIndex peer) {
         double& mean = partitions_[peer * peers_.size() + to];
         mean += (peers_[peer]->links.observed_partitions(to) - mean) /
                 static_cast<double>(round - first);
+    }
+}
+
+void SimCluster::check_no_wait_timed_out(PeerIndex peer) const {
+    if (peers_[peer]->half.peers_given_up() > 0) {
+        throw Violation("I7: a wait ended by its time-out");
+    }
+}
+
+void SimCluster::check_bounded(PeerIndex peer) const {
+    const SimPeer& p = *peers_[peer];
+    check_no_wait_timed_out(peer);
+    for (const auto& other : peers_) {
+        if (other->settings.self == peer) continue;
+        // Of the true rounds, not of what this peer has heard of them.
+        const Round held = p.half.ledger().held(other->settings.self).lowest.round;
+        if (other->half.round() <= held + scenario_.staleness_rounds_max) continue;
+        throw Violation("I7: peer " + std::to_string(peer) + " trains while it holds round " +
+                        std::to_string(held) + " of peer " + std::to_string(other->settings.self) +
+                        ", which has made " + std::to_string(other->half.round()));
     }
 }
 

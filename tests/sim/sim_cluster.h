@@ -49,6 +49,8 @@ class SimCluster {
     void change_rates();
     Time pause(PeerIndex peer);
     void check_steady(PeerIndex peer);
+    void check_bounded(PeerIndex peer) const;
+    void check_no_wait_timed_out(PeerIndex peer) const;
     bool over() const;
     bool agreement_is_due() const;
     double loss(std::span<const float> parameters) const;

@@ -1,6 +1,6 @@
 // The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
-// --steady, the scenarios without faults of steady.h.
-//     simulate [--first SEED] [--count COUNT] [--steady] [--verbose]
+// --steady or --bounded, the scenarios without faults of steady.h or bounded.h.
+//     simulate [--first SEED] [--count COUNT] [--steady | --bounded] [--verbose]
 // Exit 0: all held. Exit 1: one did not; the last line names the seed, which replays it with
 // --first.
 #include <cstdio>
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "tests/sim/bounded.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/sim/steady.h"
 
@@ -17,6 +18,7 @@ struct Options {
     std::uint64_t first = 1;
     std::uint64_t count = 400;
     bool steady = false;
+    bool bounded = false;
     bool verbose = false;
 };
 
@@ -28,12 +30,15 @@ Options parse(int argc, char** argv) {
             options.verbose = true;
         } else if (word == "--steady") {
             options.steady = true;
+        } else if (word == "--bounded") {
+            options.bounded = true;
         } else if ((word == "--first" || word == "--count") && k + 1 < argc) {
             (word == "--first" ? options.first : options.count) =
                 std::strtoull(argv[++k], nullptr, 10);
         } else {
             std::fprintf(stderr,
-                         "usage: simulate [--first SEED] [--count COUNT] [--steady] [--verbose]\n");
+                         "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded] "
+                         "[--verbose]\n");
             std::exit(2);
         }
     }
@@ -44,6 +49,7 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
+    if (options.bounded) return ako::sim::run_bounded(options.verbose);
     if (options.steady) return ako::sim::run_steady(options.verbose);
     ako::sim::Outcome sum;
     for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {

@@ -1,0 +1,100 @@
+// A bound that neither waits for ever nor lets anybody run ahead.
+#include "src/staleness_bound.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace ako {
+namespace {
+
+constexpr PeerIndex self = 0;
+constexpr PeerIndex other = 1;
+constexpr Time patience = std::chrono::milliseconds(100);
+
+/// This peer and another, one block a row.
+struct Pair {
+    Blocks blocks{4, 4};
+    Ledger ledger{self, 2, blocks};
+    Membership membership{self, 2};
+    StalenessBound bound{3, patience, ledger, membership};
+    Round round = 0;
+
+    Pair() { membership.set_presence(other, Presence::up); }
+
+    void made(Round rounds) {
+        round = rounds;
+        membership.set_own(round, 0);
+    }
+    /// The other is at `announced` and holds `held` of this peer's row.
+    void heard(Round announced, Round held, std::optional<Round> final_round = std::nullopt) {
+        Status status;
+        status.progress = {{0, 0}, {announced, 0}};
+        status.rows = {{{1, held}, {1, held}, 0}, {{1, announced}, {1, announced}, 0}};
+        status.final_round = final_round;
+        membership.heard_status(other, status, Time{1}, round);
+    }
+    void received(Round version) {
+        const std::vector<float> values(4, static_cast<float>(version));
+        ledger.replace(other, 0, {1, version}, values, static_cast<std::uint32_t>(version));
+    }
+};
+
+TEST_CASE("no bound, no waiting") {
+    Pair pair;
+    pair.heard(100, 0);
+    StalenessBound none(0, patience, pair.ledger, pair.membership);
+    CHECK_FALSE(none.active());
+    CHECK_FALSE(none.must_wait(Time{0}));
+}
+
+TEST_CASE("a peer waits for what it lacks of another's row") {
+    Pair pair;
+    pair.heard(3, 0);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.heard(4, 0);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.received(1);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+}
+
+TEST_CASE("a peer waits for what another would lack of its own row after the round") {
+    Pair pair;
+    pair.made(2);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));  // round 3 without a word from the other
+    pair.made(3);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.heard(0, 1);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+}
+
+TEST_CASE("who is lost, gone or in the final exchange is not waited for") {
+    Pair pair;
+    pair.made(10);
+    CHECK(pair.bound.must_wait(Time{0}));
+    SUBCASE("lost") { pair.membership.set_presence(other, Presence::lost); }
+    SUBCASE("left") { pair.membership.heard_bye(other, 1); }
+    SUBCASE("finishing") { pair.heard(1, 1, 1); }
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    CHECK(pair.bound.take_given_up().empty());
+}
+
+TEST_CASE("patience runs while nothing moves, and is renewed by whatever does") {
+    Pair pair;
+    pair.made(10);
+    const Time start{1'000'000};
+    CHECK(pair.bound.must_wait(start));
+    CHECK(pair.bound.must_wait(start + patience / 2));
+    pair.heard(1, 1);  // a little, and not enough
+    CHECK(pair.bound.must_wait(start + patience));
+    CHECK(pair.bound.must_wait(start + patience * 2 - Time{1}));
+    CHECK_FALSE(pair.bound.must_wait(start + patience * 2));
+    CHECK(pair.bound.take_given_up() == std::vector<PeerIndex>{other});
+    CHECK_FALSE(pair.bound.must_wait(start + patience * 2));
+    CHECK(pair.bound.take_given_up().empty());  // told once
+    pair.heard(2, 1);                           // it moves again, and is waited for again
+    CHECK(pair.bound.must_wait(start + patience * 3));
+}
+
+}  // namespace
+}  // namespace ako
