@@ -34,4 +34,10 @@ std::string address_text(const Address& address) {
                : fmt::format("[{}]:{}", address.host, address.port);
 }
 
+std::string address_text(const Address& address, const std::string& found) {
+    return found.empty() || found == address.host
+               ? address_text(address)
+               : fmt::format("{} ({})", address_text(address), found);
+}
+
 }  // namespace ako

@@ -19,4 +19,7 @@ Result<Address> parse_address(const std::string& text);
 /// As it is written.
 std::string address_text(const Address& address);
 
+/// As it is written, and what its host was looked up to: "b:7701 (172.18.0.3)".
+std::string address_text(const Address& address, const std::string& found);
+
 }  // namespace ako

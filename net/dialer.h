@@ -1,7 +1,9 @@
-// Dials one peer: looks up its name, connects, and after a failure waits longer each time.
-// Thread: network. Lifetime: that of its link. A look-up cannot be called off: one that is
-// cancelled ends unseen when the system's resolver gives up, and the io_context waits for that when
-// it dies.
+// Dials one peer: looks up its name, connects, and after a failure waits longer each time. The name
+// is looked up anew for every attempt, for a container that was started again has another address.
+// Thread: network; look-ups run on a thread of Asio's, one after the other for all links. Lifetime:
+// that of its link. A look-up cannot be called off: one that takes longer than its attempt goes on,
+// and the next attempt has what it found; one that was cancelled ends unseen when the system's
+// resolver gives up, and the io_context waits for that when it dies.
 #pragma once
 
 #include <functional>
@@ -48,14 +50,16 @@ class Dialer {
 
   private:
     struct Attempt;
+    using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
     void schedule(Time now);
     void dial(Time now);
     void look_up(const std::shared_ptr<Attempt>& attempt);
-    void connect(const std::shared_ptr<Attempt>& attempt,
-                 const std::vector<asio::ip::tcp::endpoint>& endpoints);
+    void connect(const std::shared_ptr<Attempt>& attempt, Endpoints endpoints);
     void finish(const std::shared_ptr<Attempt>& attempt, const asio::error_code& error);
     void fail(const std::string& why);
+    void fail_look_up(const std::string& why);
+    std::string timeout_text() const;
 
     asio::io_context& io_;
     const Time connect_timeout_;
@@ -64,7 +68,8 @@ class Dialer {
     Address address_;
     std::minstd_rand random_;
     asio::ip::tcp::resolver resolver_;
-    bool looking_up_ = false;  ///< a cancelled look-up ends only when the system answers
+    bool looking_up_ = false;  ///< also one whose attempt is over
+    Endpoints found_late_;     ///< by a look-up whose attempt was over; for the next one
     std::shared_ptr<Attempt> attempt_;
     Time now_{};  ///< of the newest tick
     Time due_{};

@@ -12,8 +12,25 @@ std::string short_hex(const Digest& digest) {
     return hex(value);
 }
 
+namespace {
+
+/// What it comes to that a field differs, and what to do; nothing where its name says it all.
+std::string meaning(const std::string& field) {
+    if (field == "protocol") return "another version of Ako, all peers must run the same one";
+    if (field == "run_name") return "another run";
+    if (field == "training_digest") return "another configuration, all peers need the same file";
+    if (field == "layout_digest") return "another network";
+    if (field == "initial_digest") return "other initial parameters";
+    if (field == "peer_name" || field == "to_peer_name") return "another peer";
+    return "";
+}
+
+}  // namespace
+
 std::string reject_text(const Reject& reject) {
-    return fmt::format("{}: expected {}, got {}", reject.field, reject.expected, reject.got);
+    const std::string what = meaning(reject.field);
+    return fmt::format("{}{}{}: expected {}, got {}{}", what, what.empty() ? "" : " (",
+                       reject.field, reject.expected, reject.got, what.empty() ? "" : ")");
 }
 
 std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& name) {

@@ -30,7 +30,8 @@ std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& n
 std::string short_hex(const Digest& digest);
 std::string hex(std::uint64_t value);
 
-/// "training_digest: expected 0123456789abcdef, got fedcba9876543210".
+/// "another configuration, all peers need the same file (training_digest: expected
+/// 0123456789abcdef, got fedcba9876543210)".
 std::string reject_text(const Reject& reject);
 
 }  // namespace ako

@@ -24,10 +24,10 @@ void set_session_options(asio::ip::tcp::socket& socket) {
                  sizeof unsent_bytes_max);
 }
 
-std::string remote_text(const asio::ip::tcp::endpoint& endpoint, bool dialled) {
+std::string remote_text(const asio::ip::tcp::endpoint& endpoint, const Address* dialled) {
     asio::error_code error;
     const std::string address = endpoint.address().to_string(error);
-    return dialled ? address_text({address, endpoint.port()}) : address;
+    return dialled != nullptr ? address_text(*dialled, address) : address;
 }
 
 }  // namespace ako

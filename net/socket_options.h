@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "net/address.h"
 #include "net/asio.h"
 
 namespace ako {
@@ -12,8 +13,9 @@ namespace ako {
 /// is writable only when the link is about to run dry.
 void set_session_options(asio::ip::tcp::socket& socket);
 
-/// The other end, for messages: "address:port" if it was dialled, else "address", because the port
-/// of a dialler says nothing and would make the same complaint a new one every time.
-std::string remote_text(const asio::ip::tcp::endpoint& endpoint, bool dialled);
+/// The other end, for messages: what was dialled and what that was looked up to; if it dialled us
+/// (`dialled` is nullptr), its address without the port, because the port of a dialler says nothing
+/// and would make the same complaint a new one every time.
+std::string remote_text(const asio::ip::tcp::endpoint& endpoint, const Address* dialled);
 
 }  // namespace ako

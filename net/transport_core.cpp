@@ -200,9 +200,10 @@ void TransportCore::shake_hands(asio::ip::tcp::socket socket, std::optional<Peer
     }
     asio::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
+    const Address* address = dialled ? &links_[*dialled]->dialer().address() : nullptr;
     auto session = std::make_shared<Session>(
-        std::move(socket),
-        gone ? "a connection that is gone" : remote_text(remote, dialled.has_value()), clock_);
+        std::move(socket), gone ? "a connection that is gone" : remote_text(remote, address),
+        clock_);
     const Time deadline = clock_.now() + milliseconds(settings_.handshake_timeout_ms);
     auto handshake =
         std::make_shared<Handshake>(*this, terms_, std::move(session), dialled, deadline);

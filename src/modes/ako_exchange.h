@@ -67,7 +67,9 @@ class AkoExchange final : public Exchange {
 
     AkoPeer peer_;          // compute thread
     bool running_ = false;  ///< the transport
+    Time looked_missing_at_{};
     Time logged_missing_at_{};
+    std::string logged_missing_;  ///< the newest line about who is missing
 
     AkoLinks links_;  // network thread
 };

@@ -2,6 +2,7 @@
 // transport asks and says, and that do what the test tells them.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -101,10 +102,12 @@ class FakePeer final : public FrameSource, public FrameSink, public Seen {
         transport_->notify();
     }
 
-    bool logged(const std::string& part) const {
-        for (const std::string& line : log_)
-            if (line.find(part) != std::string::npos) return true;
-        return false;
+    bool logged(const std::string& part) const { return logged_count(part) > 0; }
+    /// In how many lines. Under wait()'s lock, or once nothing is logged any more.
+    std::ptrdiff_t logged_count(const std::string& part) const {
+        return std::count_if(log_.begin(), log_.end(), [&](const std::string& line) {
+            return line.find(part) != std::string::npos;
+        });
     }
 
     // Told by the test, before start() or under wait()'s lock.

@@ -240,12 +240,63 @@ TEST_CASE("why there is no session can be told apart") {
     CHECK(a.wait([&] {
         return !error(1).empty() && !error(2).empty() && !error(3).empty() && !error(4).empty();
     }));
-    CHECK(contains(error(1), "no-such-host.invalid:7001"));
-    const bool unknown = contains(error(1), "is not known") || contains(error(1), "no answer from");
-    CHECK(unknown);
-    CHECK(contains(error(2), "cannot connect to 127.0.0.1:1: Connection refused"));
+    CHECK(contains(error(1), "the name in no-such-host.invalid:7001 does not resolve: "));
+    CHECK(contains(error(2), "nobody listens on 127.0.0.1:1: connection refused"));
     CHECK(contains(error(3), "192.0.2.1:7001"));
+    CHECK(contains(error(4), "another version of Ako"));
     CHECK(contains(error(4), "protocol: expected"));
+}
+
+TEST_CASE("a name stands in the messages beside what it was looked up to") {
+    auto settings = make_settings(0, 3);
+    settings.peers[1].address = "localhost:1";
+    FakePeer a(settings);
+    auto other = make_settings(2, 3);
+    other.hello.run_name = "another";
+    FakePeer stranger(other);
+    a.transport().set_peer_address(2, "localhost:" + std::to_string(stranger.transport().port()));
+    a.start();
+    const auto error = [&](PeerIndex peer) { return a.transport().counters()[peer].last_error; };
+    CHECK(a.wait([&] { return !error(1).empty(); }));
+    CHECK(contains(error(1), "nobody listens on localhost:1 ("));
+    stranger.start();  // whose own dials lead nowhere
+    const std::string port = std::to_string(stranger.transport().port());
+    CHECK(a.wait([&] {
+        return a.logged("p2: localhost:" + port + " (127.0.0.1) refuses this peer: another run");
+    }));
+}
+
+TEST_CASE("an attempt is repeated, and logged once as long as it fails alike") {
+    auto settings = make_settings(0, 3);
+    settings.peers[1].address = "no-such-host.invalid:7001";
+    settings.peers[2].address = "127.0.0.1:1";
+    FakePeer a(settings);
+    a.start();
+    REQUIRE(a.wait([&] { return a.logged("does not resolve") && a.logged("nobody listens"); }));
+    // As many polls as several attempts take: the waits are 100, 200 and 400 ms at first.
+    int polls = 0;
+    a.tell([&] { polls = a.polls; });
+    REQUIRE(a.wait([&] { return a.polls > polls + 150; }));
+    CHECK(a.wait([&] { return a.logged_count("p2: nobody listens on 127.0.0.1:1") == 1; }));
+    // "Not known", and where the name server is slow "no answer" before.
+    CHECK(
+        a.wait([&] { return a.logged_count("no-such-host.invalid:7001 does not resolve") <= 2; }));
+}
+
+TEST_CASE("a peer that is started later is found by its name") {
+    const std::string port = [] {
+        const FakePeer nobody(make_settings(1));
+        return nobody.address().substr(nobody.address().find(':'));
+    }();
+    FakePeer a(make_settings(0));
+    a.transport().set_peer_address(1, "localhost" + port);
+    a.start();
+    REQUIRE(a.wait([&] { return a.logged("p1: nobody listens on localhost" + port); }));
+    auto settings = make_settings(1);  // its own dials lead nowhere
+    settings.peers[1].listen = "127.0.0.1" + port;
+    FakePeer late(settings);
+    late.start();
+    CHECK(a.wait([&] { return a.ups[1] == 1; }));
 }
 
 TEST_CASE("what cannot start says so, with the address") {
