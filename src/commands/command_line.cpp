@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/commands/check_command.h"
+#include "src/commands/compose_command.h"
 #include "src/commands/evaluate_command.h"
 #include "src/commands/interrupts.h"
 #include "src/commands/launch_command.h"
@@ -37,6 +38,21 @@ void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
 void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::string>& overrides) {
     command.add_option("FILE", file, "the cluster file (YAML)")->required();
     add_overrides(command, overrides);
+}
+
+CLI::App* add_compose(CLI::App& app, ComposeOptions& options) {
+    CLI::App* words =
+        app.add_subcommand("compose", "Write a Compose file that runs the peers as containers");
+    add_cluster_file(*words, options.file, options.overrides);
+    words->add_option("--image", options.image, "the image to run; ako if left out")
+        ->type_name("NAME");
+    words
+        ->add_option("--build", options.repository,
+                     "have Compose build the image from Ako's repository, which lies here")
+        ->type_name("FOLDER");
+    words->add_option("-o", options.output, "write it there instead of to standard output")
+        ->type_name("FILE");
+    return words;
 }
 
 }  // namespace
@@ -83,12 +99,16 @@ int run_command_line(int count, char** words) {
         ->type_name("FILE");
     add_overrides(*evaluate_words, evaluate_options.overrides);
 
+    ComposeOptions compose_options;
+    const CLI::App* compose_words = add_compose(app, compose_options);
+
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? exit_ok : exit_start_up;
     }
     if (check_words->parsed()) return check(check_file, check_overrides);
+    if (compose_words->parsed()) return compose(compose_options);
     if (train_words->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);
     return launch(launch_options);

@@ -1,5 +1,7 @@
 #include "src/commands/peer_result.h"
 
+#include <fmt/ranges.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -19,7 +21,17 @@ std::optional<double> optional_number(const ordered_json& json) {
     return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
 }
 
+/// Digits of a digest that people compare.
+constexpr std::size_t digest_digits = 16;
+
 }  // namespace
+
+std::string short_digest(const std::string& digest) { return digest.substr(0, digest_digits); }
+
+std::string identical_text(const std::string& digest, const std::vector<std::string>& names) {
+    return fmt::format("replicas identical: yes ({}) on {}", short_digest(digest),
+                       fmt::join(names, ", "));
+}
 
 void write_result(const std::string& path, const PeerResult& result) {
     const ordered_json json = {{"name", result.name},

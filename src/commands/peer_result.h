@@ -29,6 +29,12 @@ struct PeerResult {
     std::vector<std::string> lost_peers;
 };
 
+/// The last words of a run, the same for a peer alone and for all: "replicas identical: yes
+/// (857b52a4707cb9b5) on a, b, c, d". The digest is cut to what people compare.
+std::string identical_text(const std::string& digest, const std::vector<std::string>& names);
+/// As many of its 64 digits as people compare; all are in the files.
+std::string short_digest(const std::string& digest);
+
 /// Writes it as JSON. Throws StartupError.
 void write_result(const std::string& path, const PeerResult& result);
 /// nullopt if there is none that can be read.

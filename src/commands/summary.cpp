@@ -1,7 +1,6 @@
 #include "src/commands/summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -15,9 +14,6 @@ namespace ako {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// Digits of a digest that people compare; all 64 are in the files.
-constexpr std::size_t digest_digits = 16;
 
 /// Signals that a process sends itself by a bug, rather than being sent them.
 bool is_crash(int exit) {
@@ -123,13 +119,11 @@ std::string Summary::text(const std::string& folder) const {
     if (first == nullptr)
         text += "replicas identical: no (no agreement was reached)\n";
     else if (replicas_identical())
-        text +=
-            fmt::format("replicas identical: yes ({}) on {}\n",
-                        first->digest.substr(0, digest_digits), fmt::join(finished_with(), ", "));
+        text += identical_text(first->digest, finished_with()) + "\n";
     else
         for (const PeerResult& peer : peers)
             text += fmt::format("replicas identical: no ({} has {})\n", peer.name,
-                                peer.digest.substr(0, digest_digits));
+                                short_digest(peer.digest));
     return text + fmt::format("results: {}\n", folder);
 }
 

@@ -186,10 +186,10 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
     if (!result.accuracy) return log(fmt::format("{}: {}", result.ending, result.why));
     const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
     if (!result.agreed)
-        log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
-                        accuracy));
-    else
-        log(fmt::format("{}: {}, digest {}", result.ending, accuracy, result.digest.substr(0, 16)));
+        return log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
+                               accuracy));
+    log(fmt::format("{}: {}, digest {}", result.ending, accuracy, short_digest(result.digest)));
+    if (result.identical) log(identical_text(result.digest, result.finished_with));
 }
 
 /// All that one peer is made of, in the order in which it is made.

@@ -1,0 +1,249 @@
+"""Containers: the shipped Compose file on the real engine. Python's standard library only.
+
+    compose_test.py --ako BUILD/ako --source REPOSITORY [--full] [CASE ...]
+
+The image is deploy/Dockerfile's stage `runtime` (libraries and user, no compiler) with the program
+that is built already; --full makes the whole image instead, which compiles Ako in a container and
+takes minutes. Exits 77 and says why where there is no engine, no Compose, or no base image.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from bench import Failure, check, check_equal, wait_for
+
+SKIPPED = 77
+# Building the stage `runtime` installs packages; training here takes seconds.
+PATIENCE_S = 300
+FULL_BUILD_PATIENCE_S = 1700
+RUNTIME_IMAGE, IMAGE = "ako-test-runtime", "ako-test"
+COMPOSE_FILE = "deploy/compose.yaml"
+
+
+class Skip(Exception):
+    """Why nothing can be tested here."""
+
+
+def run(*words, seconds=PATIENCE_S, **more):
+    """What the command said, output and errors together; Failure if it fails."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          stdin=subprocess.DEVNULL, timeout=seconds, **more)
+    check(done.returncode == 0, f"exit {done.returncode} of {' '.join(words)}:\n{done.stdout}")
+    return done.stdout
+
+
+def works(*words):
+    try:
+        return subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL,
+                              timeout=60).returncode == 0
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return False
+
+
+def compose_command():
+    for words in (["docker-compose"], ["docker", "compose"]):
+        if works(*words, "version"):
+            return words
+    raise Skip("neither docker-compose nor docker compose is here")
+
+
+def prepare(source):
+    if not works("docker", "version"):
+        raise Skip("no docker engine answers here")
+    try:
+        print(run(os.path.join(source, "deploy", "base-image")), end="", flush=True)
+    except Failure as failure:
+        raise Skip(f"no base image: {failure}")
+    return compose_command()
+
+
+def image_id(name):
+    found = subprocess.run(["docker", "image", "inspect", "-f", "{{.Id}}", name],
+                           capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+def replace_image(name, *words, **more):
+    """`docker build`; the image that had the name before is removed, so that none pile up."""
+    before = image_id(name)
+    run("docker", "build", "-t", name, *words, **more)
+    if before and before != image_id(name):
+        works("docker", "rmi", before)
+
+
+def build_image(ako, source, folder, full):
+    dockerfile = os.path.join(source, "deploy", "Dockerfile")
+    if full:
+        return replace_image(IMAGE, "-f", dockerfile, source, seconds=FULL_BUILD_PATIENCE_S)
+    replace_image(RUNTIME_IMAGE, "--target", "runtime", "-f", dockerfile, source)
+    context = os.path.join(folder, "image")
+    os.mkdir(context)
+    run("strip", "-o", os.path.join(context, "ako"), ako)
+    with open(os.path.join(context, "Dockerfile"), "w") as file:
+        file.write(f"FROM {RUNTIME_IMAGE}\nCOPY ako /usr/local/bin/ako\nRUN [\"ako\", \"--version\"]\n")
+    return replace_image(IMAGE, context)
+
+
+class Cluster:
+    """The services of a Compose file, with the image of this test and few epochs, in a project of
+    their own; removed with everything they made when the block ends."""
+
+    def __init__(self, compose, compose_file, folder, services, epochs):
+        self.name = f"ako-test-{os.getpid()}-{os.path.basename(folder)[-8:].lower()}"
+        self.services = services
+        override = os.path.join(folder, "override.yaml")
+        with open(override, "w") as file:
+            file.write("services:\n")
+            for service, words in services.items():
+                words = [*words, "--set", f"training.epochs={epochs}"]
+                file.write(f"  {service}: {{image: {IMAGE}, command: {json.dumps(words)}}}\n")
+        self.words = [*compose, "-p", self.name, "-f", compose_file, "-f", override]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        run(*self.words, "down", "--volumes", "--remove-orphans", "--timeout", "2")
+        for kind in (["ps", "-a"], ["network", "ls"], ["volume", "ls"]):
+            left = run("docker", *kind, "-q", "--filter",
+                       f"label=com.docker.compose.project={self.name}")
+            check_equal(left, "", f"what `docker {' '.join(kind)}` shows after `down`")
+
+    def up(self, *services):
+        run(*self.words, "up", "-d", "--no-build", *services)
+
+    def container(self, service):
+        return run(*self.words, "ps", "-aq", service).strip()
+
+    def log(self, service):
+        return run("docker", "logs", self.container(service))
+
+    def exits(self):
+        """Exit status by service; waits until all have ended."""
+        found = {}
+        for service in self.services:
+            found[service] = int(run("docker", "wait", self.container(service)))
+        return found
+
+    def check_trained(self, accuracy):
+        exits, logs = self.exits(), {service: self.log(service) for service in self.services}
+        everything = "\n".join(f"--- {service}\n{log}" for service, log in logs.items())
+        check_equal(exits, dict.fromkeys(self.services, 0), f"exit statuses:\n{everything}\n")
+        said = set()
+        for service, log in logs.items():
+            line = re.search(r"replicas identical: yes \([0-9a-f]{16}\) on [\w, ]+", log)
+            check(line, f"{service} says that replicas are identical:\n{log}")
+            said.add(line.group())
+            reached = float(re.search(r"finished: test accuracy ([\d.]+) %", log).group(1))
+            check(reached >= accuracy, f"{service} reached {reached} %, not {accuracy} %")
+        check_equal(len(said), 1, f"what the peers say of the replicas: {said}")
+        check_equal(said.pop().split(" on ")[1], ", ".join(self.services), "who finished")
+
+
+def shipped_cluster(bench, epochs):
+    services = {name: ["train", "/ako/cluster.yaml", "--peer", name, "--set",
+                       "data.path=/ako/data", "--set", f"output=/results/{name}"]
+                for name in "abcd"}
+    return Cluster(bench.compose, os.path.join(bench.source, COMPOSE_FILE), bench.folder, services,
+                   epochs)
+
+
+def case_up(bench):
+    """The shipped file: everyone at once, in the foreground, as in the README."""
+    with shipped_cluster(bench, 0.5) as cluster:
+        output = run(*cluster.words, "up", "--no-build")
+        check("replicas identical: yes" in output, f"what a user sees:\n{output}")
+        cluster.check_trained(90)
+        # The results can be had, and belong to a user who is not root.
+        copied = os.path.join(bench.folder, "copied")
+        run("docker", "cp", f"{cluster.container('b')}:/results/b", copied)
+        latest = os.path.join(copied, "latest")
+        with open(os.path.join(latest, "result-b.json")) as file:
+            check_equal(json.load(file)["identical"], True, "identical in b's result")
+        check(os.path.exists(os.path.join(latest, "model.safetensors")), "b's model")
+        check("uid=10001" in run("docker", "run", "--rm", "--entrypoint", "id", IMAGE),
+              "the image's user")
+
+
+def case_any_order(bench):
+    """The last peer first, each of the others only when the ones before say what they miss."""
+    with shipped_cluster(bench, 0.2) as cluster:
+        cluster.up("d")
+        wait_for(lambda: re.search(r"waiting for a \(the name in a:7701 does not resolve: .*\), b",
+                                   cluster.log("d")), "d says which names do not resolve", 60)
+        cluster.up("c")
+        wait_for(lambda: re.search(r"waiting for a \(the name in a:7701 .*\), b \(the name in "
+                                   r"b:7701 .*\)\n", cluster.log("d")), "d has met c", 60)
+        # A container that is there, but in which nobody listens.
+        cluster.up("b")
+        cluster.up("a")
+        cluster.check_trained(80)
+
+
+def case_other_version(bench):
+    """A peer whose settings differ is told apart from one that is not there."""
+    with shipped_cluster(bench, 0.2) as cluster:
+        run(*cluster.words, "run", "-d", "--use-aliases", "a", "train", "/ako/cluster.yaml",
+            "--peer", "a", "--set", "data.path=/ako/data", "--set", "training.momentum=0.5",
+            "--set", "output=/results/a")
+        cluster.up("b")
+        wait_for(lambda: re.search(r"a: a:7701 \([\d.]+\) refuse.*another configuration.*"
+                                   r"training_digest: expected", cluster.log("b")),
+                 "b says that a has another configuration", 60)
+
+
+CASES = {name[len("case_"):]: case for name, case in list(globals().items())
+         if name.startswith("case_")}
+
+
+class Bench:
+    """What a case works with."""
+
+    def __init__(self, compose, ako, source, folder):
+        self.compose, self.ako, self.source, self.folder = compose, ako, source, folder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--ako", required=True)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("cases", nargs="*", choices=[*CASES, []])
+    words = parser.parse_args()
+    ako, source = os.path.abspath(words.ako), os.path.abspath(words.source)
+    folder = tempfile.mkdtemp(prefix="ako-compose-")
+    failed = 0
+    try:
+        compose = prepare(source)
+        began = time.monotonic()
+        build_image(ako, source, folder, words.full)
+        print(f"image  {time.monotonic() - began:.1f} s, "
+              f"{int(run('docker', 'image', 'inspect', '-f', '{{.Size}}', IMAGE)) / 1e6:.0f} MB",
+              flush=True)
+        for name in words.cases or CASES:
+            began = time.monotonic()
+            inner = tempfile.mkdtemp(prefix=name, dir=folder)
+            try:
+                CASES[name](Bench(compose, ako, source, inner))
+                print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
+            except (Failure, OSError, ValueError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}", flush=True)
+    except Skip as why:
+        print(f"skipped: {why}")
+        return SKIPPED
+    finally:
+        works("docker", "rmi", IMAGE)
+        shutil.rmtree(folder)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
