@@ -6,10 +6,6 @@
 namespace ako {
 namespace {
 
-/// Who is missing is looked at so often, and said when it has changed, or not for this long: peers
-/// may be started many minutes apart.
-constexpr Time missing_look_interval = std::chrono::seconds(5);
-constexpr Time missing_log_interval = std::chrono::seconds(60);
 /// To write the last Status and the Bye; a peer that does not read by then will see the sessions
 /// close.
 constexpr Time goodbye_max = std::chrono::seconds(2);
@@ -67,19 +63,14 @@ Next AkoExchange::begin_round() {
 
 void AkoExchange::log_missing() {
     const Time now = clock_.now();
-    if (looked_missing_at_ == Time{0}) looked_missing_at_ = now;
-    if (now - looked_missing_at_ < missing_look_interval) return;
-    looked_missing_at_ = now;
+    if (!waiting_line_.due(now)) return;
     const std::vector<LinkCounters> counters = transport_.counters();
     std::string line;
     for (const PeerIndex peer : peer_.missing()) {
         line += (line.empty() ? "waiting for " : ", ") + settings_.peer_names[peer];
         if (!counters[peer].last_error.empty()) line += " (" + counters[peer].last_error + ")";
     }
-    if (line == logged_missing_ && now - logged_missing_at_ < missing_log_interval) return;
-    logged_missing_ = line;
-    logged_missing_at_ = now;
-    settings_.log(line);
+    if (waiting_line_.news(line, now)) settings_.log(line);
 }
 
 Result<void> AkoExchange::end_round(std::span<const float> gradient, const RoundResult& result) {

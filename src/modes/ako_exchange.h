@@ -16,6 +16,7 @@
 #include "src/modes/ako_settings.h"
 #include "src/outbox.h"
 #include "src/snapshots.h"
+#include "src/waiting_line.h"
 
 namespace ako {
 
@@ -67,9 +68,7 @@ class AkoExchange final : public Exchange {
 
     AkoPeer peer_;          // compute thread
     bool running_ = false;  ///< the transport
-    Time looked_missing_at_{};
-    Time logged_missing_at_{};
-    std::string logged_missing_;  ///< the newest line about who is missing
+    WaitingLine waiting_line_;
 
     AkoLinks links_;  // network thread
 };
