@@ -23,8 +23,21 @@ namespace fs = std::filesystem;
 constexpr unsigned peer_port = 7701;
 // Where things lie in a container; deploy/Dockerfile makes the folder for results.
 constexpr const char* cluster_file_there = "/ako/cluster.yaml";
-constexpr const char* data_there = "/ako/data";
 constexpr const char* results_there = "/results";
+
+/// A file or folder that the cluster file names, and where it lies in a container.
+struct Mount {
+    const char* key;
+    std::string here;
+    const char* there;
+};
+
+/// One line for every key that names a path, but for `output`.
+std::vector<Mount> mounts_of(const Settings& settings) {
+    std::vector<Mount> mounts = {{"data.path", settings.data.path, "/ako/data"}};
+    std::erase_if(mounts, [](const Mount& mount) { return mount.here.empty(); });
+    return mounts;
+}
 
 /// A text of a Compose file: quoted, and safe from the substitution of variables.
 std::string compose_text(const std::string& text) {
@@ -88,6 +101,7 @@ class ComposeText {
           options_(options),
           folder_(options.output.empty() ? fs::current_path()
                                          : absolute(options.output).parent_path()),
+          mounts_(mounts_of(settings)),
           fits_(addresses_fit(settings)) {}
 
     std::string text() const {
@@ -143,7 +157,7 @@ class ComposeText {
                 compose_text(path_from(folder_, absolute(options_.repository).string())));
         text += "  stop_grace_period: 60s  # a peer that is stopped agrees with the others first\n";
         text += "  volumes:\n" + mount(absolute(options_.file).string(), cluster_file_there);
-        if (!settings_.data.path.empty()) text += mount(settings_.data.path, data_there);
+        for (const Mount& other : mounts_) text += mount(other.here, other.there);
         return text +
                fmt::format("    - {{type: volume, source: results, target: {}}}\n", results_there);
     }
@@ -159,7 +173,7 @@ class ComposeText {
             for (const std::string& override_text : options_.overrides)
                 set(compose_text(override_text));
             if (!fits_) set("*peer-list");
-            if (!settings_.data.path.empty()) set(fmt::format("data.path={}", data_there));
+            for (const Mount& mount : mounts_) set(fmt::format("{}={}", mount.key, mount.there));
             set(fmt::format("output={}/{}", results_there, peer.name));
             text += "]\n";
         }
@@ -169,6 +183,7 @@ class ComposeText {
     const Settings& settings_;
     const ComposeOptions& options_;
     const fs::path folder_;
+    const std::vector<Mount> mounts_;
     const bool fits_;
 };
 
