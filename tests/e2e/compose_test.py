@@ -87,24 +87,21 @@ def build_image(ako, source, folder, full):
     os.mkdir(context)
     run("strip", "-o", os.path.join(context, "ako"), ako)
     with open(os.path.join(context, "Dockerfile"), "w") as file:
-        file.write(f"FROM {RUNTIME_IMAGE}\nCOPY ako /usr/local/bin/ako\nRUN [\"ako\", \"--version\"]\n")
+        file.write(f"FROM {RUNTIME_IMAGE}\nCOPY ako /usr/local/bin/ako\n"
+                   'RUN ["ako", "--version"]\n')
     return replace_image(IMAGE, context)
 
 
 class Cluster:
-    """The services of a Compose file, with the image of this test and few epochs, in a project of
-    their own; removed with everything they made when the block ends."""
+    """The services of Compose files in a project of their own, removed with everything they made
+    when the block ends."""
 
-    def __init__(self, compose, compose_file, folder, services, epochs):
-        self.name = f"ako-test-{os.getpid()}-{os.path.basename(folder)[-8:].lower()}"
+    def __init__(self, bench, services, *files):
+        self.name = f"ako-test-{os.getpid()}-{os.path.basename(bench.folder)[-8:].lower()}"
         self.services = services
-        override = os.path.join(folder, "override.yaml")
-        with open(override, "w") as file:
-            file.write("services:\n")
-            for service, words in services.items():
-                words = [*words, "--set", f"training.epochs={epochs}"]
-                file.write(f"  {service}: {{image: {IMAGE}, command: {json.dumps(words)}}}\n")
-        self.words = [*compose, "-p", self.name, "-f", compose_file, "-f", override]
+        self.words = [*bench.compose, "-p", self.name]
+        for file in files:
+            self.words += ["-f", file]
 
     def __enter__(self):
         return self
@@ -148,11 +145,15 @@ class Cluster:
 
 
 def shipped_cluster(bench, epochs):
-    services = {name: ["train", "/ako/cluster.yaml", "--peer", name, "--set",
-                       "data.path=/ako/data", "--set", f"output=/results/{name}"]
-                for name in "abcd"}
-    return Cluster(bench.compose, os.path.join(bench.source, COMPOSE_FILE), bench.folder, services,
-                   epochs)
+    """The shipped file, but with the image of this test and few epochs."""
+    override = os.path.join(bench.folder, "override.yaml")
+    with open(override, "w") as file:
+        file.write("services:\n")
+        for name in "abcd":
+            words = ["train", "/ako/cluster.yaml", "--peer", name, "--set", "data.path=/ako/data",
+                     "--set", f"output=/results/{name}", "--set", f"training.epochs={epochs}"]
+            file.write(f"  {name}: {{image: {IMAGE}, command: {json.dumps(words)}}}\n")
+    return Cluster(bench, "abcd", os.path.join(bench.source, COMPOSE_FILE), override)
 
 
 def case_up(bench):
@@ -197,6 +198,22 @@ def case_other_version(bench):
         wait_for(lambda: re.search(r"a: a:7701 \([\d.]+\) refuse.*another configuration.*"
                                    r"training_digest: expected", cluster.log("b")),
                  "b says that a has another configuration", 60)
+
+
+def case_written_for_any_file(bench):
+    """What `ako compose` writes for loopback addresses, in a folder of a difficult name."""
+    folder = os.path.join(bench.folder, "its $own: folder")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "cluster.yaml"), "w") as file:
+        file.write("{run: any, model: mlp, "
+                   f"data: {{path: '{bench.source}/experiments/mnist/data'}}, "
+                   "peers: [{name: first, address: '127.0.0.1:7701'}, "
+                   "{name: Second_2, address: '127.0.0.1:7702'}]}\n")
+    run(bench.ako, "compose", "cluster.yaml", "--image", IMAGE, "--set", "training.epochs=0.3",
+        "-o", "compose.yaml", cwd=folder)
+    with Cluster(bench, ["first", "Second_2"], os.path.join(folder, "compose.yaml")) as cluster:
+        cluster.up()
+        cluster.check_trained(80)
 
 
 CASES = {name[len("case_"):]: case for name, case in list(globals().items())
