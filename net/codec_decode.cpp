@@ -120,6 +120,7 @@ Header get(wire::Partial::Reader in) {
     const auto checksums = limited(in.getChecksums(), checksums_max, "checksums");
     partial.checksums.reserve(checksums.size());
     for (const std::uint32_t checksum : checksums) partial.checksums.push_back(checksum);
+    partial.bound_at = time(in.getBoundAt(), "bound_at");
     return partial;
 }
 

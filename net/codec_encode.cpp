@@ -67,6 +67,7 @@ void put(wire::Header::Builder header, const Partial& partial) {
     const unsigned count = list_size(partial.checksums.size(), checksums_max);
     auto checksums = out.initChecksums(count);
     for (unsigned i = 0; i < count; ++i) checksums.set(i, partial.checksums[i]);
+    out.setBoundAt(partial.bound_at.count());
 }
 
 void put(wire::Header::Builder header, const Status& status) {

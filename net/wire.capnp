@@ -63,6 +63,7 @@ struct Partial {
   sealedAt @5 :Int64;         # nanoseconds on the clock of `origin`
   relayed @6 :Bool;
   checksums @7 :List(UInt32); # CRC-32C of each block
+  boundAt @8 :Int64;          # nanoseconds on the sender's clock; 0 = not said
 }
 
 # "This is how I am and what I hold": the state of the sender, repeated as its heartbeat.

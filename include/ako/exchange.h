@@ -36,7 +36,8 @@ struct LinkView {
     double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown
     Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row
     double staleness_ms =
-        0;  ///< age of the oldest block held, by the estimate of when it was sealed
+        0;              ///< age of the oldest block held, by the estimate of when it was sealed
+    double age_ms = 0;  ///< of the newest partials on arrival, since their binding; their median
 };
 
 /// How a run ended for this peer.

@@ -61,6 +61,7 @@ struct Partial {
     Time sealed_at{};  ///< clock of `origin`: when its snapshot was published
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by `origin`
+    Time bound_at{};  ///< clock of the sender: when the link asked for it; 0 = not said
 
     bool operator==(const Partial&) const = default;
 };

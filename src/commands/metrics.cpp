@@ -92,6 +92,7 @@ void Metrics::update_totals() {
         link.partitions = view.partitions;
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
+        link.age_ms = view.age_ms;
     }
     if (const auto verdict = exchange_->newest_verdict()) {
         line_.accuracy = std::round(static_cast<double>(verdict->accuracy) * 1e6) / 1e6;

@@ -12,7 +12,8 @@
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
 //   links         the same per link, and live, advancing, partitions (observed P; 0: not known),
-//                 staleness_rounds, staleness_ms
+//                 staleness_rounds, staleness_ms, age_ms (from the binding of a partial at its
+//                 sender to its arrival here: median of the newest, by the estimate of the clocks)
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct LinkLine {
     double partitions = 0;
     std::uint64_t staleness_rounds = 0;
     double staleness_ms = 0;
+    double age_ms = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
     double egress_mbit = 0;

@@ -65,6 +65,7 @@ std::optional<OutFrame> AkoLinks::own_partial(PeerIndex peer, std::size_t payloa
     Partial header{settings_.self, snapshot.version, *run, snapshot.sealed_at, false, {}};
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);
+    header.bound_at = clock_.now();
     AKO_ASSERT((sending_[index] & peer_bit(peer)) == 0, "two frames at once for one peer");
     sending_[index] |= peer_bit(peer);
     return OutFrame{std::move(header),
@@ -76,6 +77,7 @@ OutFrame AkoLinks::relay_frame(PeerIndex peer) {
     Link& link = links_[peer];
     auto relay = std::make_shared<Relay>(std::move(link.relays.front()));
     link.relays.pop_front();
+    relay->header.bound_at = clock_.now();
     const std::span<const std::byte> payload = relay->payload.bytes();
     return OutFrame{relay->header, payload, BufferRef([this, relay, peer] {
                         outbox_.relay_sent(peer, relay->payload.bytes().size());

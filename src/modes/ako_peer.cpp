@@ -59,7 +59,8 @@ AkoPeer::AkoPeer(const AkoSettings& settings, std::span<const float> initial, In
       current_(outbox.spare()),
       update_(blocks_.block_elements()),
       difference_(blocks_.block_elements()),
-      sealed_at_(settings.peer_count(), std::vector<Time>(blocks_.count())) {
+      sealed_at_(settings.peer_count(), std::vector<Time>(blocks_.count())),
+      ages_(settings.peer_count()) {
     ledger_.set_own(snapshots_[current_]);
     outbox_.lift_grants(true);
     post_status(true);
@@ -213,6 +214,10 @@ void AkoPeer::handle(Arrival& arrival, Time now) {
 
 void AkoPeer::handle_partial(const Arrival& arrival, Time now) {
     const auto& partial = std::get<Partial>(arrival.header);
+    if (partial.bound_at != Time{0}) {
+        const auto bound_at = membership_[arrival.from].clock.to_local(partial.bound_at);
+        if (bound_at) ages_[arrival.from].add(arrival.arrived_at - *bound_at);
+    }
     std::optional<Time> sealed_at;
     if (!partial.relayed) {
         membership_.heard_round(arrival.from, partial.version.round, round_);
@@ -362,13 +367,14 @@ void AkoPeer::copy_anchor(std::span<float> out) const {
 
 LinkView AkoPeer::link(PeerIndex peer, Time now) const {
     const PeerView& view = membership_[peer];
-    LinkView link{peer, view.live(), membership_.advancing(peer, round_), 0, 0, 0};
+    LinkView link{peer, view.live(), membership_.advancing(peer, round_), 0, 0, 0, 0};
     const Round lowest = ledger_.held(peer).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
     const auto oldest = *std::min_element(sealed_at_[peer].begin(), sealed_at_[peer].end());
     if (oldest != Time{0}) {
         link.staleness_ms = std::chrono::duration<double, std::milli>(now - oldest).count();
     }
+    link.age_ms = std::chrono::duration<double, std::milli>(ages_[peer].median()).count();
     return link;
 }
 

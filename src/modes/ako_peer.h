@@ -18,6 +18,7 @@
 #include "src/optimizer.h"
 #include "src/outbox.h"
 #include "src/own_row.h"
+#include "src/recent_ages.h"
 #include "src/relay.h"
 #include "src/replica.h"
 #include "src/snapshots.h"
@@ -109,6 +110,7 @@ class AkoPeer {
     std::vector<float> update_;                 ///< one block
     std::vector<float> difference_;             ///< one block
     std::vector<std::vector<Time>> sealed_at_;  ///< [peer][block], our clock; of what is held
+    std::vector<RecentAges> ages_;              ///< [peer], of what came over its link
 
     std::optional<Time> waiting_since_;
     bool started_ = false;

@@ -74,6 +74,7 @@ class RandomHeaders {
         Partial partial{peer(), version(), {u32(), u32()}, time(), below(2) == 1, {}};
         partial.checksums.resize(below(100));
         for (auto& checksum : partial.checksums) checksum = u32();
+        partial.bound_at = time();
         return partial;
     }
     Status status() {
@@ -196,6 +197,9 @@ TEST_CASE("values that cannot be meant are refused by name") {
     partial.origin = 0;
     partial.sealed_at = Time{-1};
     CHECK(names(partial, "sealed_at"));
+    partial.sealed_at = Time{0};
+    partial.bound_at = Time{-1};
+    CHECK(names(partial, "bound_at"));
     Status status;
     status.loss = nan;
     CHECK(names(status, "loss"));

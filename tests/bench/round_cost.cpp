@@ -1,0 +1,114 @@
+// What a round of the mode `ako` costs the compute thread beside the gradient: taking in the whole
+// rows of three other peers, and making and publishing its own update; LeNet's size, both by the
+// processor time of the thread. Usage: round_cost [ROUNDS]. Prints medians.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "src/checksum.h"
+#include "src/modes/ako_peer.h"
+
+namespace {
+
+using namespace ako;
+
+constexpr std::size_t parameter_count = 431'080;
+constexpr PeerIndex peer_count = 4;
+constexpr Time round_time = std::chrono::milliseconds(10);
+
+double thread_ms() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+AkoSettings make_settings() {
+    AkoSettings settings;
+    for (PeerIndex peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
+    settings.sample_budget = std::uint64_t{1} << 40;
+    settings.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+    return settings;
+}
+
+/// A peer whose network half is played here: everything that others send arrives every round.
+class Bench {
+  public:
+    Bench() {
+        for (PeerIndex peer = 1; peer < peer_count; ++peer) {
+            inbox_.set_presence(peer, Presence::up);
+            rows_.emplace_back(parameter_count);
+        }
+    }
+
+    void round(std::vector<double>& drain_ms, std::vector<double>& end_ms) {
+        now_ += round_time;
+        ++round_;
+        for (PeerIndex peer = 1; peer < peer_count; ++peer) send_row(peer);
+        const double began = thread_ms();
+        peer_.begin_round(now_);
+        const double drained = thread_ms();
+        for (float& element : gradient_) element = -element;  // as a network would have written it
+        const double computed = thread_ms();
+        if (!peer_.end_round(gradient_, {64, 0.5f}, now_)) std::abort();
+        drain_ms.push_back(drained - began);
+        end_ms.push_back(thread_ms() - computed);
+        const Mail mail = outbox_.take();
+        if (newest_) outbox_.give_back(*newest_);  // as the network half does
+        newest_ = mail.snapshot;
+    }
+
+  private:
+    void send_row(PeerIndex peer) {
+        std::vector<float>& row = rows_[peer - 1];
+        for (std::size_t k = 0; k < row.size(); ++k) row[k] += 1e-3f;
+        for (BlockIndex first = 0; first < blocks_.count();) {
+            const BlockRun run{first, std::min(blocks_.run_count_max(), blocks_.count() - first)};
+            const Range range = blocks_.range(run);
+            PooledBuffer payload = std::move(*pool_.take(range.count * sizeof(float)));
+            std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
+                        payload.floats().begin());
+            Partial header{peer, {first_incarnation, round_}, run, now_ - round_time / 2, false,
+                           {}};
+            for (BlockIndex block = first; block < first + run.count; ++block) {
+                const Range one = blocks_.range(block);
+                header.checksums.push_back(
+                    crc32c(std::span<const float>(row).subspan(one.first, one.count)));
+            }
+            inbox_.push({peer, std::move(header), std::move(payload), now_});
+            first += run.count;
+        }
+    }
+
+    const AkoSettings settings_ = make_settings();
+    const Blocks blocks_{parameter_count};
+    const std::vector<float> initial_ = std::vector<float>(parameter_count, 1.0f);
+    std::vector<float> gradient_ = std::vector<float>(parameter_count, 1e-3f);
+    BufferPool pool_{std::size_t{64} << 20};
+    Inbox inbox_{peer_count};
+    Outbox outbox_{peer_count};
+    Snapshots snapshots_{blocks_};
+    AkoPeer peer_{settings_, initial_, inbox_, outbox_, snapshots_};
+    std::vector<std::vector<float>> rows_;  ///< [peer - 1]
+    Time now_ = std::chrono::seconds(10);
+    Round round_ = 0;
+    std::optional<SnapshotIndex> newest_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const int rounds = argc > 1 ? std::max(10, std::atoi(argv[1])) : 300;
+    Bench bench;
+    std::vector<double> drain_ms;
+    std::vector<double> end_ms;
+    for (int round = 0; round < rounds; ++round) bench.round(drain_ms, end_ms);
+    std::printf("three rows taken in: %.2f ms, own update: %.2f ms of processor time\n",
+                median(drain_ms), median(end_ms));
+}
