@@ -87,6 +87,8 @@ int run_command_line(int count, char** words) {
     add_cluster_file(*launch_words, launch_options.file, launch_options.overrides);
     launch_words->add_flag("--free-ports", launch_options.free_ports,
                            "use free ports of 127.0.0.1 instead of the file's addresses");
+    launch_words->add_flag("--plain", launch_options.plain,
+                           "show rows of text instead of the live view, as in a pipe");
 
     EvaluateOptions evaluate_options;
     CLI::App* evaluate_words = app.add_subcommand(

@@ -15,6 +15,7 @@
 #include "ako/clock.h"
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "src/commands/live_view.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/peer_child.h"
 #include "src/commands/peer_result.h"
@@ -22,6 +23,7 @@
 #include "src/commands/run_display.h"
 #include "src/commands/run_folder.h"
 #include "src/commands/summary.h"
+#include "src/commands/terminal.h"
 #include "src/commands/training_data.h"
 #include "src/config/cluster_file.h"
 
@@ -29,18 +31,17 @@ namespace ako {
 
 namespace {
 
-/// A peer that has said nothing for so many seconds gets a row that says so.
-constexpr double silence_noted_s = 2.5;
-/// Seconds between two rows of a peer in the final exchange, in which there is little to tell.
-constexpr double finishing_row_s = 5;
-
-/// SIGINT, SIGTERM and SIGCHLD as something to read. The signals stay blocked for launch.
+/// Signals as something to read: SIGINT, SIGTERM, SIGCHLD, and with a live view those of a
+/// terminal. They stay blocked for launch.
 class SignalQueue {
   public:
-    SignalQueue() {
+    explicit SignalQueue(bool live) {
         sigset_t signals;
         sigemptyset(&signals);
         for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals, number);
+        if (live) {
+            for (const int number : {SIGWINCH, SIGTSTP}) sigaddset(&signals, number);
+        }
         sigprocmask(SIG_BLOCK, &signals, nullptr);
         ::signal(SIGPIPE, SIG_IGN);
         fd_ = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -51,43 +52,64 @@ class SignalQueue {
     SignalQueue& operator=(const SignalQueue&) = delete;
 
     int fd() const { return fd_; }
-    /// How many requests to end have come.
-    int take_interrupts() const {
-        int interrupts = 0;
+    struct Taken {
+        int interrupts = 0;  ///< requests to end
+        bool resized = false;
+        bool suspend = false;
+    };
+    Taken take() const {
+        Taken taken;
         signalfd_siginfo info{};
         while (read(fd_, &info, sizeof info) == sizeof info) {
-            if (info.ssi_signo != SIGCHLD) ++interrupts;
+            taken.interrupts += info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ? 1 : 0;
+            taken.resized |= info.ssi_signo == SIGWINCH;
+            taken.suspend |= info.ssi_signo == SIGTSTP;
         }
-        return interrupts;
+        return taken;
     }
 
   private:
     int fd_ = -1;
 };
 
+std::vector<std::string> names_of(const Settings& settings) {
+    std::vector<std::string> names;
+    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
+    return names;
+}
+
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
-    Launch(const Settings& settings, std::string folder)
+    Launch(const Settings& settings, std::string folder, bool live)
         : settings_(settings),
           folder_(std::move(folder)),
-          display_(names(settings), settings.run) {}
+          signals_(live),
+          state_(settings.run, settings.training.epochs, names_of(settings)) {
+        if (live)
+            view_ = std::make_unique<LiveView>(names_of(settings));
+        else
+            view_ = std::make_unique<RunDisplay>(names_of(settings));
+    }
 
     ExitStatus run() {
         for (const PeerSettings& peer : settings_.peers)
             children_.push_back(std::make_unique<PeerChild>(
                 peer.name, std::vector<std::string>{folder_ + "/config.yaml", "--peer", peer.name,
                                                     "--output-dir", folder_}));
-        double next_row = 1;
+        double next_second = 0;
         while (!all_over()) {
-            wait_until(next_row);
+            wait_until(next_second);
             take_signals();
-            for (const auto& child : children_) attend(*child);
-            if (seconds() < next_row) continue;
-            show_second();
-            next_row = std::floor(seconds()) + 1;
+            if (input_ready_ && view_->take_input(state_) && !interrupted_) interrupt(1);
+            for (std::size_t k = 0; k < children_.size(); ++k) attend(k);
+            if (seconds() < next_second) continue;
+            state_.refresh(seconds());
+            view_->show_second(state_);
+            next_second = std::floor(seconds()) + 1;
         }
-        display_.clear_bar();
+        state_.refresh(seconds());
+        view_->close(state_);
         const Summary summary = summarize();
         write_whole_file(folder_ + "/summary.json", summary.json());
         fmt::print("\n{}", summary.text(folder_));
@@ -95,12 +117,6 @@ class Launch {
     }
 
   private:
-    static std::vector<std::string> names(const Settings& settings) {
-        std::vector<std::string> names;
-        for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
-        return names;
-    }
-
     double seconds() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
 
     /// All have ended, and all they said is read.
@@ -110,8 +126,9 @@ class Launch {
         });
     }
 
-    void wait_until(double moment) const {
-        std::vector<pollfd> watched = {{signals_.fd(), POLLIN, 0}};
+    void wait_until(double moment) {
+        std::vector<pollfd> watched = {{signals_.fd(), POLLIN, 0},
+                                       {input_gone_ ? -1 : view_->input_fd(), POLLIN, 0}};
         for (const auto& child : children_) {
             for (const int fd : {child->log().fd(), child->report().fd()}) {
                 if (fd >= 0) watched.push_back({fd, POLLIN, 0});
@@ -119,57 +136,44 @@ class Launch {
         }
         const double left_ms = std::max(0.0, (moment - seconds()) * 1e3);
         poll(watched.data(), watched.size(), static_cast<int>(left_ms) + 1);
+        input_ready_ = (watched[1].revents & POLLIN) != 0;
+        input_gone_ |= watched[1].revents != 0 && !input_ready_;
     }
 
     void take_signals() {
-        const int interrupts = signals_.take_interrupts();
-        if (interrupts == 0) return;
-        const bool again = interrupted_ || interrupts > 1;
+        const SignalQueue::Taken taken = signals_.take();
+        if (taken.interrupts > 0) interrupt(taken.interrupts);
+        if (taken.suspend) view_->suspend(state_);
+        if (taken.resized) view_->resized(state_);
+    }
+
+    void interrupt(int times) {
+        const bool again = interrupted_ || times > 1;
         interrupted_ = true;
         say(again ? "interrupted again: ending the peers at once"
                   : "interrupted: the peers stop after this round; once more ends them at once");
         for (const auto& child : children_) child->signal(again ? SIGKILL : SIGINT);
     }
 
-    void attend(PeerChild& child) {
-        for (const std::string& line : child.log().read_lines())
-            display_.show_log(seconds(), child.name(), line);
-        child.read_report(seconds());
+    void attend(std::size_t k) {
+        PeerChild& child = *children_[k];
+        for (const std::string& line : child.log().read_lines()) log(child.name(), line);
+        for (MetricsLine& line : child.read_report())
+            state_.take_line(k, std::move(line), seconds());
+        if (!child.ended()) return;
+        state_.take_exit(k, child.exit());
         // One that cannot start would leave the others waiting for it.
-        if (child.ended() && child.exit() == exit_start_up && !start_failed_ && !interrupted_) {
+        if (child.exit() == exit_start_up && !start_failed_ && !interrupted_) {
             start_failed_ = true;
             say(fmt::format("{} could not start: stopping the others", child.name()));
             for (const auto& other : children_) other->signal(SIGINT);
         }
     }
 
-    void say(const std::string& text) { display_.show_log(seconds(), "ako", text); }
-
-    void show_second() {
-        double progress = 0;
-        std::string phase = "starting";
-        for (const auto& child : children_) {
-            const auto& line = child->last_line();
-            if (!line) continue;
-            progress = std::max(progress, line->progress);
-            if (line->phase == "training" || phase == "starting") phase = line->phase;
-            if (child->ended() || line->phase == "done") continue;
-            show_peer(child->name(), *line, seconds() - child->last_line_at());
-        }
-        display_.show_progress(seconds(), progress, phase);
-    }
-
-    /// The row of one peer, whose newest line is so many seconds old.
-    void show_peer(const std::string& name, const MetricsLine& line, double age) {
-        if (line.phase == "finishing") {
-            if (std::fmod(age, finishing_row_s) < 1)
-                display_.show_state(seconds(), name, line.round, "final exchange");
-        } else if (age > silence_noted_s) {
-            display_.show_state(seconds(), name, line.round,
-                                fmt::format("silent for {:.0f} s", age));
-        } else {
-            display_.show_row(seconds(), name, line);
-        }
+    void say(const std::string& text) { log("ako", text); }
+    void log(const std::string& name, const std::string& text) {
+        state_.take_log({seconds(), name, text});
+        view_->show_log(state_.log().back());
     }
 
     Summary summarize() {
@@ -177,19 +181,21 @@ class Launch {
         summary.run = settings_.run;
         summary.seconds = seconds();
         summary.interrupted = interrupted_;
-        for (const auto& child : children_) {
+        for (std::size_t k = 0; k < children_.size(); ++k) {
+            const PeerChild& child = *children_[k];
+            const MetricsLine& line = state_.peers()[k].line;
             PeerResult result;
             if (auto written =
-                    read_result(fmt::format("{}/result-{}.json", folder_, child->name())))
+                    read_result(fmt::format("{}/result-{}.json", folder_, child.name()))) {
                 result = *written;
-            else if (const auto& line = child->last_line()) {
-                result.rounds = line->round;
-                result.images = line->images;
-                result.egress_bytes = line->egress_bytes;
-                result.ingress_bytes = line->ingress_bytes;
+            } else {
+                result.rounds = line.round;
+                result.images = line.images;
+                result.egress_bytes = line.egress_bytes;
+                result.ingress_bytes = line.ingress_bytes;
             }
-            result.name = child->name();
-            result.exit = child->exit();
+            result.name = child.name();
+            result.exit = child.exit();
             summary.peers.push_back(result);
         }
         return summary;
@@ -200,8 +206,11 @@ class Launch {
     const SteadyClock clock_;
     const Time began_ = clock_.now();
     SignalQueue signals_;
-    RunDisplay display_;
+    RunState state_;
+    std::unique_ptr<RunView> view_;
     std::vector<std::unique_ptr<PeerChild>> children_;
+    bool input_ready_ = false;
+    bool input_gone_ = false;  ///< nobody can press keys any more
     bool interrupted_ = false;
     bool start_failed_ = false;
 };
@@ -220,7 +229,8 @@ ExitStatus launch(const LaunchOptions& options) {
     Settings settings = read_cluster_file(options.file, options.overrides);
     if (options.free_ports) use_free_ports(settings);
     check_before(settings);
-    return Launch(settings, make_run_folder(settings)).run();
+    const bool live = !options.plain && Terminal::usable();
+    return Launch(settings, make_run_folder(settings), live).run();
 }
 
 }  // namespace ako

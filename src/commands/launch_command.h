@@ -12,6 +12,7 @@ struct LaunchOptions {
     std::string file;
     std::vector<std::string> overrides;  ///< of --set
     bool free_ports = false;             ///< other ports than the file's, on 127.0.0.1
+    bool plain = false;                  ///< rows of text on a terminal, too
 };
 
 /// Returns the exit status: see Summary::exit_status. Throws StartupError.

@@ -46,6 +46,7 @@ Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)
 
 void Metrics::round_done(const RoundReport& report) {
     line_.phase = "training";
+    line_.waiting_for.clear();
     line_.round = report.round;
     line_.images += report.samples;
     line_.progress = report.progress;
@@ -63,11 +64,22 @@ void Metrics::stopping(const std::string&) {
 }
 
 void Metrics::finished(const FinishReport&) {
-    line_.phase = "done";
+    line_.phase = "evaluating";
     write_line(clock_.now());
 }
 
+void Metrics::waits(const std::vector<PeerIndex>& missing) {
+    const Time now = clock_.now();
+    if (now < due_at_) return;
+    // A wait between two rounds of the same second is part of the training.
+    if (line_.phase != "finishing" && rounds_since_ == 0) line_.phase = "waiting";
+    line_.waiting_for.clear();
+    for (const PeerIndex peer : missing) line_.waiting_for.push_back(peer_names_[peer]);
+    write_line(now);
+}
+
 const MetricsLine& Metrics::last() {
+    if (line_.phase == "evaluating") line_.phase = "done";
     write_line(clock_.now());
     return line_;
 }
@@ -85,6 +97,7 @@ void Metrics::update_totals() {
         line_.ingress_bytes += link.ingress_bytes;
     }
     if (exchange_ == nullptr) return;
+    line_.progress = exchange_->progress();
     for (const LinkView& view : exchange_->links()) {
         LinkLine& link = link_to(view.peer);
         link.live = view.live;

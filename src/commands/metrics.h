@@ -29,8 +29,10 @@ class Metrics final : public TrainingObserver {
     void evaluation_done(const Verdict& verdict) override;
     void stopping(const std::string& why) override;
     void finished(const FinishReport& report) override;
+    /// The exchange waits: at the start for the peers that are missing.
+    void waits(const std::vector<PeerIndex>& missing);
 
-    /// The newest line, brought up to date.
+    /// The last line, brought up to date.
     const MetricsLine& last();
 
   private:

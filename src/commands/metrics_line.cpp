@@ -1,6 +1,5 @@
 #include "src/commands/metrics_line.h"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -43,28 +42,10 @@ LinkLine link_from(const ordered_json& json) {
 
 }  // namespace
 
-double MetricsLine::partitions() const {
-    double sum = 0;
-    int known = 0;
-    for (const LinkLine& link : links) {
-        if (!link.live || link.partitions <= 0) continue;
-        sum += link.partitions;
-        ++known;
-    }
-    return known == 0 ? 0 : sum / known;
-}
-
-std::uint64_t MetricsLine::staleness_rounds() const {
-    std::uint64_t most = 0;
-    for (const LinkLine& link : links) {
-        if (link.live) most = std::max(most, link.staleness_rounds);
-    }
-    return most;
-}
-
 std::string to_json_text(const MetricsLine& line) {
     ordered_json json = {{"time", rounded(line.time)},
                          {"phase", line.phase},
+                         {"waiting_for", line.waiting_for},
                          {"round", line.round},
                          {"images", line.images},
                          {"images_per_s", rounded(line.images_per_s)},
@@ -87,6 +68,7 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     MetricsLine line;
     line.time = json.at("time");
     line.phase = json.at("phase");
+    line.waiting_for = json.at("waiting_for").get<std::vector<std::string>>();
     line.round = json.at("round");
     line.images = json.at("images");
     line.images_per_s = json.at("images_per_s");

@@ -2,7 +2,9 @@
 // metrics-<peer>.jsonl and on the pipe to `ako launch`. Values; any thread.
 //
 //   time          seconds since this peer's process began
-//   phase         "waiting" (for the start), "training", "finishing" (the final exchange), "done"
+//   phase         "waiting" (for other peers), "training", "finishing" (the final exchange),
+//                 "evaluating" (what came out of it), "done"
+//   waiting_for   names of the peers, while waiting
 //   round         rounds this peer has made
 //   images        images this peer has computed on; images_per_s over the time since the last line
 //   loss          mean over the rounds since the last line
@@ -16,6 +18,7 @@
 //                 sender to its arrival here: median of the newest, by the estimate of the clocks)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +43,7 @@ struct LinkLine {
 struct MetricsLine {
     double time = 0;
     std::string phase;
+    std::vector<std::string> waiting_for;
     std::uint64_t round = 0;
     std::uint64_t images = 0;
     double images_per_s = 0;
@@ -54,9 +58,23 @@ struct MetricsLine {
     std::vector<LinkLine> links;
 
     /// Mean observed P over the live links that know theirs; 0 if none does.
-    double partitions() const;
+    double partitions() const {
+        double sum = 0;
+        int known = 0;
+        for (const LinkLine& link : links) {
+            if (!link.live || link.partitions <= 0) continue;
+            sum += link.partitions;
+            ++known;
+        }
+        return known == 0 ? 0 : sum / known;
+    }
     /// The largest staleness of a live link, in rounds.
-    std::uint64_t staleness_rounds() const;
+    std::uint64_t staleness_rounds() const {
+        std::uint64_t most = 0;
+        for (const LinkLine& link : links)
+            if (link.live) most = std::max(most, link.staleness_rounds);
+        return most;
+    }
 };
 
 /// One line of JSON, without the line break.

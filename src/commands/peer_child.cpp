@@ -120,13 +120,11 @@ PeerChild::PeerChild(const std::string& name, const std::vector<std::string>& ar
     if (pid_ < 0) refuse_start("fork");
 }
 
-void PeerChild::read_report(double seconds) {
-    for (const std::string& text : report_.read_lines()) {
-        if (auto line = parse_metrics_line(text)) {
-            last_line_ = std::move(line);
-            last_line_at_ = seconds;
-        }
-    }
+std::vector<MetricsLine> PeerChild::read_report() {
+    std::vector<MetricsLine> lines;
+    for (const std::string& text : report_.read_lines())
+        if (auto line = parse_metrics_line(text)) lines.push_back(std::move(*line));
+    return lines;
 }
 
 void PeerChild::signal(int number) const {

@@ -38,12 +38,10 @@ class PeerChild {
 
     const std::string& name() const { return name_; }
     LinePipe& log() { return log_; }
-    LinePipe& report() { return report_; }
+    const LinePipe& report() const { return report_; }
 
-    /// Takes in the metrics lines that have come; `seconds` is when, since the run began.
-    void read_report(double seconds);
-    const std::optional<MetricsLine>& last_line() const { return last_line_; }
-    double last_line_at() const { return last_line_at_; }
+    /// The metrics lines that have come.
+    std::vector<MetricsLine> read_report();
 
     /// Sends a signal, if it still runs.
     void signal(int number) const;
@@ -61,8 +59,6 @@ class PeerChild {
     LinePipe report_;
     pid_t pid_ = -1;
     std::optional<int> wait_status_;
-    std::optional<MetricsLine> last_line_;
-    double last_line_at_ = 0;
 };
 
 }  // namespace ako

@@ -1,56 +1,43 @@
-// The display of a run: a table with a row per second and peer, the peers' log lines between its
-// rows and, where standard output is a terminal, a progress bar below. One thread.
+// The display of a run as text, for files, pipes and `ako train`: a table with a row per second and
+// peer, and the peers' log lines between its rows. No control characters. One thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "src/commands/metrics_line.h"
+#include "src/commands/run_view.h"
 
 namespace ako {
 
-class RunDisplay {
+class RunDisplay final : public RunView {
   public:
-    /// `run` is the run's name, shown beside the bar.
-    RunDisplay(const std::vector<std::string>& peer_names, std::string run);
-    /// Takes the bar away.
-    ~RunDisplay();
-    RunDisplay(const RunDisplay&) = delete;
-    RunDisplay& operator=(const RunDisplay&) = delete;
+    explicit RunDisplay(const std::vector<std::string>& peer_names);
 
-    /// One row; `seconds` since the run began.
-    void show_row(double seconds, const std::string& name, const MetricsLine& line);
-    /// A row of a peer that makes no rounds now: `round` is its last, `what` what it does instead.
-    void show_state(double seconds, const std::string& name, std::uint64_t round,
-                    const std::string& what);
-    /// A line of a peer's log.
-    void show_log(double seconds, const std::string& name, const std::string& text);
-    /// Draws the bar anew. `progress` is 0 .. 1 of the whole run.
-    void show_progress(double seconds, double progress, const std::string& phase);
-    /// Takes the bar away, for text of others.
-    void clear_bar();
+    void show_log(const LogEntry& entry) override;
+    void show_second(const RunState& state) override;
+    void close(const RunState&) override {}
 
-    bool terminal() const { return terminal_; }
-    /// `text` in bold where standard output is a terminal.
-    std::string bold(const std::string& text) const;
+    /// What one peer says of itself, `seconds` since the run began.
+    void show_line(double seconds, const std::string& name, const MetricsLine& line);
 
   private:
+    void show_row(double seconds, const std::string& name, const MetricsLine& line);
+    /// A row of a peer that makes no rounds now: `round` is its last, `doing` what it does instead.
+    void show_doing(double seconds, const std::string& name, std::uint64_t round,
+                    const std::string& doing);
     void write_row(const std::string& row);
-    std::optional<double> seconds_left(double seconds, double progress);
 
-    // Constant after construction.
-    const std::size_t name_width_;
-    const std::string run_;
-    const bool terminal_;
-    const bool colours_;
-
+    const std::size_t name_width_;  // constant after construction
     std::size_t rows_since_header_;
-    std::string bar_;
-    double training_began_ = -1;  ///< when progress was first above 0; and how much it was
-    double progress_began_ = 0;
+    struct Shown {
+        std::string doing;
+        double seconds;
+    };
+    std::map<std::string, Shown> shown_;  ///< by peer: its newest row without figures
 };
 
 }  // namespace ako

@@ -99,15 +99,11 @@ TransportSettings transport_settings(const Settings& settings, PeerIndex self, H
 }
 
 /// Where metrics lines go: to `ako launch`, or to this terminal.
-std::function<void(const MetricsLine&)> line_listener(const TrainOptions& options,
-                                                      const Settings& settings) {
+std::function<void(const MetricsLine&)> line_listener(const TrainOptions& options) {
     if (options.report_fd < 0) {
-        auto display = std::make_shared<RunDisplay>(std::vector{options.peer}, settings.run);
+        auto display = std::make_shared<RunDisplay>(std::vector{options.peer});
         return [display, name = options.peer](const MetricsLine& line) {
-            if (line.phase == "training")
-                display->show_row(line.time, name, line);
-            else
-                display->show_state(line.time, name, line.round, line.phase);
+            display->show_line(line.time, name, line);
         };
     }
     // A launch that is stopped must not stop its peers with it: lines that find no room are
@@ -221,9 +217,8 @@ class PeerProcess {
             options_.output_dir.empty() ? make_run_folder(settings_) : options_.output_dir;
         log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
         Metrics metrics(fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
-                        line_listener(options_, settings_), peer_names(settings_), self_, transport,
-                        clock);
-        AkoExchange exchange(exchange_settings(), std::move(initial), transport, clock,
+                        line_listener(options_), peer_names(settings_), self_, transport, clock);
+        AkoExchange exchange(exchange_settings(metrics), std::move(initial), transport, clock,
                              interrupts_);
         metrics.watch(exchange);
         exchange.start();
@@ -269,7 +264,7 @@ class PeerProcess {
         files.write_model(name, outcome.parameters, outcome.verdict, hex(report.digest));
     }
 
-    AkoSettings exchange_settings() const {
+    AkoSettings exchange_settings(Metrics& metrics) const {
         AkoSettings exchange;
         exchange.self = self_;
         exchange.peer_names = peer_names(settings_);
@@ -277,6 +272,7 @@ class PeerProcess {
         exchange.training = settings_.training;
         exchange.sample_budget = data_.sample_budget();
         exchange.log = log_.notice();
+        exchange.waits = [&metrics](const auto& missing) { metrics.waits(missing); };
         return exchange;
     }
 

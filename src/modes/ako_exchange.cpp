@@ -57,8 +57,13 @@ Next AkoExchange::begin_round() {
                 break;
         }
         if (!peer_.started()) log_missing();
-        inbox_.wait(wait_step);
+        wait(peer_.started() ? std::vector<PeerIndex>() : peer_.missing());
     }
+}
+
+void AkoExchange::wait(const std::vector<PeerIndex>& missing) {
+    if (settings_.waits) settings_.waits(missing);
+    inbox_.wait(wait_step);
 }
 
 void AkoExchange::log_missing() {
@@ -92,7 +97,7 @@ std::vector<LinkView> AkoExchange::links() const {
 FinishReport AkoExchange::finish(std::span<float> out) {
     while (!peer_.step_finish(clock_.now(), interrupts_ > 0)) {
         transport_.notify();
-        inbox_.wait(wait_step);
+        wait({});
     }
     outbox_.close();
     transport_.notify();

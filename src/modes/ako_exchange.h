@@ -54,6 +54,7 @@ class AkoExchange final : public Exchange {
 
   private:
     void log_missing();
+    void wait(const std::vector<PeerIndex>& missing);
 
     const AkoSettings settings_;  // constant after construction
     const std::vector<float> initial_;

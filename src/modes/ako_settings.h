@@ -21,6 +21,10 @@ struct AkoSettings {
     std::size_t block_elements = block_elements_default;
     std::function<void(const std::string&)> log;  ///< any thread; one line for people
 
+    /// Compute thread, may be empty: called at least every AkoExchange::wait_step while it waits,
+    /// at the start with the peers that are missing, later (staleness, final exchange) with none.
+    std::function<void(const std::vector<PeerIndex>& missing)> waits;
+
     std::size_t peer_count() const { return peer_names.size(); }
 };
 

@@ -9,7 +9,6 @@ Without a case, all of them. Each runs in a folder of its own, which is kept if 
 import argparse
 import json
 import os
-import pty
 import random
 import re
 import shutil
@@ -22,7 +21,8 @@ import tempfile
 import time
 import zlib
 
-from bench import Bench, Failure, PATIENCE_S, check, check_equal, wait_for
+import live_view
+from bench import Bench, Failure, check, check_equal, wait_for
 
 
 def check_all_identical(bench, count):
@@ -453,33 +453,7 @@ def case_version_and_help(bench):
     bench.start("launch").expect(2, 10)
 
 
-def case_terminal(bench):
-    """In a terminal there is a progress bar; its rows fit into 80 columns."""
-    file = bench.file(2, model="{name: synthetic, parameters: 50000, compute_ms: 10, "
-                               "samples: 40000}", training="epochs: 1, learning_rate: 0.01")
-    main, side = pty.openpty()
-    process = subprocess.Popen([bench.ako, "launch", file, "--free-ports"], cwd=bench.folder,
-                               stdout=side, stderr=side, stdin=side)
-    os.close(side)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(main, 65536)
-        except OSError:  # how a terminal's other end says that it is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    check_equal(process.wait(PATIENCE_S), 0, "exit")
-    text = shown.decode()
-    check(re.search(r"e2e \[=+ +\] +\d+ %  \d+:\d\d left", text), f"a progress bar in:\n{text}")
-    for line in text.replace("\r", "\n").split("\n"):
-        plain = re.sub(r"\033\[\d*[mK]", "", line)
-        if re.match(r" +\d+:\d\d  [ab] +\d", plain):
-            check(len(plain) <= 80, f"a row of at most 80 columns: {plain!r}")
-
-
-CASES = {name[len("case_"):]: case for name, case in list(globals().items())
+CASES = {name[len("case_"):]: case for name, case in {**globals(), **vars(live_view)}.items()
          if name.startswith("case_")}
 
 

@@ -1,0 +1,254 @@
+#include "src/commands/view/run_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/commands/view/peer_table.h"
+#include "src/commands/view/plot.h"
+#include "src/commands/view/screen_line.h"
+#include "src/commands/view/text.h"
+
+namespace ako {
+
+namespace {
+
+using Lines = std::vector<ScreenLine>;
+using Middle = ScreenChoice::Middle;
+
+constexpr std::size_t plot_rows_max = 32;
+/// Where there is room for more than the barest.
+constexpr std::size_t plot_rows_usual = 7;
+constexpr std::size_t room_usual = 16;
+constexpr std::size_t log_rows_usual = 3;
+/// Rows of peers below which the middle gives way.
+constexpr std::size_t peer_rows_min = 3;
+
+const char* const help_lines[] = {
+    " P      rounds in which one cycle over the parameters is sent",
+    " stale  rounds by which the oldest block held of any live peer is behind",
+    " links  sessions that are up, of those to all other peers",
+    " l      links: P and rounds behind; again: rates and ages; again: the plots",
+    " arrow keys  move where not all peers or links fit",
+    " q      ends the run, as Ctrl-C does: the peers stop after their round, agree",
+    "        and write what they have; Ctrl-C once more ends them at once",
+};
+
+void append(Lines& lines, const Lines& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+}
+
+/// `left` at the left end, `right` at the right one.
+ScreenLine spread(ScreenLine left, const ScreenLine& right, std::size_t columns) {
+    const std::size_t used = right.columns() + 1;
+    return left.pad_to(columns > used ? columns - used : 0).add(right);
+}
+
+ScreenLine title(const RunState& state, std::size_t columns) {
+    const bool training = state.phase() == "training";
+    ScreenLine left(" " + state.run(), Paint::strong);
+    left.add("  " + state.phase(), training ? Paint::plain : Paint::notice);
+    const std::size_t peers = state.peers().size();
+    const std::size_t at_work = state.peers_at_work();
+    ScreenLine right(training ? fmt::format("{} of {} peers", at_work, peers)
+                              : fmt::format("{} peer{}", peers, peers == 1 ? "" : "s"),
+                     training && at_work < peers ? Paint::bad : Paint::plain);
+    return spread(std::move(left), right.add("  " + clock_text(state.seconds())), columns);
+}
+
+std::string bar(double share, std::size_t width, bool unicode) {
+    const double full = std::clamp(share, 0.0, 1.0) * static_cast<double>(width);
+    const auto whole = static_cast<std::size_t>(full);
+    std::string text;
+    if (!unicode) return std::string(whole, '=') + std::string(width - whole, ' ');
+    for (std::size_t k = 0; k < whole; ++k) text += "█";
+    if (whole == width) return text;
+    // The last character in eighths.
+    const char* const parts[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    text += parts[static_cast<std::size_t>((full - static_cast<double>(whole)) * 8)];
+    return text + std::string(width - whole - 1, ' ');
+}
+
+ScreenLine progress_line(const RunState& state, const ScreenStyle& style) {
+    const auto left = state.seconds_left();
+    const std::string tail =
+        fmt::format("{:>4.0f} %   epoch {:.2f} of {:.4g}{}", std::floor(state.progress() * 100),
+                    state.progress() * state.epochs(), state.epochs(),
+                    left ? "   " + clock_text(std::ceil(*left)) + " left" : std::string());
+    const std::size_t frame = 5;  // brackets, a space on either side
+    const std::size_t used = tail.size() + frame;
+    const std::size_t width = style.columns > used + 10 ? style.columns - used : 10;
+    ScreenLine line(style.unicode ? " ▕" : " [", Paint::faint);
+    line.add(bar(state.progress(), width, style.unicode), Paint::good);
+    return line.add(style.unicode ? "▏" : "]", Paint::faint).add(tail);
+}
+
+/// Both plots beside each other.
+Lines plots(const RunState& state, std::size_t rows, const ScreenStyle& style) {
+    PlotStyle half{(style.columns - 1) / 2, rows, style.unicode, Paint::loss};
+    const auto loss = state.newest_loss();
+    const auto accuracy = state.newest_accuracy();
+    PlotTexts texts{"loss", loss ? fmt::format("{:.4f}", *loss) : "", false, true, state.epochs()};
+    Lines lines = plot(state.loss().points(), texts, half);
+    half.paint = Paint::accuracy;
+    texts = {"test accuracy", accuracy ? fmt::format("{:.2f} %", *accuracy * 100) : "not yet", true,
+             false, state.epochs()};
+    const Lines right = plot(state.accuracy().points(), texts, half);
+    for (std::size_t k = 0; k < lines.size(); ++k) lines[k].pad_to(half.columns + 1).add(right[k]);
+    return lines;
+}
+
+Lines help() {
+    Lines lines;
+    for (const char* line : help_lines) lines.emplace_back(line);
+    return lines;
+}
+
+/// Rows that the middle needs at least and can use at most, the blank line above it included.
+struct Need {
+    std::size_t least;
+    std::size_t most;
+};
+
+Need middle_need(const RunState& state, Middle middle, std::size_t room) {
+    const std::size_t peers = state.peers().size();
+    constexpr std::size_t help_rows = std::size(help_lines) + 1;
+    constexpr std::size_t plots_most = plot_rows_max + 1;
+    if (middle == Middle::help) return {help_rows, help_rows + plots_most};
+    if (middle == Middle::plots)
+        return {(room < room_usual ? plot_rows_min : plot_rows_usual) + 1, plots_most};
+    // A title and a header; of many peers some can be seen at least.
+    return {std::min<std::size_t>(peers, room < room_usual ? 3 : 8) + 3, peers + 3 + plots_most};
+}
+
+/// `rows` is without the blank line above.
+Lines upper_middle(const RunState& state, const ScreenChoice& choice, std::size_t rows,
+                   const ScreenStyle& style) {
+    if (choice.middle == Middle::help) return help();
+    const auto figures =
+        choice.middle == Middle::links ? LinkFigures::freshness : LinkFigures::rates;
+    return link_table(state, figures, choice.first_peer, choice.first_column, rows - 2,
+                      style.columns);
+}
+
+/// The plots fill what a table leaves, where that is enough for them.
+Lines middle_lines(const RunState& state, const ScreenChoice& choice, std::size_t rows,
+                   const ScreenStyle& style) {
+    if (choice.middle == Middle::plots) return plots(state, rows, style);
+    Lines lines = upper_middle(state, choice, rows, style);
+    if (lines.size() + 1 + plot_rows_min > rows) return lines;
+    lines.emplace_back();
+    append(lines, plots(state, rows - lines.size(), style));
+    return lines;
+}
+
+std::size_t name_width(const RunState& state) {
+    std::size_t width = 3;  // "ako"
+    for (const PeerState& peer : state.peers()) width = std::max(width, peer.name.size());
+    return std::min<std::size_t>(width, 20);
+}
+
+/// The newest lines, oldest first.
+Lines log_lines(const RunState& state, std::size_t rows) {
+    Lines lines;
+    const std::size_t shown = std::min(rows, state.log().size());
+    for (std::size_t k = state.log().size() - shown; k < state.log().size(); ++k)
+        lines.emplace_back(log_text(state.log()[k], name_width(state)));
+    return lines;
+}
+
+ScreenLine key_line(const ScreenChoice& choice) {
+    ScreenLine line(" ");
+    const auto key = [&line](const char* name, const char* what) {
+        line.add(name, Paint::strong).add(what, Paint::faint);
+    };
+    key("l", choice.middle == Middle::links   ? " rates of links   "
+             : choice.middle == Middle::rates ? " plots   "
+                                              : " links   ");
+    key("h", choice.middle == Middle::help ? " plots   " : " help   ");
+    key("q", " end the run");
+    return line;
+}
+
+/// How many rows each part gets.
+struct Layout {
+    std::size_t peers = 0;   ///< without the header
+    std::size_t middle = 0;  ///< with the blank line above; 0: none
+    std::size_t log = 0;     ///< likewise
+};
+
+Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t room) {
+    const std::size_t peers = state.peers().size();
+    const Need need = middle_need(state, choice.middle, room);
+    const std::size_t entries = state.log().size();
+    Layout layout;
+    const auto log_rows = [entries](std::size_t rows) {
+        return entries == 0 ? 0 : std::min(entries, rows) + 1;
+    };
+    const std::size_t peers_least = std::min(peers, peer_rows_min);
+    layout.log = log_rows(log_rows_usual);
+    if (peers_least + need.least + layout.log > room || peers + need.least + layout.log > room)
+        layout.log = log_rows(1);
+    if (peers_least + need.least + layout.log <= room)
+        layout.middle = need.least;
+    else if (peers_least + layout.log > room)
+        layout.log = 0;
+    layout.peers = std::min(peers, room - std::min(room, layout.middle + layout.log));
+    // What is left: the middle grows first, then the log.
+    std::size_t left = room - std::min(room, layout.peers + layout.middle + layout.log);
+    if (layout.middle > 0) {
+        const std::size_t more = std::min(left, need.most - need.least);
+        layout.middle += more;
+        left -= more;
+    }
+    if (layout.log > 0) layout.log += std::min(left, entries + 1 - layout.log);
+    return layout;
+}
+
+std::vector<std::string> texts_of(const Lines& lines, const ScreenStyle& style) {
+    std::vector<std::string> texts;
+    for (const ScreenLine& line : lines) texts.push_back(line.text(style.columns, style.colours));
+    return texts;
+}
+
+}  // namespace
+
+std::string log_text(const LogEntry& entry, std::size_t name_width) {
+    return fmt::format("{:>7}  {:<{}}  {}", clock_text(entry.seconds),
+                       shortened(entry.name, name_width), name_width, printable(entry.text));
+}
+
+std::vector<std::string> run_screen(const RunState& state, const ScreenChoice& choice,
+                                    const ScreenStyle& style) {
+    // Title, bar, blank, header, keys.
+    constexpr std::size_t fixed_rows = 5;
+    const std::size_t room = style.rows > fixed_rows ? style.rows - fixed_rows : 0;
+    const Layout layout = lay_out(state, choice, room);
+    Lines lines = {title(state, style.columns), progress_line(state, style), ScreenLine()};
+    append(lines, peer_table(state, choice.first_peer, layout.peers, style.columns));
+    if (layout.middle > 1) {
+        lines.emplace_back();
+        append(lines, middle_lines(state, choice, layout.middle - 1, style));
+    }
+    if (layout.log > 1) {
+        lines.emplace_back();
+        append(lines, log_lines(state, layout.log - 1));
+    }
+    lines.resize(std::max<std::size_t>(style.rows, 1) - 1);
+    lines.push_back(key_line(choice));
+    return texts_of(lines, style);
+}
+
+std::vector<std::string> closing_screen(const RunState& state, const ScreenStyle& style) {
+    constexpr std::size_t plot_rows = 10;
+    Lines lines = {title(state, style.columns), progress_line(state, style), ScreenLine()};
+    append(lines, peer_table(state, 0, state.peers().size(), style.columns));
+    if (!state.loss().points().empty()) {
+        lines.emplace_back();
+        append(lines, plots(state, plot_rows, style));
+    }
+    return texts_of(lines, style);
+}
+
+}  // namespace ako
