@@ -41,6 +41,7 @@ void select_blas_kernels() {
     if (std::string_view(openblas_get_corename()) != "Prescott") return;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
     constexpr const char* variable = "OPENBLAS_CORETYPE";
+    // NOLINTBEGIN(concurrency-mt-unsafe): no other thread of ours is there yet
     if (std::getenv(variable) != nullptr) return;
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
@@ -48,6 +49,7 @@ void select_blas_kernels() {
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
     unsetenv(variable);
+    // NOLINTEND(concurrency-mt-unsafe)
 #endif
 }
 

@@ -27,7 +27,7 @@ struct Dialer::Attempt {
     Time deadline{};
     bool over = false;
     bool cancelled = false;
-    std::string tried;  ///< the address, and what its name was looked up to
+    std::string tried{};  ///< the address, and what its name was looked up to
 };
 
 Dialer::Dialer(asio::io_context& io, Time connect_timeout, bool patient, std::uint64_t seed,

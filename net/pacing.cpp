@@ -21,9 +21,9 @@ constexpr std::size_t slice_bytes_min = 1448;
 /// A message is this much of its link: short, so that control and relays need not wait long, and
 /// long enough that its header and system calls do not show.
 constexpr double message_ns = 5e6;
-constexpr std::size_t message_bytes_min = 16 * 1024;
+constexpr std::size_t message_bytes_min = std::size_t{16} * 1024;
 /// Before a link has been measured.
-constexpr std::size_t message_bytes_first = 64 * 1024;
+constexpr std::size_t message_bytes_first = std::size_t{64} * 1024;
 /// Shorter times say more about the socket's buffer than about the link.
 constexpr Time measured_min = std::chrono::milliseconds(20);
 

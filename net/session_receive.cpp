@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t read_turn_bytes = 2 * payload_bytes_limit;
 
 /// What is read at once while bytes are thrown away.
-constexpr std::size_t discard_bytes = 64 * 1024;
+constexpr std::size_t discard_bytes = std::size_t{64} * 1024;
 
 std::string end_of_stream(const asio::error_code& error) {
     return error == asio::error::eof ? "closed by the peer" : error.message();

@@ -42,7 +42,7 @@ class SignalQueue {
         if (live) {
             for (const int number : {SIGWINCH, SIGTSTP}) sigaddset(&signals, number);
         }
-        sigprocmask(SIG_BLOCK, &signals, nullptr);
+        pthread_sigmask(SIG_BLOCK, &signals, nullptr);
         ::signal(SIGPIPE, SIG_IGN);
         fd_ = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
         if (fd_ < 0) throw StartupError("signalfd is refused by the system");

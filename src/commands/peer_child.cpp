@@ -39,7 +39,7 @@ constexpr std::size_t line_bytes_max = 1 << 20;
     setpgid(0, 0);
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
         dup2(log_fd, STDERR_FILENO) < 0)
@@ -109,6 +109,7 @@ PeerChild::PeerChild(const std::string& name, const std::vector<std::string>& ar
     words.insert(words.end(), arguments.begin(), arguments.end());
     words.insert(words.end(), {"--report-fd", fmt::to_string(report_fd)});
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
 

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <random>
 #include <set>
 #include <string>
+#include <system_error>
 
 #include "ako/error.h"
 #include "src/config/peer_list.h"
@@ -44,7 +44,7 @@ int try_listen(const std::string& host, unsigned port, std::string& text) {
     int error = 0;
     if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, 1) != 0) error = errno;
     close(fd);
-    text = std::strerror(error);
+    text = std::generic_category().message(error);
     return error;
 }
 

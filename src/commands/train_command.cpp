@@ -44,6 +44,7 @@ std::vector<std::string> peer_names(const Settings& settings) {
 
 std::vector<std::string> names_of(const std::vector<PeerIndex>& peers, const Settings& settings) {
     std::vector<std::string> names;
+    names.reserve(peers.size());
     for (const PeerIndex peer : peers) names.push_back(settings.peers[peer].name);
     return names;
 }

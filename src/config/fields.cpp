@@ -12,8 +12,10 @@
 namespace ako {
 
 // A member of Settings, reachable from a const and from a mutable one.
+// NOLINTBEGIN(bugprone-macro-parentheses): a member's name takes none
 #define AKO_MEMBER(member) \
     [](auto& settings) -> auto& { return settings.member; }
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace {
 

@@ -12,7 +12,7 @@ constexpr std::size_t name_length_max = 32;
 std::string peer_name(const ConfigValue& value, const std::string& path) {
     const std::string expected =
         fmt::format("a name of at most {} letters, digits, '-' and '_'", name_length_max);
-    const std::string name = read_text(value, path, expected);
+    std::string name = read_text(value, path, expected);
     const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
         return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
                (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
@@ -31,7 +31,7 @@ const ConfigValue& required(const ConfigValue& element, const std::string& key,
 }
 
 std::string address_text(const ConfigValue& value, const std::string& path) {
-    const std::string text = read_text(value, path, "host:port");
+    std::string text = read_text(value, path, "host:port");
     split_address(text, value.where, path);
     return text;
 }

@@ -50,7 +50,7 @@ void walk(const ConfigValue& value, const std::string& path, const KnownKeys& kn
     for (const ConfigEntry& entry : value.entries) {
         const bool in_list = value.kind == ConfigValue::Kind::list;
         const std::string name = in_list ? "*" : entry.key;
-        const std::string inner = path.empty() ? name : path + "." + name;
+        const std::string inner = path.empty() ? name : fmt::format("{}.{}", path, name);
         const ConfigValue::Kind kind = entry.value.kind;
         if (in_list) {
             if (kind == ConfigValue::Kind::map) walk(entry.value, inner, known);
