@@ -7,6 +7,14 @@
 #include "src/anchor.h"
 
 namespace ako {
+namespace {
+
+/// What an element of the replica becomes when a block of a row is replaced.
+float with_new_total(float replica, float weight, float new_value, float old_value) {
+    return replica + weight * (new_value - old_value);
+}
+
+}  // namespace
 
 Replica::Replica(const Ledger& ledger, std::span<const float> initial)
     : ledger_(ledger),
@@ -30,19 +38,24 @@ void Replica::add_own(Range range, std::span<const float> difference) {
 void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> new_values,
                      const double* share) {
     const Range range = ledger_.blocks().range(block);
-    const std::span<const float> old_values = ledger_.block(peer, block);
+    const float weight = weight_;
+    const float* fresh = new_values.data();
+    const float* held = ledger_.block(peer, block).data();
     float* replica = values_.data() + range.first;
-    for (std::size_t k = 0; k < range.count; ++k) {
-        replica[k] += weight_ * (new_values[k] - old_values[k]);
+    if (share == nullptr) {
+        for (std::size_t k = 0; k < range.count; ++k) {
+            replica[k] = with_new_total(replica[k], weight, fresh[k], held[k]);
+        }
+        return;
     }
-    if (share == nullptr) return;
     AKO_ASSERT(stands_in(peer), "a share of a stand-in that is not there: " + std::to_string(peer));
     const auto part = static_cast<float>(*share);
-    const std::span<const float> own = ledger_.block(ledger_.self(), block);
+    const float* own = ledger_.block(ledger_.self(), block).data();
     float* mark = marks_[peer].values.data() + range.first;
     for (std::size_t k = 0; k < range.count; ++k) {
         const float moved = mark[k] + part * (own[k] - mark[k]);
-        replica[k] -= weight_ * (moved - mark[k]);
+        replica[k] =
+            with_new_total(replica[k], weight, fresh[k], held[k]) - weight * (moved - mark[k]);
         mark[k] = moved;
     }
 }

@@ -9,8 +9,8 @@
 
 mutant(sum_instead_of_difference simulate "--count;400" "violated: I3")
 mutation(src/replica.cpp
-    [=[replica[k] += weight_ * (new_values[k] - old_values[k]);]=]
-    [=[replica[k] += weight_ * (new_values[k] + 0.0f * old_values[k]);]=])
+    [=[return replica + weight * (new_value - old_value);]=]
+    [=[return replica + weight * (new_value + 0.0f * old_value);]=])
 
 # What came from another peer is sent on as if this peer had learned it.
 mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")

@@ -1,0 +1,112 @@
+"""deploy/testbed from the outside: the network it makes, what it leaves, and a measurement in it
+that is interrupted. Python's standard library only. Exits 77 and says why where it cannot run.
+
+    testbed_test.py --source REPOSITORY --peer BUILD/tests/bench/freshness_peer
+"""
+
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from bench import check, check_equal, wait_for
+
+SKIPPED = 77
+NAME = f"test{os.getpid()}"
+RATE_MBIT = 16
+BYTES = 1_000_000
+
+
+def namespaces(name):
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+    return sorted(line.split()[0] for line in listed.stdout.splitlines()
+                  if line.startswith(f"ako-{name}-"))
+
+
+def carry(sending, address):
+    """Sends so many bytes from one peer to another; the seconds that took, by this process."""
+    receive = ("import socket; s = socket.create_server(('', 7700)); print('ready', flush=True)\n"
+               "c, _ = s.accept(); n = 0\n"
+               f"while n < {BYTES}: n += len(c.recv(65536))")
+    send = (f"import socket; s = socket.create_connection(('{address}', 7700), timeout=10)\n"
+            f"s.sendall(bytes({BYTES})); s.recv(1)")
+    receiver = subprocess.Popen(sending["to"] + ["python3", "-c", receive], stdout=subprocess.PIPE)
+    receiver.stdout.readline()
+    began = time.monotonic()
+    subprocess.run(sending["from"] + ["python3", "-c", send], check=True, timeout=60)
+    receiver.wait(timeout=10)
+    return time.monotonic() - began
+
+
+def shaped_network(testbed):
+    made = subprocess.run([*testbed, "up", "--peers", "2", "--rate", f"{RATE_MBIT}mbit,none"],
+                          capture_output=True, text=True)
+    if made.returncode == SKIPPED:
+        print(made.stderr.strip())
+        sys.exit(SKIPPED)
+    check_equal(made.returncode, 0, f"exit of up: {made.stderr}")
+    spaces = [f"ako-{NAME}-{which}" for which in ("1", "2", "bridge")]
+    check_equal(namespaces(NAME), spaces, "namespaces")
+    at = {peer: [*testbed, "exec", str(peer), "--"] for peer in (1, 2)}
+    # Both directions of peer 1 are shaped. Of 1 MB a queue of 50 ms and a burst go for nothing.
+    expected = BYTES * 8e-6 / RATE_MBIT
+    for sending, address in (({"from": at[1], "to": at[2]}, "10.99.0.2"),
+                             ({"from": at[2], "to": at[1]}, "10.99.0.1")):
+        seconds = carry(sending, address)
+        check(seconds > 0.7 * expected, f"{seconds:.2f} s where {expected:.2f} s are expected")
+
+
+def up_again_and_down(testbed):
+    lasting = subprocess.Popen([*testbed, "exec", "1", "--", "sleep", "1000"])
+    wait_for(lambda: pids(1), "sleep runs at peer 1")
+    check_equal(subprocess.run([*testbed, "up", "--peers", "1", "--rate", "none"]).returncode, 0,
+                "exit of another up")
+    check_equal(namespaces(NAME), [f"ako-{NAME}-1", f"ako-{NAME}-bridge"], "namespaces")
+    lasting.wait(timeout=10)  # what ran in the old one was ended with it
+    for _ in range(2):
+        check_equal(subprocess.run([*testbed, "down"]).returncode, 0, "exit of down")
+        check_equal(namespaces(NAME), [], "namespaces")
+    absent = subprocess.run([*testbed, "exec", "1", "--", "true"], capture_output=True, text=True)
+    check(absent.returncode == 1 and f"there is no ako-{NAME}-1" in absent.stderr, absent.stderr)
+    wrong = subprocess.run([*testbed, "up", "--peers", "3", "--rate", "1mbit,2mbit"],
+                           capture_output=True, text=True)
+    check(wrong.returncode == 1 and "3 peers and 2 rates" in wrong.stderr, wrong.stderr)
+
+
+def pids(peer):
+    return subprocess.run(["ip", "netns", "pids", f"ako-{NAME}-{peer}"], capture_output=True,
+                          text=True).stdout.split()
+
+
+def interrupted_measurement(source, peer):
+    """SIGINT in the middle: namespaces and peers are gone when the script has ended."""
+    measuring = subprocess.Popen([str(source / "experiments/freshness/measure.py"), "--peer", peer,
+                                  "--seconds", "60"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+    name = f"freshness{measuring.pid}"
+    wait_for(lambda: len(namespaces(name)) == 5, "the network is there")
+    measuring.send_signal(signal.SIGINT)
+    measuring.wait(timeout=60)
+    check_equal(namespaces(name), [], "namespaces after an interrupt")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", required=True, type=pathlib.Path)
+    parser.add_argument("--peer", required=True)
+    arguments = parser.parse_args()
+    testbed = [str(arguments.source / "deploy/testbed"), "--name", NAME]
+    try:
+        shaped_network(testbed)
+        up_again_and_down(testbed)
+        interrupted_measurement(arguments.source, arguments.peer)
+    finally:
+        subprocess.run([*testbed, "down"])
+    print("ok: testbed")
+
+
+if __name__ == "__main__":
+    main()
