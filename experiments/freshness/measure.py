@@ -46,8 +46,12 @@ class Testbed:
         self.rates = rates
 
     def __enter__(self):
-        made = subprocess.run([*self.words, "up", "--peers", str(PEERS), "--rate",
-                               ",".join(self.rates), "--shape", "egress"])
+        try:
+            made = subprocess.run([*self.words, "up", "--peers", str(PEERS), "--rate",
+                                   ",".join(self.rates), "--shape", "egress"])
+        except BaseException:  # interrupted: nobody else removes what is there already
+            self.__exit__()
+            raise
         if made.returncode != 0:
             sys.exit(made.returncode)
         return self

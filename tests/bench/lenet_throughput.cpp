@@ -1,7 +1,10 @@
 // How many images per second one thread gets through: lenet's gradient at several batch sizes, its
-// evaluation, and the data shard that feeds it. `items_per_second` is images per second.
+// evaluation, and the data shard that feeds it; and, as a bound that no way to write the layers can
+// pass, its matrix products alone. `items_per_second` is images per second.
+// experiments/throughput compares it with PyTorch.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +60,58 @@ void lenet_gradient(benchmark::State& state) {
     report(state, batch_count);
 }
 BENCHMARK(lenet_gradient)->Arg(16)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
+
+/// [rows x inner] times [inner x columns], and which of the two lies transposed.
+struct ProductShape {
+    std::size_t rows, inner, columns;
+    bool left_transposed, right_transposed;
+};
+
+/// Collects the three products of a layer: forward, gradient of the weights, gradient of the input.
+void add_products(std::size_t rows, std::size_t inputs, std::size_t outputs, bool first_layer,
+                  std::vector<ProductShape>& shapes) {
+    shapes.push_back({rows, inputs, outputs, false, true});
+    shapes.push_back({outputs, rows, inputs, true, false});
+    if (!first_layer) shapes.push_back({rows, outputs, inputs, false, false});
+}
+
+/// The products of one gradient of lenet, as its layers cut them: a convolution takes as many
+/// images at once as its cache holds, 9 and 4.
+std::vector<ProductShape> lenet_shapes(std::size_t batch_count) {
+    std::vector<ProductShape> shapes;
+    for (std::size_t first = 0; first < batch_count; first += 9)
+        add_products(std::min<std::size_t>(9, batch_count - first) * 24 * 24, 25, 20, true, shapes);
+    for (std::size_t first = 0; first < batch_count; first += 4)
+        add_products(std::min<std::size_t>(4, batch_count - first) * 8 * 8, 500, 50, false, shapes);
+    add_products(batch_count, 800, 500, false, shapes);
+    add_products(batch_count, 500, 10, false, shapes);
+    return shapes;
+}
+
+ako::Matrix matrix(const std::vector<float>& memory, std::size_t rows, std::size_t columns,
+                   bool transposed) {
+    const ako::Matrix stored{memory.data(), transposed ? columns : rows,
+                             transposed ? rows : columns};
+    return transposed ? stored.transpose() : stored;
+}
+
+void lenet_products(benchmark::State& state) {
+    const auto batch_count = static_cast<std::size_t>(state.range(0));
+    const Fixture fixture(batch_count);  // picks the kernels and the number of threads
+    const std::vector<ProductShape> shapes = lenet_shapes(batch_count);
+    const std::vector<float> left(batch_count * 800 * 50, 0.5f);
+    const std::vector<float> right(batch_count * 800 * 50, 0.5f);
+    std::vector<float> result(batch_count * 800 * 50);
+    for (auto _ : state) {
+        for (const ProductShape& shape : shapes)
+            ako::multiply(matrix(left, shape.rows, shape.inner, shape.left_transposed),
+                          matrix(right, shape.inner, shape.columns, shape.right_transposed),
+                          result.data(), ako::Product::overwrite);
+        benchmark::DoNotOptimize(result.data());
+    }
+    report(state, batch_count);
+}
+BENCHMARK(lenet_products)->Arg(64)->Unit(benchmark::kMillisecond);
 
 void lenet_evaluate(benchmark::State& state) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
