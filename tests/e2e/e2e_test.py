@@ -307,7 +307,9 @@ def case_train_by_hand(bench):
     runs = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}")
             for name in "ab"]
     for run in runs:
-        run.expect(0)
+        output = run.expect(0)
+        check(re.search(r"replicas identical: yes \([0-9a-f]{16}\) on a, b\n", output),
+              f"the last words of a peer alone:\n{output}")
     digests = set()
     for name in "ab":
         folder = os.path.join(bench.folder, f"out-{name}", "latest")
