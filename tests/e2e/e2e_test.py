@@ -15,7 +15,6 @@ import shutil
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ import zlib
 
 import live_view
 from bench import Bench, Failure, check, check_equal, wait_for
+from compose_cases import case_compose_any, case_compose_shipped  # picked up below
 
 
 def check_all_identical(bench, count):
@@ -397,52 +397,6 @@ def case_check_and_set(bench):
     second = bench.start("check", again).expect(0, 30)
     check_equal(second.split("\n")[1:], output.split("\n")[1:], "check of what check printed")
     check(not os.path.exists(os.path.join(bench.folder, "runs")), "check leaves nothing behind")
-
-
-def case_compose_shipped(bench):
-    """deploy/compose.yaml is what `ako compose` writes for deploy/cluster.yaml."""
-    deploy = os.path.join(bench.source, "deploy")
-    written = subprocess.run([bench.ako, "compose", "cluster.yaml", "--build", ".."], cwd=deploy,
-                             capture_output=True, text=True)
-    check_equal(written.returncode, 0, f"exit; it said: {written.stderr}")
-    with open(os.path.join(deploy, "compose.yaml")) as file:
-        check_equal(file.read(), written.stdout, "deploy/compose.yaml; to write it anew: "
-                    "ako compose deploy/cluster.yaml --build . -o deploy/compose.yaml")
-
-
-def case_compose_any(bench):
-    """A file of loopback addresses: names of services instead, and paths that stay right."""
-    file = bench.file(2, training="epochs: 0.5")
-    bench.start("compose", file, "--set", "run=$HOME", "-o", "compose.yaml").expect(2, 20)
-    output = bench.start("compose", file, "--set", "training.epochs=$x", "-o",
-                         "compose.yaml").expect(2, 20)
-    check("training.epochs" in output, f"what is wrong is named:\n{output}")
-    os.makedirs(os.path.join(bench.folder, "some $where"))
-    written = os.path.join("some $where", "compose.yaml")
-    output = bench.start("compose", file, "--image", "registry:5000/ako:1", "--set",
-                         "training.epochs=0.25", "-o", written).expect(0, 20)
-    check(f"docker-compose -f {written} up" in output, output)
-    with open(os.path.join(bench.folder, written)) as text:
-        text = text.read()
-    for expected in ('image: "registry:5000/ako:1"', 'source: "../cluster.yaml"',
-                     f'source: "{bench.source}/experiments/mnist/data"',
-                     '{name: "a", address: "a:7701", listen: "0.0.0.0:7701"}',
-                     '{name: "b", address: "b:7701", listen: "0.0.0.0:7701"}',
-                     '--set, "training.epochs=0.25"', "--set, *peer-list",
-                     "--set, output=/results/b"):
-        check(expected in text, f"{expected!r} in:\n{text}")
-    check("build:" not in text, f"nothing to build in:\n{text}")
-    # Paths of another tree are absolute, and no dollar is taken for a variable.
-    here = os.path.join(bench.folder, "some $where", "cluster.yaml")
-    shutil.copy(file, here)
-    output = bench.start("compose", here).expect(0, 20)
-    check('source: "./some $$where/cluster.yaml"' in output, output)
-    # Two names that a name server would not tell apart.
-    output = bench.start("compose", file, "--set", "peers.0.name=B", "--set",
-                         "peers.1.name=b").expect(2, 20)
-    check("peers B and b would be one host name" in output, output)
-    output = bench.start("compose", file, "--set", "peers.0.name='7'").expect(0, 20)
-    check('  "peer-7":' in output and '--peer, "7"' in output, output)
 
 
 def case_version_and_help(bench):
