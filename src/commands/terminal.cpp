@@ -20,7 +20,8 @@ namespace {
 // Control sequences of ECMA-48 and xterm. Lines are not wrapped: a terminal that has become
 // narrower since its size was asked must not scroll.
 constexpr std::string_view screen_on = "\033[?1049h\033[?25l\033[?7l\033[2J";
-constexpr std::string_view screen_off = "\033[?7h\033[?25h\033[?1049l";
+// Cleared before it is left: some terminals mix both screens if their size has changed meanwhile.
+constexpr std::string_view screen_off = "\033[2J\033[?7h\033[?25h\033[?1049l";
 
 /// The signals by which a process dies of itself or with its terminal.
 constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGHUP};

@@ -127,6 +127,11 @@ const LinkLine* link_to(const PeerState& peer, const std::string& other) {
     return nullptr;
 }
 
+/// Whoever has finished says goodbye: its links end, and nothing is wrong.
+bool has_finished(const PeerState& peer) {
+    return peer.line.phase == "evaluating" || peer.line.phase == "done";
+}
+
 std::string share_text(double number) {
     return fmt::format("{:.{}f}", number, number < 99.95 ? 1 : 0);
 }
@@ -134,8 +139,9 @@ std::string share_text(double number) {
 ScreenLine link_cell(const PeerState& from, const PeerState& to, LinkFigures figures) {
     if (&from == &to) return ScreenLine("-", Paint::faint);
     const Direction way{link_to(from, to.name), link_to(to, from.name)};
-    if (from.exit || to.exit) return ScreenLine("ended", Paint::faint);
     if (!from.heard || way.sent == nullptr) return ScreenLine("?", Paint::faint);
+    if (from.exit || to.exit || has_finished(from) || has_finished(to))
+        return ScreenLine("left", Paint::faint);
     if (!way.sent->live) return ScreenLine("down", Paint::bad);
     const bool held_known = to.heard && way.held != nullptr;
     std::string first;

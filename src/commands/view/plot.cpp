@@ -116,8 +116,9 @@ Scale scale_of(const std::vector<PlotPoint>& points, bool log_wanted) {
     return scale;
 }
 
-std::string label_of(double value, bool percent) {
-    if (percent) return fmt::format("{:.1f}", 100 * value);
+/// A span of 2 % and less wants its digits: the last tenths of a percent are what people look at.
+std::string label_of(double value, const Scale& scale, bool percent) {
+    if (percent) return fmt::format("{:.{}f}", 100 * value, scale.high - scale.low < 0.02 ? 2 : 1);
     const double size = std::abs(value);
     if (size >= 1e4 || (size < 1e-3 && size > 0)) return fmt::format("{:.0e}", value);
     return fmt::format("{:.{}f}", value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
@@ -175,7 +176,7 @@ std::vector<ScreenLine> plot(const std::vector<PlotPoint>& all_points, const Plo
         std::string label;
         if (labelled && !points.empty()) {
             const double from_top = static_cast<double>(row) / static_cast<double>(rows - 1);
-            label = label_of(scale.value(1 - from_top), texts.percent);
+            label = label_of(scale.value(1 - from_top), scale, texts.percent);
         }
         ScreenLine line(fmt::format("{:>{}} ", label, label_width), Paint::faint);
         const char* edge =
