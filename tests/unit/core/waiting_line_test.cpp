@@ -1,3 +1,4 @@
+// When a peer says whom it waits for, in virtual time.
 #include "src/waiting_line.h"
 
 #include <doctest/doctest.h>
