@@ -46,14 +46,16 @@ class Testbed:
         self.rates = rates
 
     def __enter__(self):
-        try:
-            made = subprocess.run([*self.words, "up", "--peers", str(PEERS), "--rate",
+        making = subprocess.Popen([*self.words, "up", "--peers", str(PEERS), "--rate",
                                    ",".join(self.rates), "--shape", "egress"])
-        except BaseException:  # interrupted: nobody else removes what is there already
+        try:
+            status = making.wait()
+        except BaseException:  # interrupted: it is left to end in order, and then removed
+            making.wait()
             self.__exit__()
             raise
-        if made.returncode != 0:
-            sys.exit(made.returncode)
+        if status != 0:
+            sys.exit(status)
         return self
 
     def __exit__(self, *_):

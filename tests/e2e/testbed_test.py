@@ -16,6 +16,7 @@ from bench import check, check_equal, wait_for
 
 SKIPPED = 77
 NAME = f"test{os.getpid()}"
+ALLOWED_CONTROLS = pathlib.Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 RATE_MBIT = 16
 BYTES = 1_000_000
 
@@ -82,7 +83,9 @@ def pids(peer):
 
 
 def interrupted_measurement(source, peer):
-    """SIGINT in the middle: namespaces and peers are gone when the script has ended."""
+    """SIGINT in the middle: namespaces and peers are gone when the script has ended, and what had
+    to be allowed for the machine meanwhile is not allowed any more."""
+    allowed = ALLOWED_CONTROLS.read_text()
     measuring = subprocess.Popen([str(source / "experiments/freshness/measure.py"), "--peer", peer,
                                   "--seconds", "60"], stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
@@ -91,6 +94,7 @@ def interrupted_measurement(source, peer):
     measuring.send_signal(signal.SIGINT)
     measuring.wait(timeout=60)
     check_equal(namespaces(name), [], "namespaces after an interrupt")
+    check_equal(ALLOWED_CONTROLS.read_text(), allowed, "allowed congestion controls")
 
 
 def main():
