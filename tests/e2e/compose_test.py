@@ -32,9 +32,13 @@ class Skip(Exception):
 
 
 def run(*words, seconds=PATIENCE_S, **more):
-    """What the command said, output and errors together; Failure if it fails."""
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          stdin=subprocess.DEVNULL, timeout=seconds, **more)
+    """What the command said, output and errors together; Failure if it fails or takes longer."""
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              stdin=subprocess.DEVNULL, timeout=seconds, **more)
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"").decode(errors="replace")
+        raise Failure(f"not within {seconds} s: {' '.join(words)}; it said:\n{said}")
     check(done.returncode == 0, f"exit {done.returncode} of {' '.join(words)}:\n{done.stdout}")
     return done.stdout
 
@@ -227,6 +231,21 @@ class Bench:
         self.compose, self.ako, self.source, self.folder = compose, ako, source, folder
 
 
+def run_cases(names, bench, folder):
+    """How many failed."""
+    failed = 0
+    for name in names:
+        began = time.monotonic()
+        bench.folder = tempfile.mkdtemp(prefix=name, dir=folder)
+        try:
+            CASES[name](bench)
+            print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
+        except (Failure, OSError, ValueError) as error:
+            failed += 1
+            print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}", flush=True)
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ako", required=True)
@@ -236,30 +255,25 @@ def main():
     words = parser.parse_args()
     ako, source = os.path.abspath(words.ako), os.path.abspath(words.source)
     folder = tempfile.mkdtemp(prefix="ako-compose-")
-    failed = 0
     try:
         compose = prepare(source)
         began = time.monotonic()
         build_image(ako, source, folder, words.full)
-        print(f"image  {time.monotonic() - began:.1f} s, "
-              f"{int(run('docker', 'image', 'inspect', '-f', '{{.Size}}', IMAGE)) / 1e6:.0f} MB",
-              flush=True)
-        for name in words.cases or CASES:
-            began = time.monotonic()
-            inner = tempfile.mkdtemp(prefix=name, dir=folder)
-            try:
-                CASES[name](Bench(compose, ako, source, inner))
-                print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
-            except (Failure, OSError, ValueError, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}", flush=True)
+        megabytes = int(run("docker", "image", "inspect", "-f", "{{.Size}}", IMAGE)) / 1e6
+        print(f"image  {time.monotonic() - began:.1f} s, {megabytes:.0f} MB", flush=True)
+        bench = Bench(compose, ako, source, folder)
+        return 1 if run_cases(words.cases or CASES, bench, folder) else 0
     except Skip as why:
         print(f"skipped: {why}")
         return SKIPPED
+    except Failure as failure:
+        print(f"FAILED image: {failure}")
+        return 1
     finally:
+        # The libraries' image stays, for the next time; the program's and the compiler's do not.
         works("docker", "rmi", IMAGE)
+        works("docker", "image", "prune", "-f", "--filter", "label=ako.stage=build")
         shutil.rmtree(folder)
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
