@@ -27,7 +27,7 @@ constexpr std::string_view screen_off = "\033[2J\033[?7h\033[?25h\033[?1049l";
 constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGHUP};
 
 // What a signal handler needs to put the terminal back: a process has one terminal, and a handler
-// has no argument. Written only while the handler is not installed.
+// has no argument. keys_before is written before keys_changed says that it counts.
 volatile sig_atomic_t entered = 0;
 volatile sig_atomic_t keys_changed = 0;
 termios keys_before;
@@ -56,9 +56,10 @@ void on_death(int number) {
     ::raise(number);
 }
 
-bool is_set(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr && *value != '\0';
+/// Empty if it is not set. Nobody here changes the environment.
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): see above
+    return value == nullptr ? "" : value;
 }
 
 bool in_foreground() { return tcgetpgrp(STDOUT_FILENO) == getpgrp(); }
@@ -67,8 +68,8 @@ bool in_foreground() { return tcgetpgrp(STDOUT_FILENO) == getpgrp(); }
 /// need not be installed for a terminal to show its letters.
 bool utf8_locale() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        if (!is_set(name)) continue;
-        std::string value = std::getenv(name);
+        std::string value(variable(name));
+        if (value.empty()) continue;
         std::transform(value.begin(), value.end(), value.begin(),
                        [](unsigned char letter) { return std::tolower(letter); });
         return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
@@ -115,23 +116,23 @@ Key arrow_key(char letter) {
 }  // namespace
 
 bool Terminal::usable() {
-    const char* kind = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) == 1 && in_foreground() && kind != nullptr && *kind != '\0' &&
-           std::string_view(kind) != "dumb";
+    const std::string_view kind = variable("TERM");
+    return isatty(STDOUT_FILENO) == 1 && in_foreground() && !kind.empty() && kind != "dumb";
 }
 
 bool Terminal::enter() {
     if (entered != 0) return true;
     if (!in_foreground()) return false;
+    for (const int number : deadly) ::signal(number, on_death);
+    entered = 1;
     if (keys_fd() >= 0 && tcgetattr(STDIN_FILENO, &keys_before) == 0) {
         termios keys = keys_before;
         keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
         keys.c_cc[VMIN] = 0;  // a read never waits
         keys.c_cc[VTIME] = 0;
-        keys_changed = tcsetattr(STDIN_FILENO, TCSADRAIN, &keys) == 0 ? 1 : 0;
+        keys_changed = 1;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
     }
-    entered = 1;
-    for (const int number : deadly) ::signal(number, on_death);
     write_all(screen_on);
     return true;
 }
@@ -149,7 +150,7 @@ ScreenStyle Terminal::style() const {
         style.rows = size.ws_row;
     }
     style.unicode = utf8_locale();
-    style.colours = !is_set("NO_COLOR");
+    style.colours = variable("NO_COLOR").empty();
     return style;
 }
 

@@ -47,14 +47,18 @@ ScreenLine spread(ScreenLine left, const ScreenLine& right, std::size_t columns)
 
 ScreenLine title(const RunState& state, std::size_t columns) {
     const bool training = state.phase() == "training";
-    ScreenLine left(" " + state.run(), Paint::strong);
-    left.add("  " + state.phase(), training ? Paint::plain : Paint::notice);
     const std::size_t peers = state.peers().size();
     const std::size_t at_work = state.peers_at_work();
     ScreenLine right(training ? fmt::format("{} of {} peers", at_work, peers)
                               : fmt::format("{} peer{}", peers, peers == 1 ? "" : "s"),
                      training && at_work < peers ? Paint::bad : Paint::plain);
-    return spread(std::move(left), right.add("  " + clock_text(state.seconds())), columns);
+    right.add("  " + clock_text(state.seconds()));
+    ScreenLine left(" " + state.run(), Paint::strong);
+    // A peer may wait for sixty others.
+    const std::size_t used = left.columns() + right.columns() + 5;
+    left.add("  " + shortened(state.phase(), columns > used ? columns - used : 0),
+             training ? Paint::plain : Paint::notice);
+    return spread(std::move(left), right, columns);
 }
 
 std::string bar(double share, std::size_t width, bool unicode) {
@@ -150,11 +154,11 @@ std::size_t name_width(const RunState& state) {
 }
 
 /// The newest lines, oldest first.
-Lines log_lines(const RunState& state, std::size_t rows) {
+Lines log_lines(const RunState& state, std::size_t rows, std::size_t columns) {
     Lines lines;
     const std::size_t shown = std::min(rows, state.log().size());
     for (std::size_t k = state.log().size() - shown; k < state.log().size(); ++k)
-        lines.emplace_back(log_text(state.log()[k], name_width(state)));
+        lines.emplace_back(shortened(log_text(state.log()[k], name_width(state)), columns));
     return lines;
 }
 
@@ -233,7 +237,7 @@ std::vector<std::string> run_screen(const RunState& state, const ScreenChoice& c
     }
     if (layout.log > 1) {
         lines.emplace_back();
-        append(lines, log_lines(state, layout.log - 1));
+        append(lines, log_lines(state, layout.log - 1, style.columns));
     }
     lines.resize(std::max<std::size_t>(style.rows, 1) - 1);
     lines.push_back(key_line(choice));
