@@ -156,10 +156,11 @@ ScreenStyle Terminal::style() const {
 
 void Terminal::draw(const std::vector<std::string>& lines) const {
     if (entered == 0) return;
-    // In one piece and over what is there, so that nothing flickers.
+    // In one piece and over what is there, so that nothing flickers. The rest of a line is cleared
+    // before it is written: after a line of all columns the last one would be cleared.
     std::string text = "\033[H";
     for (std::size_t k = 0; k < lines.size(); ++k)
-        text += (k == 0 ? "" : "\n") + lines[k] + "\033[K";
+        text += (k == 0 ? "\033[K" : "\n\033[K") + lines[k];
     write_all(text + "\033[J");
 }
 

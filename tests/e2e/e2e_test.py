@@ -247,6 +247,9 @@ def case_interrupt_while_waiting(bench):
     """One peer of four, alone: it neither hangs nor calls anything identical."""
     run = bench.start("train", bench.file(4), "--peer", "b")
     wait_for(lambda: run.line_with("waiting for"), "it says whom it waits for", 20)
+    wait_for(lambda: len(bench.metrics("b")) >= 2, "it writes metrics lines while it waits", 20)
+    check_equal([(line["phase"], line["waiting_for"]) for line in bench.metrics("b")[:2]],
+                [("waiting", ["a", "c", "d"])] * 2, "what the lines say")
     began = time.monotonic()
     run.process.send_signal(signal.SIGINT)
     output = run.expect(130, 20)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "src/commands/view/peer_table.h"
 #include "src/commands/view/plot.h"
@@ -18,9 +19,7 @@ using Lines = std::vector<ScreenLine>;
 using Middle = ScreenChoice::Middle;
 
 constexpr std::size_t plot_rows_max = 32;
-/// Where there is room for more than the barest.
 constexpr std::size_t plot_rows_usual = 7;
-constexpr std::size_t room_usual = 16;
 constexpr std::size_t log_rows_usual = 3;
 /// Rows of peers below which the middle gives way.
 constexpr std::size_t peer_rows_min = 3;
@@ -115,15 +114,15 @@ struct Need {
     std::size_t most;
 };
 
-Need middle_need(const RunState& state, Middle middle, std::size_t room) {
+/// As it should be, or the barest.
+Need middle_need(const RunState& state, Middle middle, bool usual) {
     const std::size_t peers = state.peers().size();
     constexpr std::size_t help_rows = std::size(help_lines) + 1;
     constexpr std::size_t plots_most = plot_rows_max + 1;
     if (middle == Middle::help) return {help_rows, help_rows + plots_most};
-    if (middle == Middle::plots)
-        return {(room < room_usual ? plot_rows_min : plot_rows_usual) + 1, plots_most};
+    if (middle == Middle::plots) return {(usual ? plot_rows_usual : plot_rows_min) + 1, plots_most};
     // A title and a header; of many peers some can be seen at least.
-    return {std::min<std::size_t>(peers, room < room_usual ? 3 : 8) + 3, peers + 3 + plots_most};
+    return {std::min<std::size_t>(peers, usual ? 8 : 3) + 3, peers + 3 + plots_most};
 }
 
 /// `rows` is without the blank line above.
@@ -184,30 +183,34 @@ struct Layout {
 
 Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t room) {
     const std::size_t peers = state.peers().size();
-    const Need need = middle_need(state, choice.middle, room);
     const std::size_t entries = state.log().size();
-    Layout layout;
     const auto log_rows = [entries](std::size_t rows) {
         return entries == 0 ? 0 : std::min(entries, rows) + 1;
     };
-    const std::size_t peers_least = std::min(peers, peer_rows_min);
-    layout.log = log_rows(log_rows_usual);
-    if (peers_least + need.least + layout.log > room || peers + need.least + layout.log > room)
-        layout.log = log_rows(1);
-    if (peers_least + need.least + layout.log <= room)
-        layout.middle = need.least;
-    else if (peers_least + layout.log > room)
-        layout.log = 0;
-    layout.peers = std::min(peers, room - std::min(room, layout.middle + layout.log));
-    // What is left: the middle grows first, then the log.
-    std::size_t left = room - std::min(room, layout.peers + layout.middle + layout.log);
-    if (layout.middle > 0) {
-        const std::size_t more = std::min(left, need.most - need.least);
-        layout.middle += more;
-        left -= more;
+    const Need usual = middle_need(state, choice.middle, true);
+    const Need bare = middle_need(state, choice.middle, false);
+    // From the best on: the first that has room with all peers, else with some of them.
+    const std::pair<Need, std::size_t> ways[] = {{usual, log_rows(log_rows_usual)},
+                                                 {bare, log_rows(log_rows_usual)},
+                                                 {bare, log_rows(1)},
+                                                 {bare, 0},
+                                                 {{0, 0}, 0}};
+    for (const std::size_t peers_least : {peers, std::min(peers, peer_rows_min), std::size_t{0}}) {
+        for (const auto& [need, log] : ways) {
+            // Peers are only left out for a middle; without one they take what there is.
+            if (need.least == 0 && peers_least > 0) continue;
+            if (peers_least + need.least + log > room) continue;
+            Layout layout{std::min(peers, room - need.least - log), need.least, log};
+            // What is left: the middle grows first, then the log.
+            std::size_t left = room - layout.peers - layout.middle - layout.log;
+            const std::size_t more = std::min(left, need.most - need.least);
+            layout.middle += more;
+            left -= more;
+            if (log > 0) layout.log += std::min(left, entries + 1 - log);
+            return layout;
+        }
     }
-    if (layout.log > 0) layout.log += std::min(left, entries + 1 - layout.log);
-    return layout;
+    return {};
 }
 
 std::vector<std::string> texts_of(const Lines& lines, const ScreenStyle& style) {

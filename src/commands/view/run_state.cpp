@@ -66,13 +66,20 @@ void RunState::refresh(double seconds) {
     });
     last_loss_ = newest_loss();
     if (any_trains) loss_.add(progress_, *last_loss_);
-    // As long as one trains, the run does; else it does what the first that still works does.
+    // As long as one trains, the run does; else it does what the first that still works does. A
+    // peer that is silent says nothing about the others.
     const PeerState* shown = nullptr;
+    bool all_ended = true;
     for (const PeerState& peer : peers_) {
-        if (peer.exit || (shown != nullptr && shown->line.phase == "training")) continue;
-        if (shown == nullptr || (peer.heard && peer.line.phase == "training")) shown = &peer;
+        all_ended &= peer.exit.has_value();
+        if (peer.exit || peer.mood == PeerState::Mood::ill) continue;
+        if (shown == nullptr || peer.mood == PeerState::Mood::trains) shown = &peer;
+        if (peer.mood == PeerState::Mood::trains) break;
     }
-    phase_ = shown == nullptr ? "done" : !shown->heard ? "starting" : phase_text(shown->line);
+    if (shown == nullptr)
+        phase_ = all_ended ? "done" : "no peer says anything";
+    else
+        phase_ = shown->heard ? phase_text(shown->line) : "starting";
 }
 
 std::optional<double> RunState::newest_loss() const {

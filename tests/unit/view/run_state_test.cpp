@@ -44,7 +44,10 @@ TEST_CASE("what a peer does, from its start to its end") {
     state.refresh(4.6);
     CHECK(state.peers()[1].doing == "silent for 3 s");
     CHECK(state.peers()[1].mood == Mood::ill);
+    CHECK(state.phase() == "no peer says anything");
     state.take_line(0, line_of("finishing", 1), 5);
+    state.refresh(5);
+    CHECK(state.phase() == "final exchange");  // b, which is silent, still said "training"
     state.take_line(1, line_of("evaluating", 1), 5);
     state.refresh(7);
     CHECK(state.peers()[0].doing == "final exchange");
