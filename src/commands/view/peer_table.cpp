@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "src/commands/view/text.h"
 
@@ -136,12 +137,13 @@ std::string share_text(double number) {
     return fmt::format("{:.{}f}", number, number < 99.95 ? 1 : 0);
 }
 
-ScreenLine link_cell(const PeerState& from, const PeerState& to, LinkFigures figures) {
+ScreenLine link_cell(const PeerState& from, const PeerState& to, LinkFigures figures,
+                     const char* separator) {
     if (&from == &to) return ScreenLine("-", Paint::faint);
     const Direction way{link_to(from, to.name), link_to(to, from.name)};
     if (!from.heard || way.sent == nullptr) return ScreenLine("?", Paint::faint);
-    if (from.exit || to.exit || has_finished(from) || has_finished(to))
-        return ScreenLine("left", Paint::faint);
+    if (has_finished(from) || has_finished(to)) return ScreenLine("left", Paint::faint);
+    if (from.exit || to.exit) return ScreenLine("ended", Paint::faint);
     if (!way.sent->live) return ScreenLine("down", Paint::bad);
     const bool held_known = to.heard && way.held != nullptr;
     std::string first;
@@ -153,7 +155,25 @@ ScreenLine link_cell(const PeerState& from, const PeerState& to, LinkFigures fig
         first = share_text(way.sent->egress_mbit);
         if (held_known) second = fmt::format("{:.1f}", way.held->staleness_ms / 1e3);
     }
-    return ScreenLine(first).add(" / ", Paint::faint).add(second);
+    return ScreenLine(first).add(separator, Paint::faint).add(second);
+}
+
+/// All cells of the table of links, and how wide they are with a gap.
+struct LinkCells {
+    std::vector<std::vector<ScreenLine>> cells;  ///< [from][to]
+    std::size_t width = 0;
+};
+
+LinkCells link_cells(const std::vector<PeerState>& peers, LinkFigures figures,
+                     const char* separator, std::size_t width_min) {
+    LinkCells all{std::vector<std::vector<ScreenLine>>(peers.size()), width_min};
+    for (std::size_t from = 0; from < peers.size(); ++from) {
+        for (const PeerState& to : peers) {
+            all.cells[from].push_back(link_cell(peers[from], to, figures, separator));
+            all.width = std::max(all.width, all.cells[from].back().columns() + 2);
+        }
+    }
+    return all;
 }
 
 /// Right-aligned in a cell.
@@ -196,16 +216,14 @@ std::vector<ScreenLine> link_table(const RunState& state, LinkFigures figures,
     lines.emplace_back(" links from row to column: ", Paint::strong);
     lines[0].add(freshness ? "P / rounds behind" : "Mbit/s / age in seconds", Paint::faint);
 
-    std::vector<std::vector<ScreenLine>> cells(peers.size());
-    std::size_t cell_width = 9;
-    for (std::size_t from = 0; from < peers.size(); ++from) {
-        for (const PeerState& to : peers) {
-            cells[from].push_back(link_cell(peers[from], to, figures));
-            cell_width = std::max(cell_width, cells[from].back().columns() + 2);
-        }
-    }
     const std::size_t name_width = std::min<std::size_t>(name_width_of(state, columns), 12);
     const std::size_t room = columns > name_width + 1 ? columns - name_width - 1 : 0;
+    // Narrower where otherwise columns would have to be left out.
+    LinkCells spaced = link_cells(peers, figures, " / ", std::min<std::size_t>(name_width, 9) + 2);
+    const auto [cells, cell_width] =
+        spaced.width * peers.size() <= room
+            ? std::move(spaced)
+            : link_cells(peers, figures, "/", std::min<std::size_t>(name_width, 9) + 1);
     const std::size_t wide = std::min(std::max<std::size_t>(room / cell_width, 1), peers.size());
     const bool all = peers.size() <= rows_max;
     const std::size_t high = all ? peers.size() : std::max<std::size_t>(rows_max, 1) - 1;

@@ -189,24 +189,27 @@ Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t ro
     };
     const Need usual = middle_need(state, choice.middle, true);
     const Need bare = middle_need(state, choice.middle, false);
-    // From the best on: the first that has room with all peers, else with some of them.
-    const std::pair<Need, std::size_t> ways[] = {{usual, log_rows(log_rows_usual)},
-                                                 {bare, log_rows(log_rows_usual)},
-                                                 {bare, log_rows(1)},
-                                                 {bare, 0},
-                                                 {{0, 0}, 0}};
+    // From the best on: the first that has room with all peers, else with some of them. Plots can
+    // be small; of a table, which was asked for, all should be seen.
+    using Ways = std::vector<std::pair<Need, std::size_t>>;
+    const std::size_t log = log_rows(log_rows_usual);
+    const Ways ways =
+        choice.middle == Middle::plots
+            ? Ways{{usual, log}, {bare, log}, {bare, log_rows(1)}, {bare, 0}, {{0, 0}, 0}}
+            : Ways{{usual, log}, {usual, log_rows(1)}, {usual, 0}, {bare, 0}, {{0, 0}, 0}};
     for (const std::size_t peers_least : {peers, std::min(peers, peer_rows_min), std::size_t{0}}) {
-        for (const auto& [need, log] : ways) {
+        for (const auto& [need, log_rows_wanted] : ways) {
             // Peers are only left out for a middle; without one they take what there is.
             if (need.least == 0 && peers_least > 0) continue;
-            if (peers_least + need.least + log > room) continue;
-            Layout layout{std::min(peers, room - need.least - log), need.least, log};
+            if (peers_least + need.least + log_rows_wanted > room) continue;
+            Layout layout{std::min(peers, room - need.least - log_rows_wanted), need.least,
+                          log_rows_wanted};
             // What is left: the middle grows first, then the log.
             std::size_t left = room - layout.peers - layout.middle - layout.log;
             const std::size_t more = std::min(left, need.most - need.least);
             layout.middle += more;
             left -= more;
-            if (log > 0) layout.log += std::min(left, entries + 1 - log);
+            if (layout.log > 0) layout.log += std::min(left, entries + 1 - layout.log);
             return layout;
         }
     }

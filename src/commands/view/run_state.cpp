@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/commands/interrupts.h"
+
 namespace ako {
 
 namespace {
@@ -14,6 +16,24 @@ namespace {
 constexpr double silence_noted_s = 2.5;
 /// Lines come once a second and peer; the pace over less than some of them says little.
 constexpr double pace_known_s = 3;
+
+std::string end_text(int exit) {
+    if (exit < 0) return fmt::format("ended by signal {}", -exit);
+    switch (exit) {
+        case exit_ok:
+            return "done";
+        case exit_interrupted:
+            return "interrupted";
+        case exit_start_up:
+            return "could not start or go on (exit 2)";
+        case exit_numbers:
+            return "a loss or gradient is not finite (exit 3)";
+        case exit_no_agreement:
+            return "no agreement (exit 4)";
+        default:
+            return fmt::format("ended, exit {}", exit);
+    }
+}
 
 }  // namespace
 
@@ -100,11 +120,10 @@ void RunState::refresh_peer(PeerState& peer) const {
         peer.mood = mood;
         peer.doing = std::move(doing);
     };
-    if (peer.exit && *peer.exit < 0)
-        return set(Mood::ill, fmt::format("ended by signal {}", -*peer.exit));
-    if (peer.exit && *peer.exit > 0)
-        return set(Mood::ill, fmt::format("ended, exit {}", *peer.exit));
-    if (peer.exit) return set(Mood::ended, "done");
+    if (peer.exit) {
+        const bool as_asked = *peer.exit == exit_ok || *peer.exit == exit_interrupted;
+        return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
+    }
     if (!peer.heard) return set(Mood::waits, "starting");
     // The evaluation of the result is one call that writes no lines.
     const bool may_be_silent = peer.line.phase == "evaluating" || peer.line.phase == "done";

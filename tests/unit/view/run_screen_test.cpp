@@ -144,6 +144,7 @@ TEST_CASE("pictures: the start, troubles, more peers than rows, and what stays")
     RunState eight = state_of(8, 0.62);
     add_troubles(eight);
     check_picture("eight_80x24", run_screen(eight, {}, style_of(80, 24)));
+    check_picture("eight_links_80x24", run_screen(eight, {Middle::links}, style_of(80, 24)));
     const RunState many = state_of(64, 0.3);
     check_picture("many_80x24", run_screen(many, {Middle::plots, 20}, style_of(80, 24)));
     check_picture("many_links_80x24", run_screen(many, {Middle::links, 20, 7}, style_of(80, 24)));

@@ -59,6 +59,14 @@ TEST_CASE("what a peer does, from its start to its end") {
     CHECK(state.peers()[0].doing == "ended by signal 9");
     CHECK(state.peers()[1].doing == "done");
     CHECK(state.phase() == "done");
+    state.take_exit(1, 130);
+    state.refresh(21);
+    CHECK(state.peers()[1].doing == "interrupted");
+    CHECK(state.peers()[1].mood == Mood::ended);
+    state.take_exit(1, 4);
+    state.refresh(21);
+    CHECK(state.peers()[1].doing == "no agreement (exit 4)");
+    CHECK(state.peers()[1].mood == Mood::ill);
 }
 
 TEST_CASE("time left follows the pace since the training began, not since the start") {
