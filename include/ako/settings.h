@@ -104,6 +104,10 @@ struct Settings {
     ExchangeSettings exchange;
     std::size_t memory_mb_max = 2048;  ///< per peer
     std::string output;  ///< folder; absolute after reading (relative to the working folder before)
+    /// With the secret of the cluster; absolute after reading (relative to the cluster file
+    /// before); empty: none. The secret itself is never in the settings, which are written and
+    /// digested.
+    std::string cluster_key_file;
     std::vector<PeerSettings> peers;
 
     bool operator==(const Settings&) const = default;

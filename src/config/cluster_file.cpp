@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "ako/error.h"
@@ -20,9 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The largest cluster file (64 peers, all their links limited one by one) has 400 kB.
-constexpr std::uintmax_t file_bytes_max = 1 << 20;
-
 std::string read_file(const std::string& file) {
     std::error_code error;
     if (fs::is_directory(file, error))
@@ -32,12 +28,17 @@ std::string read_file(const std::string& file) {
         throw StartupError(file + ": cannot be read: " + std::generic_category().message(errno),
                            "give the path of a cluster file, such as "
                            "experiments/mnist/cluster.yaml");
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (text.str().size() > file_bytes_max)
-        throw StartupError(fmt::format("{}: expected a cluster file of at most {} bytes, found {}",
-                                       file, file_bytes_max, text.str().size()));
-    return text.str();
+    // One byte too many is enough to be refused by; a device may have no end.
+    std::string text(config_bytes_max + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    return text;
+}
+
+/// Where a complaint about `path` points to: its value, or the start of the file.
+std::string place(const ConfigValue& tree, const std::string& path) {
+    const ConfigValue* value = tree.at(path);
+    return value != nullptr ? value->where : tree.where;
 }
 
 /// Refuses a file without the keys that have no default.
@@ -49,14 +50,10 @@ void require(const ConfigValue& tree, const Settings& settings) {
     if (settings.training.schedule.kind == ScheduleKind::steps)
         required.push_back({"training.schedule.at", "the shares of the run at which it falls"});
     for (const auto& [key, expected] : required) {
-        if (tree.at(key) == nullptr) refuse(tree.where, key, expected, "nothing");
+        const ConfigValue* value = tree.at(key);
+        if (value == nullptr || value->kind == ConfigValue::Kind::null)
+            refuse(place(tree, key), key, expected, "nothing");
     }
-}
-
-/// Where a complaint about `path` points to: its value, or the start of the file.
-std::string place(const ConfigValue& tree, const std::string& path) {
-    const ConfigValue* value = tree.at(path);
-    return value != nullptr ? value->where : tree.where;
 }
 
 /// What no field can check by itself.
@@ -140,8 +137,10 @@ Settings read_cluster_text(const std::string& text, const std::string& file,
     require(tree, settings);
     check_relations(tree, settings);
     const fs::path here = fs::current_path();
-    settings.data.path =
-        absolute_path(tree.at("data.path"), settings.data.path, (here / file).parent_path());
+    const fs::path folder = (here / file).parent_path();
+    settings.data.path = absolute_path(tree.at("data.path"), settings.data.path, folder);
+    settings.cluster_key_file =
+        absolute_path(tree.at("cluster_key_file"), settings.cluster_key_file, folder);
     settings.output = absolute_path(tree.at("output"), settings.output, here);
     return settings;
 }

@@ -10,8 +10,8 @@ namespace ako {
 
 /// Reads and checks a cluster file and the `--set` overrides ("key=value"). Every complaint is a
 /// StartupError "file:line:column: key: expected ..., found ...", with a hint where there is one.
-/// Paths become absolute: `data.path` is relative to the file, `output` (and anything given by
-/// `--set`) to the working folder.
+/// Paths become absolute: `data.path` and `cluster_key_file` are relative to the file, `output`
+/// (and anything given by `--set`) to the working folder. The key file is not read.
 Settings read_cluster_file(const std::string& file, const std::vector<std::string>& overrides);
 
 /// The same for text that is already in memory; `file` names it in complaints.
@@ -24,7 +24,7 @@ std::string write_cluster_text(const Settings& settings);
 /// Canonical text of what all peers must share, for Hello's training digest: the model, the
 /// sharding, the training, the rule, the time-outs by which peers judge each other and the peers'
 /// names in order. Not in it: addresses, limits of rates, how long the start waits, threads,
-/// memory and folders, which one peer may set for itself.
+/// memory, folders and where the key lies, which one peer may set for itself.
 std::string training_digest_text(const Settings& settings);
 
 /// The peer that `--peer name` means. Throws StartupError.

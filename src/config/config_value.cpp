@@ -1,11 +1,17 @@
 #include "src/config/config_value.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
 #include <utility>
+#include <vector>
 
 #include "ako/error.h"
 
@@ -13,58 +19,159 @@ namespace ako {
 
 namespace {
 
-/// Deeper than any key of a cluster file (four levels) with room to spare; it also ends the walk
-/// over an alias that contains itself.
-constexpr int depth_max = 16;
+/// Deeper than any key of a cluster file (four levels) with room to spare.
+constexpr std::size_t depth_max = 16;
 /// 64 peers with three keys each, a limit for each of their 4,032 links with three keys each, and
 /// the rest: 20,000 are enough, and aliases that multiply are stopped here.
 constexpr std::size_t values_max = 20'000;
+/// Brackets open at once, in quotes and comments too; beyond depth_max, for those may have some.
+constexpr std::size_t brackets_max = 64;
 
-class TreeBuilder {
+/// Refuses what yaml-cpp would take long over, or much memory or stack, before it sees it.
+void check_extent(const std::string& text, const std::string& where) {
+    if (text.size() > config_bytes_max)
+        refuse(where, "the file", fmt::format("at most {} bytes", config_bytes_max),
+               fmt::to_string(text.size()));
+    std::size_t open = 0;
+    for (const char letter : text) {
+        if (letter == '[' || letter == '{') ++open;
+        if ((letter == ']' || letter == '}') && open > 0) --open;
+        if (open > brackets_max)
+            refuse(where, "the file", fmt::format("at most {} levels", depth_max), "more");
+    }
+}
+
+/// How much a value is, with all below it; keys count as bytes only.
+struct Extent {
+    std::size_t values = 1;
+    std::size_t bytes = 0;
+    std::size_t depth = 0;
+};
+
+Extent extent_of(const ConfigValue& value) {
+    Extent extent{1, value.text.size(), 0};
+    for (const ConfigEntry& entry : value.entries) {
+        const Extent inner = extent_of(entry.value);
+        extent.values += inner.values;
+        extent.bytes += inner.bytes + entry.key.size();
+        extent.depth = std::max(extent.depth, 1 + inner.depth);
+    }
+    return extent;
+}
+
+/// Makes the tree of what the parser finds, and ends the parser's work at the first limit: what it
+/// would find in a hostile text by itself may have no end.
+class TreeBuilder final : public YAML::EventHandler {
   public:
     TreeBuilder(std::string name, bool from_command_line)
-        : name_(std::move(name)), from_command_line_(from_command_line) {}
+        : name_(std::move(name)),
+          from_command_line_(from_command_line),
+          root_(ConfigValue::make(ConfigValue::Kind::null, name_, from_command_line)) {}
+
+    ConfigValue take_root() { return std::move(root_); }
 
     std::string where(const YAML::Mark& mark) const {
         if (from_command_line_) return name_;
         return fmt::format("{}:{}:{}", name_, mark.line + 1, mark.column + 1);
     }
 
-    ConfigValue build(const YAML::Node& node, int depth) {
-        ConfigValue value =
-            ConfigValue::make(ConfigValue::Kind::null, where(node.Mark()), from_command_line_);
-        if (depth > depth_max)
-            refuse(value.where, "the file", fmt::format("at most {} levels", depth_max), "more");
-        if (++count_ > values_max)
-            refuse(value.where, "the file", fmt::format("at most {} values", values_max), "more");
-        if (node.IsScalar()) {
-            value.kind = ConfigValue::Kind::scalar;
-            value.text = node.Scalar();
-            value.quoted = node.Tag() == "!";
-        } else if (node.IsSequence()) {
-            value.kind = ConfigValue::Kind::list;
-            for (const auto& item : node)
-                value.entries.push_back({"", where(item.Mark()), build(item, depth + 1)});
-        } else if (node.IsMap()) {
-            value.kind = ConfigValue::Kind::map;
-            for (const auto& entry : node) add_entry(value, entry.first, entry.second, depth);
-        }
-        return value;
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        add(make(ConfigValue::Kind::null, mark), anchor);
+    }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& text) override {
+        ConfigValue value = make(ConfigValue::Kind::scalar, mark);
+        value.text = text;
+        value.quoted = tag == "!";
+        extent_.bytes += text.size();
+        add(std::move(value), anchor);
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
+        open_.push_back({make(ConfigValue::Kind::list, mark), anchor, {}});
+    }
+    void OnSequenceEnd() override { close(); }
+    void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
+        open_.push_back({make(ConfigValue::Kind::map, mark), anchor, {}});
+    }
+    void OnMapEnd() override { close(); }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        const auto found = anchored_.find(anchor);
+        if (found == anchored_.end())
+            refuse(where(mark), "the file", "an alias of something else", "one of what it is in");
+        const Extent copied = extent_of(found->second);
+        check_depth(copied.depth, where(mark));
+        extent_.values += copied.values - 1;
+        extent_.bytes += copied.bytes;
+        add(found->second, 0);
     }
 
   private:
-    void add_entry(ConfigValue& map, const YAML::Node& key, const YAML::Node& node, int depth) {
-        const std::string place = where(key.Mark());
-        if (!key.IsScalar()) refuse(place, "the file", "a plain text as key", "something else");
-        if (const ConfigEntry* first = map.find(key.Scalar()))
-            refuse(place, key.Scalar(), "every key once",
+    /// A list or map whose end has not come yet; of a map, the key whose value comes next.
+    struct Open {
+        ConfigValue value;
+        YAML::anchor_t anchor;  ///< 0: none
+        std::optional<ConfigValue> key;
+    };
+
+    ConfigValue make(ConfigValue::Kind kind, const YAML::Mark& mark) const {
+        check_depth(0, where(mark));
+        return ConfigValue::make(kind, where(mark), from_command_line_);
+    }
+    void check_depth(std::size_t more, const std::string& place) const {
+        if (open_.size() + more > depth_max)
+            refuse(place, "the file", fmt::format("at most {} levels", depth_max), "more");
+    }
+    void check_extent_so_far(const std::string& place) const {
+        if (extent_.values > values_max)
+            refuse(place, "the file", fmt::format("at most {} values", values_max), "more");
+        if (extent_.bytes > config_bytes_max)
+            refuse(place, "the file", fmt::format("at most {} bytes of text", config_bytes_max),
+                   "more");
+    }
+    void close() {
+        Open closed = std::move(open_.back());
+        open_.pop_back();
+        add(std::move(closed.value), closed.anchor);
+    }
+    void add(ConfigValue value, YAML::anchor_t anchor) {
+        ++extent_.values;
+        check_extent_so_far(value.where);
+        if (anchor != 0) anchored_[anchor] = value;
+        if (open_.empty()) {
+            root_ = std::move(value);
+            return;
+        }
+        Open& parent = open_.back();
+        if (parent.value.kind == ConfigValue::Kind::list) {
+            const std::string place = value.where;
+            parent.value.entries.push_back({"", place, std::move(value)});
+        } else if (!parent.key) {
+            check_key(parent.value, value);
+            parent.key = std::move(value);
+            --extent_.values;
+        } else {
+            parent.value.entries.push_back({parent.key->text, parent.key->where, std::move(value)});
+            parent.key.reset();
+        }
+    }
+    static void check_key(const ConfigValue& map, const ConfigValue& key) {
+        if (key.kind != ConfigValue::Kind::scalar)
+            refuse(key.where, "the file", "a plain text as key", "something else");
+        if (const ConfigEntry* first = map.find(key.text))
+            refuse(key.where, key.text, "every key once",
                    fmt::format("it again (first at {})", first->where));
-        map.entries.push_back({key.Scalar(), place, build(node, depth + 1)});
     }
 
     const std::string name_;
     const bool from_command_line_;
-    std::size_t count_ = 0;
+    ConfigValue root_;
+    std::vector<Open> open_;
+    std::map<YAML::anchor_t, ConfigValue> anchored_;
+    Extent extent_{0, 0, 0};  ///< of all so far
 };
 
 template <class Number>
@@ -128,15 +235,18 @@ void refuse(const std::string& where, const std::string& key, const std::string&
 }
 
 ConfigValue parse_config(const std::string& text, const std::string& name, bool from_command_line) {
+    check_extent(text, name);
     TreeBuilder builder(name, from_command_line);
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-        if (documents.size() > 1)
+        std::istringstream in(text);
+        YAML::Parser parser(in);
+        if (!parser.HandleNextDocument(builder)) return builder.take_root();
+        ConfigValue root = builder.take_root();
+        // Not LoadAll: of brackets that close too often the parser makes documents without end.
+        if (parser.HandleNextDocument(builder))
             refuse(name, "the file", "one document",
-                   fmt::format("{} (separated by ---)", documents.size()));
-        return documents.empty()
-                   ? ConfigValue::make(ConfigValue::Kind::null, name, from_command_line)
-                   : builder.build(documents.front(), 0);
+                   "more (separated by ---, or by a bracket that closes nothing)");
+        return root;
     } catch (const YAML::Exception& error) {
         throw StartupError(fmt::format("{}: not YAML: {}", builder.where(error.mark), error.msg),
                            "a key is followed by a colon and a space; nesting is by indentation");

@@ -43,9 +43,12 @@ struct ConfigEntry {
                          const std::string& expected, const std::string& found,
                          const std::string& hint = "");
 
+/// The largest cluster file (64 peers, all their links limited one by one) has 400 kB.
+inline constexpr std::size_t config_bytes_max = std::size_t{1} << 20;
+
 /// Parses YAML text. `name` stands for the file in the places; `from_command_line` makes `name`
 /// the whole place. Refuses, with a StartupError: what is not YAML, more than one document, keys
-/// given twice, and more or deeper values than any cluster file has.
+/// given twice, and more, longer or deeper values than any cluster file has.
 ConfigValue parse_config(const std::string& text, const std::string& name,
                          bool from_command_line = false);
 

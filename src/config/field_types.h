@@ -53,6 +53,22 @@ Field text_field(const std::string& path, Scope scope, Member member, const std:
     return {path, scope, expected, read, write, {}, ""};
 }
 
+/// A text or null, which is the empty text in the settings.
+template <class Member>
+Field optional_text_field(const std::string& path, Scope scope, Member member,
+                          const std::string& what) {
+    const std::string expected = what + ", or null";
+    Field field = text_field(path, scope, member, expected);
+    field.read = [=, read_present = field.read](const ConfigValue& value, Settings& settings) {
+        member(settings).clear();
+        if (value.kind != ConfigValue::Kind::null) read_present(value, settings);
+    };
+    field.write = [=, write_present = field.write](const Settings& settings) {
+        return member(settings).empty() ? std::string("null") : write_present(settings);
+    };
+    return field;
+}
+
 template <class Member>
 Field number_field(const std::string& path, Scope scope, Member member, Bounds bounds) {
     const auto read = [=](const ConfigValue& value, Settings& settings) {

@@ -47,8 +47,8 @@ void add_model(std::vector<Field>& fields) {
 
 void add_data(std::vector<Field>& fields) {
     fields.push_back(fixed_field("data.format", "idx"));
-    fields.push_back(
-        text_field("data.path", Scope::own, AKO_MEMBER(data.path), "the folder with the data set"));
+    fields.push_back(optional_text_field("data.path", Scope::own, AKO_MEMBER(data.path),
+                                         "the folder with the data set"));
     fields.push_back(choice_field<Sharding>(
         "data.sharding", Scope::shared, AKO_MEMBER(data.sharding),
         {{"disjoint", Sharding::disjoint}, {"shuffled", Sharding::shuffled}}));
@@ -146,9 +146,7 @@ void add_exchange(std::vector<Field>& fields) {
 
 #undef AKO_MEMBER
 
-}  // namespace
-
-std::vector<Field> all_fields() {
+std::vector<Field> make_fields() {
     std::vector<Field> fields;
     fields.push_back(run_name_field());
     fields.push_back(whole_field(
@@ -166,16 +164,36 @@ std::vector<Field> all_fields() {
     fields.push_back(text_field(
         "output", Scope::own, [](auto& settings) -> auto& { return settings.output; },
         "the folder for results"));
+    fields.push_back(optional_text_field(
+        "cluster_key_file", Scope::own,
+        [](auto& settings) -> auto& { return settings.cluster_key_file; },
+        "the file with the cluster's key"));
     return fields;
 }
 
-std::vector<std::string> known_keys() {
+}  // namespace
+
+const std::vector<Field>& all_fields() {
+    static const std::vector<Field> fields = make_fields();
+    return fields;
+}
+
+namespace {
+
+std::vector<std::string> make_keys() {
     std::vector<std::string> keys;
     for (const Field& field : all_fields()) keys.push_back(field.path);
     for (const char* key : {"name", "address", "listen"})
         keys.push_back(fmt::format("peers.*.{}", key));
     for (const char* key : {"from", "to", "mbit"})
         keys.push_back(fmt::format("exchange.link_limits.*.{}", key));
+    return keys;
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_keys() {
+    static const std::vector<std::string> keys = make_keys();
     return keys;
 }
 

@@ -28,10 +28,10 @@ struct Field {
     std::string applies_with;  ///< for people: "model.name: synthetic"
 };
 
-/// All fields, in the order in which they are read and written.
-std::vector<Field> all_fields();
+/// All fields, in the order in which they are read and written; made once.
+const std::vector<Field>& all_fields();
 
 /// Every key that the reader knows, with "*" for the number of a list element.
-std::vector<std::string> known_keys();
+const std::vector<std::string>& known_keys();
 
 }  // namespace ako

@@ -47,6 +47,13 @@ void expand(ConfigValue& parent, const std::string& key, const std::string& inne
     entry->value.entries.push_back({inner, where, std::move(scalar)});
 }
 
+/// As a place it is kept with every value in it, so a long one is cut off.
+std::string shortened(const std::string& override_text) {
+    constexpr std::size_t length_max = 200;
+    if (override_text.size() <= length_max) return override_text;
+    return override_text.substr(0, length_max) + "...";
+}
+
 }  // namespace
 
 void expand_shorthands(ConfigValue& tree) {
@@ -56,7 +63,7 @@ void expand_shorthands(ConfigValue& tree) {
 
 void apply_overrides(ConfigValue& tree, const std::vector<std::string>& overrides) {
     for (const std::string& override_text : overrides) {
-        const std::string where = "--set " + override_text;
+        const std::string where = "--set " + shortened(override_text);
         const std::size_t equals = override_text.find('=');
         if (equals == std::string::npos || equals == 0)
             throw StartupError(where + ": expected key=value",

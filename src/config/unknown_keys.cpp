@@ -34,7 +34,7 @@ std::string leaf(const std::string& path) { return path.substr(path.rfind('.') +
 /// Keys a map may have, with "*" for the number of a list element: the known ones and, as groups,
 /// all that they stand in.
 struct KnownKeys {
-    std::vector<std::string> keys = known_keys();
+    const std::vector<std::string>& keys = known_keys();
 
     bool is_key(const std::string& path) const {
         return std::find(keys.begin(), keys.end(), path) != keys.end();
@@ -75,6 +75,9 @@ std::string nearest_key(const std::string& path) {
     std::string nearest;
     std::size_t best = std::max<std::size_t>(2, path.size() / 4) + 1;
     for (const std::string& key : known_keys()) {
+        const std::size_t longer = std::max(path.size(), key.size());
+        const std::size_t shorter = std::min(path.size(), key.size());
+        if (longer - shorter >= best && leaf(path) != leaf(key)) continue;  // it cannot be nearer
         // A right name in the wrong group is nearer than any slip of the pen.
         const std::size_t distance =
             std::min(edit_distance(path, key), leaf(path) == leaf(key) ? std::size_t{1} : best + 1);

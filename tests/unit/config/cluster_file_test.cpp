@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ako/error.h"
+#include "src/config/config_value.h"
 #include "src/config/fields.h"
 
 using namespace ako;
@@ -113,6 +114,20 @@ TEST_CASE("a data path of the command line is relative to the working folder") {
           (std::filesystem::current_path() / "elsewhere").string());
 }
 
+TEST_CASE("the key file: relative to the cluster file, or to the working folder if of --set") {
+    CHECK(read(minimal).cluster_key_file == "");
+    CHECK(read(with("cluster_key_file: cluster.key\n")).cluster_key_file == "/etc/ako/cluster.key");
+    CHECK(read(with("cluster_key_file: ../k\n")).cluster_key_file == "/etc/k");
+    CHECK(read(minimal, {"cluster_key_file=a.key"}).cluster_key_file ==
+          (std::filesystem::current_path() / "a.key").string());
+    CHECK(read(with("cluster_key_file: k\n"), {"cluster_key_file=null"}).cluster_key_file == "");
+    CHECK(complaint(with("cluster_key_file: ''\n")).find("found an empty text") !=
+          std::string::npos);
+    CHECK(complaint(with("cluster_key_file: [k]\n")).find("expected the file with the cluster's") !=
+          std::string::npos);
+    CHECK(write_cluster_text(read(minimal)).find("cluster_key_file: null\n") != std::string::npos);
+}
+
 TEST_CASE("complaints name the place, the key, what was expected and what was found") {
     CHECK(complaint(with("training:\n  epochs: many\n")) ==
           "/etc/ako/c.yaml:9:11: training.epochs: expected a number above 0 and at most 1000000, "
@@ -183,6 +198,8 @@ TEST_CASE("keys that must be there") {
     CHECK(complaint("").find("run: expected") != std::string::npos);
     CHECK(complaint("run: x\nmodel: mlp\npeers: [{name: a, address: 'h:1'}]\n")
               .find("data.path: expected") != std::string::npos);
+    CHECK(complaint(minimal, {"data.path=null"})
+              .starts_with("--set data.path=null: data.path: expected the folder"));
     CHECK(complaint(minimal, {"training.schedule=steps"}).find("training.schedule.at: expected") !=
           std::string::npos);
     CHECK(read("run: x\nmodel: synthetic\npeers: [{name: a, address: 'h:1'}]\n").data.path == "");
@@ -237,11 +254,33 @@ TEST_CASE("what is not a cluster file at all") {
     CHECK(complaint("- a\n- b\n").find("expected keys and values, found a list of 2") !=
           std::string::npos);
     CHECK(complaint("run: a\n---\nrun: b\n").find("one document") != std::string::npos);
-    CHECK(complaint("run: &x [*x]\n").find("16 levels") != std::string::npos);
+    CHECK(complaint("run: a\n---\n").find("one document") != std::string::npos);
+    // Of this, found by the fuzz target, yaml-cpp's LoadAll made documents without end.
+    CHECK(complaint("  , -name: a, addreh':s s:1'}\n$").find("one document") != std::string::npos);
+    CHECK(complaint("run: &x [*x]\n")
+              .find("c.yaml:1:10: the file: expected an alias of something else") !=
+          std::string::npos);
+    CHECK(complaint("a: &a [[[[[[[[[1]]]]]]]]]\nb: [[[[[[[[*a]]]]]]]]\n").find("16 levels") !=
+          std::string::npos);
+    CHECK(complaint("{a: 1}: b\n").find("a plain text as key") != std::string::npos);
+    CHECK(complaint("[a]: b\n").find("a plain text as key") != std::string::npos);
     CHECK(complaint("a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
                     "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
                     "e: [*d,*d,*d,*d,*d,*d,*d]\n")
               .find("at most 20000 values") != std::string::npos);
+    // A long text that many aliases repeat, and depth, which yaml-cpp must not see at all.
+    std::string repeated = "run: &a " + std::string(500'000, 'x') + "\nb: [*a, *a, *a]\n";
+    CHECK(complaint(repeated).find("at most 1048576 bytes of text, found more") !=
+          std::string::npos);
+    for (const char* opening : {"[", "{", "[{", "{a: "}) {
+        std::string text;
+        while (text.size() < config_bytes_max / 2) text += opening;
+        CHECK(complaint(text).find("at most 16 levels") != std::string::npos);
+        CHECK(complaint(minimal, {"run=" + text}).find("at most 16 levels") != std::string::npos);
+    }
+    CHECK(complaint(std::string(config_bytes_max + 1, '#')).find("at most 1048576 bytes, found") !=
+          std::string::npos);
+    CHECK_THROWS_AS(read_cluster_file("/dev/zero", {}), StartupError);
     CHECK(complaint(minimal, {"training.epochs"}).find("expected key=value") != std::string::npos);
     CHECK(complaint(minimal, {"run.x=1"}).find("a key that has keys below it") !=
           std::string::npos);
@@ -254,9 +293,12 @@ TEST_CASE("the resolved file reads back as equal settings") {
     const std::string full = std::string(AKO_SOURCE_DIR) + "/experiments/example.yaml";
     for (Settings settings :
          {read(minimal), read_cluster_file(full, {}),
+          // The fuzz target's first finding: the empty path of no data did not read back.
+          read("run: x\nmodel: synthetic\npeers: [{name: a, address: 'h:1'}]\n"),
           read(minimal, {"training.target_accuracy=0.1", "training.learning_rate=0.1000000001",
                          "exchange.link_limits=[{from: c, to: b, mbit: 0.3}]", "run=x.y",
-                         "data.path='we\"ird\\ path: #'", "exchange.partitions=3"})}) {
+                         "data.path='we\"ird\\ path: #'", "exchange.partitions=3",
+                         "cluster_key_file='/a b/k#1.key'"})}) {
         const std::string text = write_cluster_text(settings);
         CAPTURE(text);
         Settings again = read_cluster_text(text, settings.file, {});
@@ -281,7 +323,8 @@ TEST_CASE("the training digest holds what peers share and nothing of one peer al
           "exchange.partitions=4", "exchange.link_mbit=5", "exchange.egress_mbit_max=5",
           "exchange.link_limits=[{from: c, to: b, mbit: 0.3}]", "exchange.start_wait_s=0",
           "exchange.start_peers_min=1", "exchange.connect_timeout_ms=9",
-          "exchange.want_timeout_ms=9", "peers.0.address=10.1.1.1:5", "peers.0.listen=0.0.0.0:5"}) {
+          "exchange.want_timeout_ms=9", "cluster_key_file=k", "peers.0.address=10.1.1.1:5",
+          "peers.0.listen=0.0.0.0:5"}) {
         CAPTURE(own);
         CHECK(training_digest_text(read(minimal, {own})) == text);
     }
