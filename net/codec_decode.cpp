@@ -100,6 +100,11 @@ Header get(wire::Hello::Reader in) {
     hello.initial_digest = digest(in.getInitialDigest(), "initial_digest");
     hello.peer_name = text(in.getPeerName(), "peer_name");
     hello.to_peer_name = text(in.getToPeerName(), "to_peer_name");
+    if (in.hasKeyProof()) {
+        const auto proof = in.getKeyProof();
+        hello.key_proof = KeyProof{digest(proof.getNonce(), "key_proof.nonce"),
+                                   digest(proof.getMac(), "key_proof.mac")};
+    }
     return hello;
 }
 

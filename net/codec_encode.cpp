@@ -40,6 +40,11 @@ void put(wire::Header::Builder header, const Hello& hello) {
     out.setInitialDigest(data(hello.initial_digest));
     out.setPeerName(text(hello.peer_name));
     out.setToPeerName(text(hello.to_peer_name));
+    if (hello.key_proof) {
+        auto proof = out.initKeyProof();
+        proof.setNonce(data(hello.key_proof->nonce));
+        proof.setMac(data(hello.key_proof->mac));
+    }
 }
 
 void put(wire::Header::Builder header, const Reject& reject) {

@@ -34,14 +34,14 @@ inline constexpr std::size_t text_bytes_max = 256;
 ///     24 bytes * 32,768 runs of Want      786,432   (CutRow: 16 bytes each, 524,288)
 ///      4 bytes * 65,536 checksums         262,144   (Partial, instead of the runs)
 ///     56 bytes * 64 peers                   3,584   (Status: 16 of progress, 40 of rows)
-///    256 bytes * 3 texts, 32 * 3 digests      864   (Hello, Reject)
+///    256 bytes * 3 texts, 32 * 5 digests      928   (Hello, Reject)
 ///     framing, fixed fields and pointers    < 512
 /// and the largest of these fits into 1 MiB. Anything longer is refused before memory is allocated.
 inline constexpr std::size_t header_bytes_max = std::size_t{1} << 20;
 static_assert(24 * version_runs_max + 512 <= header_bytes_max);
 static_assert(4 * checksums_max + 512 <= header_bytes_max);
 
-/// What the first header of a stranger may need: Hello with three texts and three digests.
+/// What the first header of a stranger may need: Hello with three texts and five digests.
 inline constexpr std::size_t handshake_header_bytes_max = 4096;
 
 /// The sizes that a prefix announces.

@@ -15,7 +15,9 @@ Handshake::Handshake(HandshakeHost& host, const HelloTerms& terms, std::shared_p
 
 void Handshake::begin() {
     session_->begin(*this);
-    if (dialled_) session_->send_first(own_hello());
+    if (!dialled_) return;
+    make_own_hello();
+    say_hello(ClusterKey::Step::greeting);
 }
 
 void Handshake::drop() {
@@ -31,10 +33,18 @@ void Handshake::tick(Time now) {
         host_.failed(*this, fmt::format("no Hello from {} in time", session_->remote()), false);
 }
 
-Hello Handshake::own_hello() const {
-    Hello hello = terms_.own;
-    hello.to_peer_name = terms_.peer_names[*peer_];
-    return hello;
+void Handshake::make_own_hello() {
+    own_ = terms_.own;
+    own_.to_peer_name = terms_.peer_names[*peer_];
+    if (!terms_.key.none()) own_.key_proof = KeyProof{ClusterKey::make_nonce(), {}};
+}
+
+void Handshake::say_hello(ClusterKey::Step step) {
+    const Hello& dialler = dialled_ ? own_ : hello_;
+    const Hello* listener = dialled_ ? &hello_ : &own_;
+    if (step == ClusterKey::Step::greeting) listener = nullptr;
+    if (own_.key_proof) own_.key_proof->mac = terms_.key.mac(step, dialler, listener);
+    session_->send_first(own_);
 }
 
 std::optional<std::string> Handshake::refuse(Session&, const Header& header, std::size_t bytes) {
@@ -51,28 +61,46 @@ std::optional<Destination> Handshake::reserve(Session&, const Header&, std::size
 void Handshake::arrived(Session&, Header header, Destination, Time) {
     if (const Hello* hello = std::get_if<Hello>(&header)) return take_hello(*hello);
     const std::string why = fmt::format("{} refuses this peer: {}", session_->remote(),
-                                        reject_text(std::get<Reject>(header)));
+                                        reject_text(std::get<Reject>(header), false));
     drop();
     host_.failed(*this, why, true);
 }
 
 void Handshake::take_hello(const Hello& hello) {
-    if (stage_ == Stage::confirmation) {
-        if (hello != hello_) return session_->end("the second Hello differs from the first");
-        stage_ = Stage::over;
-        return host_.stands(*this);
-    }
+    if (stage_ == Stage::confirmation) return take_confirmation(hello);
     hello_ = hello;
-    if (const auto reject = check_hello(hello, terms_, dialled_)) return refuse_with(*reject);
+    if (const auto reject = check_first(hello)) return refuse_with(*reject);
     peer_ = find_peer(terms_, hello.peer_name);
     const HandshakeHost::Verdict verdict = host_.identified(*this);
     if (verdict.kind == HandshakeHost::Verdict::Kind::drop) return drop();
     if (verdict.kind == HandshakeHost::Verdict::Kind::refuse) return refuse_with(verdict.reject);
-    session_->send_first(own_hello());
     if (!dialled_) {
+        make_own_hello();
+        say_hello(ClusterKey::Step::answer);
         stage_ = Stage::confirmation;
         return;
     }
+    say_hello(ClusterKey::Step::confirmation);
+    stage_ = Stage::over;
+    host_.stands(*this);
+}
+
+// The first Hello of the other end: a greeting, or the answer to ours.
+std::optional<Reject> Handshake::check_first(const Hello& hello) const {
+    if (auto reject = check_protocol(hello, terms_)) return reject;
+    if (auto reject = dialled_
+                          ? check_key(hello, terms_, ClusterKey::Step::answer, own_, &hello)
+                          : check_key(hello, terms_, ClusterKey::Step::greeting, hello, nullptr))
+        return reject;
+    return check_hello(hello, terms_, dialled_);
+}
+
+void Handshake::take_confirmation(const Hello& hello) {
+    Hello same = hello_;
+    if (same.key_proof && hello.key_proof) same.key_proof->mac = hello.key_proof->mac;
+    if (hello != same) return session_->end("the second Hello differs from the first");
+    if (const auto reject = check_key(hello, terms_, ClusterKey::Step::confirmation, hello, &own_))
+        return refuse_with(*reject);
     stage_ = Stage::over;
     host_.stands(*this);
 }
@@ -83,8 +111,8 @@ void Handshake::refuse_with(const Reject& reject) {
     if (peer_ == terms_.self) peer_.reset();
     session_->send_first(reject);
     session_->drain(true);
-    host_.failed(*this, fmt::format("{} refused: {}", session_->remote(), reject_text(reject)),
-                 true);
+    host_.failed(
+        *this, fmt::format("{} refused: {}", session_->remote(), reject_text(reject, true)), true);
 }
 
 void Handshake::ended(Session&, const std::string& why) {

@@ -5,7 +5,8 @@
 //     checks it --- Hello -->   the session stands at both ends (or Reject)
 //
 // The third frame is why the listener never takes a session for standing that the dialler has
-// given up meanwhile.
+// given up meanwhile. With a cluster key each of the three carries a proof (net/cluster_key.h),
+// which is checked before all else in it but the protocol.
 // Thread: network. Lifetime: owned by the transport until over().
 #pragma once
 
@@ -72,8 +73,12 @@ class Handshake final : public SessionHost {
     enum class Stage { hello, confirmation, refused, over };
 
     void take_hello(const Hello& hello);
+    void take_confirmation(const Hello& hello);
+    std::optional<Reject> check_first(const Hello& hello) const;
     void refuse_with(const Reject& reject);
-    Hello own_hello() const;
+    void make_own_hello();
+    /// Sends the own Hello, with the proof of this step.
+    void say_hello(ClusterKey::Step step);
 
     HandshakeHost& host_;
     const HelloTerms& terms_;
@@ -81,7 +86,8 @@ class Handshake final : public SessionHost {
     const std::optional<PeerIndex> dialled_;
     const Time deadline_;
     std::optional<PeerIndex> peer_;
-    Hello hello_;
+    Hello own_;    ///< from make_own_hello() on
+    Hello hello_;  ///< the first of the other end
     Stage stage_ = Stage::hello;
 };
 

@@ -3,6 +3,13 @@
 #include <fmt/format.h>
 
 namespace ako {
+namespace {
+
+// A Reject for the key says whether there is one, and nothing of what is in it.
+constexpr const char* key_field = "cluster_key";
+constexpr const char* no_key = "none";
+
+}  // namespace
 
 std::string hex(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
@@ -25,9 +32,20 @@ std::string meaning(const std::string& field) {
     return "";
 }
 
+std::string key_text(const std::string& here, const std::string& there) {
+    if (there == no_key)
+        return "it has no cluster key, this peer has one: give it the same cluster_key_file";
+    if (here == no_key)
+        return "it has a cluster key, this peer has none: give this peer the same cluster_key_file";
+    return "it has another cluster key, or what it said was changed on the way: give all peers the "
+           "same cluster_key_file";
+}
+
 }  // namespace
 
-std::string reject_text(const Reject& reject) {
+std::string reject_text(const Reject& reject, bool ours) {
+    if (reject.field == key_field)
+        return ours ? key_text(reject.expected, reject.got) : key_text(reject.got, reject.expected);
     const std::string what = meaning(reject.field);
     return fmt::format("{}{}{}: expected {}, got {}{}", what, what.empty() ? "" : " (",
                        reject.field, reject.expected, reject.got, what.empty() ? "" : ")");
@@ -39,11 +57,23 @@ std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& n
     return std::nullopt;
 }
 
+std::optional<Reject> check_protocol(const Hello& hello, const HelloTerms& terms) {
+    if (hello.protocol == terms.own.protocol) return std::nullopt;
+    return Reject{"protocol", std::to_string(terms.own.protocol), std::to_string(hello.protocol)};
+}
+
+std::optional<Reject> check_key(const Hello& hello, const HelloTerms& terms, ClusterKey::Step step,
+                                const Hello& dialler, const Hello* listener) {
+    if (terms.key.none() && !hello.key_proof) return std::nullopt;
+    if (terms.key.none()) return Reject{key_field, no_key, "one"};
+    if (!hello.key_proof) return Reject{key_field, "that of this peer", no_key};
+    if (terms.key.proves(hello.key_proof->mac, step, dialler, listener)) return std::nullopt;
+    return Reject{key_field, "that of this peer", "another"};
+}
+
 std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
                                   std::optional<PeerIndex> dialled) {
     const Hello& own = terms.own;
-    if (hello.protocol != own.protocol)
-        return Reject{"protocol", std::to_string(own.protocol), std::to_string(hello.protocol)};
     if (hello.run_name != own.run_name) return Reject{"run_name", own.run_name, hello.run_name};
     const auto differs = [](const char* field, const Digest& expected, const Digest& got) {
         return expected == got

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ako/frame.h"
+#include "net/cluster_key.h"
 
 namespace ako {
 
@@ -16,10 +17,20 @@ struct HelloTerms {
     std::vector<std::string> peer_names;
     PeerIndex self = 0;
     std::uint32_t expected_incarnation = 0;
+    ClusterKey key;
 };
 
+/// The protocol: the one field that is checked before the key.
+std::optional<Reject> check_protocol(const Hello& hello, const HelloTerms& terms);
+
+/// Does its sender hold the key that this peer holds, or neither of them one? `hello` is the
+/// newest of `dialler` and `listener`, which is nullptr in the greeting.
+std::optional<Reject> check_key(const Hello& hello, const HelloTerms& terms, ClusterKey::Step step,
+                                const Hello& dialler, const Hello* listener);
+
 /// The first field that does not match, with both values; nothing if all match. `dialled`: the
-/// peer that was dialled, if it was we who dialled. Fields in the order of ako/frame.h.
+/// peer that was dialled, if it was we who dialled. Fields in the order of ako/frame.h, after those
+/// of check_protocol and check_key.
 std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
                                   std::optional<PeerIndex> dialled);
 
@@ -31,7 +42,8 @@ std::string short_hex(const Digest& digest);
 std::string hex(std::uint64_t value);
 
 /// "another configuration, all peers need the same file (training_digest: expected
-/// 0123456789abcdef, got fedcba9876543210)".
-std::string reject_text(const Reject& reject);
+/// 0123456789abcdef, got fedcba9876543210)"; of the key, what is wrong as this peer sees it.
+/// `ours`: it is this peer that refuses.
+std::string reject_text(const Reject& reject, bool ours);
 
 }  // namespace ako

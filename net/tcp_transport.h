@@ -13,6 +13,7 @@
 #include "ako/clock.h"
 #include "ako/transport.h"
 #include "ako/types.h"
+#include "net/cluster_key.h"
 
 namespace ako {
 
@@ -28,7 +29,8 @@ struct TransportPeer {
 
 struct TransportSettings {
     PeerIndex self = 0;
-    Hello hello;                           ///< own; `to_peer_name` is filled in per peer
+    Hello hello;     ///< own; `to_peer_name` and `key_proof` are filled in per peer and connection
+    ClusterKey key;  ///< which every peer must hold; may be none
     std::vector<TransportPeer> peers;      ///< [peer_count], the own entry included
     double egress_mbit_max = 0;            ///< limit of all that is sent, 10^6 bit/s; 0 = unlimited
     unsigned connect_timeout_ms = 3000;    ///< from looking up the name to the connection
@@ -53,7 +55,8 @@ class TcpTransport final : public Transport {
     TcpTransport& operator=(const TcpTransport&) = delete;
 
     /// Binds and listens, so that port() is known before start(), which binds if this was not
-    /// called. Throws StartupError (port taken, address not of this machine).
+    /// called. Throws StartupError (port taken, address not of this machine, strangers could reach
+    /// it and there is no key).
     void bind();
     /// The port that is listened on; 0 before bind().
     std::uint16_t port() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ako/assert.h"
+#include "net/exposure.h"
 #include "net/frame_prefix.h"
 #include "net/socket_options.h"
 
@@ -52,6 +53,7 @@ TransportCore::TransportCore(TransportSettings settings, const Clock& clock)
         if (settings_.detail) settings_.detail(line);
     };
     terms_.own = settings_.hello;
+    terms_.key = settings_.key;
     terms_.self = settings_.self;
     terms_.expected_incarnation = settings_.expected_incarnation;
     for (const TransportPeer& peer : settings_.peers) terms_.peer_names.push_back(peer.name);
@@ -94,6 +96,8 @@ void TransportCore::bind() {
     if (acceptor_) return;
     const TransportPeer& self = settings_.peers[settings_.self];
     const std::string& listen = self.listen.empty() ? self.address : self.listen;
+    if (settings_.key.none())
+        require_no_exposure(self.name, self.address, listen, Names::looked_up);
     acceptor_ = std::make_unique<Acceptor>(io_, checked_address(listen, self.name));
 }
 

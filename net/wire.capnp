@@ -38,6 +38,13 @@ struct Hello {
   initialDigest @6 :Data;
   peerName @7 :Text;          # the sender
   toPeerName @8 :Text;        # whom the sender believes to talk to
+  keyProof @9 :KeyProof;      # null = the sender has no cluster key
+}
+
+# "I hold the key of this cluster": fresh in every Hello (net/cluster_key.h).
+struct KeyProof {
+  nonce @0 :Data;             # 32 random bytes, one per connection
+  mac @1 :Data;               # an HMAC-SHA256, 32 bytes
 }
 
 # "I refuse your Hello": the field that does not match, what I expected and what you sent.

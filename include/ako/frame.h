@@ -20,18 +20,27 @@ inline constexpr std::uint32_t protocol_version = 1;
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
 
+/// That the sender of a Hello holds the key of the cluster; net/cluster_key.h says what is proved.
+struct KeyProof {
+    Digest nonce{};  ///< random, the sender's own, one per connection
+    Digest mac{};    ///< HMAC-SHA256 over what both have said so far
+
+    bool operator==(const KeyProof&) const = default;
+};
+
 /// Who I am and what I train: first frame in both directions. Every field is checked by the
 /// receiver.
 struct Hello {
     std::uint32_t protocol = protocol_version;
     std::string run_name;
-    Digest training_digest{};       ///< of every setting that all peers must share
-    Digest layout_digest{};         ///< of the network's tensors
-    Digest initial_digest{};        ///< of the initial parameters
-    std::string peer_name;          ///< the sender
-    std::string to_peer_name;       ///< whom the sender believes to talk to
-    std::uint64_t process_id = 0;   ///< random, not 0, one per process life
-    std::uint32_t incarnation = 0;  ///< 0 = undecided
+    Digest training_digest{};           ///< of every setting that all peers must share
+    Digest layout_digest{};             ///< of the network's tensors
+    Digest initial_digest{};            ///< of the initial parameters
+    std::string peer_name;              ///< the sender
+    std::string to_peer_name;           ///< whom the sender believes to talk to
+    std::uint64_t process_id = 0;       ///< random, not 0, one per process life
+    std::uint32_t incarnation = 0;      ///< 0 = undecided
+    std::optional<KeyProof> key_proof;  ///< there if the sender has a cluster key
 
     bool operator==(const Hello&) const = default;
 };

@@ -6,6 +6,7 @@
 
 #include "ako/blocks.h"
 #include "models/catalog.h"
+#include "src/commands/link_safety.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/training_data.h"
 #include "src/commands/view/text.h"
@@ -73,6 +74,7 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     print_memory(settings, plan);
     print_traffic(settings, *network, data.sample_budget());
     check_memory(settings, plan);
+    check_links(settings);
     return exit_ok;
 }
 

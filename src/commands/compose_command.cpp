@@ -34,7 +34,9 @@ struct Mount {
 
 /// One line for every key that names a path, but for `output`.
 std::vector<Mount> mounts_of(const Settings& settings) {
-    std::vector<Mount> mounts = {{"data.path", settings.data.path, "/ako/data"}};
+    std::vector<Mount> mounts = {
+        {"data.path", settings.data.path, "/ako/data"},
+        {"cluster_key_file", settings.cluster_key_file, "/ako/cluster.key"}};
     std::erase_if(mounts, [](const Mount& mount) { return mount.here.empty(); });
     return mounts;
 }

@@ -15,6 +15,7 @@
 #include "ako/clock.h"
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "src/commands/link_safety.h"
 #include "src/commands/live_view.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/peer_child.h"
@@ -220,6 +221,7 @@ void check_before(const Settings& settings) {
     const auto network = make_network(settings.model);
     const TrainingData data(settings);
     check_memory(settings, plan_memory(settings, {network->parameter_count(), data.bytes()}));
+    check_links(settings);
     require_free_ports(settings);
 }
 

@@ -14,6 +14,7 @@
 #include "models/catalog.h"
 #include "net/tcp_transport.h"
 #include "src/checkpoints.h"
+#include "src/commands/link_safety.h"
 #include "src/commands/log.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/metrics.h"
@@ -80,11 +81,12 @@ Hello make_hello(const Settings& settings, PeerIndex self, const Network& networ
 }
 
 TransportSettings transport_settings(const Settings& settings, PeerIndex self, Hello hello,
-                                     const Log& log) {
+                                     const ClusterKey& key, const Log& log) {
     const ExchangeSettings& exchange = settings.exchange;
     TransportSettings transport;
     transport.self = self;
     transport.hello = std::move(hello);
+    transport.key = key;
     for (const PeerSettings& peer : settings.peers)
         transport.peers.push_back(
             {peer.name, peer.address, peer.listen, exchange.link_mbit.value_or(0)});
@@ -197,6 +199,7 @@ class PeerProcess {
           interrupts_(interrupts),
           settings_(read_cluster_file(options.file, options.overrides)),
           self_(peer_by_name(settings_, options.peer)),
+          key_(read_cluster_key(settings_)),
           log_(options.peer, options.report_fd < 0 ? LogStyle::with_time_and_name : LogStyle::bare),
           network_(make_network(settings_.model, settings_.seed + self_)),
           data_(settings_) {
@@ -211,7 +214,7 @@ class PeerProcess {
         const SteadyClock clock;
         TcpTransport transport(
             transport_settings(settings_, self_, make_hello(settings_, self_, *network_, initial),
-                               log_),
+                               key_, log_),
             clock);
         transport.bind();  // before the folder is made: a port that is taken leaves nothing behind
         const std::string folder =
@@ -281,6 +284,7 @@ class PeerProcess {
     const std::atomic<int>& interrupts_;
     const Settings settings_;
     const PeerIndex self_;
+    const ClusterKey key_;
     Log log_;
     const std::unique_ptr<Network> network_;
     TrainingData data_;

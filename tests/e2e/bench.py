@@ -3,6 +3,7 @@ folder of a case, and checks that say what is wrong. Python's standard library o
 
 import json
 import os
+import re
 import socket
 import subprocess
 import threading
@@ -139,3 +140,20 @@ class Bench:
                 return [json.loads(line) for line in file if line.endswith("\n")]
         except FileNotFoundError:
             return []
+
+
+def check_all_identical(bench, count):
+    summary = bench.summary()
+    names = [chr(ord("a") + number) for number in range(count)]
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+    check_equal(summary["finished_with"], names, "finished_with")
+    digests = {peer["digest"] for peer in summary["peers"]}
+    check_equal(len(digests), 1, "different digests")
+    check(re.fullmatch("[0-9a-f]{64}", digests.pop()), "a digest of 64 hexadecimal digits")
+    for peer in summary["peers"]:
+        check_equal(peer["exit"], 0, f"exit of {peer['name']}")
+        check_equal(peer["lost_peers"], [], f"lost peers of {peer['name']}")
+        check(peer["rounds"] > 0 and peer["images"] > 0, f"{peer['name']} has trained")
+        if count > 1:
+            check(peer["egress_bytes"] > 0 and peer["ingress_bytes"] > 0, "bytes were exchanged")
+    return summary

@@ -13,7 +13,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import struct
 import sys
 import tempfile
@@ -21,25 +20,9 @@ import time
 import zlib
 
 import live_view
-from bench import Bench, Failure, check, check_equal, wait_for
+import refusals
+from bench import Bench, Failure, check, check_all_identical, check_equal, wait_for
 from compose_cases import case_compose_any, case_compose_shipped  # picked up below
-
-
-def check_all_identical(bench, count):
-    summary = bench.summary()
-    names = [chr(ord("a") + number) for number in range(count)]
-    check_equal(summary["replicas_identical"], True, "replicas_identical")
-    check_equal(summary["finished_with"], names, "finished_with")
-    digests = {peer["digest"] for peer in summary["peers"]}
-    check_equal(len(digests), 1, "different digests")
-    check(re.fullmatch("[0-9a-f]{64}", digests.pop()), "a digest of 64 hexadecimal digits")
-    for peer in summary["peers"]:
-        check_equal(peer["exit"], 0, f"exit of {peer['name']}")
-        check_equal(peer["lost_peers"], [], f"lost peers of {peer['name']}")
-        check(peer["rounds"] > 0 and peer["images"] > 0, f"{peer['name']} has trained")
-        if count > 1:
-            check(peer["egress_bytes"] > 0 and peer["ingress_bytes"] > 0, "bytes were exchanged")
-    return summary
 
 
 def train_mlp(bench, count):
@@ -322,17 +305,6 @@ def case_train_by_hand(bench):
     check_equal(len(digests), 1, "digests of two peers")
 
 
-def case_different_settings(bench):
-    """Peers that would train different things refuse each other, and both say why."""
-    file = bench.file(2, exchange="start_wait_s: 4, start_peers_min: 2")
-    runs = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}",
-                        "--set", f"training.momentum={momentum}")
-            for name, momentum in (("a", 0.9), ("b", 0.8))]
-    for run in runs:
-        output = run.expect(2, 30)
-        check("training" in output and "digest" in output, f"the field is named in:\n{output}")
-
-
 def case_numbers(bench):
     """A loss that is no number ends the peers with status 3."""
     # A quadratic loss at a rate that multiplies the distance by 99 every round.
@@ -341,47 +313,6 @@ def case_numbers(bench):
     output = bench.launch(file).expect(3, 60)
     check("not finite" in output, "it says what happened")
     check_equal(bench.summary()["replicas_identical"], False, "replicas_identical")
-
-
-def case_bad_files(bench):
-    """Whatever is wrong with the file: its place, what was expected, exit 2, and nothing made."""
-    file = bench.file(2)
-    with open(file) as text:
-        good = text.read()
-    for line, expected in (
-            ("training: {learning_rat: 1}", "cluster.yaml:9:12: unknown key "
-                                            "training.learning_rat"),
-            ("memory_mb_max: lots", "cluster.yaml:9:16: memory_mb_max: expected a whole number"),
-            ("seed: 4", "cluster.yaml:9:1: seed: expected every key once"),
-            ("x: [", "not YAML")):
-        with open(file, "w") as text:
-            text.write(good.rstrip("\n") + "\n" + "\n" * (8 - good.count("\n")) + line + "\n")
-        for words in (["check"], ["launch"], ["train", "--peer", "a"]):
-            output = bench.start(words[0], file, *words[1:]).expect(2, 20)
-            check(expected in output, f"{expected!r} in what {words[0]} says:\n{output}")
-    with open(file, "w") as text:
-        text.write(good)
-    output = bench.start("train", file, "--peer", "nobody").expect(2, 20)
-    check("--peer: expected one of the file's peers: a, b, found nobody" in output, output)
-    output = bench.start("launch", file, "--set", "data.path=nowhere").expect(2, 20)
-    check("nowhere" in output, f"the missing folder is named:\n{output}")
-    output = bench.start("launch", file, "--set", "memory_mb_max=50").expect(2, 20)
-    check("memory_mb_max" in output and "50 are allowed" in output, output)
-    check(not os.path.exists(os.path.join(bench.folder, "runs")), "no run folder was made")
-
-
-def case_port_taken(bench):
-    file = bench.file(2)
-    with open(file) as text:
-        port = int(re.findall(r"127\.0\.0\.1:(\d+)", text.read())[1])
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", port))
-        taken.listen()
-        output = bench.start("launch", file).expect(2, 20)
-        check(f"peer b cannot listen on 127.0.0.1:{port}" in output, output)
-        check("--free-ports" in output, "the way out is named")
-        output = bench.start("train", file, "--peer", "b").expect(2, 20)
-        check(str(port) in output, f"train names the port:\n{output}")
 
 
 def case_check_and_set(bench):
@@ -412,7 +343,8 @@ def case_version_and_help(bench):
     bench.start("launch").expect(2, 10)
 
 
-CASES = {name[len("case_"):]: case for name, case in {**globals(), **vars(live_view)}.items()
+CASES = {name[len("case_"):]: case
+         for name, case in {**globals(), **vars(live_view), **vars(refusals)}.items()
          if name.startswith("case_")}
 
 

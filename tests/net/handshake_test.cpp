@@ -72,7 +72,7 @@ TEST_CASE("every field of Hello that differs is refused by name, and the refused
         CHECK(reject.field == mutation.field);
         CHECK(reject.expected.find(mutation.expected) != std::string::npos);
         CHECK(reject.got == mutation.got);
-        CHECK(a.wait([&] { return a.logged(reject_text(reject)); }));
+        CHECK(a.wait([&] { return a.logged(reject_text(reject, true)); }));
         std::byte rest;
         CHECK_FALSE(raw.read({&rest, 1}));  // and then the stream ends
     }

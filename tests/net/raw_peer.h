@@ -6,7 +6,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "net/codec.h"
@@ -77,16 +80,55 @@ class RawPeer {
         return *header;
     }
 
+    /// The next header, if it is a Hello.
+    std::optional<Hello> read_hello() {
+        const auto header = read_frame();
+        if (!header || !std::holds_alternative<Hello>(*header)) return std::nullopt;
+        return std::get<Hello>(*header);
+    }
+
     /// The whole handshake of a dialler; true if the session stands.
     bool shake_hands(const Hello& hello) {
-        if (!send(Header{hello})) return false;
-        const auto answer = read_frame();
-        return answer && std::holds_alternative<Hello>(*answer) && send(Header{hello});
+        return send(Header{hello}) && read_hello() && send(Header{hello});
+    }
+
+  private:
+    friend class RawListener;
+    explicit RawPeer(int socket, bool connected) : socket_(socket), connected_(connected) {}
+
+    int socket_;
+    bool connected_ = false;
+};
+
+/// A bare listening socket on a port of its own.
+class RawListener {
+  public:
+    RawListener() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        const timeval limit{10, 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        address_.sin_family = AF_INET;
+        address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address_;
+        ::bind(socket_, reinterpret_cast<const sockaddr*>(&address_), size);
+        ::listen(socket_, 8);
+        ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address_), &size);
+    }
+    ~RawListener() { ::close(socket_); }
+    RawListener(const RawListener&) = delete;
+    RawListener& operator=(const RawListener&) = delete;
+
+    std::string address() const { return "127.0.0.1:" + std::to_string(ntohs(address_.sin_port)); }
+    /// The next connection; not connected() if none comes for 10 s.
+    std::unique_ptr<RawPeer> accept() {
+        const int taken = ::accept(socket_, nullptr, nullptr);
+        const timeval limit{10, 0};
+        if (taken >= 0) ::setsockopt(taken, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        return std::unique_ptr<RawPeer>(new RawPeer(taken, taken >= 0));
     }
 
   private:
     int socket_;
-    bool connected_ = false;
+    sockaddr_in address_{};
 };
 
 }  // namespace ako::test

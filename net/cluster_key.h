@@ -1,0 +1,49 @@
+// The secret that all peers of a cluster may share, and the proof of holding it. Whoever sends a
+// Hello under a key adds a random nonce of its own and
+//
+//     mac = HMAC-SHA256(key, step, first Hello of the dialler [, Hello of the listener])
+//
+// over every field of these Hellos with both nonces and without the macs:
+//
+//     greeting       the dialler, in its first Hello    says it is no stranger
+//     answer         the listener, in its Hello         proves it: the dialler's nonce is new
+//     confirmation   the dialler, repeating its Hello   proves it: the listener's nonce is new
+//
+// A greeting alone can be recorded and said again, so it earns an answer and nothing more. Answer
+// and confirmation are of this connection, these two peers, this direction and these very fields:
+// none of them serves another time, in the other role, or after a field was changed on the way.
+// The frames that follow carry no proof: see "Limits" in README.md.
+// Values; any thread.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "ako/frame.h"
+
+namespace ako {
+
+class ClusterKey {
+  public:
+    enum class Step { greeting, answer, confirmation };
+
+    /// No key.
+    ClusterKey() = default;
+    /// Of this secret; empty: no key.
+    explicit ClusterKey(std::string secret) : secret_(std::move(secret)) {}
+
+    bool none() const { return secret_.empty(); }
+
+    /// The mac of a step. `listener` is nullptr in the greeting.
+    Digest mac(Step step, const Hello& dialler, const Hello* listener) const;
+    /// Is `mac` that mac? Takes as long if it is wrong as if it is right.
+    bool proves(const Digest& mac, Step step, const Hello& dialler, const Hello* listener) const;
+
+    /// 32 random bytes, never the same again.
+    static Digest make_nonce();
+
+  private:
+    std::string secret_;
+};
+
+}  // namespace ako

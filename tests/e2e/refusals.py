@@ -1,0 +1,95 @@
+"""Cases of e2e_test.py: what the program refuses, and how it says so."""
+
+import os
+import re
+import socket
+
+from bench import check, check_all_identical
+
+
+def case_different_settings(bench):
+    """Peers that would train different things refuse each other, and both say why."""
+    file = bench.file(2, exchange="start_wait_s: 4, start_peers_min: 2")
+    runs = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}",
+                        "--set", f"training.momentum={momentum}")
+            for name, momentum in (("a", 0.9), ("b", 0.8))]
+    for run in runs:
+        output = run.expect(2, 30)
+        check("training" in output and "digest" in output, f"the field is named in:\n{output}")
+
+
+def case_cluster_key(bench):
+    """Peers of one key train, and the key is nowhere in what they leave; others are refused."""
+    secrets = {"cluster.key": "0f" * 32, "other.key": "f0" * 32}
+    for name, secret in secrets.items():
+        path = os.path.join(bench.folder, name)
+        with open(path, "w") as text:
+            text.write(secret + "\n")
+        os.chmod(path, 0o600)
+    file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 1, samples: 6400}",
+                      training="learning_rate: 0.01", cluster_key_file="cluster.key",
+                      exchange="start_wait_s: 4, start_peers_min: 2")
+    output = bench.launch(file).expect(0)
+    check_all_identical(bench, 2)
+    left = [output]
+    for name in os.listdir(bench.path(".")):
+        with open(bench.path(name), errors="replace") as text:
+            left.append(text.read())
+    check(any(os.path.join(bench.folder, "cluster.key") in text for text in left),
+          "the resolved settings name the file")
+    check(not any(secrets["cluster.key"] in text for text in left), "the key is in what is left")
+
+    runs = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}", "--set",
+                        f"cluster_key_file={key}")
+            for name, key in (("a", "cluster.key"), ("b", "other.key"))]
+    for run, other in zip(runs, "ba"):
+        output = run.expect(2, 30)
+        check(f"{other}: 127.0.0.1" in output and "another cluster key" in output,
+              f"the other peer, its address and the reason are in:\n{output}")
+
+    output = bench.start("launch", file, "--set", "cluster_key_file=none.key").expect(2, 20)
+    check("none.key: cannot be read" in output and "openssl rand" in output, output)
+    output = bench.start("check", file, "--set", "cluster_key_file=null", "--set",
+                         "peers.1.address=203.0.113.7:7701").expect(2, 20)
+    check("peer b announces 203.0.113.7:7701" in output and "openssl rand" in output, output)
+
+
+def case_bad_files(bench):
+    """Whatever is wrong with the file: its place, what was expected, exit 2, and nothing made."""
+    file = bench.file(2)
+    with open(file) as text:
+        good = text.read()
+    for line, expected in (
+            ("training: {learning_rat: 1}", "cluster.yaml:9:12: unknown key "
+                                            "training.learning_rat"),
+            ("memory_mb_max: lots", "cluster.yaml:9:16: memory_mb_max: expected a whole number"),
+            ("seed: 4", "cluster.yaml:9:1: seed: expected every key once"),
+            ("x: [", "not YAML")):
+        with open(file, "w") as text:
+            text.write(good.rstrip("\n") + "\n" + "\n" * (8 - good.count("\n")) + line + "\n")
+        for words in (["check"], ["launch"], ["train", "--peer", "a"]):
+            output = bench.start(words[0], file, *words[1:]).expect(2, 20)
+            check(expected in output, f"{expected!r} in what {words[0]} says:\n{output}")
+    with open(file, "w") as text:
+        text.write(good)
+    output = bench.start("train", file, "--peer", "nobody").expect(2, 20)
+    check("--peer: expected one of the file's peers: a, b, found nobody" in output, output)
+    output = bench.start("launch", file, "--set", "data.path=nowhere").expect(2, 20)
+    check("nowhere" in output, f"the missing folder is named:\n{output}")
+    output = bench.start("launch", file, "--set", "memory_mb_max=50").expect(2, 20)
+    check("memory_mb_max" in output and "50 are allowed" in output, output)
+    check(not os.path.exists(os.path.join(bench.folder, "runs")), "no run folder was made")
+
+
+def case_port_taken(bench):
+    file = bench.file(2)
+    with open(file) as text:
+        port = int(re.findall(r"127\.0\.0\.1:(\d+)", text.read())[1])
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        output = bench.start("launch", file).expect(2, 20)
+        check(f"peer b cannot listen on 127.0.0.1:{port}" in output, output)
+        check("--free-ports" in output, "the way out is named")
+        output = bench.start("train", file, "--peer", "b").expect(2, 20)
+        check(str(port) in output, f"train names the port:\n{output}")

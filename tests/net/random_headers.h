@@ -1,0 +1,115 @@
+// Random headers of every kind, within what the codec takes: for its tests, and as the first
+// inputs of its fuzz target.
+#pragma once
+
+#include <random>
+#include <string>
+
+#include "net/codec.h"
+#include "net/frame_prefix.h"
+
+namespace ako::test {
+
+class RandomHeaders {
+  public:
+    explicit RandomHeaders(unsigned seed) : random_(seed) {}
+
+    Header make(std::size_t kind) {
+        switch (kind) {
+            case 0:
+                return hello();
+            case 1:
+                return Reject{text(), text(), text()};
+            case 2:
+                return Claim{u32(), u64()};
+            case 3:
+                return partial();
+            case 4:
+                return status();
+            case 5:
+                return want();
+            case 6:
+                return WantCut{ballot()};
+            case 7:
+                return cut_row();
+            case 8:
+                return Prepare{ballot()};
+            case 9:
+                return Promise{ballot(), ballot(), ballot()};
+            case 10:
+                return Accept{ballot(), ballot()};
+            case 11:
+                return Accepted{ballot(), ballot()};
+            default:
+                return Bye{u64()};
+        }
+    }
+
+    std::uint64_t u64() { return random_(); }
+    std::uint32_t u32() { return static_cast<std::uint32_t>(random_()); }
+    std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  private:
+    PeerIndex peer() { return static_cast<PeerIndex>(below(peers_max)); }
+    Ballot ballot() { return {u32(), peer()}; }
+    Version version() { return {u32(), u64()}; }
+    Time time() { return Time(static_cast<Time::rep>(u64() >> 2)); }
+    float value() { return std::normal_distribution<float>()(random_); }
+    Digest digest() {
+        Digest result;
+        for (auto& byte : result) byte = static_cast<std::uint8_t>(random_());
+        return result;
+    }
+    std::string text() {
+        std::string result(below(text_bytes_max + 1), ' ');
+        for (char& c : result) c = static_cast<char>(' ' + below(95));
+        return result;
+    }
+    Hello hello() {
+        Hello hello{protocol_version, text(), digest(), digest(), digest(),
+                    text(),           text(), u64(),    u32(),    std::nullopt};
+        if (below(2) == 1) hello.key_proof = KeyProof{digest(), digest()};
+        return hello;
+    }
+    Partial partial() {
+        Partial partial{peer(), version(), {u32(), u32()}, time(), below(2) == 1, {}};
+        partial.checksums.resize(below(100));
+        for (auto& checksum : partial.checksums) checksum = u32();
+        partial.bound_at = time();
+        return partial;
+    }
+    Status status() {
+        Status status;
+        status.sent_at = time();
+        status.echo_sent_at = time();
+        status.echo_held = time();
+        status.loss = value();
+        for (std::size_t i = below(peers_max + 1); i > 0; --i)
+            status.progress.push_back({u64(), u64()});
+        for (std::size_t i = below(peers_max + 1); i > 0; --i)
+            status.rows.push_back({version(), version(), u32()});
+        status.reached = u64();
+        status.stop = static_cast<StopReason>(below(4));
+        if (below(2) == 1) status.final_round = u64();
+        status.accepted = ballot();
+        status.decided = ballot();
+        if (below(2) == 1) status.digest = digest();
+        if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
+        return status;
+    }
+    Want want() {
+        Want want{peer(), below(2) == 1, {}};
+        for (std::size_t i = below(200); i > 0; --i)
+            want.runs.push_back({{u32(), u32()}, version()});
+        return want;
+    }
+    CutRow cut_row() {
+        CutRow row{ballot(), peer(), {}};
+        for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
+        return row;
+    }
+
+    std::mt19937_64 random_;
+};
+
+}  // namespace ako::test
