@@ -1,17 +1,11 @@
 #include "models/catalog.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "ako/assert.h"
-#include "ako/error.h"
 #include "models/blas.h"
-#include "models/convolution.h"
-#include "models/dense.h"
-#include "models/flatten.h"
-#include "models/max_pool.h"
-#include "models/relu.h"
 #include "models/sequential.h"
 #include "models/synthetic.h"
 
@@ -19,80 +13,90 @@ namespace ako {
 
 namespace {
 
-/// Collects layers, each shaped by the one before.
-struct Builder {
-    ParameterLayout layout;
-    std::vector<std::unique_ptr<Layer>> layers;
-    Shape shape = image_shape;
-
-    template <class L>
-    void add(std::unique_ptr<L> layer) {
-        shape = layer->output_shape();
-        layers.push_back(std::move(layer));
-    }
-    void dense(const std::string& name, std::size_t outputs) {
-        add(std::make_unique<Dense>(name, shape, outputs, layout));
-    }
-    void convolution(const std::string& name, std::size_t outputs, std::size_t window) {
-        add(std::make_unique<Convolution>(name, shape, outputs, window, layout));
-    }
-    void max_pool() { add(std::make_unique<MaxPool>(shape)); }
-    void relu() { add(std::make_unique<Relu>(shape)); }
-    void flatten() { add(std::make_unique<Flatten>(shape)); }
-
-    std::unique_ptr<Network> build() {
-        return std::make_unique<Sequential>(image_shape, std::move(layers), std::move(layout));
-    }
-};
-
-std::unique_ptr<Network> make_mlp() {
-    Builder builder;
-    builder.dense("dense1", 128);
-    builder.relu();
-    builder.dense("dense2", class_count);
-    return builder.build();
+LayerSettings conv(std::size_t outputs, std::size_t window, std::size_t padding = 0) {
+    return {LayerKind::conv, outputs, window, 1, padding};
 }
+LayerSettings max_pool(std::size_t window, std::size_t stride) {
+    return {LayerKind::max_pool, 0, window, stride};
+}
+LayerSettings dense(std::size_t outputs) { return {LayerKind::dense, outputs}; }
+const LayerSettings relu{LayerKind::relu};
+const LayerSettings flatten{LayerKind::flatten};
+
+constexpr Shape mnist_image{28, 28, 1};
+constexpr Shape cifar_image{32, 32, 3};
 
 /// The LeNet that comes with Caffe (Jia et al., 2014; after LeCun et al., "Gradient-Based Learning
 /// Applied to Document Recognition", 1998), with a ReLU after each pool as well. A ReLU before the
 /// pool would give the same values at four times the work.
-std::unique_ptr<Network> make_lenet() {
-    Builder builder;
-    builder.convolution("conv1", 20, 5);
-    builder.max_pool();
-    builder.relu();
-    builder.convolution("conv2", 50, 5);
-    builder.max_pool();
-    builder.relu();
-    builder.flatten();
-    builder.dense("dense1", 500);
-    builder.relu();
-    builder.dense("dense2", class_count);
-    return builder.build();
+std::vector<LayerSettings> lenet_layers() {
+    return {conv(20, 5), max_pool(2, 2), relu,       conv(50, 5), max_pool(2, 2),
+            relu,        flatten,        dense(500), relu,        dense(10)};
+}
+
+/// The "CIFAR-10 quick" network that comes with Caffe (after Krizhevsky's cuda-convnet), but that
+/// its second and third pools take the maximum too, where Caffe's take the mean.
+std::vector<LayerSettings> cifar_quick_layers() {
+    return {conv(32, 5, 2), max_pool(3, 2), relu,           conv(32, 5, 2),
+            relu,           max_pool(3, 2), conv(64, 5, 2), relu,
+            max_pool(3, 2), flatten,        dense(64),      dense(10)};
 }
 
 }  // namespace
 
-std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed) {
-    select_blas_kernels();
+ModelSettings written_out(const ModelSettings& settings) {
+    ModelSettings list = settings;
+    list.kind = ModelKind::layers;
     switch (settings.kind) {
+        case ModelKind::layers:
+            return list;
         case ModelKind::mlp:
-            return make_mlp();
+            list.input = mnist_image;
+            list.layers = {dense(128), relu, dense(10)};
+            return list;
         case ModelKind::lenet:
-            return make_lenet();
+            list.input = mnist_image;
+            list.layers = lenet_layers();
+            return list;
+        case ModelKind::cifar_quick:
+            list.input = cifar_image;
+            list.layers = cifar_quick_layers();
+            return list;
         case ModelKind::synthetic:
-            return std::make_unique<Synthetic>(settings, noise_seed);
+            break;
     }
-    AKO_ASSERT(false, "model kind " + std::to_string(static_cast<int>(settings.kind)));
+    AKO_ASSERT(false, "layers of model kind " + std::to_string(static_cast<int>(settings.kind)));
 }
 
-void check_fits(const Dataset& dataset, const std::string& path) {
-    if (dataset.rows() == image_shape.height && dataset.columns() == image_shape.width) return;
-    throw StartupError(path + ": the images are of " + std::to_string(dataset.rows()) + " x " +
-                           std::to_string(dataset.columns()) + " pixels, the network takes " +
-                           std::to_string(image_shape.height) + " x " +
-                           std::to_string(image_shape.width),
-                       "point data.path at MNIST or a set of the same shape");
+std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed) {
+    select_blas_kernels();
+    if (settings.kind == ModelKind::synthetic)
+        return std::make_unique<Synthetic>(settings, noise_seed);
+    const ModelSettings model = written_out(settings);
+    LayerList list = build_layers(model.input, model.layers);
+    return std::make_unique<Sequential>(list.input, std::move(list.layers), std::move(list.layout));
+}
+
+DataShape data_shape(const ModelSettings& settings) {
+    const ModelSettings model = written_out(settings);
+    const LayerList list = build_layers(model.input, model.layers);
+    return {list.input, list.output_shape().element_count()};
+}
+
+std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_count,
+                             std::size_t evaluated_count) {
+    if (settings.kind == ModelKind::synthetic) return 0;
+    const ModelSettings model = written_out(settings);
+    const LayerList list = build_layers(model.input, model.layers);
+    std::size_t sum = list.input.element_count();  // the batch itself
+    std::size_t largest = 0;
+    for (const auto& layer : list.layers) {
+        sum += layer->output_shape().element_count();
+        largest = std::max(largest, layer->output_shape().element_count());
+    }
+    const std::size_t numbers =
+        sum * std::max(batch_count, evaluated_count) + 2 * largest * batch_count;
+    return numbers * sizeof(float);
 }
 
 }  // namespace ako

@@ -1,11 +1,13 @@
-// The networks a cluster file can name.
+// The networks a cluster file can name, each a list of layers; and the one of its own list.
 //
-//   mlp        784 - 128 - ReLU - 10                                               101,770
-//   parameters lenet      conv 20@5x5 - pool - ReLU - conv 50@5x5 - pool - ReLU - dense 500 - ReLU
-//   - dense 10
-//                                                                                  431,080
-//                                                                                  parameters
-//   synthetic  see synthetic.h
+//   mlp          784 - 128 - ReLU - 10                                          101,770 parameters
+//   lenet        conv 20@5x5 - pool - ReLU - conv 50@5x5 - pool - ReLU - dense 500 - ReLU - dense
+//   10
+//                                                                               431,080 parameters
+//   cifar-quick  conv 32@5x5 - pool - ReLU - conv 32@5x5 - ReLU - pool - conv 64@5x5 - ReLU - pool
+//   -
+//                dense 64 - dense 10                                            145,578 parameters
+//   synthetic    no layers: see synthetic.h
 #pragma once
 
 #include <memory>
@@ -13,21 +15,26 @@
 #include "ako/network.h"
 #include "ako/settings.h"
 #include "models/dataset.h"
-#include "models/layer.h"
+#include "models/layer_list.h"
 
 namespace ako {
-
-/// What `mlp` and `lenet` are fed with: MNIST's images, ten classes.
-inline constexpr Shape image_shape{28, 28, 1};
-inline constexpr std::size_t class_count = 10;
 
 /// Does this network learn from a data set?
 inline bool needs_data(ModelKind kind) { return kind != ModelKind::synthetic; }
 
+/// The same network as a list of layers: what a name stands for. Not of `synthetic`.
+ModelSettings written_out(const ModelSettings& settings);
+
 /// `noise_seed` (of `synthetic` only) should differ between peers, or all see the same noise.
+/// Throws StartupError where the layers do not fit together.
 std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed = 0);
 
-/// Throws StartupError, naming `path`, where the images of the data set are not of `image_shape`.
-void check_fits(const Dataset& dataset, const std::string& path);
+/// What the network is to be fed with. Not of `synthetic`.
+DataShape data_shape(const ModelSettings& settings);
+
+/// Bytes of the layers' outputs, of so many images at once in training and in evaluation, and of
+/// their gradients; 0 of `synthetic`.
+std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_count,
+                             std::size_t evaluated_count);
 
 }  // namespace ako

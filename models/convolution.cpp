@@ -16,118 +16,206 @@ namespace {
 /// for the images and the product.
 constexpr std::size_t columns_bytes = std::size_t{512} << 10;
 
-std::size_t images_that_fit(std::size_t elements_per_image) {
-    return std::max<std::size_t>(1, columns_bytes / (elements_per_image * sizeof(float)));
+/// How many of things of so many elements fit into that.
+std::size_t count_that_fits(std::size_t elements) {
+    return std::max<std::size_t>(1, columns_bytes / (elements * sizeof(float)));
+}
+
+/// As many rows at once as make pieces of about the same size.
+std::size_t even_rows(std::size_t row_count, std::size_t fitting_rows) {
+    const std::size_t pieces = (row_count + fitting_rows - 1) / fitting_rows;
+    return (row_count + pieces - 1) / pieces;
+}
+
+Shape framed_shape(const Shape& input, const ConvolutionShape& shape) {
+    return {input.height + 2 * shape.padding, input.width + 2 * shape.padding, input.channels};
+}
+
+Shape shape_of_output(const Shape& framed, const ConvolutionShape& shape, const std::string& name) {
+    AKO_ASSERT(shape.window >= 1 && shape.window <= framed.height && shape.window <= framed.width &&
+                   shape.stride >= 1,
+               name + ": window of " + std::to_string(shape.window) + " with stride " +
+                   std::to_string(shape.stride));
+    return {(framed.height - shape.window) / shape.stride + 1,
+            (framed.width - shape.window) / shape.stride + 1, shape.outputs};
 }
 
 }  // namespace
 
-Convolution::Convolution(const std::string& name, Shape input, std::size_t outputs,
-                         std::size_t window, ParameterLayout& layout)
+Convolution::Convolution(const std::string& name, Shape input, ConvolutionShape shape,
+                         ParameterLayout& layout)
     : input_(input),
-      outputs_(outputs),
-      window_(window),
-      tap_count_(window * window * input.channels),
-      weight_(layout.add(name + ".weight", {outputs, input.channels, window, window})),
-      bias_(layout.add(name + ".bias", {outputs})),
-      images_at_once_(images_that_fit(position_count() * tap_count_)),
-      columns_(images_at_once_ * position_count() * tap_count_),
-      kernel_(outputs * tap_count_),
-      kernel_gradient_(outputs * tap_count_) {
-    AKO_ASSERT(window >= 1 && window <= input.height && window <= input.width,
-               name + ": window of " + std::to_string(window));
+      shape_(shape),
+      framed_(framed_shape(input, shape)),
+      output_(shape_of_output(framed_, shape, name)),
+      tap_count_(shape.window * shape.window * input.channels),
+      weight_(layout.add(name + ".weight",
+                         {shape.outputs, input.channels, shape.window, shape.window})),
+      bias_(layout.add(name + ".bias", {shape.outputs})),
+      images_at_once_(count_that_fits(output_.height * output_.width * tap_count_)),
+      rows_at_once_(even_rows(output_.height, count_that_fits(output_.width * tap_count_))) {}
+
+template <class Visit>
+void Convolution::for_each_piece(std::size_t image_count, Visit visit) {
+    const std::size_t rows = images_at_once_ > 1 ? output_.height : rows_at_once_;
+    // Not before it is needed: who only asks for a network's parameters needs no memory for it.
+    columns_.resize(images_at_once_ * rows * output_.width * tap_count_);
+    if (shape_.padding > 0) frames_.resize(images_at_once_ * framed_.element_count());
+    for (std::size_t image = 0; image < image_count; image += images_at_once_)
+        for (std::size_t row = 0; row < output_.height; row += rows)
+            visit(Piece{image, std::min(images_at_once_, image_count - image), row,
+                        std::min(rows, output_.height - row)});
+}
+
+std::size_t Convolution::position_count(const Piece& piece) const {
+    return piece.image_count * piece.row_count * output_.width;
+}
+
+std::size_t Convolution::first_output(const Piece& piece) const {
+    return (piece.first_image * output_.height + piece.first_row) * output_.width * shape_.outputs;
 }
 
 void Convolution::forward(const ForwardPass& pass) {
-    load_kernel(pass.parameters.subspan(weight_.first, weight_.count));
+    const auto weight = pass.parameters.subspan(weight_.first, weight_.count);
     const auto bias = pass.parameters.subspan(bias_.first, bias_.count);
-    const Matrix kernel{kernel_.data(), outputs_, tap_count_};
-    for (std::size_t first = 0; first < pass.count; first += images_at_once_) {
-        const std::size_t image_count = std::min(images_at_once_, pass.count - first);
-        const std::size_t row_count = image_count * position_count();
-        float* output = &pass.output[first * position_count() * outputs_];
-        lower(&pass.input[first * input_.element_count()], image_count);
-        fill_rows(bias, row_count, output);
-        multiply({columns_.data(), row_count, tap_count_}, kernel.transpose(), output,
+    load_kernel(weight);
+    const Matrix kernel{kernel_.data(), shape_.outputs, tap_count_};
+    for_each_piece(pass.count, [&](const Piece& piece) {
+        float* output = &pass.output[first_output(piece)];
+        lower(pass.input, piece);
+        fill_rows(bias, position_count(piece), output);
+        multiply({columns_.data(), position_count(piece), tap_count_}, kernel.transpose(), output,
                  Product::accumulate);
-    }
+    });
 }
 
 void Convolution::backward(const BackwardPass& pass) {
     load_kernel(pass.parameters.subspan(weight_.first, weight_.count));
-    const Matrix kernel{kernel_.data(), outputs_, tap_count_};
+    const Matrix kernel{kernel_.data(), shape_.outputs, tap_count_};
     const auto bias_gradient = pass.parameter_gradient.subspan(bias_.first, bias_.count);
     std::fill(bias_gradient.begin(), bias_gradient.end(), 0.0f);
-    std::fill(kernel_gradient_.begin(), kernel_gradient_.end(), 0.0f);
-    for (std::size_t first = 0; first < pass.count; first += images_at_once_) {
-        const std::size_t image_count = std::min(images_at_once_, pass.count - first);
-        const std::size_t row_count = image_count * position_count();
-        const Matrix output_gradient{&pass.output_gradient[first * position_count() * outputs_],
-                                     row_count, outputs_};
-        add_row_sums(output_gradient.data, row_count, bias_gradient);
-        lower(&pass.input[first * input_.element_count()], image_count);
-        multiply(output_gradient.transpose(), {columns_.data(), row_count, tap_count_},
+    kernel_gradient_.assign(weight_.count, 0.0f);
+    for_each_piece(pass.count, [&](const Piece& piece) {
+        const Matrix output_gradient{&pass.output_gradient[first_output(piece)],
+                                     position_count(piece), shape_.outputs};
+        add_row_sums(output_gradient.data, output_gradient.rows, bias_gradient);
+        lower(pass.input, piece);
+        multiply(output_gradient.transpose(), {columns_.data(), output_gradient.rows, tap_count_},
                  kernel_gradient_.data(), Product::accumulate);
-        if (pass.input_gradient.empty()) continue;
+        if (pass.input_gradient.empty()) return;
         multiply(output_gradient, kernel, columns_.data(), Product::overwrite);
-        float* input_gradient = &pass.input_gradient[first * input_.element_count()];
-        std::fill_n(input_gradient, image_count * input_.element_count(), 0.0f);
-        add_raised(image_count, input_gradient);
-    }
+        raise(piece, pass.input_gradient);
+    });
     store_kernel_gradient(pass.parameter_gradient.subspan(weight_.first, weight_.count));
 }
 
 // The taps of one row of the window lie one after the other in the image as in `columns`, so
-// lowering copies runs and raising adds them. Runs of 5 floats, those of a grey image under a
-// window of 5, have a loop of their own: a call to copy so little takes longer than copying it.
+// lowering copies runs and raising adds them. The short runs of images with one channel or three
+// have loops of their own: a call to copy so little takes longer than copying it.
 
 namespace {
 
-/// Calls visit(image element, column element, run) for each run, in the order of `columns`.
+/// Calls visit(image element, column element, run) for each run, in the order of `columns`: of so
+/// many images that have the shape `image`, the window positions in rows [first_row, end_row).
 template <class Run, class Visit>
-void visit_runs(const Shape& input, const Shape& output, std::size_t image_count,
-                std::size_t window, Run run, Visit visit) {
+void visit_runs(const Shape& image, const ConvolutionShape& shape, std::size_t image_count,
+                std::size_t first_row, std::size_t end_row, std::size_t row_positions, Run run,
+                Visit visit) {
     std::size_t column = 0;
     for (std::size_t n = 0; n < image_count; ++n)
-        for (std::size_t y = 0; y < output.height; ++y)
-            for (std::size_t x = 0; x < output.width; ++x)
-                for (std::size_t tap_row = 0; tap_row < window; ++tap_row, column += run)
-                    visit(((n * input.height + y + tap_row) * input.width + x) * input.channels,
-                          column, run);
+        for (std::size_t y = first_row; y < end_row; ++y)
+            for (std::size_t x = 0; x < row_positions; ++x) {
+                std::size_t element =
+                    ((n * image.height + y * shape.stride) * image.width + x * shape.stride) *
+                    image.channels;
+                for (std::size_t tap_row = 0; tap_row < shape.window; ++tap_row) {
+                    visit(element, column, run);
+                    element += image.width * image.channels;
+                    column += run;
+                }
+            }
+}
+
+/// Copies so many images between their own memory and the middle of frames, row by row.
+template <class Copy>
+void for_each_framed_row(const Shape& input, const Shape& framed, std::size_t padding,
+                         std::size_t image_count, Copy copy) {
+    const std::size_t row = input.width * input.channels;
+    for (std::size_t n = 0; n < image_count; ++n)
+        for (std::size_t y = 0; y < input.height; ++y)
+            copy((n * input.height + y) * row,
+                 ((n * framed.height + y + padding) * framed.width + padding) * input.channels,
+                 row);
 }
 
 }  // namespace
 
-void Convolution::lower(const float* images, std::size_t image_count) {
+void Convolution::lower(std::span<const float> input, const Piece& piece) {
+    const float* images = &input[piece.first_image * input_.element_count()];
+    if (shape_.padding > 0) {
+        if (piece.first_row == 0)
+            for_each_framed_row(input_, framed_, shape_.padding, piece.image_count,
+                                [&](std::size_t from, std::size_t to, std::size_t count) {
+                                    std::copy_n(images + from, count, &frames_[to]);
+                                });
+        images = frames_.data();
+    }
     float* columns = columns_.data();
-    const auto copy = [=](std::size_t from, std::size_t to, auto run) {
-        std::memcpy(columns + to, images + from, run * sizeof(float));
+    const auto lower_runs = [&](auto run) {
+        visit_runs(framed_, shape_, piece.image_count, piece.first_row,
+                   piece.first_row + piece.row_count, output_.width, run,
+                   [=](std::size_t from, std::size_t to, auto count) {
+                       std::memcpy(columns + to, images + from, count * sizeof(float));
+                   });
     };
-    const std::size_t run = window_ * input_.channels;
-    if (run == 5)
-        visit_runs(input_, output_shape(), image_count, window_,
-                   std::integral_constant<std::size_t, 5>(), copy);
-    else
-        visit_runs(input_, output_shape(), image_count, window_, run, copy);
+    switch (const std::size_t run = shape_.window * input_.channels; run) {
+        case 3:
+            return lower_runs(std::integral_constant<std::size_t, 3>());
+        case 5:
+            return lower_runs(std::integral_constant<std::size_t, 5>());
+        case 9:
+            return lower_runs(std::integral_constant<std::size_t, 9>());
+        case 15:
+            return lower_runs(std::integral_constant<std::size_t, 15>());
+        default:
+            return lower_runs(run);
+    }
 }
 
-void Convolution::add_raised(std::size_t image_count, float* images) const {
-    const auto add = [=, columns = columns_.data()](std::size_t to, std::size_t from,
-                                                    std::size_t run) {
-        float* __restrict target = images + to;
-        const float* __restrict source = columns + from;
-        for (std::size_t k = 0; k < run; ++k) target[k] += source[k];
-    };
-    visit_runs(input_, output_shape(), image_count, window_, window_ * input_.channels, add);
+/// Adds what `columns_` holds for each tap of the piece to the gradient of the tap's pixel.
+void Convolution::raise(const Piece& piece, std::span<float> input_gradient) {
+    const std::size_t framed_elements = piece.image_count * framed_.element_count();
+    const bool first = piece.first_row == 0;
+    const bool last = piece.first_row + piece.row_count == output_.height;
+    float* images = &input_gradient[piece.first_image * input_.element_count()];
+    float* frames = images;
+    if (shape_.padding > 0) {
+        frame_gradients_.resize(frames_.size());
+        frames = frame_gradients_.data();
+    }
+    if (first) std::fill_n(frames, framed_elements, 0.0f);
+    visit_runs(framed_, shape_, piece.image_count, piece.first_row,
+               piece.first_row + piece.row_count, output_.width, shape_.window * input_.channels,
+               [=, columns = columns_.data()](std::size_t to, std::size_t from, std::size_t run) {
+                   float* __restrict target = frames + to;
+                   const float* __restrict source = columns + from;
+                   for (std::size_t k = 0; k < run; ++k) target[k] += source[k];
+               });
+    if (shape_.padding > 0 && last)
+        for_each_framed_row(input_, framed_, shape_.padding, piece.image_count,
+                            [&](std::size_t to, std::size_t from, std::size_t count) {
+                                std::copy_n(frames + from, count, images + to);
+                            });
 }
 
 // Parameters hold [outputs x channels x taps of one channel], the kernel [outputs x taps of one
 // channel x channels].
 
 void Convolution::load_kernel(std::span<const float> weight) {
+    kernel_.resize(weight.size());
     const std::size_t channels = input_.channels;
-    const std::size_t area = window_ * window_;
-    for (std::size_t o = 0; o < outputs_; ++o)
+    const std::size_t area = shape_.window * shape_.window;
+    for (std::size_t o = 0; o < shape_.outputs; ++o)
         for (std::size_t c = 0; c < channels; ++c)
             for (std::size_t a = 0; a < area; ++a)
                 kernel_[(o * area + a) * channels + c] = weight[(o * channels + c) * area + a];
@@ -135,8 +223,8 @@ void Convolution::load_kernel(std::span<const float> weight) {
 
 void Convolution::store_kernel_gradient(std::span<float> weight_gradient) const {
     const std::size_t channels = input_.channels;
-    const std::size_t area = window_ * window_;
-    for (std::size_t o = 0; o < outputs_; ++o)
+    const std::size_t area = shape_.window * shape_.window;
+    for (std::size_t o = 0; o < shape_.outputs; ++o)
         for (std::size_t c = 0; c < channels; ++c)
             for (std::size_t a = 0; a < area; ++a)
                 weight_gradient[(o * channels + c) * area + a] =

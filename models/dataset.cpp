@@ -7,67 +7,132 @@
 
 #include "ako/assert.h"
 #include "ako/error.h"
+#include "models/cifar10.h"
+#include "models/idx.h"
+#include "models/npy.h"
 
 namespace ako {
 
 namespace {
 
-/// MNIST has ten classes, and so have the networks that learn from it.
-constexpr std::size_t label_bound = 10;
+namespace fs = std::filesystem;
 
-const std::array<float, 256>& normalised_values() {
-    static const std::array<float, 256> values = [] {
-        std::array<float, 256> table{};
-        for (std::size_t pixel = 0; pixel < table.size(); ++pixel)
-            table[pixel] = (static_cast<float>(pixel) / 255.0f - pixel_mean) / pixel_deviation;
-        return table;
-    }();
-    return values;
+std::string text_of(const Shape& shape) {
+    return std::to_string(shape.height) + " x " + std::to_string(shape.width) + " x " +
+           std::to_string(shape.channels);
 }
 
-std::string find_file(const std::string& folder, const std::string& name) {
-    const auto plain = std::filesystem::path(folder) / name;
-    const auto compressed = std::filesystem::path(folder) / (name + ".gz");
+std::string find_idx_file(const std::string& folder, const std::string& name) {
+    const auto plain = fs::path(folder) / name;
+    const auto compressed = fs::path(folder) / (name + ".gz");
     std::error_code ignored;
-    if (std::filesystem::exists(plain, ignored)) return plain.string();
-    if (std::filesystem::exists(compressed, ignored)) return compressed.string();
+    if (fs::exists(plain, ignored)) return plain.string();
+    if (fs::exists(compressed, ignored)) return compressed.string();
     throw StartupError(plain.string() + ": there is no such file, nor " + compressed.string(),
-                       "set data.path to the folder that holds MNIST's four idx files");
+                       "set data.path to the folder that holds MNIST's four idx files, or "
+                       "data.format to what is there");
 }
 
-Dataset load(const std::string& folder, const std::string& kind) {
-    const std::string images_path = find_file(folder, kind + "-images-idx3-ubyte");
-    const std::string labels_path = find_file(folder, kind + "-labels-idx1-ubyte");
-    IdxImages images = read_idx_images(images_path);
-    std::vector<std::uint8_t> labels = read_idx_labels(labels_path, label_bound);
-    if (images.count != labels.size())
-        throw StartupError(labels_path + ": " + std::to_string(labels.size()) + " labels for the " +
-                               std::to_string(images.count) + " images of " + images_path,
-                           "both files must come from the same data set");
-    if (labels.empty())
-        throw StartupError(images_path + ": holds no images", "training needs at least one");
-    return Dataset(std::move(images), std::move(labels));
+LabelledImages read_idx(const std::string& folder, const std::string& kind,
+                        std::size_t class_count) {
+    const std::string images_path = find_idx_file(folder, kind + "-images-idx3-ubyte");
+    const std::string labels_path = find_idx_file(folder, kind + "-labels-idx1-ubyte");
+    Images images = read_idx_images(images_path);
+    return {std::move(images), read_idx_labels(labels_path, class_count), images_path};
+}
+
+LabelledImages read_npy(const std::string& folder, const std::string& kind,
+                        std::size_t class_count) {
+    const std::string images_path = (fs::path(folder) / (kind + "_images.npy")).string();
+    Images images = read_npy_images(images_path);
+    const std::string labels_path = (fs::path(folder) / (kind + "_labels.npy")).string();
+    return {std::move(images), read_npy_labels(labels_path, class_count), images_path};
+}
+
+LabelledImages read_part(const DataSettings& settings, bool train, std::size_t class_count) {
+    switch (settings.format) {
+        case DataFormat::idx:
+            return read_idx(settings.path, train ? "train" : "t10k", class_count);
+        case DataFormat::cifar10:
+            return read_cifar10(settings.path, train, class_count);
+        case DataFormat::npy:
+            return read_npy(settings.path, train ? "train" : "test", class_count);
+    }
+    AKO_ASSERT(false, "data format " + std::to_string(static_cast<int>(settings.format)));
+}
+
+void check_channels(const std::vector<double>& numbers, const std::string& name,
+                    std::size_t channels) {
+    if (numbers.size() == 1 || numbers.size() == channels) return;
+    throw StartupError("data.normalisation." + name + ": " + std::to_string(numbers.size()) +
+                           " numbers for images of " + std::to_string(channels) + " channels",
+                       "give one number, or one for each channel");
 }
 
 }  // namespace
 
-Dataset::Dataset(IdxImages images, std::vector<std::uint8_t> labels)
-    : images_(std::move(images)), labels_(std::move(labels)) {
+Dataset::Dataset(Images images, Labels labels, const Normalisation& normalisation)
+    : images_(std::move(images)),
+      labels_(std::move(labels)),
+      mean_(normalisation.mean.begin(), normalisation.mean.end()),
+      deviation_(normalisation.deviation.begin(), normalisation.deviation.end()) {
     AKO_ASSERT(
         images_.count == labels_.size() &&
-            images_.pixels.size() == images_.count * image_elements(),
+            images_.bytes.size() + images_.numbers.size() == images_.count * image_elements(),
         std::to_string(images_.count) + " images, " + std::to_string(labels_.size()) + " labels");
+    // One number for all channels stands for as many equal ones if the other has several.
+    const std::size_t kinds = std::max(mean_.size(), deviation_.size());
+    mean_.resize(kinds, mean_.front());
+    deviation_.resize(kinds, deviation_.front());
+    AKO_ASSERT(kinds == 1 || kinds == images_.shape.channels,
+               std::to_string(kinds) + " normalisations of images of " + text_of(images_.shape));
+    values_.assign(kinds, std::vector<float>(256));
+    for (std::size_t c = 0; c < kinds; ++c)
+        for (std::size_t byte = 0; byte < 256; ++byte)
+            values_[c][byte] = (static_cast<float>(byte) / 255.0f - mean_[c]) / deviation_[c];
+}
+
+std::size_t Dataset::bytes() const {
+    return images_.bytes.size() + images_.numbers.size() * sizeof(float) + labels_.size();
 }
 
 void Dataset::copy_normalised(std::size_t index, float* out) const {
-    const auto& values = normalised_values();
-    const auto image = pixels(index);
-    for (std::size_t k = 0; k < image.size(); ++k) out[k] = values[image[k]];
+    const std::size_t kinds = values_.size();
+    const std::size_t first = index * image_elements();
+    for (std::size_t c = 0; c < kinds; ++c) {
+        if (!images_.bytes.empty()) {
+            const float* values = values_[c].data();
+            const std::uint8_t* bytes = &images_.bytes[first];
+            for (std::size_t k = c; k < image_elements(); k += kinds) out[k] = values[bytes[k]];
+        } else {
+            const float* numbers = &images_.numbers[first];
+            for (std::size_t k = c; k < image_elements(); k += kinds)
+                out[k] = (numbers[k] - mean_[c]) / deviation_[c];
+        }
+    }
 }
 
-Dataset load_mnist_train(const std::string& folder) { return load(folder, "train"); }
-
-Dataset load_mnist_test(const std::string& folder) { return load(folder, "t10k"); }
+Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShape& wanted) {
+    LabelledImages set = read_part(settings, part == DataPart::train, wanted.class_count);
+    const Images& images = set.images;
+    if (images.count != set.labels.size())
+        throw StartupError(set.path + ": " + std::to_string(images.count) + " images, but " +
+                               std::to_string(set.labels.size()) + " labels beside them",
+                           "both files must come from the same data set");
+    if (images.count == 0)
+        throw StartupError(set.path + ": holds no images", "training needs at least one");
+    if (images.shape != wanted.image)
+        throw StartupError(set.path + ": the images are of " + text_of(images.shape) +
+                               " (height x width x channels), the network takes " +
+                               text_of(wanted.image),
+                           "set model.input to the images' shape in a list of layers of your own "
+                           "(`ako check FILE --model` prints one), or point data.path at other "
+                           "images");
+    check_channels(settings.mean, "mean", images.shape.channels);
+    check_channels(settings.deviation, "deviation", images.shape.channels);
+    return Dataset(std::move(set.images), std::move(set.labels),
+                   {settings.mean, settings.deviation});
+}
 
 void BatchBuffer::resize(std::size_t count, std::size_t image_elements) {
     images_.resize(count * image_elements);

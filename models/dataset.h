@@ -1,5 +1,13 @@
-// A labelled set of grey images, as it comes from the files of MNIST (LeCun, Cortes, Burges, "The
-// MNIST database of handwritten digits"): one byte per pixel. Immutable once loaded; any thread.
+// A labelled set of images, from the files of one of the formats, and its batches.
+//
+//   idx      the four files of MNIST (LeCun, Cortes, Burges, "The MNIST database of handwritten
+//            digits"), plain or with `.gz`: train-images-idx3-ubyte, train-labels-idx1-ubyte,
+//            t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte
+//   cifar10  data_batch_1.bin .. data_batch_5.bin, test_batch.bin: see cifar10.h
+//   npy      train_images.npy, train_labels.npy, test_images.npy, test_labels.npy: see npy.h
+//
+// A pixel becomes (value - mean) / deviation of its channel, where the value of a byte is byte /
+// 255 and a float is its own. Immutable once loaded; any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,41 +17,53 @@
 #include <vector>
 
 #include "ako/network.h"
-#include "models/idx.h"
+#include "ako/settings.h"
+#include "models/images.h"
 
 namespace ako {
 
-/// Mean and standard deviation of the pixels of MNIST's training images, scaled to 0 .. 1.
-inline constexpr float pixel_mean = 0.1307f;
-inline constexpr float pixel_deviation = 0.3081f;
+/// What becomes of pixels: one number for all channels, or one per channel.
+struct Normalisation {
+    std::vector<double> mean{0};
+    std::vector<double> deviation{1};
+};
 
 class Dataset {
   public:
     /// One label per image.
-    Dataset(IdxImages images, std::vector<std::uint8_t> labels);
+    Dataset(Images images, Labels labels, const Normalisation& normalisation = {});
 
     std::size_t size() const { return labels_.size(); }
-    std::size_t rows() const { return images_.rows; }
-    std::size_t columns() const { return images_.columns; }
-    std::size_t image_elements() const { return images_.rows * images_.columns; }
-    std::span<const std::uint8_t> pixels(std::size_t index) const {
-        return std::span(images_.pixels).subspan(index * image_elements(), image_elements());
-    }
+    const Shape& shape() const { return images_.shape; }
+    std::size_t image_elements() const { return images_.shape.element_count(); }
     std::uint8_t label(std::size_t index) const { return labels_[index]; }
+    /// As held in memory.
+    std::size_t bytes() const;
 
-    /// Writes (pixel / 255 - pixel_mean) / pixel_deviation to `out` [image_elements].
+    /// Writes the normalised image to `out` [image_elements].
     void copy_normalised(std::size_t index, float* out) const;
 
   private:
-    IdxImages images_;
-    std::vector<std::uint8_t> labels_;
+    Images images_;
+    Labels labels_;
+    // Of each channel, or one for all.
+    std::vector<float> mean_;
+    std::vector<float> deviation_;
+    std::vector<std::vector<float>> values_;  ///< what each byte becomes, in the same way
 };
 
-/// Reads `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, plain or with `.gz`, from a
-/// folder. Throws StartupError: a file is missing, damaged, empty, or they do not belong together.
-Dataset load_mnist_train(const std::string& folder);
-/// The same of `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`.
-Dataset load_mnist_test(const std::string& folder);
+enum class DataPart { train, test };
+
+/// What a network takes.
+struct DataShape {
+    Shape image;
+    std::size_t class_count = 0;
+};
+
+/// Reads one part of the data set in the folder `settings.path`. Throws StartupError: a file is
+/// missing, damaged or empty, files do not belong together, images are of another shape than the
+/// network takes, a label is not among its outputs.
+Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShape& wanted);
 
 /// A batch's memory, reused from batch to batch.
 class BatchBuffer {

@@ -8,27 +8,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <vector>
+
+#include "models/images.h"
 
 namespace ako {
 
-/// The most a file may hold once decompressed: 40 times MNIST, and a bound on what a damaged or
-/// malicious file can make us allocate.
-inline constexpr std::size_t idx_bytes_max = std::size_t{2} << 30;
-
-struct IdxImages {
-    std::size_t count = 0;
-    std::size_t rows = 0;
-    std::size_t columns = 0;
-    std::vector<std::uint8_t> pixels;  ///< [count x rows x columns]
-};
-
 /// Both throw StartupError with the path, what was expected and what was found: not readable,
 /// damaged compression, wrong magic number, fewer or more bytes than the extents say, an image
-/// without pixels, a label not below `label_bound`.
-IdxImages read_idx_images(const std::string& path);
-std::vector<std::uint8_t> read_idx_labels(const std::string& path, std::size_t label_bound);
+/// without pixels, a label not below `class_count`.
+Images read_idx_images(const std::string& path);
+Labels read_idx_labels(const std::string& path, std::size_t class_count);
 
 }  // namespace ako

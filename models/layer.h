@@ -14,16 +14,6 @@
 
 namespace ako {
 
-/// The extents of the activations of one image.
-struct Shape {
-    std::size_t height = 1;
-    std::size_t width = 1;
-    std::size_t channels = 1;
-
-    std::size_t element_count() const { return height * width * channels; }
-    bool operator==(const Shape&) const = default;
-};
-
 /// What a forward pass reads and writes.
 struct ForwardPass {
     std::size_t count;                  ///< images

@@ -16,7 +16,10 @@ Sequential::Sequential(Shape input, std::vector<std::unique_ptr<Layer>> layers,
       layers_(std::move(layers)),
       layout_(std::move(layout)),
       outputs_(layers_.size()) {
-    AKO_ASSERT(!layers_.empty(), "a network without layers");
+    const auto learns = [](const auto& layer) { return layer->parameters().count > 0; };
+    const auto first = std::find_if(layers_.begin(), layers_.end(), learns);
+    AKO_ASSERT(first != layers_.end(), "a network without parameters");
+    first_to_learn_ = static_cast<std::size_t>(first - layers_.begin());
     reserve(batch_count_max);
 }
 
@@ -30,6 +33,7 @@ float Sequential::gradient(const Batch& batch, std::span<const float> parameters
     AKO_ASSERT(gradient.size() == parameter_count(),
                "gradient of " + std::to_string(gradient.size()) + " elements");
     const auto scores = forward(batch, parameters, await);
+    reserve_gradients(batch.count);
     const std::size_t class_count = output_elements(layers_.size() - 1);
     const Evaluation evaluation = softmax_cross_entropy(scores, batch.labels, class_count);
     auto& score_gradient = gradients_[(layers_.size() - 1) % 2];
@@ -46,11 +50,15 @@ Evaluation Sequential::evaluate(const Batch& batch, std::span<const float> param
 void Sequential::reserve(std::size_t batch_count) {
     if (batch_count <= batch_count_max_) return;
     batch_count_max_ = batch_count;
-    std::size_t largest = 0;
-    for (std::size_t k = 0; k < layers_.size(); ++k) {
+    for (std::size_t k = 0; k < layers_.size(); ++k)
         outputs_[k].resize(batch_count * output_elements(k));
+}
+
+void Sequential::reserve_gradients(std::size_t batch_count) {
+    std::size_t largest = 0;
+    for (std::size_t k = 0; k < layers_.size(); ++k)
         largest = std::max(largest, output_elements(k));
-    }
+    if (gradients_[0].size() >= batch_count * largest) return;
     for (auto& gradients : gradients_) gradients.resize(batch_count * largest);
 }
 
@@ -77,7 +85,7 @@ std::span<const float> Sequential::forward(const Batch& batch, std::span<const f
 
 void Sequential::backward(const Batch& batch, std::span<const float> parameters,
                           std::span<float> gradient, const RangeReady& ready) {
-    for (std::size_t k = layers_.size(); k-- > 0;) {
+    for (std::size_t k = layers_.size(); k-- > first_to_learn_;) {
         Layer& layer = *layers_[k];
         const std::size_t output_count = batch.count * output_elements(k);
         BackwardPass pass{batch.count,
@@ -87,10 +95,11 @@ void Sequential::backward(const Batch& batch, std::span<const float> parameters,
                           std::span(gradients_[k % 2]).first(output_count),
                           gradient,
                           {}};
-        if (k > 0) {  // nobody asks for the gradient of the images
+        if (k > 0) {
             const std::size_t input_count = batch.count * output_elements(k - 1);
             pass.input = std::span(outputs_[k - 1]).first(input_count);
-            pass.input_gradient = std::span(gradients_[(k - 1) % 2]).first(input_count);
+            if (k > first_to_learn_)  // nobody asks for the gradient of what lies before
+                pass.input_gradient = std::span(gradients_[(k - 1) % 2]).first(input_count);
         }
         layer.backward(pass);
         if (ready && layer.parameters().count > 0) ready(layer.parameters());

@@ -31,6 +31,7 @@ class Sequential final : public Network {
 
   private:
     void reserve(std::size_t batch_count);
+    void reserve_gradients(std::size_t batch_count);
     std::span<const float> forward(const Batch& batch, std::span<const float> parameters,
                                    const AwaitRange& await);
     void backward(const Batch& batch, std::span<const float> parameters, std::span<float> gradient,
@@ -42,6 +43,7 @@ class Sequential final : public Network {
     const Shape input_;
     const std::vector<std::unique_ptr<Layer>> layers_;
     const ParameterLayout layout_;
+    std::size_t first_to_learn_ = 0;  ///< the first layer with parameters
     std::size_t batch_count_max_ = 0;
     std::vector<std::vector<float>> outputs_;  ///< of each layer
     /// Of a layer's output and of its input, in turn: two layers' worth are in use at a time.

@@ -11,13 +11,41 @@
 
 namespace ako {
 
-enum class ModelKind { mlp, lenet, synthetic };
+/// `layers`: the list in the file; the others are known by their names.
+enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic };
+enum class LayerKind { conv, max_pool, relu, flatten, dense };
+enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled };
 enum class ScheduleKind { constant, cosine, steps };
 enum class Rule { anchored, plain };
 
+/// Where something stands in the cluster file ("file:line:column"), for complaints. It says nothing
+/// of what stands there, so any two are equal.
+struct Place {
+    std::string text;
+
+    bool operator==(const Place&) const { return true; }
+};
+
+struct LayerSettings {
+    LayerKind kind = LayerKind::relu;
+    std::size_t outputs = 0;  ///< conv, dense
+    std::size_t window = 0;   ///< conv, max_pool: side of the square
+    std::size_t stride = 1;   ///< conv, max_pool
+    std::size_t padding = 0;  ///< conv: zeros added on each side of the image
+    Place place = {};
+
+    bool operator==(const LayerSettings&) const = default;
+};
+
 struct ModelSettings {
-    ModelKind kind = ModelKind::mlp;
+    ModelKind kind = ModelKind::layers;
+    // layers only:
+    Shape input{0, 0, 0};                    ///< of one image; nothing if there is no list
+    std::vector<LayerSettings> layers = {};  ///< never empty after reading
+    /// Saved parameters to start from, a safetensors file; empty: from the seed. Absolute after
+    /// reading (relative to the cluster file before).
+    std::string initial = {};
     // synthetic only:
     std::size_t parameters = 100'000;
     double compute_ms = 10;        ///< how long a gradient takes, per round
@@ -28,7 +56,11 @@ struct ModelSettings {
 };
 
 struct DataSettings {
+    DataFormat format = DataFormat::idx;
     std::string path;  ///< folder; absolute after reading (relative to the cluster file before)
+    // One number for all channels, or one per channel; never empty after reading.
+    std::vector<double> mean;
+    std::vector<double> deviation;
     Sharding sharding = Sharding::disjoint;
 
     bool operator==(const DataSettings&) const = default;

@@ -46,6 +46,16 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
+/// The extents of the activations of one image, or of the image itself.
+struct Shape {
+    std::size_t height = 1;
+    std::size_t width = 1;
+    std::size_t channels = 1;
+
+    std::size_t element_count() const { return height * width * channels; }
+    bool operator==(const Shape&) const = default;
+};
+
 /// A run of blocks: [first, first + count).
 struct BlockRun {
     BlockIndex first = 0;

@@ -5,12 +5,15 @@
 #include <algorithm>
 
 #include "ako/blocks.h"
+#include "ako/error.h"
 #include "models/catalog.h"
 #include "src/commands/link_safety.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/training_data.h"
 #include "src/commands/view/text.h"
 #include "src/config/cluster_file.h"
+#include "src/config/field_types.h"
+#include "src/config/layer_list.h"
 
 namespace ako {
 
@@ -61,7 +64,37 @@ void print_traffic(const Settings& settings, const Network& network, std::uint64
                grouped((budget + batch - 1) / batch), grouped(budget));
 }
 
+/// Wide enough for a convolution with all its keys.
+constexpr int layer_columns = 62;
+
+void print_layers(const ModelSettings& named) {
+    const ModelSettings model = written_out(named);
+    const LayerList list = build_layers(model.input, model.layers);
+    fmt::print("model:\n  {:<{}}  # height, width, channels\n  layers:\n",
+               "input: " + shape_text(model.input), layer_columns - 2);
+    for (std::size_t k = 0; k < model.layers.size(); ++k) {
+        const std::size_t parameters = list.layers[k]->parameters().count;
+        fmt::print("{:<{}}  # {}{}\n", "    - " + layer_text(model.layers[k]), layer_columns,
+                   shape_text(list.layers[k]->output_shape()),
+                   parameters == 0
+                       ? std::string()
+                       : fmt::format("  {}: {} parameters", list.names[k], grouped(parameters)));
+    }
+    if (!model.initial.empty()) fmt::print("  initial: {}\n", quote(model.initial));
+}
+
 }  // namespace
+
+ExitStatus check_model(const std::string& file, const std::vector<std::string>& overrides) {
+    const Settings settings = read_cluster_file(file, overrides);
+    if (settings.model.kind == ModelKind::synthetic)
+        throw StartupError(file + ": model: synthetic has no layers to show",
+                           "name another network: --set model=lenet");
+    const auto network = make_network(settings.model);
+    fmt::print("# the network of {}: {} parameters\n", file, grouped(network->parameter_count()));
+    print_layers(settings.model);
+    return exit_ok;
+}
 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
     const Settings settings = read_cluster_file(file, overrides);

@@ -8,6 +8,10 @@
 
 namespace ako {
 
+/// Prints the network as a list of layers, each with its output and parameters, in a form that can
+/// stand in a cluster file. Reads no data. Throws StartupError.
+ExitStatus check_model(const std::string& file, const std::vector<std::string>& overrides);
+
 /// Prints the resolved settings, the network's tensors, the memory of one peer term by term and the
 /// bytes per round. Throws StartupError for whatever would keep the training from starting.
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides);

@@ -68,6 +68,9 @@ int run_command_line(int count, char** words) {
     CLI::App* check_words = app.add_subcommand(
         "check", "Show resolved settings, memory per peer and bytes per round; start nothing");
     add_cluster_file(*check_words, check_file, check_overrides);
+    bool only_model = false;
+    check_words->add_flag("--model", only_model,
+                          "show only the network, as a list of layers for a cluster file");
 
     TrainOptions train_options;
     CLI::App* train_words = app.add_subcommand("train", "Train as one peer, in the foreground");
@@ -109,7 +112,8 @@ int run_command_line(int count, char** words) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? exit_ok : exit_start_up;
     }
-    if (check_words->parsed()) return check(check_file, check_overrides);
+    if (check_words->parsed())
+        return (only_model ? check_model : check)(check_file, check_overrides);
     if (compose_words->parsed()) return compose(compose_options);
     if (train_words->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);

@@ -6,6 +6,8 @@
 
 #include "ako/blocks.h"
 #include "ako/error.h"
+#include "models/catalog.h"
+#include "src/evaluation.h"
 #include "src/outbox.h"
 
 namespace ako {
@@ -15,8 +17,8 @@ namespace {
 constexpr std::size_t mb = 1'000'000;
 
 /// The program and its libraries, OpenBLAS's buffers of one thread (32 MB), the layers' own
-/// buffers for a batch of the usual size, and the stacks.
-constexpr std::size_t program_bytes = 96 * mb;
+/// buffers (some MB each), and the stacks.
+constexpr std::size_t program_bytes = 80 * mb;
 
 }  // namespace
 
@@ -49,6 +51,9 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
                      {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
                      {"relays under way, at most", "n x 4 MiB",
                       settings.peers.size() * Outbox::relay_bytes_max},
+                     {"outputs of the layers", "",
+                      activation_bytes(settings.model, settings.training.batch_per_peer,
+                                       evaluation_slice_default)},
                      {"data set", "", run.data_bytes},
                      {"program and buffers", "", program_bytes}}};
     if (settings.training.checkpoint_every > 0)

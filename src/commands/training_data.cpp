@@ -11,12 +11,11 @@ namespace ako {
 TrainingData::TrainingData(const Settings& settings, DataParts parts)
     : settings_(settings), sample_count_(settings.model.samples) {
     if (!needs_data(settings.model.kind)) return;
-    test_ = load_mnist_test(settings.data.path);
-    check_fits(*test_, settings.data.path);
+    const DataShape wanted = data_shape(settings.model);
+    test_ = load_dataset(settings.data, DataPart::test, wanted);
     slices_.emplace(*test_);
     if (parts == DataParts::test) return;
-    train_ = load_mnist_train(settings.data.path);
-    check_fits(*train_, settings.data.path);
+    train_ = load_dataset(settings.data, DataPart::train, wanted);
     sample_count_ = train_->size();
 }
 
@@ -41,7 +40,7 @@ std::uint64_t TrainingData::sample_budget() const {
 std::size_t TrainingData::bytes() const {
     std::size_t sum = 0;
     for (const auto* set : {&train_, &test_})
-        if (*set) sum += (*set)->size() * ((*set)->image_elements() + 1);
+        if (*set) sum += (*set)->bytes();
     return sum;
 }
 

@@ -44,7 +44,15 @@ std::string place(const ConfigValue& tree, const std::string& path) {
 /// Refuses a file without the keys that have no default.
 void require(const ConfigValue& tree, const Settings& settings) {
     std::vector<std::pair<std::string, std::string>> required = {
-        {"run", "the run's name"}, {"model", "mlp, lenet or synthetic"}, {"peers", "the peers"}};
+        {"run", "the run's name"},
+        {"model", "the name of a network or a list of layers"},
+        {"peers", "the peers"}};
+    if (settings.model.kind == ModelKind::layers && settings.model.layers.empty())
+        required.push_back(
+            {"model.name",
+             "mlp, lenet, cifar-quick or synthetic, or model.input and model.layers"});
+    else if (settings.model.kind == ModelKind::layers)
+        required.push_back({"model.input", "[height, width, channels] of an image"});
     if (settings.model.kind != ModelKind::synthetic)
         required.push_back({"data.path", "the folder with the data set"});
     if (settings.training.schedule.kind == ScheduleKind::steps)
@@ -73,6 +81,17 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
         refuse(place(tree, "exchange.start_peers_min"), "exchange.start_peers_min",
                fmt::format("majority or at most the {} peers of the file", settings.peers.size()),
                fmt::to_string(exchange.start_peers_min));
+}
+
+/// What the pixels of the published sets are brought to mean 0 and deviation 1 with, over all
+/// training images, scaled to 0 .. 1; arrays of one's own are taken as they are.
+void set_default_normalisation(DataSettings& data) {
+    std::vector<double> mean{0}, deviation{1};
+    if (data.format == DataFormat::idx) mean = {0.1307}, deviation = {0.3081};
+    if (data.format == DataFormat::cifar10)
+        mean = {0.4914, 0.4822, 0.4465}, deviation = {0.247, 0.2435, 0.2616};
+    if (data.mean.empty()) data.mean = mean;
+    if (data.deviation.empty()) data.deviation = deviation;
 }
 
 /// Absolute and tidy; relative to `base`, or to the working folder if set on the command line.
@@ -141,6 +160,9 @@ Settings read_cluster_text(const std::string& text, const std::string& file,
     settings.data.path = absolute_path(tree.at("data.path"), settings.data.path, folder);
     settings.cluster_key_file =
         absolute_path(tree.at("cluster_key_file"), settings.cluster_key_file, folder);
+    settings.model.initial =
+        absolute_path(tree.at("model.initial"), settings.model.initial, folder);
+    set_default_normalisation(settings.data);
     settings.output = absolute_path(tree.at("output"), settings.output, here);
     return settings;
 }

@@ -33,6 +33,12 @@ std::string quote(const std::string& text) {
 
 std::string write_number(double number) { return fmt::format("{}", number); }
 
+std::string write_numbers(const std::vector<double>& numbers) {
+    std::string list;
+    for (const double number : numbers) list += (list.empty() ? "" : ", ") + write_number(number);
+    return "[" + list + "]";
+}
+
 Field fixed_field(const std::string& path, const std::string& word) {
     const auto read = [=](const ConfigValue& value, Settings&) {
         if (read_text(value, path, word) != word)

@@ -36,6 +36,8 @@ double read_bounded(const ConfigValue& value, const std::string& path, const Bou
 std::string quote(const std::string& text);
 /// A number with the fewest digits that read back as the same number.
 std::string write_number(double number);
+/// "[0.5, 0.75]".
+std::string write_numbers(const std::vector<double>& numbers);
 
 /// A key with one value so far ("exchange.mode: ako"), there so that files stay valid when more
 /// come.
@@ -158,6 +160,26 @@ Field choice_field(const std::string& path, Scope scope, Member member,
     return {path, scope, expected, read, write, {}, ""};
 }
 
+/// A number for all channels of an image, or a list with one for each.
+template <class Member>
+Field channel_numbers_field(const std::string& path, Scope scope, Member member, Bounds bounds) {
+    const std::string expected = bounds.description() + ", or a list of one per channel";
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        std::vector<double> numbers;
+        if (value.kind != ConfigValue::Kind::list)
+            numbers.push_back(read_bounded(value, path, bounds));
+        for (const ConfigEntry& entry : value.entries)
+            numbers.push_back(read_bounded(entry.value, path, bounds));
+        if (numbers.empty()) refuse(value.where, path, expected, "an empty list");
+        member(settings) = numbers;
+    };
+    const auto write = [=](const Settings& settings) {
+        const auto& numbers = member(settings);
+        return numbers.size() == 1 ? write_number(numbers.front()) : write_numbers(numbers);
+    };
+    return {path, scope, expected, read, write, {}, ""};
+}
+
 /// A list of numbers between 0 and 1, each above the one before, at least one.
 template <class Member>
 Field rising_numbers_field(const std::string& path, Scope scope, Member member) {
@@ -174,12 +196,7 @@ Field rising_numbers_field(const std::string& path, Scope scope, Member member) 
         }
         member(settings) = numbers;
     };
-    const auto write = [=](const Settings& settings) {
-        std::string list;
-        for (const double number : member(settings))
-            list += (list.empty() ? "" : ", ") + write_number(number);
-        return "[" + list + "]";
-    };
+    const auto write = [=](const Settings& settings) { return write_numbers(member(settings)); };
     return {path, scope, expected, read, write, {}, ""};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/config/field_types.h"
+#include "src/config/layer_list.h"
 #include "src/config/peer_list.h"
 
 namespace ako {
@@ -24,16 +25,29 @@ constexpr double a_day_s = 86'400;
 constexpr double mbit_limit = 1e6;
 
 void add_model(std::vector<Field>& fields) {
-    fields.push_back(choice_field<ModelKind>("model.name", Scope::shared, AKO_MEMBER(model.kind),
-                                             {{"mlp", ModelKind::mlp},
-                                              {"lenet", ModelKind::lenet},
-                                              {"synthetic", ModelKind::synthetic}}));
-    const auto synthetic = [&fields](Field field) {
-        field.applies = [](const Settings& settings) {
-            return settings.model.kind == ModelKind::synthetic;
-        };
-        field.applies_with = "model.name: synthetic";
+    const auto with = [&fields](Field field, auto applies, const char* applies_with) {
+        field.applies = [=](const Settings& settings) { return applies(settings.model); };
+        field.applies_with = applies_with;
         fields.push_back(std::move(field));
+    };
+    // A model is a list of layers unless it has a name, so the list is read first.
+    const auto listed = [](const ModelSettings& model) { return model.kind == ModelKind::layers; };
+    with(input_shape_field(), listed, "model.layers");
+    with(layers_field(), listed, "model.input");
+    const Field name = choice_field<ModelKind>("model.name", Scope::shared, AKO_MEMBER(model.kind),
+                                               {{"mlp", ModelKind::mlp},
+                                                {"lenet", ModelKind::lenet},
+                                                {"cifar-quick", ModelKind::cifar_quick},
+                                                {"synthetic", ModelKind::synthetic}});
+    const auto named = [](const ModelSettings& model) {
+        return model.kind != ModelKind::layers || (model.layers.empty() && model.input.height == 0);
+    };
+    with(name, named, "neither model.input nor model.layers");
+    const auto synthetic = [&with](Field field) {
+        with(
+            std::move(field),
+            [](const ModelSettings& model) { return model.kind == ModelKind::synthetic; },
+            "model.name: synthetic");
     };
     synthetic(whole_field("model.parameters", Scope::shared, AKO_MEMBER(model.parameters), 1,
                           4'000'000'000));
@@ -43,12 +57,22 @@ void add_model(std::vector<Field>& fields) {
                           1'000'000'000'000));
     synthetic(number_field("model.noise", Scope::shared, AKO_MEMBER(model.noise),
                            {.low = 0, .high = 1e6}));
+    // Not shared: Hello carries the digest of the parameters themselves.
+    fields.push_back(optional_text_field("model.initial", Scope::own, AKO_MEMBER(model.initial),
+                                         "a safetensors file"));
 }
 
 void add_data(std::vector<Field>& fields) {
-    fields.push_back(fixed_field("data.format", "idx"));
+    fields.push_back(choice_field<DataFormat>(
+        "data.format", Scope::shared, AKO_MEMBER(data.format),
+        {{"idx", DataFormat::idx}, {"cifar10", DataFormat::cifar10}, {"npy", DataFormat::npy}}));
     fields.push_back(optional_text_field("data.path", Scope::own, AKO_MEMBER(data.path),
                                          "the folder with the data set"));
+    fields.push_back(channel_numbers_field("data.normalisation.mean", Scope::shared,
+                                           AKO_MEMBER(data.mean), {.low = -1e6, .high = 1e6}));
+    fields.push_back(channel_numbers_field("data.normalisation.deviation", Scope::shared,
+                                           AKO_MEMBER(data.deviation),
+                                           {.low = 0, .high = 1e6, .low_open = true}));
     fields.push_back(choice_field<Sharding>(
         "data.sharding", Scope::shared, AKO_MEMBER(data.sharding),
         {{"disjoint", Sharding::disjoint}, {"shuffled", Sharding::shuffled}}));
@@ -196,5 +220,7 @@ const std::vector<std::string>& known_keys() {
     static const std::vector<std::string> keys = make_keys();
     return keys;
 }
+
+bool reads_keys_below(const std::string& path) { return path == "model.layers"; }
 
 }  // namespace ako

@@ -34,4 +34,7 @@ const std::vector<Field>& all_fields();
 /// Every key that the reader knows, with "*" for the number of a list element.
 const std::vector<std::string>& known_keys();
 
+/// Does the field of this path know the keys below it, and refuse others, itself?
+bool reads_keys_below(const std::string& path);
+
 }  // namespace ako

@@ -59,7 +59,7 @@ void walk(const ConfigValue& value, const std::string& path, const KnownKeys& kn
                 refuse(entry.value.where, inner, "keys and values", entry.value.description());
             walk(entry.value, inner, known);
         } else if (known.is_key(inner)) {
-            walk(entry.value, inner, known);
+            if (!reads_keys_below(inner)) walk(entry.value, inner, known);
         } else {
             const std::string nearest = nearest_key(inner);
             throw StartupError(fmt::format("{}: unknown key {}", entry.where, inner),

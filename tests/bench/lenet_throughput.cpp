@@ -1,7 +1,7 @@
 // How many images per second one thread gets through: lenet's gradient at several batch sizes, its
-// evaluation, and the data shard that feeds it; and, as a bound that no way to write the layers can
-// pass, its matrix products alone. `items_per_second` is images per second.
-// experiments/throughput compares it with PyTorch.
+// evaluation, and the data shard that feeds it; as a bound that no way to write the layers can
+// pass, its matrix products alone; and the first three of cifar-quick. `items_per_second` is images
+// per second of processor time. experiments/throughput compares lenet with PyTorch.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -14,30 +14,31 @@
 
 namespace {
 
-/// A data set of MNIST's shape; the time does not depend on what the images show.
-ako::Dataset make_dataset(std::size_t count) {
-    ako::IdxImages images{count, ako::image_shape.height, ako::image_shape.width, {}};
-    images.pixels.resize(count * ako::image_shape.element_count());
-    for (std::size_t k = 0; k < images.pixels.size(); ++k)
-        images.pixels[k] = static_cast<std::uint8_t>(k * 2654435761u >> 24);
-    std::vector<std::uint8_t> labels(count);
-    for (std::size_t k = 0; k < count; ++k) labels[k] = static_cast<std::uint8_t>(k % 10);
+/// A data set that the network takes; the time does not depend on what the images show.
+ako::Dataset make_dataset(const ako::DataShape& shape, std::size_t count) {
+    ako::Images images{count, shape.image, {}, {}};
+    images.bytes.resize(count * shape.image.element_count());
+    for (std::size_t k = 0; k < images.bytes.size(); ++k)
+        images.bytes[k] = static_cast<std::uint8_t>(k * 2654435761u >> 24);
+    ako::Labels labels(count);
+    for (std::size_t k = 0; k < count; ++k)
+        labels[k] = static_cast<std::uint8_t>(k % shape.class_count);
     return ako::Dataset(std::move(images), std::move(labels));
 }
 
 struct Fixture {
-    explicit Fixture(std::size_t batch_count)
-        : dataset(make_dataset(4 * batch_count)),
-          source(ako::make_shard(dataset, ako::Sharding::shuffled, 0, 1, 1)) {
-        ako::ModelSettings settings;
-        settings.kind = ako::ModelKind::lenet;
-        network = ako::make_network(settings);
+    Fixture(ako::ModelKind kind, std::size_t batch_count)
+        : settings{kind},
+          dataset(make_dataset(ako::data_shape(settings), 4 * batch_count)),
+          source(ako::make_shard(dataset, ako::Sharding::shuffled, 0, 1, 1)),
+          network(ako::make_network(settings)) {
         ako::set_blas_threads(1);
         parameters.resize(network->parameter_count());
         gradient.resize(network->parameter_count());
         network->initialize(1, parameters);
     }
 
+    ako::ModelSettings settings;
     ako::Dataset dataset;
     std::unique_ptr<ako::BatchSource> source;
     std::unique_ptr<ako::Network> network;
@@ -50,16 +51,15 @@ void report(benchmark::State& state, std::size_t batch_count) {
     state.SetLabel(ako::blas_kernels());
 }
 
-void lenet_gradient(benchmark::State& state) {
+void gradient(benchmark::State& state, ako::ModelKind kind) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
-    Fixture fixture(batch_count);
+    Fixture fixture(kind, batch_count);
     const ako::Batch batch = fixture.source->next(batch_count);
     for (auto _ : state)
         benchmark::DoNotOptimize(
             fixture.network->gradient(batch, fixture.parameters, fixture.gradient, {}, {}));
     report(state, batch_count);
 }
-BENCHMARK(lenet_gradient)->Arg(16)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
 
 /// [rows x inner] times [inner x columns], and which of the two lies transposed.
 struct ProductShape {
@@ -97,7 +97,8 @@ ako::Matrix matrix(const std::vector<float>& memory, std::size_t rows, std::size
 
 void lenet_products(benchmark::State& state) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
-    const Fixture fixture(batch_count);  // picks the kernels and the number of threads
+    const Fixture fixture(ako::ModelKind::lenet,
+                          batch_count);  // picks the kernels and the number of threads
     const std::vector<ProductShape> shapes = lenet_shapes(batch_count);
     const std::vector<float> left(batch_count * 800 * 50, 0.5f);
     const std::vector<float> right(batch_count * 800 * 50, 0.5f);
@@ -113,23 +114,37 @@ void lenet_products(benchmark::State& state) {
 }
 BENCHMARK(lenet_products)->Arg(64)->Unit(benchmark::kMillisecond);
 
-void lenet_evaluate(benchmark::State& state) {
+void evaluate(benchmark::State& state, ako::ModelKind kind) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
-    Fixture fixture(batch_count);
+    Fixture fixture(kind, batch_count);
     const ako::Batch batch = fixture.source->next(batch_count);
     for (auto _ : state)
         benchmark::DoNotOptimize(fixture.network->evaluate(batch, fixture.parameters));
     report(state, batch_count);
 }
-BENCHMARK(lenet_evaluate)->Arg(64)->Unit(benchmark::kMillisecond);
 
-void shard_next(benchmark::State& state) {
+void shard_next(benchmark::State& state, ako::ModelKind kind) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
-    Fixture fixture(batch_count);
+    Fixture fixture(kind, batch_count);
     for (auto _ : state) benchmark::DoNotOptimize(fixture.source->next(batch_count));
     report(state, batch_count);
 }
-BENCHMARK(shard_next)->Arg(64)->Unit(benchmark::kMillisecond);
+
+void lenet_gradient(benchmark::State& state) { gradient(state, ako::ModelKind::lenet); }
+BENCHMARK(lenet_gradient)->Arg(16)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
+void lenet_evaluate(benchmark::State& state) { evaluate(state, ako::ModelKind::lenet); }
+BENCHMARK(lenet_evaluate)->Arg(64)->Unit(benchmark::kMillisecond);
+void lenet_shard_next(benchmark::State& state) { shard_next(state, ako::ModelKind::lenet); }
+BENCHMARK(lenet_shard_next)->Arg(64)->Unit(benchmark::kMillisecond);
+
+void cifar_quick_gradient(benchmark::State& state) { gradient(state, ako::ModelKind::cifar_quick); }
+BENCHMARK(cifar_quick_gradient)->Arg(64)->Unit(benchmark::kMillisecond);
+void cifar_quick_evaluate(benchmark::State& state) { evaluate(state, ako::ModelKind::cifar_quick); }
+BENCHMARK(cifar_quick_evaluate)->Arg(64)->Unit(benchmark::kMillisecond);
+void cifar_quick_shard_next(benchmark::State& state) {
+    shard_next(state, ako::ModelKind::cifar_quick);
+}
+BENCHMARK(cifar_quick_shard_next)->Arg(64)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

@@ -181,9 +181,11 @@ Learned Training::run(const Dataset& test_data) {
 }
 
 int run(const std::string& folder) {
-    const Dataset data = load_mnist_train(folder);
-    const Dataset test_data = load_mnist_test(folder);
-    const std::unique_ptr<Network> network = make_network({});
+    const ModelSettings mlp{ModelKind::mlp};
+    const DataSettings mnist{DataFormat::idx, folder, {0.1307}, {0.3081}, Sharding::disjoint};
+    const Dataset data = load_dataset(mnist, DataPart::train, data_shape(mlp));
+    const Dataset test_data = load_dataset(mnist, DataPart::test, data_shape(mlp));
+    const std::unique_ptr<Network> network = make_network(mlp);
     std::printf(
         "%zu peers, %.0f rounds of %zu images each, P = %u, learning rate 0.05, momentum 0.9\n",
         peer_count, rounds, batch, partitions);

@@ -1,4 +1,5 @@
-// The idx reader takes good files, plain and compressed, and names what is wrong with others.
+// The idx reader takes good files, plain and compressed, and names what is wrong with others; the
+// data set finds, checks and normalises the files of a folder.
 #include "models/dataset.h"
 
 #include <doctest/doctest.h>
@@ -10,13 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "ako/error.h"
+#include "models/idx.h"
+#include "refusal.h"
 #include "temporary_folder.h"
 
 namespace ako {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using test::Bytes;
+using test::check_refused;
 
 void put(Bytes& bytes, std::uint32_t value) {
     for (int shift = 24; shift >= 0; shift -= 8)
@@ -39,12 +42,7 @@ Bytes label_file(const Bytes& labels) {
     return bytes;
 }
 
-void write(const std::string& path, const Bytes& bytes) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    REQUIRE(file.flush());
-}
+void write(const std::string& path, const Bytes& bytes) { test::write_bytes(path, bytes); }
 
 Bytes read(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -57,24 +55,6 @@ void write_gzip(const std::string& path, const Bytes& bytes) {
     REQUIRE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) ==
             static_cast<int>(bytes.size()));
     REQUIRE(gzclose(file) == Z_OK);
-}
-
-/// Runs `read`, which must throw a StartupError that names `path` and contains every text.
-void check_refused(const std::function<void()>& read, const std::string& path,
-                   const std::vector<std::string>& texts) {
-    try {
-        read();
-        FAIL("accepted: expected " << texts.front());
-    } catch (const StartupError& error) {
-        const std::string what = error.what();
-        CAPTURE(what);
-        CHECK(what.find(path) != std::string::npos);
-        CHECK_FALSE(error.hint().empty());
-        for (const std::string& text : texts) {
-            CAPTURE(text);
-            CHECK(what.find(text) != std::string::npos);
-        }
-    }
 }
 
 void check_images_refused(const Bytes& bytes, const std::vector<std::string>& texts) {
@@ -95,11 +75,10 @@ TEST_CASE("idx: good files, plain and compressed, of any number and size") {
         const Bytes bytes = image_file(count, rows, columns);
         for (const auto& writer : {write, write_gzip}) {
             writer(path, bytes);
-            const IdxImages images = read_idx_images(path);
+            const Images images = read_idx_images(path);
             CHECK(images.count == count);
-            CHECK(images.rows == rows);
-            CHECK(images.columns == columns);
-            CHECK(images.pixels == Bytes(bytes.begin() + 16, bytes.end()));
+            CHECK(images.shape == Shape{rows, columns, 1});
+            CHECK(images.bytes == Bytes(bytes.begin() + 16, bytes.end()));
         }
     }
     const Bytes labels{9, 0, 3};
@@ -115,7 +94,7 @@ TEST_CASE("idx: larger than one chunk of the reader") {
     const Bytes bytes = image_file(700, 40, 75);  // 2.1 MB
     for (const auto& writer : {write, write_gzip}) {
         writer(path, bytes);
-        CHECK(read_idx_images(path).pixels == Bytes(bytes.begin() + 16, bytes.end()));
+        CHECK(read_idx_images(path).bytes == Bytes(bytes.begin() + 16, bytes.end()));
     }
 }
 
@@ -152,7 +131,7 @@ TEST_CASE("idx: extents that do not match, and absurd ones") {
     bytes[7] = 3;
     check_images_refused(bytes, {"size", "36 bytes", "found 24"});
     std::fill(bytes.begin() + 4, bytes.begin() + 16, std::uint8_t{0xff});  // (2^32 - 1)^3 pixels
-    check_images_refused(bytes, {"more than"});
+    check_images_refused(bytes, {"announces more than"});
     check_images_refused(image_file(2, 0, 4), {"0 x 4"});
 }
 
@@ -188,54 +167,89 @@ TEST_CASE("idx: labels out of range, missing files, folders") {
     check_refused([&] { read_idx_labels(folder.path(), 10); }, folder.path(), {"folder"});
 }
 
+DataSettings mnist_in(const std::string& folder) {
+    return {DataFormat::idx, folder, {0.1307}, {0.3081}, Sharding::disjoint};
+}
+
 TEST_CASE("dataset: finds, checks and normalises the files of a folder") {
     const test::TemporaryFolder folder;
-    const auto train = [&] { return load_mnist_train(folder.path()); };
+    const DataShape wanted{{2, 50, 1}, 10};
+    const auto train = [&] {
+        return load_dataset(mnist_in(folder.path()), DataPart::train, wanted);
+    };
+    const auto test = [&] { return load_dataset(mnist_in(folder.path()), DataPart::test, wanted); };
     check_refused(train, folder.file("train-images-idx3-ubyte"), {"no such file", ".gz"});
     write(folder.file("train-images-idx3-ubyte"), image_file(3, 2, 50));
     check_refused(train, folder.file("train-labels-idx1-ubyte"), {"no such file"});
     write_gzip(folder.file("train-labels-idx1-ubyte.gz"), label_file({1, 2}));
-    check_refused(train, folder.file("train-labels-idx1-ubyte.gz"),
-                  {"2 labels", "3 images", folder.file("train-images-idx3-ubyte")});
+    check_refused(train, folder.file("train-images-idx3-ubyte"), {"2 labels", "3 images"});
     write_gzip(folder.file("train-labels-idx1-ubyte.gz"), label_file({1, 2, 9}));
 
     const Dataset dataset = train();
     CHECK(dataset.size() == 3);
     CHECK(dataset.image_elements() == 100);
+    CHECK(dataset.bytes() == 303);
     CHECK(dataset.label(2) == 9);
-    CHECK(dataset.pixels(2)[54] == 254);
     std::vector<float> image(100);
     dataset.copy_normalised(2, image.data());
     CHECK(image[55] == doctest::Approx((1.0 - 0.1307) / 0.3081));  // pixel 255
     CHECK(image[56] == doctest::Approx(-0.1307 / 0.3081));         // pixel 0
 
-    check_refused([&] { load_mnist_test(folder.path()); }, folder.file("t10k-images-idx3-ubyte"),
-                  {"no such file"});
+    check_refused(test, folder.file("t10k-images-idx3-ubyte"), {"no such file"});
     write(folder.file("t10k-images-idx3-ubyte"), image_file(0, 28, 28));
     write(folder.file("t10k-labels-idx1-ubyte"), label_file({}));
-    check_refused([&] { load_mnist_test(folder.path()); }, folder.file("t10k-images-idx3-ubyte"),
-                  {"no images"});
+    check_refused(test, folder.file("t10k-images-idx3-ubyte"), {"no images"});
+}
+
+TEST_CASE("dataset: images and labels that the network does not take") {
+    const test::TemporaryFolder folder;
+    write(folder.file("train-images-idx3-ubyte"), image_file(3, 4, 5));
+    write(folder.file("train-labels-idx1-ubyte"), label_file({1, 2, 3}));
+    DataSettings settings = mnist_in(folder.path());
+    const auto load = [&](const DataShape& wanted) {
+        return [=] { load_dataset(settings, DataPart::train, wanted); };
+    };
+    check_refused(load({{28, 28, 1}, 10}), folder.file("train-images-idx3-ubyte"),
+                  {"4 x 5 x 1", "takes 28 x 28 x 1", "model.input"});
+    check_refused(load({{4, 5, 1}, 3}), folder.file("train-labels-idx1-ubyte"),
+                  {"label 3 of item 2", "0 to 2", "3 outputs", "last layer"});
+    CHECK_NOTHROW(load({{4, 5, 1}, 4})());
+    settings.mean = {0.1, 0.2, 0.3};
+    check_refused(load({{4, 5, 1}, 4}), "data.normalisation.mean", {"3 numbers", "1 channels"});
+}
+
+TEST_CASE("dataset: every channel has its own normalisation, bytes and floats alike") {
+    const Normalisation normalisation{{0.5, 0.25}, {2}};
+    const Dataset bytes({1, {1, 2, 2}, {51, 102, 0, 255}, {}}, {0}, normalisation);
+    const Dataset floats({1, {1, 2, 2}, {}, {0.2f, 0.4f, 0, 1}}, {0}, normalisation);
+    for (const Dataset* dataset : {&bytes, &floats}) {
+        std::vector<float> out(4);
+        dataset->copy_normalised(0, out.data());
+        CHECK(out[0] == doctest::Approx((0.2 - 0.5) / 2));
+        CHECK(out[1] == doctest::Approx((0.4 - 0.25) / 2));
+        CHECK(out[2] == doctest::Approx(-0.25));
+        CHECK(out[3] == doctest::Approx(0.375));
+    }
 }
 
 TEST_CASE("sequential batches: slices in the set's order, cut off at its end") {
-    const Dataset dataset({5, 1, 1, {0, 51, 102, 153, 204}}, {4, 3, 2, 1, 0});
+    const Dataset dataset({5, {1, 1, 1}, {0, 51, 102, 153, 204}, {}}, {4, 3, 2, 1, 0});
     SequentialBatches batches(dataset);
     const Batch first = batches.slice(0, 3);
     CHECK(first.count == 3);
-    CHECK(first.images[1] == doctest::Approx((0.2 - 0.1307) / 0.3081));
+    CHECK(first.images[1] == doctest::Approx(0.2));
     CHECK(std::vector<std::uint8_t>(first.labels.begin(), first.labels.end()) == Bytes{4, 3, 2});
     const Batch last = batches.slice(3, 3);
     CHECK(last.count == 2);
     REQUIRE(last.images.size() == 2);
-    CHECK(last.images[1] == doctest::Approx((0.8 - 0.1307) / 0.3081));
+    CHECK(last.images[1] == doctest::Approx(0.8));
     CHECK(last.labels[1] == 0);
 }
 
 TEST_CASE("dataset: MNIST as it ships with the repository") {
-    const Dataset test = load_mnist_test(AKO_SOURCE_DIR "/experiments/mnist/data");
+    const Dataset test = load_dataset(mnist_in(AKO_SOURCE_DIR "/experiments/mnist/data"),
+                                      DataPart::test, {{28, 28, 1}, 10});
     CHECK(test.size() == 10'000);
-    CHECK(test.rows() == 28);
-    CHECK(test.columns() == 28);
     CHECK(test.label(0) == 7);
     std::vector<int> counts(10);
     for (std::size_t k = 0; k < test.size(); ++k) ++counts[test.label(k)];

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/blas.h"
@@ -104,26 +105,47 @@ TEST_CASE("dense: gradients agree with differences") {
 TEST_CASE("convolution: gradients agree with differences") {
     struct Case {
         Shape input;
-        std::size_t outputs, window;
+        ConvolutionShape shape;
+        Shape output;
     };
-    // The second has runs of 5 floats, which are lowered by a loop of their own; the third a
-    // window as large as the image.
-    for (const Case& c : {Case{{6, 5, 3}, 4, 3}, Case{{7, 8, 1}, 3, 5}, Case{{2, 2, 2}, 3, 2}}) {
-        CAPTURE(c.window);
+    for (const Case& c : {
+             Case{{6, 5, 3}, {4, 3}, {4, 3, 4}},        // runs of 9 floats
+             Case{{7, 8, 1}, {3, 5}, {3, 4, 3}},        // of 5
+             Case{{2, 2, 2}, {3, 2}, {1, 1, 3}},        // a window as large as the image
+             Case{{5, 4, 2}, {3, 3, 1, 1}, {5, 4, 3}},  // padding that keeps the size
+             Case{{4, 3, 3}, {2, 5, 1, 2}, {4, 3, 2}},  // a window larger than the image
+             Case{{7, 6, 2}, {3, 3, 2, 0}, {3, 2, 3}},  // a stride that leaves a column over
+             Case{{6, 7, 1}, {2, 3, 3, 1}, {2, 3, 2}},  // both
+             Case{{5, 5, 2}, {3, 1, 2, 0}, {3, 3, 3}},  // a stride above the window
+         }) {
+        CAPTURE(c.shape.window);
+        CAPTURE(c.shape.stride);
+        CAPTURE(c.shape.padding);
         ParameterLayout layout;
-        Convolution layer("c", c.input, c.outputs, c.window, layout);
-        const std::size_t parameters = c.outputs * (c.window * c.window * c.input.channels + 1);
+        Convolution layer("c", c.input, c.shape, layout);
+        const std::size_t taps = c.shape.window * c.shape.window * c.input.channels;
+        const std::size_t parameters = c.shape.outputs * (taps + 1);
         REQUIRE(layout.element_count() == parameters);
-        CHECK(layer.output_shape() ==
-              Shape{c.input.height - c.window + 1, c.input.width - c.window + 1, c.outputs});
+        CHECK(layer.output_shape() == c.output);
         Check{layer, 2, random_values(2 * c.input.element_count(), 3), random_values(parameters, 4)}
             .run();
     }
 }
 
+TEST_CASE("convolution: known values with padding and stride") {
+    ParameterLayout layout;
+    Convolution layer("c", {3, 3, 1}, {1, 3, 2, 1}, layout);
+    // The weights tell the taps apart, the bias the rest.
+    const std::vector<float> parameters{1, 2, 3, 4, 5, 6, 7, 8, 9, 0.5f};
+    const std::vector<float> input{1, 0, 0, 0, 0, 0, 0, 0, 10};
+    std::vector<float> output(4);
+    layer.forward({1, parameters, input, output});
+    CHECK(output == std::vector<float>{5.5f, 0.5f, 0.5f, 50.5f});
+}
+
 TEST_CASE("convolution: images that are lowered in several goes give what each gives alone") {
     ParameterLayout layout;
-    Convolution layer("c", {28, 28, 1}, 4, 5, layout);
+    Convolution layer("c", {28, 28, 1}, {4, 5}, layout);
     const std::size_t count = 21;  // 9 at once: two whole goes and a rest
     const std::size_t outputs = layer.output_shape().element_count();
     const auto parameters = random_values(layout.element_count(), 5);
@@ -147,25 +169,99 @@ TEST_CASE("convolution: images that are lowered in several goes give what each g
         REQUIRE(std::fabs(together[k] - sum[k]) <= 1e-4 * (1 + std::fabs(sum[k])));
 }
 
+TEST_CASE("convolution: an image that is lowered in several goes gives what small ones give") {
+    // 40 x 40 positions of 7 * 7 * 8 taps are 2.5 MB: rows of positions by themselves. Compared
+    // with a product tap by tap in double.
+    const Shape image{40, 40, 8};
+    constexpr std::size_t outputs = 2, window = 7, padding = 3;
+    ParameterLayout layout;
+    Convolution layer("c", image, {outputs, window, 1, padding}, layout);
+    const std::size_t count = 2;
+    const auto parameters = random_values(layout.element_count(), 5);
+    const auto input = random_values(count * image.element_count(), 6);
+    std::vector<float> output(count * 40 * 40 * outputs);
+    const auto output_gradient = random_values(output.size(), 7);
+    layer.forward({count, parameters, input, output});
+    std::vector<float> gradient(parameters.size(), 1e30f), input_gradient(input.size(), 1e30f);
+    layer.backward({count, parameters, input, output, output_gradient, gradient, input_gradient});
+
+    std::vector<double> expected_gradient(parameters.size()), expected_input(input.size());
+    for (std::size_t n = 0; n < count; ++n)
+        for (std::size_t y = 0; y < 40; ++y)
+            for (std::size_t x = 0; x < 40; ++x)
+                for (std::size_t o = 0; o < outputs; ++o) {
+                    const std::size_t place = ((n * 40 + y) * 40 + x) * outputs + o;
+                    double sum = parameters[outputs * 8 * 49 + o];
+                    for (std::size_t i = 0; i < window; ++i)
+                        for (std::size_t j = 0; j < window; ++j) {
+                            const std::size_t row = y + i, column = x + j;
+                            if (row < padding || row >= 40 + padding) continue;
+                            if (column < padding || column >= 40 + padding) continue;
+                            const std::size_t pixel =
+                                ((n * 40 + row - padding) * 40 + column - padding) * 8;
+                            for (std::size_t c = 0; c < 8; ++c) {
+                                const std::size_t tap = ((o * 8 + c) * window + i) * window + j;
+                                const double of_output = output_gradient[place];
+                                sum += static_cast<double>(parameters[tap]) * input[pixel + c];
+                                expected_gradient[tap] += of_output * input[pixel + c];
+                                expected_input[pixel + c] += of_output * parameters[tap];
+                            }
+                        }
+                    REQUIRE(std::fabs(output[place] - sum) <= 1e-4 * (1 + std::fabs(sum)));
+                }
+    for (std::size_t k = 0; k < outputs * 8 * 49; ++k)
+        REQUIRE(std::fabs(gradient[k] - expected_gradient[k]) <=
+                1e-4 * (10 + std::fabs(expected_gradient[k])));
+    for (std::size_t k = 0; k < input.size(); ++k)
+        REQUIRE(std::fabs(input_gradient[k] - expected_input[k]) <=
+                1e-4 * (1 + std::fabs(expected_input[k])));
+}
+
 TEST_CASE("max-pool: gradients agree with differences") {
-    MaxPool layer({4, 6, 5});
-    CHECK(layer.output_shape() == Shape{2, 3, 5});
-    Check{layer, 2, spaced_values(2 * 120, 8), {}}.run();
+    struct Case {
+        Shape input;
+        std::size_t window, stride;
+        Shape output;
+    };
+    for (const Case& c : {
+             Case{{4, 6, 5}, 2, 2, {2, 3, 5}},  // the loops of their own
+             Case{{5, 7, 3}, 2, 2, {3, 4, 3}},  // cut off at the edge
+             Case{{8, 7, 4}, 3, 2, {4, 3, 4}},  // overlapping, and cut off below
+             Case{{6, 5, 2}, 3, 1, {4, 3, 2}},
+             Case{{3, 3, 2}, 3, 3, {1, 1, 2}},
+             Case{{4, 4, 1}, 1, 1, {4, 4, 1}},
+         }) {
+        CAPTURE(c.window);
+        CAPTURE(c.stride);
+        MaxPool layer(c.input, c.window, c.stride);
+        CHECK(layer.output_shape() == c.output);
+        Check{layer, 2, spaced_values(2 * c.input.element_count(), 8), {}}.run();
+    }
+}
+
+TEST_CASE("max-pool: the sizes of Caffe's cifar-quick") {
+    CHECK(MaxPool({32, 32, 1}, 3, 2).output_shape() == Shape{16, 16, 1});
+    CHECK(MaxPool({16, 16, 1}, 3, 2).output_shape() == Shape{8, 8, 1});
+    CHECK(MaxPool({8, 8, 1}, 3, 2).output_shape() == Shape{4, 4, 1});
 }
 
 TEST_CASE("max-pool: of equal maxima the first has the gradient") {
-    MaxPool layer({2, 2, 1});
     const std::vector<float> gradient{3};
-    const auto spread = [&](std::vector<float> input) {
-        std::vector<float> output(1), input_gradient(4, 1e30f);
+    const auto spread = [&](MaxPool&& layer, std::vector<float> input) {
+        std::vector<float> output(1), input_gradient(input.size(), 1e30f);
         layer.forward({1, {}, input, output});
         layer.backward({1, {}, input, output, gradient, {}, input_gradient});
         return input_gradient;
     };
-    CHECK(spread({0, 0, 0, 0}) == std::vector<float>{3, 0, 0, 0});
-    CHECK(spread({-1, 2, 2, 2}) == std::vector<float>{0, 3, 0, 0});
-    CHECK(spread({-1, 0, 2, 2}) == std::vector<float>{0, 0, 3, 0});
-    CHECK(spread({-4, -3, -2, -1}) == std::vector<float>{0, 0, 0, 3});
+    const auto in_four = [&](std::vector<float> input) {
+        return spread(MaxPool({2, 2, 1}, 2, 2), std::move(input));
+    };
+    CHECK(in_four({0, 0, 0, 0}) == std::vector<float>{3, 0, 0, 0});
+    CHECK(in_four({-1, 2, 2, 2}) == std::vector<float>{0, 3, 0, 0});
+    CHECK(in_four({-1, 0, 2, 2}) == std::vector<float>{0, 0, 3, 0});
+    CHECK(in_four({-4, -3, -2, -1}) == std::vector<float>{0, 0, 0, 3});
+    CHECK(spread(MaxPool({3, 3, 1}, 3, 2), {0, 1, 2, 0, 2, 0, 2, 0, 0}) ==
+          std::vector<float>{0, 0, 3, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("relu: gradients agree with differences") {

@@ -14,10 +14,10 @@ namespace {
 
 /// Items can be told apart by their one pixel (the lower byte of their index) and their label.
 Dataset numbered(std::size_t count) {
-    IdxImages images{count, 1, 1, std::vector<std::uint8_t>(count)};
+    Images images{count, {1, 1, 1}, std::vector<std::uint8_t>(count), {}};
     std::vector<std::uint8_t> labels(count);
     for (std::size_t k = 0; k < count; ++k) {
-        images.pixels[k] = static_cast<std::uint8_t>(k);
+        images.bytes[k] = static_cast<std::uint8_t>(k);
         labels[k] = static_cast<std::uint8_t>(k / 256);
     }
     return Dataset(std::move(images), std::move(labels));
@@ -31,7 +31,7 @@ std::vector<int> draw(BatchSource& source, std::size_t count, std::size_t batch_
         REQUIRE(batch.images.size() == batch.count);
         REQUIRE(batch.labels.size() == batch.count);
         for (std::size_t k = 0; k < batch.count; ++k) {
-            const float pixel = (batch.images[k] * pixel_deviation + pixel_mean) * 255.0f;
+            const float pixel = batch.images[k] * 255.0f;
             items.push_back(static_cast<int>(pixel + 0.5f) + 256 * batch.labels[k]);
         }
     }

@@ -1,0 +1,23 @@
+// Whole files of data, plain or compressed with gzip, read into memory within a limit. Functions;
+// any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ako {
+
+/// The most a file may hold once decompressed: 40 times MNIST, and a bound on what a damaged or
+/// malicious file can make us allocate.
+inline constexpr std::size_t data_file_bytes_max = std::size_t{2} << 30;
+
+/// Reads a file, and decompresses it if it begins as gzip does. Throws StartupError that names the
+/// path: not there, not readable, damaged compression, more than `data_file_bytes_max`.
+std::vector<std::uint8_t> read_data_file(const std::string& path);
+
+/// Throws StartupError "path: what" with the advice to get the file again.
+[[noreturn]] void damaged_data_file(const std::string& path, const std::string& what);
+
+}  // namespace ako

@@ -1,0 +1,29 @@
+// The list of layers of the cluster file, `model.input` and `model.layers`:
+//
+//   model:
+//     input: [28, 28, 1]              # height, width, channels
+//     layers:
+//       - conv: {outputs: 20, window: 5, stride: 1, padding: 0}   # stride and padding: as here
+//       - max_pool: {window: 2, stride: 2}                        # stride: that of the window
+//       - relu
+//       - flatten
+//       - dense: {outputs: 10}        # or `dense: 10`; and `max_pool: 2`
+//
+// What stands here is what each layer takes; whether the layers fit together is for models/ to say.
+#pragma once
+
+#include <string>
+
+#include "src/config/fields.h"
+
+namespace ako {
+
+Field input_shape_field();
+Field layers_field();
+
+/// A layer as it stands in the list, with all its keys: "conv: {outputs: 20, window: 5, ..}".
+std::string layer_text(const LayerSettings& layer);
+/// "[28, 28, 1]".
+std::string shape_text(const Shape& shape);
+
+}  // namespace ako

@@ -1,0 +1,179 @@
+// The npy reader takes what numpy.save writes of images and labels, and says of everything else
+// what it is and what to do in NumPy.
+#include "models/npy.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "models/dataset.h"
+#include "refusal.h"
+#include "temporary_folder.h"
+
+namespace ako {
+namespace {
+
+using test::Bytes;
+using test::check_refused;
+
+/// A file as numpy.save writes it: the header padded to a multiple of 64 bytes.
+template <class Element>
+Bytes npy_file(const std::string& type, const std::string& shape,
+               const std::vector<Element>& elements, const std::string& order = "False",
+               int version = 1) {
+    std::string header =
+        "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+    const std::size_t start = version == 1 ? 10 : 12;
+    while ((start + header.size() + 1) % 64 != 0) header += ' ';
+    header += '\n';
+    Bytes bytes{0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(version), 0};
+    for (std::size_t shift = 0; shift < 8 * (start - 8); shift += 8)
+        bytes.push_back(static_cast<std::uint8_t>(header.size() >> shift));
+    bytes.insert(bytes.end(), header.begin(), header.end());
+    const std::size_t data = bytes.size();
+    bytes.resize(data + elements.size() * sizeof(Element));
+    std::memcpy(&bytes[data], elements.data(), elements.size() * sizeof(Element));
+    return bytes;
+}
+
+const std::vector<std::uint8_t> twelve{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+
+void check_images_refused(const Bytes& bytes, const std::vector<std::string>& texts) {
+    const test::TemporaryFolder folder;
+    test::write_bytes(folder.file("x.npy"), bytes);
+    check_refused([&] { read_npy_images(folder.file("x.npy")); }, folder.file("x.npy"), texts);
+}
+
+void check_labels_refused(const Bytes& bytes, const std::vector<std::string>& texts) {
+    const test::TemporaryFolder folder;
+    test::write_bytes(folder.file("y.npy"), bytes);
+    check_refused([&] { read_npy_labels(folder.file("y.npy"), 10); }, folder.file("y.npy"), texts);
+}
+
+TEST_CASE("npy: images of uint8 and float32, grey and with channels, of every version") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("x.npy");
+    for (const int version : {1, 2, 3}) {
+        test::write_bytes(path, npy_file("|u1", "(2, 2, 3)", twelve, "False", version));
+        const Images grey = read_npy_images(path);
+        CHECK(grey.count == 2);
+        CHECK(grey.shape == Shape{2, 3, 1});
+        CHECK(grey.bytes == twelve);
+        CHECK(grey.numbers.empty());
+    }
+    const std::vector<float> numbers{0.5f, -1, 3, 1e9f};
+    test::write_bytes(path, npy_file("<f4", "(1, 1, 2, 2)", numbers));
+    const Images coloured = read_npy_images(path);
+    CHECK(coloured.shape == Shape{1, 2, 2});
+    CHECK(coloured.numbers == numbers);
+    CHECK(coloured.bytes.empty());
+}
+
+TEST_CASE("npy: labels of every type of integer") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("y.npy");
+    const Labels expected{3, 0, 9};
+    const auto check = [&](const Bytes& bytes) {
+        test::write_bytes(path, bytes);
+        CHECK(read_npy_labels(path, 10) == expected);
+    };
+    check(npy_file("|u1", "(3,)", std::vector<std::uint8_t>{3, 0, 9}));
+    check(npy_file("|i1", "(3,)", std::vector<std::int8_t>{3, 0, 9}));
+    check(npy_file("<u2", "(3,)", std::vector<std::uint16_t>{3, 0, 9}));
+    check(npy_file("<i4", "(3,)", std::vector<std::int32_t>{3, 0, 9}));
+    check(npy_file("<i8", "(3,)", std::vector<std::int64_t>{3, 0, 9}));
+    check(npy_file("<u8", "(3,)", std::vector<std::uint64_t>{3, 0, 9}));
+}
+
+TEST_CASE("npy: labels that are none of the network's outputs") {
+    check_labels_refused(npy_file("<i4", "(3,)", std::vector<std::int32_t>{3, 10, 1}),
+                         {"label 10 of item 1", "0 to 9"});
+    check_labels_refused(npy_file("|i1", "(1,)", std::vector<std::int8_t>{-1}),
+                         {"label -1 of item 0"});
+    check_labels_refused(npy_file("<i2", "(1,)", std::vector<std::int16_t>{-256}),
+                         {"label -256 of item 0"});
+    check_labels_refused(npy_file("<u8", "(1,)", std::vector<std::uint64_t>{UINT64_MAX}),
+                         {"of item 0"});
+    check_labels_refused(npy_file("<f4", "(1,)", std::vector<float>{1}),
+                         {"integers", "'<f4'", "astype(numpy.uint8)"});
+    check_labels_refused(npy_file("|u1", "(3, 1)", std::vector<std::uint8_t>{3, 0, 9}),
+                         {"one dimension", "[3, 1]", "reshape(-1)"});
+}
+
+TEST_CASE("npy: other types, orders and dimensions") {
+    check_images_refused(npy_file("<f8", "(1, 1, 1)", std::vector<double>{1}),
+                         {"uint8", "'<f8'", "astype(numpy.float32)"});
+    check_images_refused(npy_file("|b1", "(1, 1, 1)", std::vector<std::uint8_t>{1}), {"'|b1'"});
+    check_images_refused(npy_file(">f4", "(1, 1, 1)", std::vector<float>{1}),
+                         {"big-endian", "newbyteorder"});
+    check_images_refused(npy_file("|O", "(1, 1, 1)", std::vector<double>{1}), {"'|O'"});
+    check_images_refused(npy_file("<U0", "(1, 1, 1)", std::vector<double>{}), {"'<U0'"});
+    check_images_refused(npy_file("|u1", "(2, 2, 3)", twelve, "True"),
+                         {"Fortran", "ascontiguousarray"});
+    check_images_refused(npy_file("|u1", "(12,)", twelve), {"[count, height, width]", "[12]"});
+    check_images_refused(npy_file("|u1", "(1, 1, 2, 2, 3)", twelve), {"[1, 1, 2, 2, 3]"});
+    check_images_refused(npy_file("|u1", "(3, 0, 4)", std::vector<std::uint8_t>{}),
+                         {"without pixels"});
+    check_images_refused(npy_file("<f4", "(2, 1, 1)", std::vector<float>{1, std::nanf("")}),
+                         {"image 1", "not finite", "nan_to_num"});
+}
+
+TEST_CASE("npy: every truncation, bytes too many, and absurd extents") {
+    const Bytes good = npy_file("|u1", "(2, 2, 3)", twelve);
+    for (std::size_t length = 0; length < good.size(); ++length) {
+        CAPTURE(length);
+        const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
+        if (length < good.size() - twelve.size())
+            check_images_refused(cut, {"numpy.save(\"x.npy\""});
+        else
+            check_images_refused(cut, {"wrong size", "are 12 bytes", "found"});
+    }
+    Bytes longer = good;
+    longer.push_back(0);
+    check_images_refused(longer, {"wrong size", "found 13"});
+    check_images_refused(npy_file("|u1", "(18446744073709551615, 2, 3)", twelve), {"more than"});
+    check_images_refused(npy_file("|u1", "(4294967296, 4294967296, 3)", twelve), {"more than"});
+}
+
+TEST_CASE("npy: what is no such file at all") {
+    const test::TemporaryFolder folder;
+    check_refused([&] { read_npy_images(folder.file("none.npy")); }, folder.file("none.npy"),
+                  {"No such file", "train_images.npy"});
+    check_refused([&] { read_npy_images(folder.path()); }, folder.path(), {"opened"});
+    check_images_refused({'P', 'K', 3, 4, 0, 0, 0, 0, 0}, {".npz", "numpy.save"});
+    check_images_refused(Bytes(200, 7), {"NUMPY"});
+    Bytes future = npy_file("|u1", "(2, 2, 3)", twelve);
+    future[6] = 9;
+    check_images_refused(future, {"version 9"});
+    check_images_refused(npy_file("|u1", "[2, 2, 3]", twelve), {"shape"});
+    check_images_refused(npy_file("|u1", "(2, two, 3)", twelve), {"shape"});
+}
+
+TEST_CASE("npy: four files make a data set") {
+    const test::TemporaryFolder folder;
+    const DataSettings settings{DataFormat::npy, folder.path(), {0}, {1}, Sharding::disjoint};
+    const DataShape wanted{{2, 3, 1}, 5};
+    for (const std::string part : {"train", "test"}) {
+        test::write_bytes(folder.file(part + "_images.npy"), npy_file("|u1", "(2, 2, 3)", twelve));
+        test::write_bytes(folder.file(part + "_labels.npy"),
+                          npy_file("|u1", "(2,)", std::vector<std::uint8_t>{4, 1}));
+    }
+    for (const DataPart part : {DataPart::train, DataPart::test}) {
+        const Dataset dataset = load_dataset(settings, part, wanted);
+        CHECK(dataset.size() == 2);
+        CHECK(dataset.label(0) == 4);
+        std::vector<float> image(6);
+        dataset.copy_normalised(1, image.data());
+        CHECK(image[5] == 11 / 255.0f);
+    }
+    test::write_bytes(folder.file("test_labels.npy"),
+                      npy_file("|u1", "(3,)", std::vector<std::uint8_t>{4, 1, 1}));
+    check_refused([&] { load_dataset(settings, DataPart::test, wanted); },
+                  folder.file("test_images.npy"), {"2 images", "3 labels"});
+}
+
+}  // namespace
+}  // namespace ako
