@@ -7,6 +7,7 @@
 #include "ako/blocks.h"
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "src/commands/initial_parameters.h"
 #include "src/commands/link_safety.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/training_data.h"
@@ -99,6 +100,7 @@ ExitStatus check_model(const std::string& file, const std::vector<std::string>& 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
     const Settings settings = read_cluster_file(file, overrides);
     const auto network = make_network(settings.model);
+    if (!settings.model.initial.empty()) initial_parameters(settings, *network);
     const TrainingData data(settings);
     const MemoryPlan plan = plan_memory(settings, {network->parameter_count(), data.bytes()});
     // YAML throughout, so that the output is itself a cluster file.

@@ -15,6 +15,7 @@
 #include "ako/clock.h"
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "src/commands/initial_parameters.h"
 #include "src/commands/link_safety.h"
 #include "src/commands/live_view.h"
 #include "src/commands/memory_plan.h"
@@ -219,6 +220,7 @@ class Launch {
 /// Refuses now what every peer would refuse later, before anything is started.
 void check_before(const Settings& settings) {
     const auto network = make_network(settings.model);
+    if (!settings.model.initial.empty()) initial_parameters(settings, *network);
     const TrainingData data(settings);
     check_memory(settings, plan_memory(settings, {network->parameter_count(), data.bytes()}));
     check_links(settings);

@@ -14,6 +14,7 @@
 #include "models/catalog.h"
 #include "net/tcp_transport.h"
 #include "src/checkpoints.h"
+#include "src/commands/initial_parameters.h"
 #include "src/commands/link_safety.h"
 #include "src/commands/log.h"
 #include "src/commands/memory_plan.h"
@@ -209,8 +210,7 @@ class PeerProcess {
     }
 
     ExitStatus run() {
-        std::vector<float> initial(network_->parameter_count());
-        network_->initialize(settings_.seed, initial);
+        std::vector<float> initial = initial_parameters(settings_, *network_);
         const SteadyClock clock;
         TcpTransport transport(
             transport_settings(settings_, self_, make_hello(settings_, self_, *network_, initial),
