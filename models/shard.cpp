@@ -63,10 +63,9 @@ std::unique_ptr<BatchSource> make_shard(const Dataset& dataset, Sharding shardin
     if (sharding == Sharding::disjoint) {
         RandomStream common(derive_seed(seed, use_partition));
         shuffle(items, common);
-        const std::size_t first = items.size() * self / peer_count;
-        const std::size_t end = items.size() * (self + 1) / peer_count;
-        items = std::vector<std::uint32_t>(items.begin() + static_cast<std::ptrdiff_t>(first),
-                                           items.begin() + static_cast<std::ptrdiff_t>(end));
+        const Range own = disjoint_shard(items.size(), self, peer_count);
+        const auto first = items.begin() + static_cast<std::ptrdiff_t>(own.first);
+        items = std::vector<std::uint32_t>(first, first + static_cast<std::ptrdiff_t>(own.count));
     }
     return std::make_unique<Shard>(dataset, std::move(items),
                                    derive_seed(seed, use_passes + (std::uint64_t{self} << 40)));

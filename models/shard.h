@@ -11,6 +11,13 @@
 
 namespace ako {
 
+/// The places, in the order that all peers share, of the items that peer i of n owns with
+/// `disjoint` sharding.
+inline Range disjoint_shard(std::size_t item_count, PeerIndex self, std::size_t peer_count) {
+    const std::size_t first = item_count * self / peer_count;
+    return {first, item_count * (self + 1) / peer_count - first};
+}
+
 /// `disjoint`: all peers shuffle the set in the same way and peer i of n owns the i-th of n equal
 /// parts (their sizes differ by at most one), which it shuffles anew for each pass over it.
 /// `shuffled`: each peer passes over all of the set, in orders of its own.

@@ -36,7 +36,8 @@ struct Mount {
 std::vector<Mount> mounts_of(const Settings& settings) {
     std::vector<Mount> mounts = {
         {"data.path", settings.data.path, "/ako/data"},
-        {"cluster_key_file", settings.cluster_key_file, "/ako/cluster.key"}};
+        {"cluster_key_file", settings.cluster_key_file, "/ako/cluster.key"},
+        {"model.initial", settings.model.initial, "/ako/initial.safetensors"}};
     std::erase_if(mounts, [](const Mount& mount) { return mount.here.empty(); });
     return mounts;
 }

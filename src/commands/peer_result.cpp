@@ -1,11 +1,13 @@
 #include "src/commands/peer_result.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "src/commands/run_folder.h"
+#include "src/commands/view/text.h"
 
 namespace ako {
 
@@ -33,6 +35,28 @@ std::string identical_text(const std::string& digest, const std::vector<std::str
                        fmt::join(names, ", "));
 }
 
+std::string lost_shard_text(const LostShard& shard) {
+    const std::string start =
+        fmt::format("{} was lost after {} images: ", shard.peer, grouped(shard.seen));
+    if (shard.unseen() > 0)
+        return start + fmt::format("{} of the {} in its data shard were never seen",
+                                   grouped(shard.unseen()), grouped(shard.images));
+    return start +
+           fmt::format("the {} in its data shard were seen {:.1f} times over, and then no more",
+                       grouped(shard.images),
+                       static_cast<double>(shard.seen) / static_cast<double>(shard.images));
+}
+
+ordered_json lost_shards_json(const std::vector<LostShard>& shards) {
+    ordered_json list = ordered_json::array();
+    for (const LostShard& shard : shards)
+        list.push_back({{"peer", shard.peer},
+                        {"images", shard.images},
+                        {"seen", shard.seen},
+                        {"unseen", shard.unseen()}});
+    return list;
+}
+
 void write_result(const std::string& path, const PeerResult& result) {
     const ordered_json json = {{"name", result.name},
                                {"ending", result.ending},
@@ -51,7 +75,8 @@ void write_result(const std::string& path, const PeerResult& result) {
                                {"identical", result.identical},
                                {"digest", result.digest},
                                {"finished_with", result.finished_with},
-                               {"lost_peers", result.lost_peers}};
+                               {"lost_peers", result.lost_peers},
+                               {"lost_shards", lost_shards_json(result.lost_shards)}};
     write_whole_file(path, json.dump(2) + "\n");
 }
 
@@ -78,6 +103,8 @@ std::optional<PeerResult> read_result(const std::string& path) try {
     result.digest = json.at("digest");
     result.finished_with = json.at("finished_with").get<std::vector<std::string>>();
     result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
+    for (const ordered_json& shard : json.at("lost_shards"))
+        result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
     return result;
 } catch (const nlohmann::json::exception&) {
     return std::nullopt;

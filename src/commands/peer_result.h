@@ -2,11 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace ako {
+
+/// The data shard of a lost peer, which nobody else trains on (`data.sharding: disjoint`).
+struct LostShard {
+    std::string peer;
+    std::uint64_t images = 0;  ///< in the shard
+    std::uint64_t seen = 0;    ///< images the peer had trained on when it was last heard of; passes
+                               ///< over the shard add up
+    /// Images of the shard that the training never saw.
+    std::uint64_t unseen() const { return seen < images ? images - seen : 0; }
+};
+
+/// "d was lost after 7,712 images: 7,288 of the 15,000 in its data shard were never seen".
+std::string lost_shard_text(const LostShard& shard);
+/// [{"peer": "d", "images": 15000, "seen": 7712, "unseen": 7288}, ..].
+nlohmann::ordered_json lost_shards_json(const std::vector<LostShard>& shards);
 
 struct PeerResult {
     std::string name;
@@ -27,6 +43,7 @@ struct PeerResult {
     std::string digest;  ///< empty without a final exchange
     std::vector<std::string> finished_with;
     std::vector<std::string> lost_peers;
+    std::vector<LostShard> lost_shards;
 };
 
 /// The last words of a run, the same for a peer alone and for all: "replicas identical: yes

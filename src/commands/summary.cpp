@@ -50,6 +50,23 @@ const PeerResult* Summary::finisher() const {
     return nullptr;
 }
 
+std::vector<LostShard> Summary::lost_shards() const {
+    std::vector<LostShard> shards;
+    for (const PeerResult& peer : peers) {
+        if (!peer.agreed) continue;
+        for (const LostShard& heard : peer.lost_shards) {
+            const auto known =
+                std::find_if(shards.begin(), shards.end(),
+                             [&](const LostShard& shard) { return shard.peer == heard.peer; });
+            if (known == shards.end())
+                shards.push_back(heard);
+            else
+                known->seen = std::max(known->seen, heard.seen);
+        }
+    }
+    return shards;
+}
+
 bool Summary::replicas_identical() const {
     const PeerResult* first = finisher();
     return first != nullptr && std::all_of(peers.begin(), peers.end(), [&](const auto& peer) {
@@ -88,6 +105,7 @@ std::string Summary::json() const {
     for (const PeerResult& peer : peers)
         lost.insert(peer.lost_peers.begin(), peer.lost_peers.end());
     json["lost_peers"] = lost;
+    json["lost_shards"] = lost_shards_json(lost_shards());
     json["peers"] = ordered_json::array();
     for (const PeerResult& peer : peers)
         json["peers"].push_back({{"name", peer.name},
@@ -116,6 +134,7 @@ std::string Summary::text(const std::string& folder) const {
     for (const PeerResult& peer : peers) {
         if (!peer.agreed) text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
     }
+    for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
     if (first == nullptr)
         text += "replicas identical: no (no agreement was reached)\n";
     else if (replicas_identical())

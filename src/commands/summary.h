@@ -6,6 +6,9 @@
 //   replicas_identical  true if all who agreed hold the same digest, and at least one did
 //   finished_with       the names of those
 //   digest, finish_seconds, samples, egress_bytes, exit, interrupted, lost_peers
+//   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
+//                       peer: images in its shard, how many it had trained on when it was last
+//                       heard of, how many of the shard the training therefore never saw
 //   peers               [{name, rounds, images, egress_bytes, ingress_bytes, digest, lost_peers,
 //                       exit, why}]; `exit` is negative if a signal ended it (-9: SIGKILL), and
 //                       then the figures are those of its last metrics line
@@ -26,6 +29,8 @@ struct Summary {
     std::vector<PeerResult> peers;
 
     std::vector<std::string> finished_with() const;
+    /// Of the peers that those lost, as the one who heard most of each knows it.
+    std::vector<LostShard> lost_shards() const;
     bool replicas_identical() const;
     /// The first peer that finished with agreement, or nullptr.
     const PeerResult* finisher() const;

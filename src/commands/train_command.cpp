@@ -12,6 +12,7 @@
 #include "ako/error.h"
 #include "models/blas.h"
 #include "models/catalog.h"
+#include "models/shard.h"
 #include "net/tcp_transport.h"
 #include "src/checkpoints.h"
 #include "src/commands/initial_parameters.h"
@@ -152,8 +153,22 @@ std::string ending_name(Ending ending) {
     return "";
 }
 
+/// Of each lost peer, how much of what nobody else trains on it had seen.
+std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport& report,
+                                   std::uint64_t item_count) {
+    std::vector<LostShard> shards;
+    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint)
+        return shards;
+    for (const PeerIndex peer : report.lost)
+        shards.push_back({settings.peers[peer].name,
+                          disjoint_shard(item_count, peer, settings.peers.size()).count,
+                          report.samples.at(peer)});
+    return shards;
+}
+
+/// `item_count`: images of the training set.
 PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
-                       const MetricsLine& last) {
+                       const MetricsLine& last, std::uint64_t item_count) {
     const FinishReport& report = outcome.report;
     PeerResult result;
     result.name = settings.peers[self].name;
@@ -175,6 +190,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.digest = hex(report.digest);
     result.finished_with = names_of(report.finished_with, settings);
     result.lost_peers = names_of(report.lost, settings);
+    result.lost_shards = lost_shards(settings, report, item_count);
     return result;
 }
 
@@ -185,6 +201,7 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
     }
     if (!result.accuracy) return log(fmt::format("{}: {}", result.ending, result.why));
     const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
+    for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
     if (!result.agreed)
         return log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
                                accuracy));
@@ -234,7 +251,8 @@ class PeerProcess {
         const TrainingOutcome outcome = trainer.run();
         // Without a final exchange the network thread still runs, and must not outlive the mode.
         if (outcome.parameters.empty()) transport.stop(clock.now());
-        const PeerResult result = make_result(settings_, self_, outcome, metrics.last());
+        const PeerResult result =
+            make_result(settings_, self_, outcome, metrics.last(), data_.sample_count());
         write_model(files, outcome);
         write_result(fmt::format("{}/result-{}.json", folder, options_.peer), result);
         // Launch itself shows how its peers ended, unless something went wrong.

@@ -324,6 +324,8 @@ FinishReport AkoPeer::report(std::span<float> out, Time now) const {
     report.agreed = finish_.adopted();
     report.rounds = round_;
     report.samples_total = membership_.samples();
+    for (const Progress& progress : membership_.progress())
+        report.samples.push_back(progress.samples);
     report.seconds =
         std::chrono::duration<double>(finish_ended_.value_or(now) - finish_began_.value_or(now))
             .count();

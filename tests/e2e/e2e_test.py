@@ -20,6 +20,7 @@ import time
 import zlib
 
 import live_view
+import own_data
 import refusals
 from bench import Bench, Failure, check, check_all_identical, check_equal, wait_for
 from compose_cases import case_compose_any, case_compose_shipped  # picked up below
@@ -344,7 +345,8 @@ def case_version_and_help(bench):
 
 
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(live_view), **vars(refusals)}.items()
+         for name, case in {**globals(), **vars(live_view), **vars(own_data),
+                            **vars(refusals)}.items()
          if name.startswith("case_")}
 
 
