@@ -99,4 +99,13 @@ std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_co
     return numbers * sizeof(float);
 }
 
+std::size_t scratch_bytes(const ModelSettings& settings) {
+    if (settings.kind == ModelKind::synthetic) return 0;
+    const ModelSettings model = written_out(settings);
+    std::size_t sum = 0;
+    for (const auto& layer : build_layers(model.input, model.layers).layers)
+        sum += layer->scratch_bytes();
+    return sum;
+}
+
 }  // namespace ako

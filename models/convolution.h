@@ -34,6 +34,10 @@ class Convolution final : public Layer {
 
     Shape output_shape() const override { return output_; }
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
+    std::size_t scratch_bytes() const override {
+        // The gradients of kernel and frames are as large as these.
+        return (columns_.size() + 2 * frames_.size() + 2 * weight_.count) * sizeof(float);
+    }
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
 

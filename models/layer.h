@@ -42,6 +42,9 @@ class Layer {
     /// Its run of the flat vector; count 0 for a layer without parameters.
     virtual Range parameters() const { return {}; }
 
+    /// Memory of its own, whatever the batch, that is held from the first batch on.
+    virtual std::size_t scratch_bytes() const { return 0; }
+
     virtual void forward(const ForwardPass& pass) = 0;
     virtual void backward(const BackwardPass& pass) = 0;
 };

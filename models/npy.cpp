@@ -165,13 +165,16 @@ void read_elements(Npy& npy, void* to, const std::string& path) {
     if (!npy.file) refuse(path, "cannot be read", "check the disk");
 }
 
-/// The integer of `bytes` at `from`, whatever its sign and width.
+/// The integer of `bytes`, 1, 2, 4 or 8, at `from`, whatever its sign. What is beyond int64_t is
+/// taken for its largest number: no label is so large.
 std::int64_t integer_at(const std::uint8_t* from, std::size_t bytes, bool has_sign) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, from, bytes);
+    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+    if (!has_sign) return static_cast<std::int64_t>(std::min(bits, largest));
     if (bytes == sizeof bits) return static_cast<std::int64_t>(bits);
     const std::uint64_t top = std::uint64_t{1} << (8 * bytes - 1);
-    if (has_sign && (bits & top) != 0) bits -= 2 * top;
+    if ((bits & top) != 0) bits -= 2 * top;
     return static_cast<std::int64_t>(bits);
 }
 
@@ -218,10 +221,13 @@ Labels read_npy_labels(const std::string& path, std::size_t class_count) {
     if (sign != 'i' && sign != 'u')
         refuse(path, "expected labels of integers, found '" + npy.type + "'",
                "save labels.astype(numpy.uint8)");
+    const std::size_t width = element_bytes(npy.type, path);
+    if (width != 1 && width != 2 && width != 4 && width != 8)
+        refuse(path, "integers of " + std::to_string(width) + " bytes ('" + npy.type + "')",
+               "save labels.astype(numpy.uint8)");
     std::vector<std::uint8_t> bytes(npy.data_bytes);
     read_elements(npy, bytes.data(), path);
     Labels labels(npy.shape[0]);
-    const std::size_t width = labels.empty() ? 1 : bytes.size() / labels.size();
     for (std::size_t item = 0; item < labels.size(); ++item) {
         const std::int64_t label = integer_at(&bytes[item * width], width, sign == 'i');
         check_label(path, item, label, class_count);

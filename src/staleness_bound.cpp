@@ -19,22 +19,46 @@ bool StalenessBound::within(const Mark& mark) const {
            next <= mark.held_there.lowest.round + rounds_max_;
 }
 
+Time StalenessBound::patience_with(const Other& other) const {
+    return std::clamp(4 * std::max(own_round_, other.gap), patience_, patience_max);
+}
+
+void StalenessBound::look(Other& other, const Mark& mark, Time now) {
+    if (mark == other.mark) return;
+    if (mark.announced > other.mark.announced) {
+        if (other.mark.announced > 0) other.gap = now - other.announced_at;
+        other.announced_at = now;
+    }
+    other.mark = mark;
+    other.moved_at = now;
+    other.given_up = other.told = false;
+}
+
+void StalenessBound::measure_own_round(Time now) {
+    const Round round = membership_[membership_.self()].announced;
+    if (round > round_before_) own_round_ = now - *round_began_;
+    round_before_ = round;
+    round_began_.reset();
+}
+
 bool StalenessBound::must_wait(Time now) {
     if (!active()) return false;
+    if (round_began_) measure_own_round(now);
     bool wait = false;
     for (PeerIndex peer = 0; peer < others_.size(); ++peer) {
         const PeerView& view = membership_[peer];
         if (peer == membership_.self() || !view.live() || view.final_round) continue;
         Other& other = others_[peer];
         const Mark mark = mark_of(peer);
-        if (mark != other.mark) other = {mark, now, false, false};
+        look(other, mark, now);
         if (within(mark)) continue;
         const Time still_since = std::max(other.moved_at, waiting_since_.value_or(now));
-        other.given_up = other.given_up || now - still_since >= patience_;
+        other.given_up = other.given_up || now - still_since >= patience_with(other);
         wait = wait || !other.given_up;
     }
     if (!wait) {
         waiting_since_.reset();
+        round_began_ = now;
     } else if (!waiting_since_) {
         waiting_since_ = now;
     }

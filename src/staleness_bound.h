@@ -7,7 +7,8 @@
 //
 // Nobody waits for ever: whoever waits sends all that is unsent whatever fixed P grants (see
 // AkoPeer::begin_round), a stop is heard before the bound, and a peer of which nothing moves for
-// `patience` is not waited for until it moves again. Compute thread only.
+// longer than its rounds account for (see `patience_with`) is not waited for until it moves again:
+// a peer that hangs must not stop the others. Compute thread only.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,10 @@ namespace ako {
 
 class StalenessBound {
   public:
-    /// `rounds_max` 0: no bound. Ledger and membership outlive this.
+    /// However slow a peer is, nobody waits for longer without hearing anything new of it.
+    static constexpr Time patience_max = std::chrono::minutes(5);
+
+    /// `rounds_max` 0: no bound. `patience` is the least. Ledger and membership outlive this.
     StalenessBound(unsigned rounds_max, Time patience, const Ledger& ledger,
                    const Membership& membership)
         : rounds_max_(rounds_max),
@@ -49,12 +53,19 @@ class StalenessBound {
     struct Other {
         Mark mark;
         Time moved_at{};
+        Time announced_at{};
+        Time gap{};  ///< between its newest two announcements
         bool given_up = false;
         bool told = false;  ///< of its being given up
     };
 
     Mark mark_of(PeerIndex peer) const;
     bool within(const Mark& mark) const;
+    void look(Other& other, const Mark& mark, Time now);
+    /// Peers compute alike, or are known to be slow: four of the longer of the own round, without
+    /// its waiting, and the other's newest; from `patience` to `patience_max`.
+    Time patience_with(const Other& other) const;
+    void measure_own_round(Time now);
 
     const unsigned rounds_max_;
     const Time patience_;
@@ -62,6 +73,9 @@ class StalenessBound {
     const Membership& membership_;
     std::vector<Other> others_;  ///< [peer_count]
     std::optional<Time> waiting_since_;
+    std::optional<Time> round_began_;  ///< the own round that is being made
+    Round round_before_ = 0;
+    Time own_round_{};  ///< what the newest took
 };
 
 }  // namespace ako

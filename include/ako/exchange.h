@@ -45,11 +45,11 @@ struct FinishReport {
     bool agreed = false;     ///< a cut was decided and adopted here
     bool identical = false;  ///< and every peer in `finished_with` holds the same digest
     std::vector<PeerIndex>
-        finished_with;                   ///< peers known to hold the same digest, this one included
-    std::vector<PeerIndex> lost;         ///< lost (not left) at any time and not back at the end
-    Digest digest{};                     ///< SHA-256 over all rows in order, then the anchor
-    double seconds = 0;                  ///< what the final exchange took
-    std::uint64_t samples_total = 0;     ///< of all peers
+        finished_with;                ///< peers known to hold the same digest, this one included
+    std::vector<PeerIndex> lost;      ///< lost (not left) and not back at the end, or never there
+    Digest digest{};                  ///< SHA-256 over all rows in order, then the anchor
+    double seconds = 0;               ///< what the final exchange took
+    std::uint64_t samples_total = 0;  ///< of all peers
     std::vector<std::uint64_t> samples;  ///< [peer_count], of each peer as far as known here
     Round rounds = 0;                    ///< of this peer
     std::string why_not;                 ///< if not agreed: the reason, for people

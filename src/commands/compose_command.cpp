@@ -122,6 +122,10 @@ class ComposeText {
             text += fmt::format(
                 "# The image: docker build -t {} -f deploy/Dockerfile . in Ako's repository.\n",
                 options_.image);
+        if (!settings_.cluster_key_file.empty())
+            text +=
+                "# The image's user, 10001, must be able to read the key, and nobody else:\n"
+                "#   chgrp 10001 KEY && chmod 640 KEY\n";
         text +=
             "# Peers may be started in any order; each waits for the others, at most\n"
             "# exchange.start_wait_s of the cluster file. To have the results of a peer:\n"

@@ -89,6 +89,10 @@ ExitStatus evaluate(const EvaluateOptions& options) {
     fmt::print("accuracy: {:.2f} %\n", 100 * static_cast<double>(judgement.sum.correct) / count);
     fmt::print("loss: {:.6f}\n", judgement.sum.loss_sum / count);
     if (judgement.confusion) fmt::print("\n{}", judgement.confusion->text(columns));
+    if (!std::isfinite(judgement.sum.loss_sum)) {
+        fmt::print(stderr, "ako: the loss is not finite: the model is of no use\n");
+        return exit_numbers;
+    }
     return exit_ok;
 }
 

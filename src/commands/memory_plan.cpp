@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::size_t mb = 1'000'000;
 
-/// The program and its libraries, OpenBLAS's buffers of one thread (32 MB), the layers' own
-/// buffers (some MB each), and the stacks.
+/// The program and its libraries, OpenBLAS's buffers of one thread (32 MB), and the stacks.
 constexpr std::size_t program_bytes = 80 * mb;
 
 }  // namespace
@@ -54,6 +53,7 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
                      {"outputs of the layers", "",
                       activation_bytes(settings.model, settings.training.batch_per_peer,
                                        evaluation_slice_default)},
+                     {"scratch memory of the layers", "", scratch_bytes(settings.model)},
                      {"data set", "", run.data_bytes},
                      {"program and buffers", "", program_bytes}}};
     if (settings.training.checkpoint_every > 0)

@@ -37,7 +37,9 @@ std::string identical_text(const std::string& digest, const std::vector<std::str
 
 std::string lost_shard_text(const LostShard& shard) {
     const std::string start =
-        fmt::format("{} was lost after {} images: ", shard.peer, grouped(shard.seen));
+        shard.seen > 0
+            ? fmt::format("{} was lost after {} images: ", shard.peer, grouped(shard.seen))
+            : fmt::format("{} has trained on nothing: ", shard.peer);
     if (shard.unseen() > 0)
         return start + fmt::format("{} of the {} in its data shard were never seen",
                                    grouped(shard.unseen()), grouped(shard.images));

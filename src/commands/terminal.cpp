@@ -164,7 +164,11 @@ void Terminal::draw(const std::vector<std::string>& lines) const {
     write_all(text + "\033[J");
 }
 
-int Terminal::keys_fd() const { return isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : -1; }
+int Terminal::keys_fd() const {
+    // In the background a read of the terminal would stop the process.
+    const bool ours = entered != 0 && in_foreground() && isatty(STDIN_FILENO) == 1;
+    return ours ? STDIN_FILENO : -1;
+}
 
 std::vector<Key> Terminal::take_keys() const {
     std::vector<Key> keys;

@@ -118,7 +118,11 @@ void read_keys(const LayerForm& form, const ConfigValue& value, const std::strin
 LayerSettings read_layer(const ConfigValue& value, const std::string& path) {
     const bool bare = value.kind == ConfigValue::Kind::scalar;
     if (!bare && (value.kind != ConfigValue::Kind::map || value.entries.size() != 1))
-        refuse(value.where, path, "one layer, such as `relu` or `dense: 10`", value.description());
+        refuse(value.where, path, "one layer, such as `relu` or `dense: 10`", value.description(),
+               bare || value.entries.empty()
+                   ? ""
+                   : fmt::format("write `- {}: {{...}}`, or indent its keys below it",
+                                 value.entries.front().key));
     const std::string& name = bare ? value.text : value.entries.front().key;
     const LayerForm& form = form_named(name, value.where, path);
     const ConfigValue nothing =

@@ -72,7 +72,12 @@ void apply_overrides(ConfigValue& tree, const std::vector<std::string>& override
         expand_shorthands(tree);
         ConfigValue* value = &tree;
         for (const std::string& part : split_path(path)) value = &child(*value, part, where, path);
-        *value = parse_config(override_text.substr(equals + 1), where, true);
+        ConfigValue given = parse_config(override_text.substr(equals + 1), where, true);
+        // As when a variable of the shell is not set: it would take all keys below it away.
+        if (given.kind == ConfigValue::Kind::null && value->kind == ConfigValue::Kind::map)
+            refuse(where, path, "a value", "nothing",
+                   fmt::format("{}={{}} has all keys below it at their defaults", path));
+        *value = std::move(given);
     }
     expand_shorthands(tree);
 }

@@ -340,7 +340,8 @@ FinishReport AkoPeer::report(std::span<float> out, Time now) const {
         } else if (has_digest && report.agreed) {
             report.identical = false;
         }
-        if (!self && view.ever_lost && !view.live() && view.presence != Presence::left) {
+        const bool missing = view.ever_lost || view.presence == Presence::absent;
+        if (!self && missing && !view.live() && view.presence != Presence::left) {
             report.lost.push_back(peer);
         }
     }

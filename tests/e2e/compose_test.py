@@ -192,7 +192,7 @@ def case_any_order(bench):
         cluster.check_trained(80)
 
 
-def case_other_version(bench):
+def case_other_configuration(bench):
     """A peer whose settings differ is told apart from one that is not there."""
     with shipped_cluster(bench, 0.2) as cluster:
         run(*cluster.words, "run", "-d", "--use-aliases", "a", "train", "/ako/cluster.yaml",

@@ -58,7 +58,6 @@ struct Peer {
             for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = replica[k];
             if (!exchange.end_round(gradient, {1, 0.5f})) return;
         }
-        links = exchange.links();
         anchor.resize(parameter_count);
         report = exchange.finish(anchor);
     }
@@ -67,7 +66,6 @@ struct Peer {
     SteadyClock clock;
     std::atomic<int> interrupts = 0;
     std::unique_ptr<TcpTransport> transport;
-    std::vector<LinkView> links;  ///< when the training ended
     std::vector<float> anchor;
     FinishReport report;
 };
@@ -93,9 +91,6 @@ void train_together(double link_mbit) {
         CHECK(peer->report.finished_with.size() == peer_count);
         CHECK(peer->anchor == peers.front()->anchor);
         CHECK(peer->anchor.front() < 0.9f);  // it went towards the optimum, 0
-        if (link_mbit == 0) continue;
-        for (const LinkView& link : peer->links)
-            CHECK(link.age_ms > 0);  // a partial takes its time
     }
 }
 

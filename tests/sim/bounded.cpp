@@ -1,6 +1,7 @@
 // See bounded.h.
 #include "tests/sim/bounded.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -10,7 +11,7 @@ namespace ako::sim {
 namespace {
 
 /// Of the first peer against the others: what makes some wait for others all the time.
-enum class Unevenness { none, slow_peer, slow_link };
+enum class Unevenness { none, slow_peer, slow_link, slow_rounds };
 
 struct Case {
     std::size_t peer_count = 2;
@@ -23,9 +24,10 @@ struct Case {
         return "n " + std::to_string(peer_count) + ", P " +
                (partitions ? std::to_string(partitions) : "auto") + ", staleness at most " +
                std::to_string(staleness_rounds_max) +
-               (unevenness == Unevenness::slow_peer   ? ", one peer slow"
-                : unevenness == Unevenness::slow_link ? ", one link slow"
-                                                      : "");
+               (unevenness == Unevenness::slow_peer     ? ", one peer slow"
+                : unevenness == Unevenness::slow_link   ? ", one link slow"
+                : unevenness == Unevenness::slow_rounds ? ", slow rounds"
+                                                        : "");
     }
 };
 
@@ -42,6 +44,10 @@ Scenario scenario_of(const Case& what, std::uint64_t seed) {
         plan.clock_offset = ms(1000) * static_cast<std::int64_t>(peer);
         scenario.peers.push_back(plan);
     }
+    if (what.unevenness == Unevenness::slow_rounds) {  // longer than the least patience
+        for (PeerPlan& plan : scenario.peers) plan.round_time = ms(400);
+        scenario.rounds = std::min(scenario.rounds, 20.0);
+    }
     if (what.unevenness == Unevenness::slow_peer) scenario.peers[0].round_time = ms(40);
     if (what.unevenness == Unevenness::slow_link) scenario.slow_link = LinkLimit{0, 1, 0.03};
     return scenario;
@@ -52,8 +58,8 @@ std::vector<Case> all_cases() {
     for (const std::size_t peer_count : {2u, 3u, 5u}) {
         for (const unsigned partitions : {0u, 1u, 8u, 40u}) {
             for (const unsigned staleness : {1u, 3u, 8u, 50u}) {
-                for (const auto unevenness :
-                     {Unevenness::none, Unevenness::slow_peer, Unevenness::slow_link}) {
+                for (const auto unevenness : {Unevenness::none, Unevenness::slow_peer,
+                                              Unevenness::slow_link, Unevenness::slow_rounds}) {
                     // Fewer rounds than the bound: all the waiting is that of the final exchange.
                     for (const double rounds : {4.0, 60.0}) {
                         cases.push_back({peer_count, partitions, staleness, unevenness, rounds});

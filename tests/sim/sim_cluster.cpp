@@ -176,6 +176,10 @@ void SimCluster::check_steady(PeerIndex peer) {
     const Round round = peers_[peer]->half.round();
     if (round <= first) return;
     for (PeerIndex to = 0; to < peers_.size(); ++to) {
+        if (to != peer && !(peers_[peer]->half.link(to, peers_[peer]->clock.now()).age_ms > 0)) {
+            throw Violation("the age of what comes from peer " + std::to_string(to) +
+                            " is not known to peer " + std::to_string(peer));
+        }
         double& mean = partitions_[peer * peers_.size() + to];
         mean += (peers_[peer]->links.observed_partitions(to) - mean) /
                 static_cast<double>(round - first);

@@ -96,5 +96,29 @@ TEST_CASE("patience runs while nothing moves, and is renewed by whatever does") 
     CHECK(pair.bound.must_wait(start + patience * 3));
 }
 
+TEST_CASE("rounds that take longer than the least patience are waited for") {
+    const Time start{1'000'000};
+    SUBCASE("by the own rounds") {
+        Pair pair;
+        CHECK_FALSE(pair.bound.must_wait(start));  // a round begins ...
+        pair.made(10);                             // ... and ends a second later
+        const Time ended = start + std::chrono::seconds(1);
+        CHECK(pair.bound.must_wait(ended));
+        CHECK(pair.bound.must_wait(ended + std::chrono::milliseconds(3999)));
+        CHECK_FALSE(pair.bound.must_wait(ended + std::chrono::seconds(4)));
+    }
+    SUBCASE("by the other's") {
+        Pair pair;
+        pair.made(10);
+        pair.heard(1, 1);
+        CHECK(pair.bound.must_wait(start));
+        pair.heard(2, 2);
+        const Time heard = start + std::chrono::milliseconds(90);
+        CHECK(pair.bound.must_wait(heard));
+        CHECK(pair.bound.must_wait(heard + std::chrono::milliseconds(359)));
+        CHECK_FALSE(pair.bound.must_wait(heard + std::chrono::milliseconds(360)));
+    }
+}
+
 }  // namespace
 }  // namespace ako

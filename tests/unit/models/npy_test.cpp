@@ -97,6 +97,12 @@ TEST_CASE("npy: labels that are none of the network's outputs") {
                          {"label -256 of item 0"});
     check_labels_refused(npy_file("<u8", "(1,)", std::vector<std::uint64_t>{UINT64_MAX}),
                          {"of item 0"});
+    for (const char* type : {"<i16", "<u16", "<u9", "<i3"}) {
+        CAPTURE(type);
+        const std::size_t width = std::strtoul(type + 2, nullptr, 10);
+        check_labels_refused(npy_file(type, "(1,)", std::vector<std::uint8_t>(width, 0)),
+                             {"integers of", type, "astype(numpy.uint8)"});
+    }
     check_labels_refused(npy_file("<f4", "(1,)", std::vector<float>{1}),
                          {"integers", "'<f4'", "astype(numpy.uint8)"});
     check_labels_refused(npy_file("|u1", "(3, 1)", std::vector<std::uint8_t>{3, 0, 9}),
