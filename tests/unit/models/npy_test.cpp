@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -33,9 +33,8 @@ Bytes npy_file(const std::string& type, const std::string& shape,
     for (std::size_t shift = 0; shift < 8 * (start - 8); shift += 8)
         bytes.push_back(static_cast<std::uint8_t>(header.size() >> shift));
     bytes.insert(bytes.end(), header.begin(), header.end());
-    const std::size_t data = bytes.size();
-    bytes.resize(data + elements.size() * sizeof(Element));
-    std::memcpy(&bytes[data], elements.data(), elements.size() * sizeof(Element));
+    const auto* data = reinterpret_cast<const std::uint8_t*>(elements.data());
+    bytes.insert(bytes.end(), data, data + elements.size() * sizeof(Element));
     return bytes;
 }
 
