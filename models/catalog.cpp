@@ -68,26 +68,32 @@ ModelSettings written_out(const ModelSettings& settings) {
     AKO_ASSERT(false, "layers of model kind " + std::to_string(static_cast<int>(settings.kind)));
 }
 
+namespace {
+
+LayerList layers_of(const ModelSettings& settings) {
+    const ModelSettings list = written_out(settings);
+    return build_layers(list.input, list.layers);
+}
+
+}  // namespace
+
 std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed) {
     select_blas_kernels();
     if (settings.kind == ModelKind::synthetic)
         return std::make_unique<Synthetic>(settings, noise_seed);
-    const ModelSettings model = written_out(settings);
-    LayerList list = build_layers(model.input, model.layers);
+    LayerList list = layers_of(settings);
     return std::make_unique<Sequential>(list.input, std::move(list.layers), std::move(list.layout));
 }
 
 DataShape data_shape(const ModelSettings& settings) {
-    const ModelSettings model = written_out(settings);
-    const LayerList list = build_layers(model.input, model.layers);
+    const LayerList list = layers_of(settings);
     return {list.input, list.output_shape().element_count()};
 }
 
 std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_count,
                              std::size_t evaluated_count) {
     if (settings.kind == ModelKind::synthetic) return 0;
-    const ModelSettings model = written_out(settings);
-    const LayerList list = build_layers(model.input, model.layers);
+    const LayerList list = layers_of(settings);
     std::size_t sum = list.input.element_count();  // the batch itself
     std::size_t largest = 0;
     for (const auto& layer : list.layers) {
@@ -101,10 +107,9 @@ std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_co
 
 std::size_t scratch_bytes(const ModelSettings& settings) {
     if (settings.kind == ModelKind::synthetic) return 0;
-    const ModelSettings model = written_out(settings);
+    const LayerList list = layers_of(settings);
     std::size_t sum = 0;
-    for (const auto& layer : build_layers(model.input, model.layers).layers)
-        sum += layer->scratch_bytes();
+    for (const auto& layer : list.layers) sum += layer->scratch_bytes();
     return sum;
 }
 

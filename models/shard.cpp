@@ -49,15 +49,19 @@ class CountlessSource final : public BatchSource {
 
 }  // namespace
 
+void check_shardable(const Dataset& dataset, std::size_t peer_count) {
+    if (dataset.size() < peer_count)
+        throw StartupError("the data set has " + std::to_string(dataset.size()) + " items for " +
+                               std::to_string(peer_count) + " peers",
+                           "use fewer peers, or a larger data set");
+}
+
 std::unique_ptr<BatchSource> make_shard(const Dataset& dataset, Sharding sharding, PeerIndex self,
                                         std::size_t peer_count, std::uint64_t seed) {
     AKO_ASSERT(self < peer_count,
                "peer " + std::to_string(self) + " of " + std::to_string(peer_count));
     AKO_ASSERT(dataset.size() <= UINT32_MAX, std::to_string(dataset.size()) + " items");
-    if (dataset.size() < peer_count)
-        throw StartupError("the data set has " + std::to_string(dataset.size()) + " items for " +
-                               std::to_string(peer_count) + " peers",
-                           "use fewer peers, or a larger data set");
+    check_shardable(dataset, peer_count);
     std::vector<std::uint32_t> items(dataset.size());
     std::iota(items.begin(), items.end(), 0u);
     if (sharding == Sharding::disjoint) {

@@ -18,6 +18,9 @@ inline Range disjoint_shard(std::size_t item_count, PeerIndex self, std::size_t 
     return {first, item_count * (self + 1) / peer_count - first};
 }
 
+/// Throws StartupError if not every peer can have an item.
+void check_shardable(const Dataset& dataset, std::size_t peer_count);
+
 /// `disjoint`: all peers shuffle the set in the same way and peer i of n owns the i-th of n equal
 /// parts (their sizes differ by at most one), which it shuffles anew for each pass over it.
 /// `shuffled`: each peer passes over all of the set, in orders of its own.

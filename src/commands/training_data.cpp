@@ -1,11 +1,8 @@
 #include "src/commands/training_data.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "ako/error.h"
 #include "models/catalog.h"
 #include "models/shard.h"
 
@@ -20,10 +17,7 @@ TrainingData::TrainingData(const Settings& settings, DataParts parts)
     if (parts == DataParts::test) return;
     train_ = load_dataset(settings.data, DataPart::train, wanted);
     sample_count_ = train_->size();
-    if (sample_count_ < settings.peers.size())
-        throw StartupError(fmt::format("{}: {} images for {} peers", settings.data.path,
-                                       sample_count_, settings.peers.size()),
-                           "use fewer peers, or a larger data set");
+    check_shardable(*train_, settings.peers.size());  // now, and not in every peer
 }
 
 std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self) const {

@@ -106,7 +106,7 @@ bool AkoPeer::may_start(Time now, std::string& why_not) {
 bool AkoPeer::too_stale(Time now) {
     if (!bound_.active()) return false;
     // Others wait for this peer to hold what they sent, so it says so at once.
-    bool rose = lowest_told_.empty();
+    bool rose = false;
     for (PeerIndex row = 0; row < lowest_told_.size(); ++row) {
         rose = rose || ledger_.held(row).lowest.round > lowest_told_[row];
     }

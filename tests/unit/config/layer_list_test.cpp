@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ako/error.h"
+#include "complaint.h"
 #include "src/config/cluster_file.h"
 
 using namespace ako;
@@ -24,18 +25,14 @@ std::string with_layers(const std::string& layers) {
     return head + "model:\n  input: [28, 28, 1]\n  layers:\n" + layers;
 }
 
+constexpr const char* file = "c.yaml";
+
 Settings read(const std::string& text, const std::vector<std::string>& overrides = {}) {
-    return read_cluster_text(text, "c.yaml", overrides);
+    return read_cluster_text(text, file, overrides);
 }
 
 std::string complaint(const std::string& text, const std::vector<std::string>& overrides = {}) {
-    try {
-        read(text, overrides);
-    } catch (const StartupError& error) {
-        return std::string(error.what()) + (error.hint().empty() ? "" : " (" + error.hint() + ")");
-    }
-    FAIL("accepted: ", text);
-    return "";
+    return test::complaint(text, file, overrides);
 }
 
 const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2}
