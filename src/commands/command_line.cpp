@@ -40,6 +40,28 @@ void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::str
     add_overrides(command, overrides);
 }
 
+void add_launch(CLI::App& app, LaunchOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "launch", "Train as all peers of the file, on this machine, one process each");
+    add_cluster_file(*words, options.file, options.overrides);
+    CLI::Option* free_ports =
+        words->add_flag("--free-ports", options.free_ports,
+                        "use free ports of 127.0.0.1 instead of the file's addresses");
+    words->add_flag("--plain", options.plain,
+                    "show rows of text instead of the live view, as in a pipe");
+    words
+        ->add_option("--in", options.in,
+                     "start each peer by this command, which must become what follows it, such as "
+                     "'deploy/testbed exec {number} --'; {number} is the peer's place in the file "
+                     "from 1, {name} its name; words end at spaces, there is no quoting")
+        ->type_name("COMMAND")
+        ->excludes(free_ports);
+    words
+        ->add_option("--output-dir", options.output_dir,
+                     "write results here, a new or empty folder, instead of below `output`")
+        ->type_name("FOLDER");
+}
+
 CLI::App* add_compose(CLI::App& app, ComposeOptions& options) {
     CLI::App* words =
         app.add_subcommand("compose", "Write a Compose file that runs the peers as containers");
@@ -85,13 +107,7 @@ int run_command_line(int count, char** words) {
     train_words->add_option("--report-fd", train_options.report_fd)->group("");
 
     LaunchOptions launch_options;
-    CLI::App* launch_words = app.add_subcommand(
-        "launch", "Train as all peers of the file, on this machine, one process each");
-    add_cluster_file(*launch_words, launch_options.file, launch_options.overrides);
-    launch_words->add_flag("--free-ports", launch_options.free_ports,
-                           "use free ports of 127.0.0.1 instead of the file's addresses");
-    launch_words->add_flag("--plain", launch_options.plain,
-                           "show rows of text instead of the live view, as in a pipe");
+    add_launch(app, launch_options);
 
     EvaluateOptions evaluate_options;
     CLI::App* evaluate_words = app.add_subcommand(

@@ -20,6 +20,7 @@
 #include "src/commands/live_view.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/peer_child.h"
+#include "src/commands/peer_place.h"
 #include "src/commands/peer_result.h"
 #include "src/commands/ports.h"
 #include "src/commands/run_display.h"
@@ -83,8 +84,9 @@ std::vector<std::string> names_of(const Settings& settings) {
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
-    Launch(const Settings& settings, std::string folder, bool live)
+    Launch(const Settings& settings, const PeerPlace& place, std::string folder, bool live)
         : settings_(settings),
+          place_(place),
           folder_(std::move(folder)),
           signals_(live),
           state_(settings.run, settings.training.epochs, names_of(settings)) {
@@ -95,10 +97,7 @@ class Launch {
     }
 
     ExitStatus run() {
-        for (const PeerSettings& peer : settings_.peers)
-            children_.push_back(std::make_unique<PeerChild>(
-                peer.name, std::vector<std::string>{folder_ + "/config.yaml", "--peer", peer.name,
-                                                    "--output-dir", folder_}));
+        start_peers();
         double next_second = 0;
         while (!all_over()) {
             wait_until(next_second);
@@ -120,6 +119,16 @@ class Launch {
 
   private:
     double seconds() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
+
+    void start_peers() {
+        for (std::size_t k = 0; k < settings_.peers.size(); ++k) {
+            const std::string& name = settings_.peers[k].name;
+            const std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
+                                                        "--output-dir", folder_};
+            children_.push_back(
+                std::make_unique<PeerChild>(name, arguments, place_.words(k, name)));
+        }
+    }
 
     /// All have ended, and all they said is read.
     bool all_over() {
@@ -165,11 +174,20 @@ class Launch {
         if (!child.ended()) return;
         state_.take_exit(k, child.exit());
         // One that cannot start would leave the others waiting for it.
-        if (child.exit() == exit_start_up && !start_failed_ && !interrupted_) {
+        if (could_not_start(k) && !start_failed_ && !interrupted_) {
             start_failed_ = true;
             say(fmt::format("{} could not start: stopping the others", child.name()));
             for (const auto& other : children_) other->signal(SIGINT);
         }
+    }
+
+    /// Without a word from the peer it was the command that is to start it that failed.
+    bool command_failed(std::size_t k) const {
+        return !place_.here() && !interrupted_ && children_[k]->exit() >= 0 &&
+               !state_.peers()[k].heard;
+    }
+    bool could_not_start(std::size_t k) const {
+        return children_[k]->exit() == exit_start_up || command_failed(k);
     }
 
     void say(const std::string& text) { log("ako", text); }
@@ -198,12 +216,18 @@ class Launch {
             }
             result.name = child.name();
             result.exit = child.exit();
+            if (command_failed(k)) {
+                result.why = fmt::format("started by --in, it ended with exit {} before it began",
+                                         child.exit());
+                result.exit = exit_start_up;
+            }
             summary.peers.push_back(result);
         }
         return summary;
     }
 
     const Settings& settings_;
+    const PeerPlace& place_;
     const std::string folder_;
     const SteadyClock clock_;
     const Time began_ = clock_.now();
@@ -218,13 +242,14 @@ class Launch {
 };
 
 /// Refuses now what every peer would refuse later, before anything is started.
-void check_before(const Settings& settings) {
+void check_before(const Settings& settings, const PeerPlace& place) {
     const auto network = make_network(settings.model);
     if (!settings.model.initial.empty()) initial_parameters(settings, *network);
     const TrainingData data(settings);
     check_memory(settings, plan_memory(settings, {network->parameter_count(), data.bytes()}));
     check_links(settings);
-    require_free_ports(settings);
+    // Elsewhere, as in another network namespace, other ports are free.
+    if (place.here()) require_free_ports(settings);
 }
 
 }  // namespace
@@ -232,9 +257,13 @@ void check_before(const Settings& settings) {
 ExitStatus launch(const LaunchOptions& options) {
     Settings settings = read_cluster_file(options.file, options.overrides);
     if (options.free_ports) use_free_ports(settings);
-    check_before(settings);
+    const PeerPlace place(options.in);
+    check_before(settings, place);
     const bool live = !options.plain && Terminal::usable();
-    return Launch(settings, make_run_folder(settings), live).run();
+    const std::string folder = options.output_dir.empty()
+                                   ? make_run_folder(settings)
+                                   : make_run_folder(settings, options.output_dir);
+    return Launch(settings, place, folder, live).run();
 }
 
 }  // namespace ako

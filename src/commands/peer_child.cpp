@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +22,8 @@ namespace {
 
 /// The number under which the child finds the pipe for its metrics lines.
 constexpr int report_fd = 3;
+constexpr const char* this_program = "/proc/self/exe";
+constexpr const char* own_name = "ako";
 /// A line longer than this is shown in pieces; metrics lines of 64 links have 16 kB.
 constexpr std::size_t line_bytes_max = 1 << 20;
 
@@ -29,8 +33,21 @@ constexpr std::size_t line_bytes_max = 1 << 20;
                        "is a limit on processes or open files reached (ulimit -a)?");
 }
 
+/// What is executed: first the words of `in`, if there are any, then this program and its own.
+std::vector<std::string> command_line(const std::vector<std::string>& arguments,
+                                      const std::vector<std::string>& in) {
+    std::vector<std::string> words = in;
+    // Where another command starts it, "self" is that command.
+    words.push_back(in.empty() ? own_name : std::filesystem::read_symlink(this_program).string());
+    words.emplace_back("train");
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    words.insert(words.end(), {"--report-fd", fmt::to_string(report_fd)});
+    return words;
+}
+
 /// In the child, between fork and exec: nothing but calls that are safe there.
-[[noreturn]] void become_peer(char* const* arguments, int log_fd, int metrics_fd, pid_t launcher) {
+[[noreturn]] void become_peer(const char* program, char* const* arguments, int log_fd,
+                              int metrics_fd, pid_t launcher) {
     // When launch dies, however that is, the peer is asked to end as by Ctrl-C. If launch died
     // before this call, nobody would ask any more.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -48,7 +65,8 @@ constexpr std::size_t line_bytes_max = 1 << 20;
     if (metrics_fd == report_fd ? fcntl(report_fd, F_SETFD, 0) < 0
                                 : dup2(metrics_fd, report_fd) < 0)
         _exit(1);
-    execv("/proc/self/exe", arguments);
+    execvp(program, arguments);
+    dprintf(STDERR_FILENO, "%s: cannot be started: %m\n", program);
     _exit(127);
 }
 
@@ -99,15 +117,14 @@ struct PeerChild::Pipes {
     }
 };
 
-PeerChild::PeerChild(const std::string& name, const std::vector<std::string>& arguments)
-    : PeerChild(name, arguments, Pipes::open()) {}
-
 PeerChild::PeerChild(const std::string& name, const std::vector<std::string>& arguments,
-                     Pipes pipes)
+                     const std::vector<std::string>& in)
+    : PeerChild(name, command_line(arguments, in), Pipes::open()) {}
+
+PeerChild::PeerChild(const std::string& name, std::vector<std::string> words, Pipes pipes)
     : name_(name), log_(pipes.log[0]), report_(pipes.report[0]) {
-    std::vector<std::string> words = {"ako", "train"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    words.insert(words.end(), {"--report-fd", fmt::to_string(report_fd)});
+    // A peer started directly runs what launch runs, even if the file has been replaced since.
+    const std::string program = words.front() == own_name ? this_program : words.front();
     std::vector<char*> pointers;
     pointers.reserve(words.size() + 1);
     for (std::string& word : words) pointers.push_back(word.data());
@@ -115,7 +132,8 @@ PeerChild::PeerChild(const std::string& name, const std::vector<std::string>& ar
 
     const pid_t launcher = getpid();
     pid_ = fork();
-    if (pid_ == 0) become_peer(pointers.data(), pipes.log[1], pipes.report[1], launcher);
+    if (pid_ == 0)
+        become_peer(program.c_str(), pointers.data(), pipes.log[1], pipes.report[1], launcher);
     close(pipes.log[1]);
     close(pipes.report[1]);
     if (pid_ < 0) refuse_start("fork");

@@ -32,9 +32,11 @@ class LinePipe {
 
 class PeerChild {
   public:
-    /// Starts this very program as `ako train` with these arguments; "--report-fd" is added.
-    /// Throws StartupError if the system refuses.
-    PeerChild(const std::string& name, const std::vector<std::string>& arguments);
+    /// Starts this very program as `ako train` with these arguments; "--report-fd" is added. Words
+    /// in `in` go before it: a command that becomes what follows it, as `env` does. Throws
+    /// StartupError if the system refuses.
+    PeerChild(const std::string& name, const std::vector<std::string>& arguments,
+              const std::vector<std::string>& in = {});
 
     const std::string& name() const { return name_; }
     LinePipe& log() { return log_; }
@@ -52,7 +54,7 @@ class PeerChild {
 
   private:
     struct Pipes;
-    PeerChild(const std::string& name, const std::vector<std::string>& arguments, Pipes pipes);
+    PeerChild(const std::string& name, std::vector<std::string> words, Pipes pipes);
 
     const std::string name_;
     LinePipe log_;

@@ -58,6 +58,22 @@ std::string make_run_folder(const Settings& settings) {
     return folder.string();
 }
 
+std::string make_run_folder(const Settings& settings, const std::string& chosen) {
+    std::error_code error;
+    const fs::path folder = fs::absolute(chosen, error).lexically_normal();
+    if (!error) fs::create_directories(folder, error);
+    const bool empty = !error && fs::is_empty(folder, error);
+    if (error)
+        throw StartupError(
+            fmt::format("--output-dir: the folder {} cannot be made: {}", chosen, error.message()),
+            "is it writable, or is something else of that name there?");
+    if (!empty)
+        throw StartupError(fmt::format("--output-dir: the folder {} is not empty", chosen),
+                           "results of two runs must not mix: name a new folder");
+    write_whole_file((folder / "config.yaml").string(), write_cluster_text(settings));
+    return folder.string();
+}
+
 void write_whole_file(const std::string& path, const std::string& text) {
     const std::string fresh = path + ".new";
     std::ofstream out(fresh, std::ios::binary);

@@ -20,6 +20,9 @@ namespace ako {
 
 /// Makes the folder of a new run and writes config.yaml into it. Throws StartupError.
 std::string make_run_folder(const Settings& settings);
+/// The same in the folder `chosen`, which is made unless it is there and empty; the link stays.
+/// Returns its absolute path.
+std::string make_run_folder(const Settings& settings, const std::string& chosen);
 
 /// Replaces `path` by `text`, at once. Throws StartupError.
 void write_whole_file(const std::string& path, const std::string& text);

@@ -19,6 +19,7 @@ import tempfile
 import time
 import zlib
 
+import launching
 import live_view
 import own_data
 import refusals
@@ -345,7 +346,7 @@ def case_version_and_help(bench):
 
 
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(live_view), **vars(own_data),
+         for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(own_data),
                             **vars(refusals)}.items()
          if name.startswith("case_")}
 
