@@ -194,6 +194,31 @@ Header get(wire::Promise::Reader in) {
                    get(in.getAcceptedCut(), "accepted_cut")};
 }
 
+ChunkKind chunk_kind(wire::ChunkKind value) {
+    switch (value) {
+        case wire::ChunkKind::REDUCED:
+            return ChunkKind::reduced;
+        case wire::ChunkKind::GATHERED:
+            return ChunkKind::gathered;
+        case wire::ChunkKind::PUSHED:
+            return ChunkKind::pushed;
+        case wire::ChunkKind::PULLED:
+            return ChunkKind::pulled;
+        case wire::ChunkKind::FINAL:
+            return ChunkKind::final;
+    }
+    refuse(fmt::format("kind is {}, no known chunk", static_cast<unsigned>(value)));
+}
+
+Header get(wire::Chunk::Reader in) {
+    return Chunk{chunk_kind(in.getKind()),
+                 stop_reason(in.getStop()),
+                 in.getWorkers(),
+                 in.getExchange(),
+                 in.getFirst(),
+                 in.getRoundsTotal()};
+}
+
 Header get(wire::Header::Reader in) {
     switch (in.which()) {
         case wire::Header::HELLO:
@@ -226,6 +251,8 @@ Header get(wire::Header::Reader in) {
         }
         case wire::Header::BYE:
             return Bye{in.getBye().getFinalRound()};
+        case wire::Header::CHUNK:
+            return get(in.getChunk());
     }
     refuse(fmt::format("message {} is not known", static_cast<unsigned>(in.which())));
 }

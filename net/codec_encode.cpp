@@ -170,6 +170,16 @@ void put(wire::Header::Builder header, const Bye& bye) {
     header.initBye().setFinalRound(bye.final_round);
 }
 
+void put(wire::Header::Builder header, const Chunk& chunk) {
+    auto out = header.initChunk();
+    out.setKind(static_cast<wire::ChunkKind>(chunk.kind));
+    out.setStop(static_cast<wire::StopReason>(chunk.stop));
+    out.setWorkers(chunk.workers);
+    out.setExchange(chunk.exchange);
+    out.setFirst(chunk.first);
+    out.setRoundsTotal(chunk.rounds_total);
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_frame_head(const Header& header, std::size_t payload_bytes) {

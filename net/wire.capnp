@@ -23,6 +23,7 @@ struct Header {
     accept @10 :Accept;
     accepted @11 :Accepted;
     bye @12 :Bye;
+    chunk @13 :Chunk;
   }
 }
 
@@ -188,4 +189,23 @@ struct Accepted {
 # "I leave on purpose after this round": left, not lost.
 struct Bye {
   finalRound @0 :UInt64;
+}
+
+# "These elements of the flat vector belong to exchange number `exchange`": what all modes but `ako`
+# send; the payload is their elements.
+struct Chunk {
+  kind @0 :ChunkKind;
+  stop @1 :StopReason;        # the strongest wish of anyone whose contribution is in it
+  workers @2 :UInt32;         # pulled, final: how many workers' gradients the last step took in
+  exchange @3 :UInt64;        # of the worker it comes from or goes to; from 1
+  first @4 :UInt64;           # element
+  roundsTotal @5 :UInt64;     # pulled, final: rounds of all workers in it
+}
+
+enum ChunkKind {
+  reduced @0;                 # ring: a sum that lacks contributions
+  gathered @1;                # ring: a whole sum
+  pushed @2;                  # a worker's gradient, to its server
+  pulled @3;                  # parameters in answer, to a worker
+  final @4;                   # parameters after every worker's last round
 }

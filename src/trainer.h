@@ -32,6 +32,8 @@ class TrainingObserver {
     virtual void round_done(const RoundReport& report) = 0;
     /// A verdict that this peer made.
     virtual void evaluation_done(const Verdict& verdict) = 0;
+    /// A peer without data begins to serve the others.
+    virtual void serving() {}
     /// The last round is made and the final exchange begins.
     virtual void stopping(const std::string& why) = 0;
     virtual void finished(const FinishReport& report) = 0;
@@ -43,14 +45,20 @@ struct TrainingOutcome {
         finished,     ///< and all who finished together hold the same parameters
         interrupted,  ///< by a signal to this process; agreed or not is in `report`
         not_agreed,   ///< trained to the end, but no agreement was possible (`report.why_not`)
-        failed,       ///< the exchange could not go on (`why`), such as too few peers at the start
+        failed,       ///< training did not begin (`why`), such as too few peers
+        broken,       ///< it could not go on (`why`): a peer that its mode needs was lost
         numbers,      ///< a loss or a gradient of this peer is not finite; nothing of it was sent
     };
     Ending ending = Ending::finished;
     std::string why;                ///< why it stopped, for people
-    FinishReport report;            ///< empty if failed or numbers
+    FinishReport report;            ///< empty if failed, broken or numbers
     Verdict verdict;                ///< of the final parameters on the whole test set; likewise
-    std::vector<float> parameters;  ///< [parameter_count]; likewise
+    std::vector<float> parameters;  ///< [parameter_count]; likewise, and if it only served
+
+    /// Was there a final exchange?
+    bool exchanged_last() const {
+        return ending != Ending::failed && ending != Ending::broken && ending != Ending::numbers;
+    }
 };
 
 /// Marks of progress at equal distances, each passed once.

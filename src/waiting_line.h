@@ -5,7 +5,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "ako/transport.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -37,5 +39,17 @@ class WaitingLine {
     std::optional<Time> said_at_;
     std::string said_;
 };
+
+/// "waiting for b (connection refused), c": the peers, each with why its last connection ended.
+inline std::string waiting_for(const std::vector<PeerIndex>& missing,
+                               const std::vector<std::string>& names,
+                               const std::vector<LinkCounters>& counters) {
+    std::string line;
+    for (const PeerIndex peer : missing) {
+        line += (line.empty() ? "waiting for " : ", ") + names[peer];
+        if (!counters[peer].last_error.empty()) line += " (" + counters[peer].last_error + ")";
+    }
+    return line;
+}
 
 }  // namespace ako

@@ -17,9 +17,10 @@ namespace ako {
 
 /// What the trainer is to do next.
 struct Next {
-    enum class Kind { train, stop, failed };
+    /// failed: training could not begin. broken: it cannot go on, because of another peer.
+    enum class Kind { train, stop, failed, broken };
     Kind kind = Kind::train;
-    std::string why;  ///< of stop and failed, for people
+    std::string why;  ///< of all but train, for people
 };
 
 /// What one round gave.
@@ -59,14 +60,20 @@ class Exchange {
   public:
     virtual ~Exchange() = default;
 
+    /// Begins to listen and to dial. Once, before the first round. Throws StartupError.
+    virtual void start() = 0;
+
     /// Takes in what has arrived and says whether to train; may wait (for the start, for a bound),
-    /// always with a limit. The replica changes only here and in end_round.
+    /// always with a limit. The replica changes only here, in end_round and, where it is awaited,
+    /// in await.
     virtual Next begin_round() = 0;
 
-    /// The parameters to compute the gradient at, [parameter_count]; valid until end_round.
+    /// The parameters to compute the gradient at, [parameter_count]; valid until end_round, each
+    /// range from its await on.
     virtual std::span<const float> replica() const = 0;
 
-    /// Waits until these parameters are current (ring, parameter server).
+    /// Waits until these parameters are current (ring, parameter server). Returns at once when they
+    /// never will be; the next begin_round says why.
     virtual void await(Range range) = 0;
     /// This part of the gradient is finished (ring, parameter server start sending it).
     virtual void gradient_ready(Range range, std::span<const float> gradient) = 0;
@@ -79,8 +86,9 @@ class Exchange {
     virtual double progress() const = 0;
     virtual Round round() const = 0;
 
-    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count].
-    virtual void copy_parameters(std::span<float> out) const = 0;
+    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count]. Between rounds;
+    /// may wait for an exchange that is under way.
+    virtual void copy_parameters(std::span<float> out) = 0;
 
     /// Is it this peer that evaluates now?
     virtual bool evaluates() const = 0;

@@ -15,7 +15,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -200,8 +200,30 @@ struct Bye {
     bool operator==(const Bye&) const = default;
 };
 
+/// What a chunk holds.
+enum class ChunkKind : std::uint8_t {
+    reduced,   ///< ring: a sum that lacks contributions
+    gathered,  ///< ring: a whole sum
+    pushed,    ///< a worker's gradient, to its server
+    pulled,    ///< parameters in answer, to a worker
+    final,     ///< parameters after every worker's last round
+};
+
+/// Elements of the flat vector, from `first`; the payload is their values. What the modes ring,
+/// parameter-server and local-sgd send.
+struct Chunk {
+    ChunkKind kind = ChunkKind::reduced;
+    StopReason stop = StopReason::none;  ///< the strongest wish of all whose contribution is in it
+    std::uint32_t workers = 0;           ///< pulled, final: whose gradients the last step took in
+    std::uint64_t exchange = 0;          ///< from 1; of the worker it comes from or goes to
+    std::uint64_t first = 0;             ///< element
+    std::uint64_t rounds_total = 0;      ///< pulled, final: rounds of all workers in it
+
+    bool operator==(const Chunk&) const = default;
+};
+
 using Header = std::variant<Hello, Reject, Claim, Partial, Status, Want, WantCut, CutRow, Prepare,
-                            Promise, Accept, Accepted, Bye>;
+                            Promise, Accept, Accepted, Bye, Chunk>;
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {

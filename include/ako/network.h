@@ -40,6 +40,20 @@ struct Tensor {
     }
 };
 
+/// The runs of the flat vector that belong to one layer each: neighbouring tensors whose names are
+/// the same before their last '.'. First layer first, without gaps.
+inline std::vector<Range> layer_ranges(const std::vector<Tensor>& tensors) {
+    std::vector<Range> layers;
+    std::string newest;
+    for (const Tensor& tensor : tensors) {
+        const std::string layer = tensor.name.substr(0, tensor.name.rfind('.'));
+        if (layers.empty() || layer != newest) layers.push_back({tensor.first, 0});
+        layers.back().count += tensor.element_count();
+        newest = layer;
+    }
+    return layers;
+}
+
 /// Called before a layer reads its parameters.
 using AwaitRange = std::function<void(Range)>;
 /// Called when the gradient of a layer's parameters is finished.

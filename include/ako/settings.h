@@ -18,6 +18,12 @@ enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled };
 enum class ScheduleKind { constant, cosine, steps };
 enum class Rule { anchored, plain };
+/// How peers agree. Each has its implementation in src/modes/.
+enum class Mode { ako, ring, parameter_server, local_sgd, local };
+/// Where parameter servers run: on peers of their own (`role: server`) or beside workers.
+enum class Placement { co_located, dedicated };
+/// What a peer does: a worker has a data shard and trains; a server only keeps parameters.
+enum class Role { worker, server };
 
 /// Where something stands in the cluster file ("file:line:column"), for complaints. It says nothing
 /// of what stands there, so any two are equal.
@@ -98,8 +104,33 @@ struct LinkLimit {
     bool operator==(const LinkLimit&) const = default;
 };
 
+/// The parameter server (Li et al., "Scaling Distributed Machine Learning with the Parameter
+/// Server", 2014), and how far apart its workers may be.
+struct ServerSettings {
+    unsigned count = 1;  ///< servers, among which parameters are sharded by bytes
+    Placement placement = Placement::co_located;
+    /// The most rounds by which a worker may be ahead of the slowest (stale synchronous parallel;
+    /// Ho et al., 2013). 0: all step together (bulk synchronous, BSP); nothing: no bound (async).
+    std::optional<unsigned> clock_gap_max = 0;
+
+    bool operator==(const ServerSettings&) const = default;
+};
+
+/// Local SGD: rounds without exchange, then one averaging (Stich, 2019), with an optional outer
+/// Nesterov momentum (DiLoCo; Douillard et al., 2023).
+struct LocalSgdSettings {
+    unsigned rounds = 16;            ///< H, between two averagings
+    double outer_learning_rate = 1;  ///< 1 without outer momentum: plain averaging
+    double outer_momentum = 0;
+
+    bool operator==(const LocalSgdSettings&) const = default;
+};
+
 struct ExchangeSettings {
-    Rule rule = Rule::anchored;
+    Mode mode = Mode::ako;
+    ServerSettings server;                  ///< parameter-server only
+    LocalSgdSettings local_sgd;             ///< local-sgd only
+    Rule rule = Rule::anchored;             ///< this and the next: ako only
     unsigned partitions = 0;                ///< fixed P; 0 = auto
     std::optional<double> egress_mbit_max;  ///< of one peer over all its links; Mbit/s
     std::optional<double> link_mbit;        ///< of each link and direction; Mbit/s
@@ -122,6 +153,7 @@ struct PeerSettings {
     std::string name;
     std::string address;  ///< host:port that others dial
     std::string listen;   ///< host:port to bind; the same as address unless given
+    Role role = Role::worker;
 
     bool operator==(const PeerSettings&) const = default;
 };

@@ -58,6 +58,11 @@ void Metrics::round_done(const RoundReport& report) {
 
 void Metrics::evaluation_done(const Verdict&) {}  // the next line has the newest verdict
 
+void Metrics::serving() {
+    line_.phase = "serving";
+    write_line(clock_.now());
+}
+
 void Metrics::stopping(const std::string&) {
     line_.phase = "finishing";
     write_line(clock_.now());
@@ -72,7 +77,8 @@ void Metrics::waits(const std::vector<PeerIndex>& missing) {
     const Time now = clock_.now();
     if (now < due_at_) return;
     // A wait between two rounds of the same second is part of the training.
-    if (line_.phase != "finishing" && rounds_since_ == 0) line_.phase = "waiting";
+    const bool at_work = line_.phase == "finishing" || line_.phase == "serving";
+    if (!at_work && rounds_since_ == 0) line_.phase = "waiting";
     line_.waiting_for.clear();
     for (const PeerIndex peer : missing) line_.waiting_for.push_back(peer_names_[peer]);
     write_line(now);

@@ -27,6 +27,7 @@ class Metrics final : public TrainingObserver {
 
     void round_done(const RoundReport& report) override;
     void evaluation_done(const Verdict& verdict) override;
+    void serving() override;
     void stopping(const std::string& why) override;
     void finished(const FinishReport& report) override;
     /// The exchange waits: at the start for the peers that are missing.

@@ -2,7 +2,8 @@
 // metrics-<peer>.jsonl and on the pipe to `ako launch`. Values; any thread.
 //
 //   time          seconds since this peer's process began
-//   phase         "waiting" (for other peers), "training", "finishing" (the final exchange),
+//   phase         "waiting" (for other peers), "training", "serving" (a parameter
+//                 server of its own), "finishing" (the final exchange),
 //                 "evaluating" (what came out of it), "done"
 //   waiting_for   names of the peers, while waiting
 //   round         rounds this peer has made

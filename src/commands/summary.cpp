@@ -80,7 +80,7 @@ ExitStatus Summary::exit_status() const {
         return std::any_of(peers.begin(), peers.end(), condition);
     };
     if (any([](const PeerResult& peer) { return is_crash(peer.exit); })) return exit_crash;
-    for (const ExitStatus status : {exit_start_up, exit_numbers, exit_no_agreement}) {
+    for (const ExitStatus status : {exit_start_up, exit_numbers, exit_broken, exit_no_agreement}) {
         if (any([status](const PeerResult& peer) { return peer.exit == status; })) return status;
     }
     if (!replicas_identical()) return exit_no_agreement;

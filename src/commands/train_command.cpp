@@ -27,7 +27,8 @@
 #include "src/commands/training_data.h"
 #include "src/config/cluster_file.h"
 #include "src/digest.h"
-#include "src/modes/ako_exchange.h"
+#include "src/modes/make_exchange.h"
+#include "src/serving.h"
 #include "src/trainer.h"
 
 namespace ako {
@@ -131,6 +132,8 @@ ExitStatus exit_status(const TrainingOutcome& outcome) {
             return exit_no_agreement;
         case Ending::failed:
             return exit_start_up;
+        case Ending::broken:
+            return exit_broken;
         case Ending::numbers:
             return exit_numbers;
     }
@@ -147,6 +150,8 @@ std::string ending_name(Ending ending) {
             return "not_agreed";
         case Ending::failed:
             return "failed";
+        case Ending::broken:
+            return "broken";
         case Ending::numbers:
             return "numbers";
     }
@@ -159,10 +164,12 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
     std::vector<LostShard> shards;
     if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint)
         return shards;
-    for (const PeerIndex peer : report.lost)
-        shards.push_back({settings.peers[peer].name,
-                          disjoint_shard(item_count, peer, settings.peers.size()).count,
+    for (const PeerIndex peer : report.lost) {
+        if (settings.peers[peer].role != Role::worker) continue;
+        const auto [place, count] = place_among_workers(settings, peer);
+        shards.push_back({settings.peers[peer].name, disjoint_shard(item_count, place, count).count,
                           report.samples.at(peer)});
+    }
     return shards;
 }
 
@@ -182,9 +189,11 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.samples_total = report.samples_total;
     result.egress_bytes = last.egress_bytes;
     result.ingress_bytes = last.ingress_bytes;
-    if (outcome.parameters.empty()) return result;
-    result.accuracy = rounded(outcome.verdict.accuracy);
-    result.loss = rounded(outcome.verdict.loss);
+    if (!outcome.exchanged_last()) return result;
+    if (!outcome.parameters.empty()) {
+        result.accuracy = rounded(outcome.verdict.accuracy);
+        result.loss = rounded(outcome.verdict.loss);
+    }
     result.agreed = report.agreed;
     result.identical = report.identical;
     result.digest = hex(report.digest);
@@ -195,7 +204,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
 }
 
 void log_ending(const PeerResult& result, const std::function<void(const std::string&)>& log) {
-    if (result.ending == "failed" || result.ending == "numbers") {
+    if (result.ending == "failed" || result.ending == "broken" || result.ending == "numbers") {
         log(fmt::format("stopped: {}", result.why));
         return;
     }
@@ -239,18 +248,15 @@ class PeerProcess {
         log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
         Metrics metrics(fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
                         line_listener(options_), peer_names(settings_), self_, transport, clock);
-        AkoExchange exchange(exchange_settings(metrics), std::move(initial), transport, clock,
-                             interrupts_);
+        const auto mode = make_exchange(mode_settings(metrics), std::move(initial), transport,
+                                        clock, interrupts_);
+        Exchange& exchange = *mode;
         metrics.watch(exchange);
         exchange.start();
-        const auto batches = data_.batches(self_);
         const ModelFiles files(folder, settings_, options_.peer, network_->tensors());
-        const auto checkpoints = make_checkpoints(files);
-        Trainer trainer(*network_, *batches, data_.test_set(), exchange, settings_.training,
-                        interrupts_, metrics, checkpoints.get());
-        const TrainingOutcome outcome = trainer.run();
+        const TrainingOutcome outcome = train_or_serve(exchange, metrics, files);
         // Without a final exchange the network thread still runs, and must not outlive the mode.
-        if (outcome.parameters.empty()) transport.stop(clock.now());
+        if (!outcome.exchanged_last()) transport.stop(clock.now());
         const PeerResult result =
             make_result(settings_, self_, outcome, metrics.last(), data_.sample_count());
         write_model(files, outcome);
@@ -263,6 +269,16 @@ class PeerProcess {
     }
 
   private:
+    TrainingOutcome train_or_serve(Exchange& exchange, Metrics& metrics, const ModelFiles& files) {
+        if (settings_.peers[self_].role == Role::server)
+            return serve(exchange, interrupts_, metrics);
+        const auto batches = data_.batches(self_);
+        const auto checkpoints = make_checkpoints(files);
+        return Trainer(*network_, *batches, data_.test_set(), exchange, settings_.training,
+                       interrupts_, metrics, checkpoints.get())
+            .run();
+    }
+
     /// Null if none are asked for.
     std::unique_ptr<Checkpoints> make_checkpoints(const ModelFiles& files) const {
         if (settings_.training.checkpoint_every == 0) return nullptr;
@@ -286,16 +302,18 @@ class PeerProcess {
         files.write_model(name, outcome.parameters, outcome.verdict, hex(report.digest));
     }
 
-    AkoSettings exchange_settings(Metrics& metrics) const {
-        AkoSettings exchange;
-        exchange.self = self_;
-        exchange.peer_names = peer_names(settings_);
-        exchange.exchange = settings_.exchange;
-        exchange.training = settings_.training;
-        exchange.sample_budget = data_.sample_budget();
-        exchange.log = log_.notice();
-        exchange.waits = [&metrics](const auto& missing) { metrics.waits(missing); };
-        return exchange;
+    ModeSettings mode_settings(Metrics& metrics) const {
+        ModeSettings mode;
+        mode.self = self_;
+        mode.peer_names = peer_names(settings_);
+        for (const PeerSettings& peer : settings_.peers) mode.roles.push_back(peer.role);
+        mode.layers = layer_ranges(network_->tensors());
+        mode.exchange = settings_.exchange;
+        mode.training = settings_.training;
+        mode.sample_budget = data_.sample_budget();
+        mode.log = log_.notice();
+        mode.waits = [&metrics](const auto& missing) { metrics.waits(missing); };
+        return mode;
     }
 
     const TrainOptions& options_;

@@ -8,6 +8,16 @@
 
 namespace ako {
 
+WorkerPlace place_among_workers(const Settings& settings, PeerIndex self) {
+    WorkerPlace place;
+    for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
+        if (settings.peers[peer].role != Role::worker) continue;
+        if (peer < self) ++place.place;
+        ++place.count;
+    }
+    return place;
+}
+
 TrainingData::TrainingData(const Settings& settings, DataParts parts)
     : settings_(settings), sample_count_(settings.model.samples) {
     if (!needs_data(settings.model.kind)) return;
@@ -22,8 +32,8 @@ TrainingData::TrainingData(const Settings& settings, DataParts parts)
 
 std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self) const {
     if (!train_) return make_countless_source();
-    return make_shard(*train_, settings_.data.sharding, self, settings_.peers.size(),
-                      settings_.seed);
+    const auto [place, count] = place_among_workers(settings_, self);
+    return make_shard(*train_, settings_.data.sharding, place, count, settings_.seed);
 }
 
 TestSet TrainingData::test_set() {

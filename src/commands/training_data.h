@@ -13,6 +13,13 @@
 
 namespace ako {
 
+/// A worker's place among those that train, and how many there are.
+struct WorkerPlace {
+    PeerIndex place = 0;
+    std::size_t count = 0;
+};
+WorkerPlace place_among_workers(const Settings& settings, PeerIndex self);
+
 /// Who only judges a model needs no training set.
 enum class DataParts { all, test };
 

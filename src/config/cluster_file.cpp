@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +84,31 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
                fmt::to_string(exchange.start_peers_min));
 }
 
+/// Servers of the file, and who else there must be.
+void check_roles(const ConfigValue& tree, const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    const auto servers = static_cast<std::size_t>(
+        std::count_if(settings.peers.begin(), settings.peers.end(),
+                      [](const PeerSettings& peer) { return peer.role == Role::server; }));
+    const bool dedicated = exchange.mode == Mode::parameter_server &&
+                           exchange.server.placement == Placement::dedicated;
+    if (servers > 0 && !dedicated)
+        refuse(place(tree, "peers"), "peers", "no peer with role: server",
+               fmt::format("{}", servers),
+               "only exchange.mode: parameter-server with placement: dedicated has such peers");
+    if (exchange.mode != Mode::parameter_server) return;
+    if (dedicated && servers != exchange.server.count)
+        refuse(place(tree, "exchange.servers"), "exchange.servers",
+               fmt::format("as many as peers with role: server ({})", servers),
+               fmt::to_string(exchange.server.count));
+    if (dedicated && servers == settings.peers.size())
+        refuse(place(tree, "peers"), "peers", "at least one worker", "servers only");
+    if (!dedicated && exchange.server.count > settings.peers.size())
+        refuse(place(tree, "exchange.servers"), "exchange.servers",
+               fmt::format("at most the {} peers of the file", settings.peers.size()),
+               fmt::to_string(exchange.server.count));
+}
+
 /// What the pixels of the published sets are brought to mean 0 and deviation 1 with, over all
 /// training images, scaled to 0 .. 1; arrays of one's own are taken as they are.
 void set_default_normalisation(DataSettings& data) {
@@ -155,6 +181,7 @@ Settings read_cluster_text(const std::string& text, const std::string& file,
     read_fields(tree, settings);
     require(tree, settings);
     check_relations(tree, settings);
+    check_roles(tree, settings);
     const fs::path here = fs::current_path();
     const fs::path folder = (here / file).parent_path();
     settings.data.path = absolute_path(tree.at("data.path"), settings.data.path, folder);
@@ -175,7 +202,8 @@ std::string write_cluster_text(const Settings& settings) { return write_fields(s
 
 std::string training_digest_text(const Settings& settings) {
     std::string text = write_fields(settings, true) + "peers:";
-    for (const PeerSettings& peer : settings.peers) text += " " + peer.name;
+    for (const PeerSettings& peer : settings.peers)
+        text += " " + peer.name + (peer.role == Role::server ? " (server)" : "");
     return text + "\n";
 }
 

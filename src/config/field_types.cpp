@@ -39,14 +39,6 @@ std::string write_numbers(const std::vector<double>& numbers) {
     return "[" + list + "]";
 }
 
-Field fixed_field(const std::string& path, const std::string& word) {
-    const auto read = [=](const ConfigValue& value, Settings&) {
-        if (read_text(value, path, word) != word)
-            refuse(value.where, path, word, value.description());
-    };
-    return {path, Scope::shared, word, read, [=](const Settings&) { return word; }, {}, ""};
-}
-
 Field run_name_field() {
     constexpr std::size_t length_max = 64;
     const std::string path = "run";

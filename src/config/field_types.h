@@ -39,9 +39,6 @@ std::string write_number(double number);
 /// "[0.5, 0.75]".
 std::string write_numbers(const std::vector<double>& numbers);
 
-/// A key with one value so far ("exchange.mode: ako"), there so that files stay valid when more
-/// come.
-Field fixed_field(const std::string& path, const std::string& word);
 /// `run`: a text that can name a folder.
 Field run_name_field();
 

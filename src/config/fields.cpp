@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/config/consistency.h"
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
 #include "src/config/peer_list.h"
@@ -135,12 +136,42 @@ void add_rates(std::vector<Field>& fields) {
     fields.push_back(link_limits_field(rate));
 }
 
-void add_exchange(std::vector<Field>& fields) {
-    fields.push_back(fixed_field("exchange.mode", "ako"));
-    fields.push_back(choice_field<Rule>("exchange.rule", Scope::shared, AKO_MEMBER(exchange.rule),
+/// `exchange.mode`, and what only one mode heeds. A file may hold the keys of all of them, so that
+/// one key alone is another between two runs that are compared.
+void add_modes(std::vector<Field>& fields) {
+    const auto shared = Scope::shared;
+    fields.push_back(choice_field<Mode>("exchange.mode", shared, AKO_MEMBER(exchange.mode),
+                                        {{"ako", Mode::ako},
+                                         {"ring", Mode::ring},
+                                         {"parameter-server", Mode::parameter_server},
+                                         {"local-sgd", Mode::local_sgd},
+                                         {"local", Mode::local}}));
+    fields.push_back(choice_field<Rule>("exchange.rule", shared, AKO_MEMBER(exchange.rule),
                                         {{"anchored", Rule::anchored}, {"plain", Rule::plain}}));
     fields.push_back(whole_or_word_field("exchange.partitions", Scope::own,
                                          AKO_MEMBER(exchange.partitions), "auto", 1'000'000));
+    // Shared: a peer that is not held back would leave one that is behind for good.
+    fields.push_back(whole_or_word_field("exchange.staleness_rounds_max", shared,
+                                         AKO_MEMBER(exchange.staleness_rounds_max), "none",
+                                         1'000'000));
+    fields.push_back(
+        whole_field("exchange.servers", shared, AKO_MEMBER(exchange.server.count), 1, peers_max));
+    fields.push_back(choice_field<Placement>(
+        "exchange.placement", shared, AKO_MEMBER(exchange.server.placement),
+        {{"co-located", Placement::co_located}, {"dedicated", Placement::dedicated}}));
+    fields.push_back(consistency_field());
+    fields.push_back(whole_field("exchange.local_rounds", shared,
+                                 AKO_MEMBER(exchange.local_sgd.rounds), 1, 1'000'000));
+    fields.push_back(number_field("exchange.outer_learning_rate", shared,
+                                  AKO_MEMBER(exchange.local_sgd.outer_learning_rate),
+                                  {.low = 0, .high = 100, .low_open = true}));
+    fields.push_back(number_field("exchange.outer_momentum", shared,
+                                  AKO_MEMBER(exchange.local_sgd.outer_momentum),
+                                  {.low = 0, .high = 1, .high_open = true}));
+}
+
+void add_exchange(std::vector<Field>& fields) {
+    add_modes(fields);
     add_rates(fields);
     const auto seconds = [&fields](const char* path, Scope scope, auto member) {
         fields.push_back(number_field(path, scope, member, {.low = 0, .high = a_day_s}));
@@ -148,10 +179,6 @@ void add_exchange(std::vector<Field>& fields) {
     const auto milliseconds = [&fields](const char* path, Scope scope, auto member) {
         fields.push_back(whole_field(path, scope, member, 1, 600'000));
     };
-    // Shared: a peer that is not held back would leave one that is behind for good.
-    fields.push_back(whole_or_word_field("exchange.staleness_rounds_max", Scope::shared,
-                                         AKO_MEMBER(exchange.staleness_rounds_max), "none",
-                                         1'000'000));
     seconds("exchange.start_wait_s", Scope::own, AKO_MEMBER(exchange.start_wait_s));
     fields.push_back(whole_or_word_field("exchange.start_peers_min", Scope::own,
                                          AKO_MEMBER(exchange.start_peers_min), "majority",
@@ -207,7 +234,7 @@ namespace {
 std::vector<std::string> make_keys() {
     std::vector<std::string> keys;
     for (const Field& field : all_fields()) keys.push_back(field.path);
-    for (const char* key : {"name", "address", "listen"})
+    for (const char* key : {"name", "address", "listen", "role"})
         keys.push_back(fmt::format("peers.*.{}", key));
     for (const char* key : {"from", "to", "mbit"})
         keys.push_back(fmt::format("exchange.link_limits.*.{}", key));
@@ -221,6 +248,8 @@ const std::vector<std::string>& known_keys() {
     return keys;
 }
 
-bool reads_keys_below(const std::string& path) { return path == "model.layers"; }
+bool reads_keys_below(const std::string& path) {
+    return path == "model.layers" || path == "exchange.consistency";
+}
 
 }  // namespace ako

@@ -46,6 +46,13 @@ std::string address_key(const std::string& address) {
     return fmt::format("{}:{}", host == "localhost" ? "127.0.0.1" : host, parts.port);
 }
 
+Role peer_role(const ConfigValue& value, const std::string& path) {
+    const std::string text = read_text(value, path, "worker or server");
+    if (text == "worker") return Role::worker;
+    if (text != "server") refuse(value.where, path, "worker or server", value.description());
+    return Role::server;
+}
+
 PeerSettings read_peer(const ConfigValue& value, const std::string& path,
                        const std::vector<PeerSettings>& before) {
     if (value.kind != ConfigValue::Kind::map)
@@ -57,6 +64,8 @@ PeerSettings read_peer(const ConfigValue& value, const std::string& path,
     peer.address = address_text(address, path + ".address");
     const ConfigEntry* listen = value.find("listen");
     peer.listen = listen != nullptr ? address_text(listen->value, path + ".listen") : peer.address;
+    if (const ConfigEntry* role = value.find("role"))
+        peer.role = peer_role(role->value, path + ".role");
     for (const PeerSettings& other : before) {
         if (other.name == peer.name)
             refuse(name.where, path + ".name", "a name of its own for every peer",
@@ -114,8 +123,9 @@ Field peers_field() {
     const auto write = [](const Settings& settings) {
         std::string list;
         for (const PeerSettings& peer : settings.peers)
-            list += fmt::format("\n  - {{name: {}, address: {}, listen: {}}}", quote(peer.name),
-                                quote(peer.address), quote(peer.listen));
+            list += fmt::format("\n  - {{name: {}, address: {}, listen: {}{}}}", quote(peer.name),
+                                quote(peer.address), quote(peer.listen),
+                                peer.role == Role::server ? ", role: server" : "");
         return list;
     };
     // The digest names the peers in order without their addresses: see training_digest_text.

@@ -17,7 +17,7 @@ std::size_t ingress_bytes_max(std::size_t peer_count, std::size_t parameter_coun
 
 }  // namespace
 
-AkoExchange::AkoExchange(AkoSettings settings, std::vector<float> initial, Transport& transport,
+AkoExchange::AkoExchange(ModeSettings settings, std::vector<float> initial, Transport& transport,
                          const Clock& clock, const std::atomic<int>& interrupts)
     : settings_(std::move(settings)),
       initial_(std::move(initial)),
@@ -69,12 +69,8 @@ void AkoExchange::wait(const std::vector<PeerIndex>& missing) {
 void AkoExchange::log_missing() {
     const Time now = clock_.now();
     if (!waiting_line_.due(now)) return;
-    const std::vector<LinkCounters> counters = transport_.counters();
-    std::string line;
-    for (const PeerIndex peer : peer_.missing()) {
-        line += (line.empty() ? "waiting for " : ", ") + settings_.peer_names[peer];
-        if (!counters[peer].last_error.empty()) line += " (" + counters[peer].last_error + ")";
-    }
+    const std::string line =
+        waiting_for(peer_.missing(), settings_.peer_names, transport_.counters());
     if (waiting_line_.news(line, now)) settings_.log(line);
 }
 

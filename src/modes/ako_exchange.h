@@ -13,7 +13,7 @@
 #include "src/inbox.h"
 #include "src/modes/ako_links.h"
 #include "src/modes/ako_peer.h"
-#include "src/modes/ako_settings.h"
+#include "src/modes/mode_settings.h"
 #include "src/outbox.h"
 #include "src/snapshots.h"
 #include "src/waiting_line.h"
@@ -27,14 +27,13 @@ class AkoExchange final : public Exchange {
 
     /// `initial` is [parameter_count]; `transport` and `clock` outlive this. `interrupts` counts
     /// signals that ask to end: read while waiting.
-    AkoExchange(AkoSettings settings, std::vector<float> initial, Transport& transport,
+    AkoExchange(ModeSettings settings, std::vector<float> initial, Transport& transport,
                 const Clock& clock, const std::atomic<int>& interrupts);
 
     /// Stops the transport, if `finish` has not.
     ~AkoExchange() override;
 
-    /// Starts the transport. Once, before the first round. Throws StartupError.
-    void start();
+    void start() override;
 
     Next begin_round() override;
     std::span<const float> replica() const override { return peer_.replica(); }
@@ -43,7 +42,7 @@ class AkoExchange final : public Exchange {
     Result<void> end_round(std::span<const float> gradient, const RoundResult& result) override;
     double progress() const override { return peer_.progress(); }
     Round round() const override { return peer_.round(); }
-    void copy_parameters(std::span<float> out) const override { peer_.copy_anchor(out); }
+    void copy_parameters(std::span<float> out) override { peer_.copy_anchor(out); }
     bool evaluates() const override { return peer_.evaluates(); }
     void announce(const Verdict& verdict) override { peer_.announce(verdict); }
     std::optional<Verdict> newest_verdict() const override { return peer_.newest_verdict(); }
@@ -56,7 +55,7 @@ class AkoExchange final : public Exchange {
     void log_missing();
     void wait(const std::vector<PeerIndex>& missing);
 
-    const AkoSettings settings_;  // constant after construction
+    const ModeSettings settings_;  // constant after construction
     const std::vector<float> initial_;
     Transport& transport_;
     const Clock& clock_;

@@ -9,7 +9,7 @@
 
 namespace ako {
 
-AkoLinks::AkoLinks(const AkoSettings& settings, const Blocks& blocks, Inbox& inbox, Outbox& outbox,
+AkoLinks::AkoLinks(const ModeSettings& settings, const Blocks& blocks, Inbox& inbox, Outbox& outbox,
                    const Snapshots& snapshots, BufferPool& pool, Transport& transport,
                    const Clock& clock)
     : settings_(settings),

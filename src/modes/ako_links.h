@@ -14,7 +14,7 @@
 #include "ako/transport.h"
 #include "src/buffer_pool.h"
 #include "src/inbox.h"
-#include "src/modes/ako_settings.h"
+#include "src/modes/mode_settings.h"
 #include "src/outbox.h"
 #include "src/schedule.h"
 #include "src/snapshots.h"
@@ -28,7 +28,7 @@ class AkoLinks final : public FrameSource, public FrameSink {
     static constexpr Time status_interval = std::chrono::milliseconds(50);
 
     /// All references outlive this. `pool` is where payloads are read into.
-    AkoLinks(const AkoSettings& settings, const Blocks& blocks, Inbox& inbox, Outbox& outbox,
+    AkoLinks(const ModeSettings& settings, const Blocks& blocks, Inbox& inbox, Outbox& outbox,
              const Snapshots& snapshots, BufferPool& pool, Transport& transport,
              const Clock& clock);
 
@@ -80,7 +80,7 @@ class AkoLinks final : public FrameSource, public FrameSink {
     OutFrame relay_frame(PeerIndex peer);
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
-    const AkoSettings settings_;  // constant after construction
+    const ModeSettings settings_;  // constant after construction
     const Blocks blocks_;
     Inbox& inbox_;
     Outbox& outbox_;

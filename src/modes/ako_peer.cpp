@@ -35,7 +35,7 @@ const char* text_of(StopReason reason) {
 
 }  // namespace
 
-AkoPeer::AkoPeer(const AkoSettings& settings, std::span<const float> initial, Inbox& inbox,
+AkoPeer::AkoPeer(const ModeSettings& settings, std::span<const float> initial, Inbox& inbox,
                  Outbox& outbox, Snapshots& snapshots)
     : settings_(settings),
       blocks_(initial.size(), settings.block_elements),

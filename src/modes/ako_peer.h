@@ -14,7 +14,7 @@
 #include "src/inbox.h"
 #include "src/ledger.h"
 #include "src/membership.h"
-#include "src/modes/ako_settings.h"
+#include "src/modes/mode_settings.h"
 #include "src/optimizer.h"
 #include "src/outbox.h"
 #include "src/own_row.h"
@@ -29,7 +29,7 @@ namespace ako {
 class AkoPeer {
   public:
     /// `initial` is [parameter_count] and must outlive this, as all references.
-    AkoPeer(const AkoSettings& settings, std::span<const float> initial, Inbox& inbox,
+    AkoPeer(const ModeSettings& settings, std::span<const float> initial, Inbox& inbox,
             Outbox& outbox, Snapshots& snapshots);
 
     struct Begin {
@@ -86,7 +86,7 @@ class AkoPeer {
     void adopt(Time now);
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
-    const AkoSettings settings_;  // constant after construction
+    const ModeSettings settings_;  // constant after construction
     const Blocks blocks_;
     const std::span<const float> initial_;
     Inbox& inbox_;

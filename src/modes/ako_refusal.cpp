@@ -98,6 +98,9 @@ struct Checker {
     Complaint operator()(const Bye&) const { return std::nullopt; }
     Complaint operator()(const Hello&) const { return "a second Hello in one session"; }
     Complaint operator()(const Reject&) const { return "a Reject after the session stood"; }
+    Complaint operator()(const Chunk&) const {
+        return "a Chunk, which only other modes than ako send";
+    }
     Complaint operator()(const Claim&) const {
         return "Claim, which only a returning peer says, and returning is not supported yet";
     }

@@ -112,8 +112,8 @@ TransportSettings transport_settings(PeerIndex self, const std::vector<std::stri
     return settings;
 }
 
-AkoSettings mode_settings(PeerIndex self, std::size_t peer_count) {
-    AkoSettings settings;
+ModeSettings mode_settings(PeerIndex self, std::size_t peer_count) {
+    ModeSettings settings;
     settings.self = self;
     for (std::size_t peer = 0; peer < peer_count; ++peer) {
         settings.peer_names.push_back(std::to_string(peer));

@@ -29,8 +29,8 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-AkoSettings make_settings() {
-    AkoSettings settings;
+ModeSettings make_settings() {
+    ModeSettings settings;
     for (PeerIndex peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
     settings.sample_budget = std::uint64_t{1} << 40;
     settings.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
@@ -86,7 +86,7 @@ class Bench {
         }
     }
 
-    const AkoSettings settings_ = make_settings();
+    const ModeSettings settings_ = make_settings();
     const Blocks blocks_{parameter_count};
     const std::vector<float> initial_ = std::vector<float>(parameter_count, 1.0f);
     std::vector<float> gradient_ = std::vector<float>(parameter_count, 1e-3f);

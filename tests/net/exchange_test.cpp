@@ -41,7 +41,7 @@ struct Peer {
     }
 
     void train() {
-        AkoSettings settings;
+        ModeSettings settings;
         settings.self = self;
         for (PeerIndex peer = 0; peer < peer_count; ++peer)
             settings.peer_names.push_back(name(peer));

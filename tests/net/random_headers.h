@@ -40,8 +40,15 @@ class RandomHeaders {
                 return Accept{ballot(), ballot()};
             case 11:
                 return Accepted{ballot(), ballot()};
-            default:
+            case 12:
                 return Bye{u64()};
+            default:
+                return Chunk{static_cast<ChunkKind>(below(5)),
+                             static_cast<StopReason>(below(4)),
+                             u32(),
+                             u64(),
+                             u64(),
+                             u64()};
         }
     }
 

@@ -14,8 +14,8 @@ constexpr double finish_timeout_s = 6;
 /// Longer than any cut and any hang, so that whoever can agree has had the time to.
 constexpr Time deadline = std::chrono::seconds(40);
 
-AkoSettings settings_of(const Scenario& scenario, PeerIndex self) {
-    AkoSettings settings;
+ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
+    ModeSettings settings;
     settings.self = self;
     for (std::size_t peer = 0; peer < scenario.peers.size(); ++peer) {
         settings.peer_names.push_back(std::to_string(peer));
@@ -71,7 +71,7 @@ SimCluster::SimCluster(const Scenario& scenario)
             scenario.slow_link->mbit * 1e6 / 8;
     }
     for (PeerIndex peer = 0; peer < count; ++peer) {
-        const AkoSettings settings = settings_of(scenario, peer);
+        const ModeSettings settings = settings_of(scenario, peer);
         peers_.push_back(std::make_unique<SimPeer>(settings, initial_, scenario.pool_bytes, world_,
                                                    network_, scenario.peers[peer].clock_offset));
         world_.at(scenario.peers[peer].starts_at, [this, peer] { start(peer); });

@@ -19,7 +19,7 @@
 namespace ako::sim {
 
 struct SimPeer {
-    SimPeer(const AkoSettings& peer_settings, std::span<const float> initial,
+    SimPeer(const ModeSettings& peer_settings, std::span<const float> initial,
             std::size_t pool_bytes, World& world, SimNetwork& network, Time clock_offset)
         : settings(peer_settings),
           blocks(initial.size(), peer_settings.block_elements),
@@ -32,7 +32,7 @@ struct SimPeer {
           half(settings, initial, inbox, outbox, snapshots),
           links(settings, blocks, inbox, outbox, snapshots, pool, transport, clock) {}
 
-    const AkoSettings settings;
+    const ModeSettings settings;
     const Blocks blocks;
     PeerClock clock;
     SimTransport transport;

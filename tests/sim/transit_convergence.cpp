@@ -48,7 +48,7 @@ class Training {
     Learned run(const Dataset& test_data);
 
   private:
-    static AkoSettings settings_of(PeerIndex self);
+    static ModeSettings settings_of(PeerIndex self);
     void poll(PeerIndex peer);
     void compute(PeerIndex peer);
     void train(PeerIndex peer);
@@ -65,8 +65,8 @@ class Training {
     Learned learned_;
 };
 
-AkoSettings Training::settings_of(PeerIndex self) {
-    AkoSettings settings;
+ModeSettings Training::settings_of(PeerIndex self) {
+    ModeSettings settings;
     settings.self = self;
     settings.peer_names.assign(peer_count, "peer");
     settings.log = [](const std::string&) {};

@@ -25,11 +25,13 @@ std::string end_text(int exit) {
         case exit_interrupted:
             return "interrupted";
         case exit_start_up:
-            return "could not start or go on (exit 2)";
+            return "could not start (exit 2)";
         case exit_numbers:
             return "a loss or gradient is not finite (exit 3)";
         case exit_no_agreement:
             return "no agreement (exit 4)";
+        case exit_broken:
+            return "could not go on without a peer (exit 5)";
         default:
             return fmt::format("ended, exit {}", exit);
     }

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t element_count = 10;
 constexpr Time ms = std::chrono::milliseconds(1);
 
-AkoSettings settings_of(std::size_t peer_count) {
-    AkoSettings settings;
+ModeSettings settings_of(std::size_t peer_count) {
+    ModeSettings settings;
     settings.self = 0;
     for (std::size_t peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
     settings.training.learning_rate = 1;
@@ -58,7 +58,7 @@ struct Bench {
     }
 
     const std::size_t peer_count;
-    AkoSettings settings;
+    ModeSettings settings;
     std::vector<std::string> lines;
     std::vector<float> initial = std::vector<float>(element_count, 0.5F);
     BufferPool pool{1 << 16};

@@ -82,7 +82,7 @@ class FakeExchange final : public Exchange {
         return static_cast<double>(round_) / static_cast<double>(rounds_max);
     }
     Round round() const override { return round_; }
-    void copy_parameters(std::span<float> out) const override {
+    void copy_parameters(std::span<float> out) override {
         std::fill(out.begin(), out.end(), static_cast<float>(round_));
     }
     bool evaluates() const override { return evaluator; }

@@ -1,4 +1,5 @@
-// What the two halves of the mode `ako` are told at the start. Constant after construction.
+// What a mode is told at the start: who this peer is, who the others are, and how to exchange.
+// Constant after construction.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,14 @@
 
 namespace ako {
 
-struct AkoSettings {
+struct ModeSettings {
     PeerIndex self = 0;
     std::vector<std::string> peer_names;  ///< [peer_count], for the log
     ExchangeSettings exchange;
     TrainingSettings training;
     std::uint64_t sample_budget = 0;  ///< samples of all peers together
+    std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
+    std::vector<Range> layers = {};   ///< of the flat vector; modes that exchange by layers
     std::size_t block_elements = block_elements_default;
     std::function<void(const std::string&)> log;  ///< any thread; one line for people
 
@@ -26,6 +29,23 @@ struct AkoSettings {
     std::function<void(const std::vector<PeerIndex>& missing)> waits;
 
     std::size_t peer_count() const { return peer_names.size(); }
+    Role role(PeerIndex peer) const { return roles.empty() ? Role::worker : roles[peer]; }
+    /// Peers that train, lowest first.
+    std::vector<PeerIndex> workers() const {
+        std::vector<PeerIndex> found;
+        for (PeerIndex peer = 0; peer < peer_count(); ++peer)
+            if (role(peer) == Role::worker) found.push_back(peer);
+        return found;
+    }
+    /// Peers that keep parameters in the mode parameter-server, lowest first.
+    std::vector<PeerIndex> servers() const {
+        std::vector<PeerIndex> found;
+        const bool dedicated = exchange.server.placement == Placement::dedicated;
+        for (PeerIndex peer = 0; peer < peer_count(); ++peer)
+            if (dedicated ? role(peer) == Role::server : found.size() < exchange.server.count)
+                found.push_back(peer);
+        return found;
+    }
 };
 
 inline Time from_seconds(double seconds) {

@@ -1,0 +1,148 @@
+// See bucket_exchange.h.
+#include "src/modes/bucket_exchange.h"
+
+#include <algorithm>
+
+#include "ako/assert.h"
+#include "src/modes/parameter_server.h"
+#include "src/modes/ring.h"
+
+namespace ako {
+namespace {
+
+/// To write the last Status and the Bye; a peer that does not read by then will see the sessions
+/// close.
+constexpr Time goodbye_max = std::chrono::seconds(2);
+
+}  // namespace
+
+std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, const Buckets& buckets,
+                                              std::span<const float> initial, BucketBoard& board,
+                                              Transport& transport) {
+    if (settings.exchange.mode == Mode::parameter_server)
+        return std::make_unique<ParameterServer>(settings, buckets, initial, board, transport);
+    return std::make_unique<Ring>(buckets, settings.self, settings.peer_count(), board, transport);
+}
+
+std::unique_ptr<BucketUpdate> make_update(const ModeSettings& settings,
+                                          std::span<const float> initial,
+                                          BucketProtocol& protocol) {
+    std::vector<float> start(initial.begin(), initial.end());
+    switch (settings.exchange.mode) {
+        case Mode::ring:
+            return std::make_unique<MeanGradient>(settings.training, std::move(start),
+                                                  settings.peer_count());
+        case Mode::local_sgd:
+            return std::make_unique<MeanOfLocalRounds>(settings.training,
+                                                       settings.exchange.local_sgd,
+                                                       std::move(start), settings.peer_count());
+        case Mode::parameter_server:
+            if (settings.role(settings.self) == Role::server) return nullptr;
+            return std::make_unique<PulledParameters>(protocol.result());
+        case Mode::ako:
+        case Mode::local:
+            break;
+    }
+    AKO_ASSERT(false, "a mode without buckets");
+}
+
+BucketExchange::BucketExchange(ModeSettings settings, std::span<const float> initial,
+                               Transport& transport, const Clock& clock,
+                               const std::atomic<int>& interrupts)
+    : settings_(std::move(settings)),
+      buckets_(settings_.layers, initial.size()),
+      transport_(transport),
+      clock_(clock),
+      interrupts_(interrupts),
+      board_(buckets_.count(), settings_.peer_count()),
+      protocol_(make_protocol(settings_, buckets_, initial, board_, transport)),
+      peer_(settings_, buckets_, board_, protocol_->result(),
+            make_update(settings_, initial, *protocol_)),
+      links_(settings_, board_, *protocol_, transport, clock) {}
+
+BucketExchange::~BucketExchange() {
+    if (running_) transport_.stop(clock_.now());
+}
+
+void BucketExchange::start() {
+    transport_.start(links_, links_);
+    running_ = true;
+}
+
+Next BucketExchange::begin_round() {
+    while (true) {
+        if (interrupts_ > 0) peer_.request_stop(StopReason::requested);
+        const BucketPeer::Begin begin = peer_.begin_round(clock_.now());
+        transport_.notify();
+        switch (begin.kind) {
+            case BucketPeer::Begin::Kind::train:
+                return {Next::Kind::train, ""};
+            case BucketPeer::Begin::Kind::stop:
+                return {Next::Kind::stop, begin.why};
+            case BucketPeer::Begin::Kind::failed:
+                return {Next::Kind::failed, begin.why};
+            case BucketPeer::Begin::Kind::broken:
+                return {Next::Kind::broken, begin.why};
+            case BucketPeer::Begin::Kind::wait:
+                break;
+        }
+        if (!peer_.started()) log_missing();
+        wait(peer_.started() ? std::vector<PeerIndex>() : peer_.missing());
+    }
+}
+
+void BucketExchange::wait(const std::vector<PeerIndex>& missing) {
+    if (settings_.waits) settings_.waits(missing);
+    board_.wait(wait_step);
+}
+
+void BucketExchange::log_missing() {
+    const Time now = clock_.now();
+    if (!waiting_line_.due(now)) return;
+    const std::string line =
+        waiting_for(peer_.missing(), settings_.peer_names, transport_.counters());
+    if (waiting_line_.news(line, now)) settings_.log(line);
+}
+
+// The life time-out ends this: a peer that is not heard from breaks the exchange off.
+void BucketExchange::await(Range range) {
+    while (!peer_.settle(range)) wait({});
+    transport_.notify();  // what was used is free for the next exchange
+}
+
+void BucketExchange::gradient_ready(Range range, std::span<const float> gradient) {
+    peer_.gradient_ready(range, gradient);
+    transport_.notify();
+}
+
+Result<void> BucketExchange::end_round(std::span<const float> gradient, const RoundResult& result) {
+    Result<void> ended = peer_.end_round(gradient, result);
+    transport_.notify();
+    return ended;
+}
+
+void BucketExchange::copy_parameters(std::span<float> out) {
+    while (!peer_.settle_all()) wait({});
+    std::copy_n(peer_.parameters().begin(), out.size(), out.begin());
+}
+
+std::vector<LinkView> BucketExchange::links() const {
+    std::vector<LinkView> views;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer)
+        if (peer != settings_.self) views.push_back(peer_.link(peer));
+    return views;
+}
+
+FinishReport BucketExchange::finish(std::span<float> out) {
+    while (!peer_.step_finish(clock_.now())) {
+        transport_.notify();
+        wait({});
+    }
+    board_.close();
+    transport_.notify();
+    transport_.stop(clock_.now() + goodbye_max);
+    running_ = false;
+    return peer_.report(out, clock_.now());
+}
+
+}  // namespace ako

@@ -1,0 +1,47 @@
+// The seam between BucketLinks, which knows sessions, and what one mode sends over them: who gets
+// which chunk of a bucket, and what is made of those that come. Free of sockets and clocks.
+// Network thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "ako/transport.h"
+#include "src/modes/bucket_board.h"
+
+namespace ako {
+
+class BucketProtocol {
+  public:
+    virtual ~BucketProtocol() = default;
+
+    /// A bucket of this peer is ready.
+    virtual void contributed(const Contribution& contribution) = 0;
+    /// The result of this exchange of the bucket has been used here.
+    virtual void consumed(std::size_t bucket, std::uint64_t exchange) = 0;
+    /// `peer` (or this one) has made its last round.
+    virtual void finished(PeerIndex peer, Round final_round) = 0;
+    /// `peer` is lost or has left, for good.
+    virtual void gone(PeerIndex peer) = 0;
+    /// Does the run end when this peer is lost?
+    virtual bool needs(PeerIndex peer) const = 0;
+
+    /// The next chunk for this peer.
+    virtual std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) = 0;
+    /// What is wrong with this chunk of so many elements from this peer, if anything.
+    virtual std::optional<std::string> refuse(PeerIndex peer, const Chunk& chunk,
+                                              std::size_t count) const = 0;
+    /// The final memory of its elements; nothing while that is in use (Transport::resume follows).
+    virtual std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
+                                                    std::size_t count) = 0;
+    virtual void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) = 0;
+    virtual void abandoned(PeerIndex peer, const Chunk& chunk) = 0;
+
+    /// What exchanges give, [parameter_count]: a bucket's part belongs to the compute thread from
+    /// its completion on the board to its consumption.
+    virtual std::span<float> result() = 0;
+};
+
+}  // namespace ako

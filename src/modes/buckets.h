@@ -1,0 +1,55 @@
+// Buckets: the flat parameter vector cut into runs of whole layers, each exchanged on its own as
+// soon as back-propagation has finished it. What belongs to two layers is never split between
+// buckets, because their gradients are ready at different times. A value, constant after
+// construction; any thread.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ako/types.h"
+
+namespace ako {
+
+class Buckets {
+  public:
+    /// Neighbouring layers are put together until they have so many bytes: below it a frame's
+    /// header and the calls of the system cost more than the bytes do.
+    static constexpr std::size_t bytes_min = std::size_t{64} * 1024;
+
+    Buckets() = default;
+    /// `layers` are in order and without gaps; a vector that has none is one bucket.
+    Buckets(const std::vector<Range>& layers, std::size_t parameter_count,
+            std::size_t bucket_bytes_min = bytes_min);
+
+    std::size_t count() const { return ranges_.size(); }
+    const Range& operator[](std::size_t bucket) const { return ranges_[bucket]; }
+    std::size_t parameter_count() const;
+    /// The bucket that holds this element.
+    std::size_t at(std::size_t element) const;
+    /// The buckets that hold an element of the range: first, and one beyond the last.
+    struct Span {
+        std::size_t first = 0;
+        std::size_t end = 0;
+    };
+    Span overlapping(Range range) const;
+
+  private:
+    std::vector<Range> ranges_;
+};
+
+/// The part of `range` that the `index`-th of `count` equal parts is; sizes differ by at most one.
+constexpr Range part_of(Range range, std::size_t index, std::size_t count) {
+    const std::size_t first = range.count * index / count;
+    return {range.first + first, range.count * (index + 1) / count - first};
+}
+
+/// Which of `count` equal parts of `range` holds this element.
+constexpr std::size_t part_at(Range range, std::size_t element, std::size_t count) {
+    // The first guess is off by at most one, because part_of rounds down.
+    std::size_t part = (element - range.first) * count / range.count;
+    while (part + 1 < count && part_of(range, part + 1, count).first <= element) ++part;
+    return part;
+}
+
+}  // namespace ako

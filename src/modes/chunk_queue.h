@@ -1,0 +1,59 @@
+// The queue of one link in a mode that exchanges buckets, and the line that decides what is sent
+// next there: the oldest exchange first, and within it what lies nearest to the input, because the
+// next forward pass needs that first (Jayarajan et al., "Priority-based Parameter Propagation for
+// Distributed DNN Training", 2019). Network thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "ako/frame.h"
+
+namespace ako {
+
+/// Elements that wait to be sent: the header of the first, how many, and where they lie.
+struct QueuedChunk {
+    Chunk header;
+    std::size_t count = 0;
+    const float* values = nullptr;
+};
+
+class ChunkQueue {
+  public:
+    /// Replaces what waits for the same place and exchange.
+    void push(const QueuedChunk& chunk) {
+        if (chunk.count > 0) chunks_[{chunk.header.exchange, chunk.header.first}] = chunk;
+    }
+
+    /// What is sent next, at most so many elements of it; nothing if nothing waits.
+    std::optional<QueuedChunk> pop(std::size_t count_max) {
+        if (chunks_.empty()) return std::nullopt;
+        const auto first = chunks_.begin();
+        QueuedChunk chunk = first->second;
+        chunks_.erase(first);
+        const std::size_t count = std::min(chunk.count, std::max(count_max, count_min));
+        if (count < chunk.count) {
+            QueuedChunk rest = chunk;
+            rest.header.first += count;
+            rest.count -= count;
+            rest.values += count;
+            push(rest);
+        }
+        chunk.count = count;
+        return chunk;
+    }
+
+    bool empty() const { return chunks_.empty(); }
+    void clear() { chunks_.clear(); }
+
+  private:
+    /// A frame of less is mostly header.
+    static constexpr std::size_t count_min = 256;
+
+    std::map<std::pair<std::uint64_t, std::uint64_t>, QueuedChunk> chunks_;
+};
+
+}  // namespace ako

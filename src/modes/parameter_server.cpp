@@ -1,0 +1,219 @@
+// See parameter_server.h.
+#include "src/modes/parameter_server.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "ako/assert.h"
+
+namespace ako {
+
+std::optional<std::size_t> ParameterServer::place_in(const std::vector<PeerIndex>& peers,
+                                                     PeerIndex peer) {
+    const auto found = std::find(peers.begin(), peers.end(), peer);
+    if (found == peers.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - peers.begin());
+}
+
+ParameterServer::ParameterServer(const ModeSettings& settings, const Buckets& buckets,
+                                 std::span<const float> initial, BucketBoard& board,
+                                 Transport& transport)
+    : buckets_(buckets),
+      self_(settings.self),
+      workers_(settings.workers()),
+      servers_(settings.servers()),
+      slices_(buckets, servers_.size()),
+      board_(board),
+      transport_(transport),
+      queues_(settings.peer_count()),
+      pulls_(buckets.count()) {
+    if (works()) parameters_.assign(initial.begin(), initial.end());
+    const auto server = server_of(self_);
+    if (!server) return;
+    shard_ = std::make_unique<ServerShard>(
+        settings, slices_, *server, initial,
+        [this](std::size_t worker, std::size_t slice) { answer(worker, slice); });
+    pushes_.assign(workers_.size(), std::vector<Push>(slices_.count()));
+}
+
+void ParameterServer::send(PeerIndex peer, const Chunk& chunk, std::size_t count,
+                           const float* values) {
+    queues_[peer].push({chunk, count, values});
+    transport_.wake(peer);
+}
+
+// ---- the worker
+
+void ParameterServer::contributed(const Contribution& contribution) {
+    Pull& pull = pulls_[contribution.bucket];
+    AKO_ASSERT(contribution.exchange == pull.exchange + 1,
+               "exchange " + std::to_string(contribution.exchange) + " after " +
+                   std::to_string(pull.exchange));
+    pull = {contribution.exchange, 0, {}};
+    const std::size_t end = slices_.first_of(contribution.bucket + 1);
+    for (std::size_t slice = slices_.first_of(contribution.bucket); slice < end; ++slice) {
+        const Range range = slices_[slice].range;
+        const float* const values = contribution.vector.data() + range.first;
+        const PeerIndex server = servers_[slices_[slice].server];
+        Chunk chunk;
+        chunk.kind = ChunkKind::pushed;
+        chunk.stop = contribution.stop;
+        chunk.exchange = contribution.exchange;
+        chunk.first = range.first;
+        if (server == self_)
+            shard_->pushed(*worker_of(self_), slice, chunk.exchange, values, chunk.stop);
+        else
+            send(server, chunk, range.count, values);
+    }
+    if (shard_) send_final();
+}
+
+void ParameterServer::pulled(std::size_t bucket, std::size_t count, const Exchanged& exchanged) {
+    Pull& pull = pulls_[bucket];
+    pull.elements += count;
+    pull.exchanged.merge(exchanged);
+    if (pull.elements == buckets_[bucket].count)
+        board_.complete(bucket, pull.exchange, pull.exchanged);
+}
+
+void ParameterServer::final_arrived(std::size_t count) {
+    final_elements_ += count;
+    if (final_elements_ == parameters_.size()) board_.complete_final();
+}
+
+// ---- the server
+
+void ParameterServer::answer(std::size_t worker, std::size_t slice) {
+    const Range range = slices_[slice].range;
+    const std::span<const float> values = shard_->parameters(slice);
+    const Exchanged& exchanged = shard_->exchanged(slice);
+    if (workers_[worker] == self_) {
+        std::copy(values.begin(), values.end(),
+                  parameters_.begin() + static_cast<std::ptrdiff_t>(range.first));
+        return pulled(slices_[slice].bucket, range.count, exchanged);
+    }
+    Chunk chunk;
+    chunk.kind = ChunkKind::pulled;
+    chunk.stop = exchanged.stop;
+    chunk.workers = exchanged.workers;
+    chunk.exchange = shard_->clock(worker, slice);
+    chunk.first = range.first;
+    chunk.rounds_total = exchanged.rounds_total;
+    send(workers_[worker], chunk, range.count, values.data());
+}
+
+void ParameterServer::push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count) {
+    const std::size_t slice = slices_.at(chunk.first);
+    Push& push = pushes_[worker][slice];
+    if (push.round != chunk.exchange) push = {chunk.exchange, 0, StopReason::none};
+    push.elements += count;
+    push.stop = std::max(push.stop, chunk.stop);
+    if (push.elements < slices_[slice].range.count) return;
+    shard_->pushed(worker, slice, push.round, shard_->inbox(worker, slice).data(), push.stop);
+    send_final();
+}
+
+void ParameterServer::finished(PeerIndex peer, Round final_round) {
+    if (peer == self_) finished_ = true;
+    const auto worker = worker_of(peer);
+    if (!shard_ || !worker) return;
+    shard_->finished(*worker, final_round);
+    send_final();
+}
+
+void ParameterServer::gone(PeerIndex peer) {
+    queues_[peer].clear();
+    const auto worker = worker_of(peer);
+    if (!shard_ || !worker) return;
+    shard_->gone(*worker);
+    send_final();
+}
+
+void ParameterServer::send_final() {
+    if (final_sent_ || !shard_->final_is_here()) return;
+    final_sent_ = true;
+    for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+        if (shard_->is_gone(worker)) continue;
+        for (std::size_t slice = 0; slice < slices_.count(); ++slice) {
+            if (!shard_->serves(slice)) continue;
+            const std::span<const float> values = shard_->parameters(slice);
+            const Range range = slices_[slice].range;
+            if (workers_[worker] == self_) {
+                std::copy(values.begin(), values.end(),
+                          parameters_.begin() + static_cast<std::ptrdiff_t>(range.first));
+                final_arrived(range.count);
+                continue;
+            }
+            Chunk chunk;
+            chunk.kind = ChunkKind::final;
+            // Behind any answer that still waits: that would be older.
+            chunk.exchange = UINT64_MAX;
+            chunk.first = range.first;
+            chunk.rounds_total = shard_->exchanged(slice).rounds_total;
+            send(workers_[worker], chunk, range.count, values.data());
+        }
+    }
+}
+
+// ---- the wire
+
+std::optional<OutFrame> ParameterServer::next(PeerIndex peer, std::size_t payload_bytes_max) {
+    const auto chunk = queues_[peer].pop(payload_bytes_max / sizeof(float));
+    if (!chunk) return std::nullopt;
+    return OutFrame{chunk->header, std::as_bytes(std::span(chunk->values, chunk->count)), {}};
+}
+
+std::optional<std::string> ParameterServer::refuse(PeerIndex peer, const Chunk& chunk,
+                                                   std::size_t count) const {
+    if (count == 0 || chunk.first >= buckets_.parameter_count())
+        return "Chunk from " + std::to_string(chunk.first) + " is outside the model";
+    const std::size_t slice = slices_.at(chunk.first);
+    const Range range = slices_[slice].range;
+    if (count > range.first + range.count - chunk.first) return "Chunk of more than one slice";
+    if (chunk.kind == ChunkKind::pushed) {
+        const auto worker = worker_of(peer);
+        if (!shard_ || !worker || !shard_->serves(slice))
+            return "Chunk pushed to a peer that does not serve it";
+        const std::uint64_t clock = shard_->clock(*worker, slice);
+        if (chunk.exchange != clock + 1)
+            return "Chunk pushed for round " + std::to_string(chunk.exchange) + " after " +
+                   std::to_string(clock);
+        const Push& push = pushes_[*worker][slice];
+        const std::size_t before = push.round == chunk.exchange ? push.elements : 0;
+        if (before + count > range.count) return "Chunk pushed twice";
+        return std::nullopt;
+    }
+    if (server_of(peer) != slices_[slice].server || !works() || peer == self_)
+        return "Chunk of parameters from a peer that does not serve them";
+    if (chunk.kind == ChunkKind::final)
+        return finished_ ? std::nullopt
+                         : std::optional<std::string>("final Chunk before the last round");
+    if (chunk.kind != ChunkKind::pulled) return "a Chunk that no parameter server sends";
+    const Pull& pull = pulls_[slices_[slice].bucket];
+    if (chunk.exchange != pull.exchange ||
+        pull.elements + count > buckets_[slices_[slice].bucket].count)
+        return "Chunk of parameters that were not asked for";
+    return std::nullopt;
+}
+
+std::optional<std::span<float>> ParameterServer::reserve(PeerIndex peer, const Chunk& chunk,
+                                                         std::size_t count) {
+    if (chunk.kind != ChunkKind::pushed) return std::span(parameters_).subspan(chunk.first, count);
+    const std::size_t slice = slices_.at(chunk.first);
+    return shard_->inbox(*worker_of(peer), slice)
+        .subspan(chunk.first - slices_[slice].range.first, count);
+}
+
+void ParameterServer::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
+    switch (chunk.kind) {
+        case ChunkKind::pushed:
+            return push_arrived(*worker_of(peer), chunk, count);
+        case ChunkKind::final:
+            return final_arrived(count);
+        default:
+            return pulled(slices_[slices_.at(chunk.first)].bucket, count,
+                          {chunk.stop, chunk.rounds_total, chunk.workers});
+    }
+}
+
+}  // namespace ako

@@ -1,0 +1,87 @@
+// The mode parameter-server on the wire: a worker pushes each slice of a bucket to the server that
+// keeps it and gets the parameters back; a server does with the pushes what ServerShard says. One
+// peer may be both, and then pushes to itself without a copy. After everybody's last round servers
+// send every worker the final parameters, so that all end with the same. Network thread only.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "src/modes/bucket_protocol.h"
+#include "src/modes/buckets.h"
+#include "src/modes/chunk_queue.h"
+#include "src/modes/mode_settings.h"
+#include "src/modes/server_shard.h"
+#include "src/modes/slices.h"
+
+namespace ako {
+
+class ParameterServer final : public BucketProtocol {
+  public:
+    /// `initial` is [parameter_count]. All references outlive this.
+    ParameterServer(const ModeSettings& settings, const Buckets& buckets,
+                    std::span<const float> initial, BucketBoard& board, Transport& transport);
+
+    void contributed(const Contribution& contribution) override;
+    void consumed(std::size_t, std::uint64_t) override {}
+    void finished(PeerIndex peer, Round final_round) override;
+    void gone(PeerIndex peer) override;
+    /// Workers need every server; a server needs nobody.
+    bool needs(PeerIndex peer) const override { return works() && server_of(peer).has_value(); }
+
+    std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
+    std::optional<std::string> refuse(PeerIndex peer, const Chunk& chunk,
+                                      std::size_t count) const override;
+    std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
+                                            std::size_t count) override;
+    void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) override;
+    void abandoned(PeerIndex, const Chunk&) override {}
+    /// The parameters of this worker.
+    std::span<float> result() override { return parameters_; }
+
+  private:
+    /// One bucket of this worker, in the exchange under way.
+    struct Pull {
+        std::uint64_t exchange = 0;
+        std::size_t elements = 0;  ///< that have come
+        Exchanged exchanged;
+    };
+    struct Push {
+        std::uint64_t round = 0;
+        std::size_t elements = 0;  ///< of the slice that have come
+        StopReason stop = StopReason::none;
+    };
+
+    bool works() const { return worker_of(self_).has_value(); }
+    static std::optional<std::size_t> place_in(const std::vector<PeerIndex>& peers, PeerIndex peer);
+    std::optional<std::size_t> worker_of(PeerIndex peer) const { return place_in(workers_, peer); }
+    std::optional<std::size_t> server_of(PeerIndex peer) const { return place_in(servers_, peer); }
+    void answer(std::size_t worker, std::size_t slice);
+    void pulled(std::size_t bucket, std::size_t count, const Exchanged& exchanged);
+    void push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count);
+    /// Once, when everybody has pushed a last round: the final parameters for all.
+    void send_final();
+    void final_arrived(std::size_t count);
+    void send(PeerIndex peer, const Chunk& chunk, std::size_t count, const float* values);
+
+    const Buckets& buckets_;  // constant after construction
+    const PeerIndex self_;
+    const std::vector<PeerIndex> workers_;
+    const std::vector<PeerIndex> servers_;
+    const Slices slices_;
+    BucketBoard& board_;
+    Transport& transport_;
+
+    std::vector<ChunkQueue> queues_;  ///< [peer]
+
+    std::vector<float> parameters_;  // of this worker: [parameter_count]
+    std::vector<Pull> pulls_;        ///< [bucket]
+    bool finished_ = false;
+    std::size_t final_elements_ = 0;
+
+    std::unique_ptr<ServerShard> shard_;     // of this server; null if it is none
+    std::vector<std::vector<Push>> pushes_;  ///< [worker][slice]
+    bool final_sent_ = false;
+};
+
+}  // namespace ako

@@ -1,0 +1,84 @@
+// Ring all-reduce of buckets (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
+// clusters of workstations", 2009): every peer sends to its successor only, 2(n-1)/n of the vector
+// per exchange.
+//
+//   bucket    is cut into n segments, one per peer
+//   reduce    segment s starts at peer s with that peer's own values; each peer on the way adds its
+//             own, so the last, s-1, holds the whole sum, always added in the same order
+//   gather    from there the sum goes round once more and is copied; every peer holds the same bits
+//
+// Segments travel as chunks of whatever size a link takes; each is passed on as soon as it is here,
+// so the ring is a pipeline. Every chunk carries the strongest stop wish of those it has passed:
+// when a bucket is complete, all peers know the same wish. Network thread only.
+#pragma once
+
+#include <vector>
+
+#include "src/modes/bucket_protocol.h"
+#include "src/modes/buckets.h"
+#include "src/modes/chunk_queue.h"
+
+namespace ako {
+
+class Ring final : public BucketProtocol {
+  public:
+    /// All references outlive this.
+    Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count, BucketBoard& board,
+         Transport& transport);
+
+    void contributed(const Contribution& contribution) override;
+    void consumed(std::size_t bucket, std::uint64_t exchange) override;
+    void finished(PeerIndex, Round) override {}
+    void gone(PeerIndex) override {}
+    bool needs(PeerIndex) const override { return true; }
+
+    std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
+    std::optional<std::string> refuse(PeerIndex peer, const Chunk& chunk,
+                                      std::size_t count) const override;
+    std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
+                                            std::size_t count) override;
+    void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) override;
+    void abandoned(PeerIndex, const Chunk&) override {}
+    std::span<float> result() override { return sums_; }
+
+  private:
+    struct Early {  ///< a partial sum that came before this peer's own values
+        Chunk chunk;
+        std::size_t count = 0;
+    };
+    /// One bucket in one exchange.
+    struct State {
+        std::uint64_t exchange = 1;         ///< the one under way
+        std::optional<Contribution> own;    ///< to it
+        std::optional<Contribution> later;  ///< to the next, while this one's sums are being sent
+        std::vector<Early> early;
+        std::size_t summed = 0;  ///< elements whose whole sum is here
+        std::size_t unsent = 0;  ///< elements queued or being sent
+        bool consumed = false;
+        StopReason stop = StopReason::none;
+    };
+
+    void begin(std::size_t bucket, const Contribution& own);
+    void add_own(std::size_t bucket, const Chunk& chunk, std::size_t count);
+    void summed(std::size_t bucket, std::size_t count, StopReason stop);
+    void send(std::size_t bucket, Chunk chunk, std::size_t count, const float* values);
+    /// Once this exchange's sums are used here and sent on, their memory is for the next.
+    void advance(std::size_t bucket);
+    /// Peers from the start of the segment to this one.
+    std::size_t hops(std::size_t segment) const { return (self_ + count_ - segment) % count_; }
+
+    const Buckets& buckets_;  // constant after construction
+    const PeerIndex self_;
+    const std::size_t count_;
+    const PeerIndex successor_;
+    const PeerIndex predecessor_;
+    BucketBoard& board_;
+    Transport& transport_;
+
+    std::vector<float> sums_;    ///< [parameter_count]
+    std::vector<State> states_;  ///< [bucket]
+    ChunkQueue queue_;           ///< to the successor
+    bool blocked_ = false;       ///< the predecessor is ahead; it is not read from
+};
+
+}  // namespace ako

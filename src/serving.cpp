@@ -1,0 +1,26 @@
+#include "src/serving.h"
+
+#include <utility>
+
+namespace ako {
+
+TrainingOutcome serve(Exchange& exchange, const std::atomic<int>& interrupts,
+                      TrainingObserver& observer) {
+    TrainingOutcome outcome;
+    Next next = exchange.begin_round();
+    if (next.kind != Next::Kind::stop) {
+        outcome.ending = interrupts.load() > 0 ? TrainingOutcome::Ending::interrupted
+                                               : TrainingOutcome::Ending::failed;
+        outcome.why = std::move(next.why);
+        return outcome;
+    }
+    observer.serving();
+    outcome.report = exchange.finish({});
+    observer.finished(outcome.report);
+    outcome.why = "all workers have ended";
+    if (!outcome.report.agreed) outcome.ending = TrainingOutcome::Ending::not_agreed;
+    if (interrupts.load() > 0) outcome.ending = TrainingOutcome::Ending::interrupted;
+    return outcome;
+}
+
+}  // namespace ako
