@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "src/commands/check_command.h"
+#include "src/commands/compare_command.h"
 #include "src/commands/compose_command.h"
 #include "src/commands/evaluate_command.h"
 #include "src/commands/interrupts.h"
@@ -22,7 +23,7 @@ constexpr const char* exit_statuses =
     "Exit status: 0 trained, and all who finished hold the same parameters; 2 could not start;\n"
     "3 a loss or gradient is not finite; 4 no agreement was possible; 130 interrupted.\n"
     "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
-    "1 if a peer crashed.";
+    "1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
 
 /// --set, which all commands have.
 void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
@@ -60,6 +61,20 @@ void add_launch(CLI::App& app, LaunchOptions& options) {
         ->add_option("--output-dir", options.output_dir,
                      "write results here, a new or empty folder, instead of below `output`")
         ->type_name("FOLDER");
+}
+
+CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "compare", "Run a plan of modes, rates and seeds, and write a report of them");
+    words->add_option("PLAN", options.file, "the plan (YAML)")->required();
+    add_overrides(*words, options.overrides);
+    words->add_flag("--retry-failed", options.retry_failed, "run cells that failed once more");
+    CLI::Option* report = words->add_flag("--report", options.only_report,
+                                          "run nothing; write the report of what was run");
+    words->add_option("--program", options.program)->group("");  // for tests
+    words->add_flag("--list", options.only_list, "run nothing; list the cells the plan comes to")
+        ->excludes(report);
+    return words;
 }
 
 CLI::App* add_compose(CLI::App& app, ComposeOptions& options) {
@@ -123,6 +138,9 @@ int run_command_line(int count, char** words) {
     ComposeOptions compose_options;
     const CLI::App* compose_words = add_compose(app, compose_options);
 
+    CompareOptions compare_options;
+    const CLI::App* compare_words = add_compare(app, compare_options);
+
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& error) {
@@ -131,6 +149,7 @@ int run_command_line(int count, char** words) {
     if (check_words->parsed())
         return (only_model ? check_model : check)(check_file, check_overrides);
     if (compose_words->parsed()) return compose(compose_options);
+    if (compare_words->parsed()) return compare(compare_options);
     if (train_words->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);
     return launch(launch_options);

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "ako/error.h"
@@ -72,17 +71,6 @@ std::string make_run_folder(const Settings& settings, const std::string& chosen)
                            "results of two runs must not mix: name a new folder");
     write_whole_file((folder / "config.yaml").string(), write_cluster_text(settings));
     return folder.string();
-}
-
-void write_whole_file(const std::string& path, const std::string& text) {
-    const std::string fresh = path + ".new";
-    std::ofstream out(fresh, std::ios::binary);
-    out << text;
-    out.close();
-    std::error_code error;
-    if (out) fs::rename(fresh, path, error);
-    if (!out || error)
-        throw StartupError(path + ": cannot be written", "is the disk full, the folder writable?");
 }
 
 }  // namespace ako

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "ako/settings.h"
+#include "src/system/whole_file.h"
 
 namespace ako {
 
@@ -23,8 +24,5 @@ std::string make_run_folder(const Settings& settings);
 /// The same in the folder `chosen`, which is made unless it is there and empty; the link stays.
 /// Returns its absolute path.
 std::string make_run_folder(const Settings& settings, const std::string& chosen);
-
-/// Replaces `path` by `text`, at once. Throws StartupError.
-void write_whole_file(const std::string& path, const std::string& text);
 
 }  // namespace ako

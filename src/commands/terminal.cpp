@@ -142,7 +142,7 @@ void Terminal::leave() {
     for (const int number : deadly) ::signal(number, SIG_DFL);
 }
 
-ScreenStyle Terminal::style() const {
+ScreenStyle Terminal::style() {
     ScreenStyle style;
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {

@@ -28,7 +28,7 @@ class Terminal {
     void leave();
 
     /// As it is now: its size; colours unless NO_COLOR is set; Unicode if the locale is UTF-8.
-    ScreenStyle style() const;
+    static ScreenStyle style();
     /// Draws the whole screen; nothing while it is left.
     void draw(const std::vector<std::string>& lines) const;
 

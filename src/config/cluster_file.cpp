@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 
 #include "ako/error.h"
+#include "src/config/config_file.h"
 #include "src/config/fields.h"
 #include "src/config/overrides.h"
 #include "src/config/peer_list.h"
@@ -19,22 +17,6 @@ namespace ako {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const std::string& file) {
-    std::error_code error;
-    if (fs::is_directory(file, error))
-        throw StartupError(file + ": expected a cluster file, found a folder");
-    std::ifstream in(file, std::ios::binary);
-    if (!in)
-        throw StartupError(file + ": cannot be read: " + std::generic_category().message(errno),
-                           "give the path of a cluster file, such as "
-                           "experiments/mnist/cluster.yaml");
-    // One byte too many is enough to be refused by; a device may have no end.
-    std::string text(config_bytes_max + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    return text;
-}
 
 /// Where a complaint about `path` points to: its value, or the start of the file.
 std::string place(const ConfigValue& tree, const std::string& path) {
@@ -168,7 +150,11 @@ std::string write_fields(const Settings& settings, bool shared_only) {
 
 Settings read_cluster_text(const std::string& text, const std::string& file,
                            const std::vector<std::string>& overrides) {
-    ConfigValue tree = parse_config(text, file);
+    return read_cluster_tree(parse_config(text, file), file, overrides);
+}
+
+Settings read_cluster_tree(ConfigValue tree, const std::string& file,
+                           const std::vector<std::string>& overrides) {
     if (tree.kind == ConfigValue::Kind::null) tree.kind = ConfigValue::Kind::map;
     if (tree.kind != ConfigValue::Kind::map)
         refuse(tree.where, "the file", "keys and values", tree.description());
@@ -195,7 +181,7 @@ Settings read_cluster_text(const std::string& text, const std::string& file,
 }
 
 Settings read_cluster_file(const std::string& file, const std::vector<std::string>& overrides) {
-    return read_cluster_text(read_file(file), file, overrides);
+    return read_cluster_text(read_config_text(file), file, overrides);
 }
 
 std::string write_cluster_text(const Settings& settings) { return write_fields(settings, false); }

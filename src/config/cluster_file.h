@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ako/settings.h"
+#include "src/config/config_value.h"
 
 namespace ako {
 
@@ -16,6 +17,11 @@ Settings read_cluster_file(const std::string& file, const std::vector<std::strin
 
 /// The same for text that is already in memory; `file` names it in complaints.
 Settings read_cluster_text(const std::string& text, const std::string& file,
+                           const std::vector<std::string>& overrides);
+
+/// The same for a tree, which may be part of another file: `file` is what relative paths start
+/// from.
+Settings read_cluster_tree(ConfigValue tree, const std::string& file,
                            const std::vector<std::string>& overrides);
 
 /// Every key with its value as YAML; reads back as equal settings (but for `file`).

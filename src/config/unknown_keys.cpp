@@ -71,10 +71,12 @@ void walk(const ConfigValue& value, const std::string& path, const KnownKeys& kn
 
 }  // namespace
 
-std::string nearest_key(const std::string& path) {
+std::string nearest_key(const std::string& path) { return nearest_key(path, known_keys()); }
+
+std::string nearest_key(const std::string& path, const std::vector<std::string>& keys) {
     std::string nearest;
     std::size_t best = std::max<std::size_t>(2, path.size() / 4) + 1;
-    for (const std::string& key : known_keys()) {
+    for (const std::string& key : keys) {
         const std::size_t longer = std::max(path.size(), key.size());
         const std::size_t shorter = std::min(path.size(), key.size());
         if (longer - shorter >= best && leaf(path) != leaf(key)) continue;  // it cannot be nearer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/config/config_value.h"
 
@@ -10,6 +11,8 @@ namespace ako {
 /// Refuses the first key of `tree` that is not in known_keys(), and a value where keys belong.
 void refuse_unknown_keys(const ConfigValue& tree);
 
+/// The one of `keys` that is most like `path`, or "" if none is near.
+std::string nearest_key(const std::string& path, const std::vector<std::string>& keys);
 /// The known key most like `path`, or "" if none is near.
 std::string nearest_key(const std::string& path);
 

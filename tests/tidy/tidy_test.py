@@ -40,10 +40,10 @@ LIBRARIES = (
     ("zlib", r"zlib\.h", r"models/"),
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
-    ("fmt", r"fmt/", r"net/|src/config/|src/commands/|src/main\.cpp"),
+    ("fmt", r"fmt/", r"net/|src/(config|commands|compare|system)/|src/main\.cpp"),
     ("spdlog", r"spdlog/", r"src/commands/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
-    ("nlohmann-json", r"nlohmann/", r"models/|src/commands/"),
+    ("nlohmann-json", r"nlohmann/", r"models/|src/(commands|compare)/"),
     ("OpenSSL", r"openssl/", r"src/|net/"),
     ("doctest", r"doctest/", r"tests/"),
 )
@@ -147,7 +147,7 @@ def _layer_fault(name: str, include: cpp_text.Include) -> str:
             return f"include/ako has only the standard library, tl::expected and ako/: {target}"
         return ""
     if CORE.match(name):
-        if re.match(r"src/(config|commands)/", target):
+        if re.match(r"src/(config|commands|compare|system)/", target):
             return f'the algorithm may not see "{target}"'
         if not include.quoted and not (
                 STANDARD_HEADER.match(target) or INTRINSICS_HEADER.match(target)

@@ -1,0 +1,140 @@
+#include "src/commands/compare_command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "ako/error.h"
+#include "src/commands/terminal.h"
+#include "src/compare/agenda.h"
+#include "src/compare/cell_network.h"
+#include "src/compare/cell_settings.h"
+#include "src/compare/progress_line.h"
+#include "src/compare/provenance.h"
+#include "src/compare/report.h"
+#include "src/compare/runner.h"
+#include "src/compare/svg_plot.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder of a comparison, which one process at a time may fill.
+class LockedFolder {
+  public:
+    explicit LockedFolder(const std::string& folder) {
+        std::error_code error;
+        fs::create_directories(folder, error);
+        const std::string file = folder + "/lock";
+        fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (error || fd_ < 0)
+            throw StartupError(fmt::format("output: the folder {} cannot be written", folder),
+                               "set another one with --set output=FOLDER");
+        if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+            close(fd_);
+            throw StartupError(fmt::format("{}: another `ako compare` is at work there", folder),
+                               "wait for it, or set another folder with --set output=FOLDER");
+        }
+    }
+    ~LockedFolder() { close(fd_); }
+    LockedFolder(const LockedFolder&) = delete;
+    LockedFolder& operator=(const LockedFolder&) = delete;
+
+  private:
+    int fd_ = -1;
+};
+
+std::string own_program() {
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error).string();
+}
+
+/// Cells whose results an earlier call left, in the order in which this one would run them.
+void take_earlier(const Plan& plan, const Runner& runner, bool retry_failed, ResultSet& results) {
+    while (const std::optional<Cell> cell = next_cell(plan, results)) {
+        std::optional<CellResult> result = runner.earlier(*cell, retry_failed);
+        if (!result) return;
+        results.put(*cell, std::move(*result));
+    }
+}
+
+void list_cells(const Plan& plan) {
+    ResultSet imagined;
+    std::size_t count = 0;
+    while (const std::optional<Cell> cell = next_cell(plan, imagined)) {
+        fmt::print("{}\n", cell->text());
+        imagined.put(*cell, CellResult{});
+        ++count;
+    }
+    fmt::print("{} cells{}\n", count,
+               plan.screening ? "; what the screening will choose is not known yet" : "");
+}
+
+bool headline_failed(const ResultSet& results) {
+    for (const auto& [text, done] : results.all()) {
+        if (done.result.failed && done.cell.part != Cell::Part::screening) return true;
+    }
+    return false;
+}
+
+/// Runs what is left. False: it was interrupted.
+bool run_cells(const Plan& plan, Runner& runner, bool retry_failed, ResultSet& results,
+               ProgressLine& progress) {
+    const std::atomic<int>& interrupts = count_interrupts();
+    while (const std::optional<Cell> cell = next_cell(plan, results)) {
+        if (interrupts > 0) return false;
+        std::optional<CellResult> result = runner.earlier(*cell, retry_failed);
+        if (!result) {
+            progress.begin(*cell, results.all().size(), forecast(plan, results));
+            result =
+                runner.run(*cell, interrupts, [&](double seconds) { progress.update(seconds); });
+            progress.clear();
+            if (!result) return false;
+            progress.end(*result);
+        }
+        results.put(*cell, std::move(*result));
+    }
+    return true;
+}
+
+}  // namespace
+
+ExitStatus compare(const CompareOptions& options) {
+    const Plan plan = read_plan(options.file, options.overrides);
+    check_contenders(plan);
+    if (options.only_list) {
+        list_cells(plan);
+        return exit_ok;
+    }
+    require_gnuplot();
+    const LockedFolder lock(plan.output);
+    const std::unique_ptr<CellNetwork> network = choose_network(plan, find_testbed_script(plan));
+    const std::string commit = commit_of(own_program());
+    Runner runner(plan, *network, options.program.empty() ? own_program() : options.program,
+                  commit);
+    ResultSet results;
+    take_earlier(plan, runner, options.retry_failed, results);
+    fmt::print("network: {}\n", network->text());
+    if (!results.all().empty()) fmt::print("{} cells are there already\n", results.all().size());
+    std::fflush(stdout);
+    bool done = true;
+    if (!options.only_report) {
+        const ScreenStyle style = Terminal::style();
+        ProgressLine progress(Terminal::usable() ? style.columns : 0, style.unicode);
+        done = run_cells(plan, runner, options.retry_failed, results, progress);
+        if (!done) fmt::print("interrupted: the same command goes on from here\n");
+    }
+    const std::string report = write_report(plan, results, network->text(), commit);
+    fmt::print("report: {}\n", report);
+    if (!done) return exit_interrupted;
+    return headline_failed(results) ? exit_crash : exit_ok;
+}
+
+}  // namespace ako

@@ -1,0 +1,24 @@
+// `ako compare`: runs the cells of a plan that have not been run, and writes the report of all.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/commands/interrupts.h"
+
+namespace ako {
+
+struct CompareOptions {
+    std::string file;
+    std::vector<std::string> overrides;  ///< of --set
+    bool retry_failed = false;           ///< cells that failed are run again
+    bool only_report = false;            ///< nothing is run
+    std::string program;        ///< started as `PROGRAM launch ..` for each cell; empty: this one
+    bool only_list = false;              ///< nothing is run or written: the cells there are
+};
+
+/// exit_ok; exit_crash if a cell of the comparison proper failed; exit_interrupted after an
+/// interrupt, with a report of what had been run. Throws StartupError.
+ExitStatus compare(const CompareOptions& options);
+
+}  // namespace ako

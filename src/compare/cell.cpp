@@ -1,0 +1,117 @@
+#include "src/compare/cell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "src/config/fields.h"
+
+namespace ako {
+
+namespace {
+
+/// FNV-1a, 64 bits: names of folders, not secrets.
+std::uint64_t hash(const std::string& text) {
+    std::uint64_t value = 14695981039346656037ULL;
+    for (const char letter : text) {
+        value ^= static_cast<unsigned char>(letter);
+        value *= 1099511628211ULL;
+    }
+    return value;
+}
+
+bool known_key(const std::string& key) {
+    return std::find(known_keys().begin(), known_keys().end(), key) != known_keys().end();
+}
+
+}  // namespace
+
+std::string Candidate::text() const {
+    const std::string words = variant_text(variant);
+    return fmt::format("{}{}{}, learning rate {}", contender, words.empty() ? "" : ", ", words,
+                       learning_rate);
+}
+
+std::string Setting::text() const {
+    return fmt::format("{} machines, batch {}", machines, batch_per_peer);
+}
+
+std::string Cell::text() const {
+    const char* what = part == Part::screening ? ", screening"
+                       : part == Part::timing  ? ", round time only"
+                                               : "";
+    return fmt::format("{}, {}, {}, seed {}, {:.4g} {}{}", candidate.text(), setting.text(),
+                       rate.text(), seed, epochs, epochs == 1 ? "epoch" : "epochs", what);
+}
+
+std::string Cell::folder_name(const std::string& settings_text) const {
+    std::string name = fmt::format("{}-n{}-{}mbit-seed{}", candidate.contender, setting.machines,
+                                   rate.short_text(), seed);
+    for (char& letter : name) {
+        const bool plain =
+            std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '-' || letter == '.';
+        if (!plain) letter = '_';
+    }
+    return fmt::format("{}-{:016x}", name.substr(0, 80), hash(text() + "\n" + settings_text));
+}
+
+std::vector<std::string> Cell::overrides(const Plan& plan) const {
+    std::vector<std::string> list;
+    const auto set = [&list](const std::string& key, const auto& value) {
+        list.push_back(fmt::format("{}={}", key, value));
+    };
+    set("run", plan.name);
+    set("exchange.link_limits", "[]");
+    set("exchange.link_mbit", "null");
+    set("exchange.egress_mbit_max", "null");
+    set("training.target_accuracy", "null");
+    set("training.checkpoint_every", "0");
+    // Nobody computes less than the others while it trains because it evaluates.
+    if (known_key("training.evaluate")) set("training.evaluate", "after");
+    for (const auto& [key, value] : plan.settings) set(key, value);
+    set("exchange.mode", candidate.mode);
+    for (const auto& [key, value] : candidate.variant) set(key, value);
+    set("training.learning_rate", candidate.learning_rate);
+    set("training.batch_per_peer", setting.batch_per_peer);
+    set("training.epochs", epochs);
+    set("training.evaluate_every", evaluate_every);
+    set("seed", seed);
+    return list;
+}
+
+std::vector<Setting> settings_of(const Plan& plan) {
+    std::vector<Setting> settings;
+    for (const std::size_t machines : plan.machines) {
+        for (const std::size_t batch : plan.batch_per_peer) settings.push_back({machines, batch});
+    }
+    return settings;
+}
+
+std::vector<Candidate> candidates_of(const Plan& plan, const Contender& contender,
+                                     const Setting& setting) {
+    // The rates in the middle of the grid first: if the time for screening ends early, they are
+    // the likelier ones.
+    std::vector<double> rates = plan.learning_rates;
+    const double middle = static_cast<double>(rates.size() - 1) / 2;
+    std::vector<std::size_t> order(rates.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::stable_sort(order.begin(), order.end(), [middle](std::size_t left, std::size_t right) {
+        return std::abs(static_cast<double>(left) - middle) <
+               std::abs(static_cast<double>(right) - middle);
+    });
+    std::vector<Candidate> candidates;
+    for (const std::size_t k : order) {
+        for (const Variant& variant : variants_for(contender, setting.machines))
+            candidates.push_back({contender.name, contender.mode, variant, rates[k]});
+    }
+    return candidates;
+}
+
+std::string peer_name(std::size_t machine) {
+    if (machine < 26) return std::string(1, static_cast<char>('a' + machine));
+    return fmt::format("p{}", machine + 1);
+}
+
+}  // namespace ako

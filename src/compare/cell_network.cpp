@@ -1,0 +1,189 @@
+#include "src/compare/cell_network.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "ako/error.h"
+#include "src/system/child_process.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double command_seconds_max = 120;
+constexpr int exit_skipped = 77;
+/// The port of every machine of the testbed; each has an address of its own.
+constexpr unsigned testbed_port = 7701;
+
+/// `peers=[...]`; `address` gives that of a machine.
+template <class Address>
+std::string peers_override(const Cell& cell, Address address) {
+    const std::size_t servers = dedicated_servers(cell.candidate.variant);
+    std::string list;
+    for (std::size_t k = 0; k < cell.setting.machines; ++k) {
+        const bool server = k >= cell.setting.machines - servers;
+        list += fmt::format("{}{{name: {}, address: \"{}\"{}}}", k == 0 ? "" : ", ", peer_name(k),
+                            address(k), server ? ", role: server" : "");
+    }
+    return "peers=[" + list + "]";
+}
+
+class PacedNetwork final : public CellNetwork {
+  public:
+    explicit PacedNetwork(std::string why) : why_(std::move(why)) {}
+
+    std::string text() const override {
+        return fmt::format(
+            "all peers on this machine over 127.0.0.1, each holding its egress to the rate itself "
+            "(exchange.egress_mbit_max, the same code for all modes); ingress is not limited, and "
+            "the peers share the processors ({})",
+            why_);
+    }
+    double prepare(std::size_t, const Rate& rate) override { return rate.of(0).value_or(0); }
+    std::vector<std::string> overrides(const Cell& cell) const override {
+        const std::optional<double> mbit = cell.rate.of(0);
+        return {
+            peers_override(cell, [](std::size_t k) { return fmt::format("127.0.0.1:{}", k + 1); }),
+            "exchange.egress_mbit_max=" + (mbit ? fmt::format("{}", *mbit) : "null")};
+    }
+    std::vector<std::string> launch_words() const override { return {"--free-ports"}; }
+
+  private:
+    const std::string why_;
+};
+
+std::string tc_rate(const Rate& rate, std::size_t machines) {
+    std::string text;
+    for (std::size_t k = 0; k < machines; ++k) {
+        const std::optional<double> mbit = rate.of(k);
+        text += (k == 0 ? "" : ",") +
+                (mbit ? fmt::format("{}kbit", static_cast<long>(*mbit * 1000)) : "none");
+    }
+    return text;
+}
+
+class TestbedNetwork final : public CellNetwork {
+  public:
+    TestbedNetwork(std::string script, TestbedPlan plan)
+        : script_(std::move(script)), plan_(std::move(plan)) {}
+    ~TestbedNetwork() override { command({"down"}); }
+
+    std::string text() const override {
+        return fmt::format(
+            "deploy/testbed: one network namespace per machine, links shaped both "
+            "ways by tbf{}",
+            plan_.cpus ? fmt::format(", {} of a core per machine", *plan_.cpus)
+                       : ", no limit on processor time");
+    }
+
+    double prepare(std::size_t machines, const Rate& rate) override {
+        std::vector<std::string> words = {"up", "--peers", fmt::to_string(machines), "--rate",
+                                          tc_rate(rate, machines)};
+        if (plan_.cpus) words.insert(words.end(), {"--cpus", fmt::format("{}", *plan_.cpus)});
+        const CommandOutput made = command(words);
+        if (made.exit != 0)
+            throw StartupError(fmt::format("{} {}: {}", script_, fmt::join(words, " "), made.text),
+                               "run it by hand, or use --set testbed.use=never");
+        return goodput();
+    }
+
+    std::vector<std::string> overrides(const Cell& cell) const override {
+        return {peers_override(cell,
+                               [](std::size_t k) {
+                                   return fmt::format("10.99.0.{}:{}", k + 1, testbed_port);
+                               }),
+                "exchange.egress_mbit_max=null"};
+    }
+
+    std::vector<std::string> launch_words() const override {
+        return {"--in", fmt::format("{} --name {} exec {{number}} --", script_, plan_.name)};
+    }
+
+  private:
+    CommandOutput command(const std::vector<std::string>& words) const {
+        std::vector<std::string> all = {script_, "--name", plan_.name};
+        all.insert(all.end(), words.begin(), words.end());
+        return run_command(all, command_seconds_max);
+    }
+
+    /// A testbed that cannot measure it leaves it unknown.
+    double goodput() const try {
+        const CommandOutput measured = command({"goodput"});
+        if (measured.exit != 0) return 0;
+        const std::size_t brace = measured.text.find('{');
+        if (brace == std::string::npos) return 0;
+        return nlohmann::json::parse(measured.text.substr(brace)).at("mean_mbit");
+    } catch (const nlohmann::json::exception&) {
+        return 0;
+    }
+
+    const std::string script_;
+    const TestbedPlan plan_;
+};
+
+/// Why the testbed cannot be made here; empty if it can.
+std::string testbed_obstacle(const std::string& script, const TestbedPlan& plan) {
+    if (script.empty()) return "there is no deploy/testbed beside this program";
+    std::vector<std::string> words = {script,    "--name", plan.name, "up",
+                                      "--peers", "2",      "--rate",  "none"};
+    if (plan.cpus) words.insert(words.end(), {"--cpus", fmt::format("{}", *plan.cpus)});
+    const CommandOutput made = run_command(words, command_seconds_max);
+    run_command({script, "--name", plan.name, "down"}, command_seconds_max);
+    if (made.exit == 0) return "";
+    std::string why = made.text.substr(0, made.text.find('\n'));
+    const std::string skipped = "skipped: ";
+    if (made.exit == exit_skipped && why.starts_with(skipped)) why = why.substr(skipped.size());
+    return "no testbed: " + why;
+}
+
+}  // namespace
+
+std::unique_ptr<CellNetwork> make_paced_network(const std::string& why) {
+    return std::make_unique<PacedNetwork>(why);
+}
+
+std::unique_ptr<CellNetwork> make_testbed_network(const std::string& script,
+                                                  const TestbedPlan& plan) {
+    return std::make_unique<TestbedNetwork>(script, plan);
+}
+
+std::unique_ptr<CellNetwork> choose_network(const Plan& plan, const std::string& script) {
+    std::string why = "testbed.use: never";
+    if (plan.testbed.use != NetworkChoice::paced) {
+        why = testbed_obstacle(script, plan.testbed);
+        if (why.empty()) return make_testbed_network(script, plan.testbed);
+        if (plan.testbed.use == NetworkChoice::testbed)
+            throw StartupError(fmt::format("{}: testbed.use: always, but {}", plan.file, why),
+                               "run it as root, or use --set testbed.use=auto");
+    }
+    const bool uneven = std::any_of(plan.rates.begin(), plan.rates.end(),
+                                    [](const Rate& rate) { return !rate.even(); }) ||
+                        (plan.screening && !plan.screening->rate.even());
+    if (uneven)
+        throw StartupError(
+            fmt::format("{}: rates_mbit: one per machine needs the testbed ({})", plan.file, why),
+            "run it as root; where every peer paces itself there is one rate for all");
+    return make_paced_network(why);
+}
+
+std::string find_testbed_script(const Plan& plan) {
+    std::error_code error;
+    for (fs::path folder : {fs::read_symlink("/proc/self/exe", error).parent_path(),
+                            fs::absolute(plan.file, error).parent_path()}) {
+        for (; !folder.empty(); folder = folder.parent_path()) {
+            const fs::path script = folder / "deploy" / "testbed";
+            if (fs::is_regular_file(script, error)) return script.string();
+            if (folder == folder.root_path()) break;
+        }
+    }
+    return "";
+}
+
+}  // namespace ako

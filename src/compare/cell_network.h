@@ -1,0 +1,43 @@
+// What the cells run on: shaped links between namespaces (deploy/testbed), which needs root, or
+// this machine's loopback with every peer pacing itself. One thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/compare/cell.h"
+
+namespace ako {
+
+class CellNetwork {
+  public:
+    virtual ~CellNetwork() = default;
+
+    /// For people, in the report.
+    virtual std::string text() const = 0;
+    /// Before cells with so many machines at this rate. Returns what a peer can send when all send
+    /// to all, Mbit/s; 0: not known. Throws StartupError.
+    virtual double prepare(std::size_t machines, const Rate& rate) = 0;
+    /// What `--set` would be given for the peers and the rate.
+    virtual std::vector<std::string> overrides(const Cell& cell) const = 0;
+    /// What follows `ako launch FILE`.
+    virtual std::vector<std::string> launch_words() const = 0;
+};
+
+/// Every peer on 127.0.0.1, with `exchange.egress_mbit_max`. `why` says why it is not the testbed.
+std::unique_ptr<CellNetwork> make_paced_network(const std::string& why);
+
+/// `script` is deploy/testbed. Namespaces are removed when it goes.
+std::unique_ptr<CellNetwork> make_testbed_network(const std::string& script,
+                                                  const TestbedPlan& plan);
+
+/// What the plan asks for; with `auto` the testbed where it can be made. `script` is empty if there
+/// is none. Throws StartupError where it must be the testbed, or a rate of the plan needs it.
+std::unique_ptr<CellNetwork> choose_network(const Plan& plan, const std::string& script);
+
+/// deploy/testbed of the repository that this program, or the plan, lies in; empty if there is
+/// none.
+std::string find_testbed_script(const Plan& plan);
+
+}  // namespace ako

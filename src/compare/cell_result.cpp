@@ -1,0 +1,145 @@
+#include "src/compare/cell_result.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "src/system/whole_file.h"
+
+namespace ako {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::optional<ordered_json> read_json(const std::string& path) try {
+    std::ifstream in(path);
+    if (!in) return std::nullopt;
+    return ordered_json::parse(in);
+} catch (const ordered_json::exception&) {
+    return std::nullopt;
+}
+
+/// The number at "round_ms.p50"; nullopt if something else is there, or nothing.
+std::optional<double> number_at(const ordered_json& json, const std::string& path) {
+    const ordered_json* value = &json;
+    for (std::size_t from = 0; from <= path.size();) {
+        const std::size_t dot = std::min(path.find('.', from), path.size());
+        if (!value->is_object()) return std::nullopt;
+        const auto found = value->find(path.substr(from, dot - from));
+        if (found == value->end()) return std::nullopt;
+        value = &*found;
+        from = dot + 1;
+    }
+    return value->is_number() ? std::optional<double>(value->get<double>()) : std::nullopt;
+}
+
+/// Those of the peers that have it.
+std::vector<double> of_peers(const ordered_json& peers, const std::string& path) {
+    std::vector<double> values;
+    for (const ordered_json& peer : peers) {
+        if (const std::optional<double> value = number_at(peer, path)) values.push_back(*value);
+    }
+    return values;
+}
+
+std::optional<double> mean(const std::vector<double>& values) {
+    if (values.empty()) return std::nullopt;
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+}
+
+std::optional<double> sum(const std::vector<double>& values) {
+    const std::optional<double> average = mean(values);
+    if (!average) return std::nullopt;
+    return *average * static_cast<double>(values.size());
+}
+
+/// Figures that follow from plain counters, for those that the summary does not say itself.
+void derive(const ordered_json& peers, RunFigures& figures) {
+    if (!figures.train_seconds || *figures.train_seconds <= 0) return;
+    const double seconds = *figures.train_seconds;
+    std::vector<double> egress = of_peers(peers, "egress_bytes");
+    if (!egress.empty()) {
+        for (double& bytes : egress) bytes *= 8e-6 / seconds;
+        figures.egress_mbit = mean(egress);
+        figures.egress_mbit_busiest = *std::max_element(egress.begin(), egress.end());
+    }
+    const std::optional<double> images = sum(of_peers(peers, "images"));
+    if (!figures.images_per_s && images) figures.images_per_s = *images / seconds;
+    const std::optional<double> rounds = mean(of_peers(peers, "rounds"));
+    if (!rounds || *rounds <= 0) return;
+    const auto per_round = [&](const char* counter, std::optional<double>& figure) {
+        const std::optional<double> bytes = mean(of_peers(peers, counter));
+        if (!figure && bytes) figure = *bytes / *rounds;
+    };
+    per_round("egress_bytes", figures.egress_bytes_per_round);
+    per_round("ingress_bytes", figures.ingress_bytes_per_round);
+}
+
+}  // namespace
+
+RunFigures read_figures(const std::string& path) {
+    RunFigures figures;
+    const std::optional<ordered_json> json = read_json(path);
+    if (!json || !json->is_object()) return figures;
+    const auto found = json->find("peers");
+    const ordered_json peers = found != json->end() ? *found : ordered_json::array();
+    const auto mean_of = [&](const char* key) { return mean(of_peers(peers, key)); };
+    const std::vector<double> seconds = of_peers(peers, "train_seconds");
+    figures.train_seconds = seconds.empty()
+                                ? number_at(*json, "seconds")
+                                : std::optional(*std::max_element(seconds.begin(), seconds.end()));
+    figures.accuracy = number_at(*json, "accuracy");
+    figures.images_per_s = sum(of_peers(peers, "images_per_s"));
+    figures.compute_share = mean_of("compute_share");
+    figures.cpu_ms_per_round = mean_of("cpu_ms_per_round");
+    figures.gradient_ms = mean_of("gradient_ms.p50");
+    figures.wait_ms = mean_of("wait_ms.p50");
+    figures.egress_bytes_per_round = mean_of("egress_bytes_per_round");
+    figures.ingress_bytes_per_round = mean_of("ingress_bytes_per_round");
+    figures.partitions = mean_of("partitions");
+    figures.staleness_rounds = mean_of("staleness_rounds");
+    figures.round_ms_p10 = mean_of("round_ms.p10");
+    figures.round_ms_p50 = mean_of("round_ms.p50");
+    figures.round_ms_p90 = mean_of("round_ms.p90");
+    figures.round_ms_p99 = mean_of("round_ms.p99");
+    derive(peers, figures);
+    return figures;
+}
+
+std::optional<CellResult> read_cell_result(const std::string& folder) try {
+    const std::optional<ordered_json> json = read_json(folder + "/cell.json");
+    if (!json) return std::nullopt;
+    CellResult result;
+    result.failed = json->at("failed");
+    result.why = json->at("why");
+    result.seconds = json->at("seconds");
+    result.commit = json->at("commit");
+    result.network = json->at("network");
+    result.achievable_mbit = json->at("achievable_mbit");
+    result.figures = read_figures(folder + "/run/summary.json");
+    result.curve = read_curve(folder + "/run/curve.json").value_or(Curve{});
+    return result;
+} catch (const ordered_json::exception&) {
+    return std::nullopt;
+}
+
+void write_cell_result(const std::string& folder, const Cell& cell, const CellResult& result) {
+    const ordered_json json = {{"cell", cell.text()},
+                               {"failed", result.failed},
+                               {"why", result.why},
+                               {"seconds", result.seconds},
+                               {"commit", result.commit},
+                               {"network", result.network},
+                               {"achievable_mbit", result.achievable_mbit}};
+    write_whole_file(folder + "/cell.json", json.dump(2) + "\n");
+}
+
+const CellResult* ResultSet::find(const Cell& cell) const {
+    const auto found = results_.find(cell.text());
+    return found == results_.end() ? nullptr : &found->second.result;
+}
+
+}  // namespace ako

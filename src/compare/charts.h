@@ -1,0 +1,26 @@
+// The charts of the report: which plots there are of a comparison's outcomes. Pure functions; any
+// thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/compare/outcome.h"
+#include "src/compare/svg_plot.h"
+
+namespace ako {
+
+struct Chart {
+    std::string name;  ///< of its file and its id
+    SvgPlot plot;
+};
+
+/// Of one setting: accuracy against time and against rounds at every rate, and, with several rates,
+/// the time to each target against the rate.
+std::vector<Chart> charts_of(const Plan& plan, const std::vector<Outcome>& outcomes,
+                             const Setting& setting);
+
+/// Of a contender, in plots and tables alike: its place in the plan.
+std::size_t colour_of(const Plan& plan, const std::string& contender);
+
+}  // namespace ako

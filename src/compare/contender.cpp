@@ -1,0 +1,84 @@
+#include "src/compare/contender.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace ako {
+
+namespace {
+
+constexpr const char* servers_key = "exchange.servers";
+constexpr const char* placement_key = "exchange.placement";
+constexpr const char* consistency_key = "exchange.consistency";
+
+/// What the parameter server is tried with: no waiting at all, waiting for everybody, and two
+/// bounds on how far ahead a peer may be.
+const std::vector<std::string> consistencies = {"bsp", "{ssp: 1}", "{ssp: 3}", "async"};
+
+std::vector<Variant> every_server(std::size_t machines) {
+    std::vector<Variant> variants;
+    for (const char* placement : {"dedicated", "co-located"}) {
+        for (std::size_t servers = 1; servers <= machines; ++servers) {
+            for (const std::string& consistency : consistencies)
+                variants.push_back({{servers_key, fmt::to_string(servers)},
+                                    {placement_key, placement},
+                                    {consistency_key, consistency}});
+        }
+    }
+    return variants;
+}
+
+/// "exchange.local_rounds" as "local rounds".
+std::string words_of(const std::string& key) {
+    std::string words = key.substr(key.rfind('.') + 1);
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+}
+
+}  // namespace
+
+std::vector<Variant> variants_for(const Contender& contender, std::size_t machines) {
+    std::vector<Variant> variants =
+        contender.every_server ? every_server(machines) : contender.variants;
+    // A machine at least has to train.
+    std::erase_if(variants,
+                  [&](const Variant& variant) { return dedicated_servers(variant) >= machines; });
+    return variants;
+}
+
+std::string value_of(const Variant& variant, const std::string& key) {
+    for (const Assignment& assignment : variant) {
+        if (assignment.key == key) return assignment.value;
+    }
+    return "";
+}
+
+std::size_t dedicated_servers(const Variant& variant) {
+    if (value_of(variant, placement_key) != "dedicated") return 0;
+    const std::string text = value_of(variant, servers_key);
+    std::size_t servers = 1;
+    std::from_chars(text.data(), text.data() + text.size(), servers);
+    return servers;
+}
+
+bool is_synchronous(const std::string& mode, const Variant& variant) {
+    return mode == "ring" || mode == "local-sgd" ||
+           (mode == "parameter-server" && value_of(variant, consistency_key) == "bsp");
+}
+
+std::string variant_text(const Variant& variant) {
+    std::string text;
+    for (const auto& [key, value] : variant) {
+        std::string plain = value;
+        std::erase_if(plain, [](char letter) { return letter == '{' || letter == '}'; });
+        std::erase(plain, ':');
+        const bool says_itself = key == placement_key || key == consistency_key;
+        text += (text.empty() ? "" : ", ") +
+                (says_itself ? plain : fmt::format("{} {}", words_of(key), plain));
+    }
+    return text;
+}
+
+}  // namespace ako

@@ -1,0 +1,44 @@
+// A contender: one line of a plan's `modes`, which is a mode of exchange with the variants of it
+// that are tried. The best of its variants and learning rates stands for it. Values; any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ako {
+
+/// One key of the cluster file and its value as YAML.
+struct Assignment {
+    std::string key;
+    std::string value;
+
+    bool operator==(const Assignment&) const = default;
+};
+using Variant = std::vector<Assignment>;
+
+struct Contender {
+    std::string name;
+    std::string mode;   ///< of exchange.mode
+    std::string where;  ///< in the plan, for complaints
+    /// Every combination of the values given; one that is empty if there are none.
+    std::vector<Variant> variants{{}};
+    /// `best`: the parameter servers there are, by number, place and consistency.
+    bool every_server = false;
+};
+
+/// The variants that so many machines can run.
+std::vector<Variant> variants_for(const Contender& contender, std::size_t machines);
+
+/// The value of a key in a variant; empty if it has none.
+std::string value_of(const Variant& variant, const std::string& key);
+/// How many of the machines are parameter servers and nothing else.
+std::size_t dedicated_servers(const Variant& variant);
+/// Do all peers end a round together, so that the rounds to an accuracy do not depend on the rate
+/// of the network?
+bool is_synchronous(const std::string& mode, const Variant& variant);
+
+/// "rule plain, partitions 8"; empty for the empty variant.
+std::string variant_text(const Variant& variant);
+
+}  // namespace ako

@@ -1,0 +1,90 @@
+#include "src/compare/curve.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace ako {
+
+namespace {
+
+double between(double from, double to, double share) { return from + (to - from) * share; }
+
+/// The accuracy where `along` of a point is `place`.
+double accuracy_at(const std::vector<CurvePoint>& points, double CurvePoint::*along, double place) {
+    if (points.empty()) return 0;
+    const auto after = std::find_if(points.begin(), points.end(),
+                                    [&](const CurvePoint& point) { return point.*along >= place; });
+    if (after == points.begin()) return points.front().accuracy;
+    if (after == points.end()) return points.back().accuracy;
+    const CurvePoint& before = *(after - 1);
+    const double gap = (*after).*along - before.*along;
+    return between(before.accuracy, after->accuracy, (place - before.*along) / gap);
+}
+
+}  // namespace
+
+std::optional<Reach> Curve::reach(double accuracy) const {
+    for (std::size_t k = 0; k < points.size(); ++k) {
+        const CurvePoint& here = points[k];
+        if (here.accuracy < accuracy) continue;
+        if (k == 0) return Reach{here.seconds, here.round};
+        const CurvePoint& before = points[k - 1];
+        const double share = (accuracy - before.accuracy) / (here.accuracy - before.accuracy);
+        return Reach{between(before.seconds, here.seconds, share),
+                     between(before.round, here.round, share)};
+    }
+    return std::nullopt;
+}
+
+double Curve::accuracy_at_seconds(double seconds) const {
+    return accuracy_at(points, &CurvePoint::seconds, seconds);
+}
+
+double Curve::accuracy_at_round(double round) const {
+    return accuracy_at(points, &CurvePoint::round, round);
+}
+
+double Curve::best_accuracy() const {
+    double best = 0;
+    for (const CurvePoint& point : points) best = std::max(best, point.accuracy);
+    return best;
+}
+
+double Curve::round_seconds() const {
+    if (points.empty() || points.back().round <= 0) return 0;
+    return points.back().seconds / points.back().round;
+}
+
+Curve Curve::with_round_seconds(double seconds) const {
+    Curve other = *this;
+    for (CurvePoint& point : other.points) point.seconds = point.round * seconds;
+    return other;
+}
+
+std::optional<Curve> read_curve(const std::string& path) try {
+    std::ifstream in(path);
+    if (!in) return std::nullopt;
+    const nlohmann::json json = nlohmann::json::parse(in);
+    Curve curve;
+    for (const nlohmann::json& entry : json.at("points")) {
+        if (!entry.at("accuracy").is_number()) continue;  // a loss that is not finite is null
+        CurvePoint point;
+        point.seconds = entry.at("seconds");
+        point.round = entry.at("round");
+        point.samples = entry.at("samples");
+        point.progress = entry.at("progress");
+        point.accuracy = entry.at("accuracy");
+        const nlohmann::json& loss = entry.at("loss");
+        if (loss.is_number()) point.loss = loss;
+        curve.points.push_back(point);
+    }
+    std::stable_sort(
+        curve.points.begin(), curve.points.end(),
+        [](const auto& left, const auto& right) { return left.seconds < right.seconds; });
+    return curve;
+} catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+}
+
+}  // namespace ako

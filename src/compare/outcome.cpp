@@ -1,0 +1,173 @@
+#include "src/compare/outcome.h"
+
+#include <algorithm>
+
+namespace ako {
+
+namespace {
+
+/// Full runs of every seed at this rate.
+void add_measured(const Plan& plan, const ResultSet& results, Outcome& outcome) {
+    for (const std::uint64_t seed : plan.seeds) {
+        const CellResult* result =
+            results.find(full_cell(plan, outcome.candidate, outcome.setting, outcome.rate, seed));
+        if (result == nullptr) continue;
+        outcome.measured.push_back(result);
+        outcome.seeds.push_back({seed, result->failed ? Curve{} : result->curve});
+    }
+}
+
+/// The rounds of the full runs at the fastest rate, with the time that a round takes here.
+void add_composed(const Plan& plan, const ResultSet& results, Outcome& outcome) {
+    const CellResult* timing =
+        results.find(timing_cell(plan, outcome.candidate, outcome.setting, outcome.rate));
+    if (timing == nullptr) return;
+    outcome.composed = true;
+    outcome.measured.push_back(timing);
+    for (const std::uint64_t seed : plan.seeds) {
+        const CellResult* full = results.find(
+            full_cell(plan, outcome.candidate, outcome.setting, fastest_rate(plan), seed));
+        if (full == nullptr) continue;
+        const bool failed = full->failed || timing->failed;
+        const double round_seconds = timing->curve.round_seconds();
+        outcome.seeds.push_back(
+            {seed, failed ? Curve{} : full->curve.with_round_seconds(round_seconds)});
+    }
+}
+
+Outcome outcome_of(const Plan& plan, const ResultSet& results, const Candidate& candidate,
+                   const Setting& setting, const Rate& rate) {
+    Outcome outcome;
+    outcome.candidate = candidate;
+    outcome.setting = setting;
+    outcome.rate = rate;
+    if (is_composed(plan, candidate) && rate != fastest_rate(plan))
+        add_composed(plan, results, outcome);
+    else
+        add_measured(plan, results, outcome);
+    for (const double target : plan.target_accuracy)
+        outcome.targets.push_back(target_reach(outcome.curves(), target));
+    std::vector<double> accuracies;
+    for (const SeedCurve& seed : outcome.seeds) {
+        if (!seed.curve.points.empty()) accuracies.push_back(seed.curve.best_accuracy());
+    }
+    outcome.accuracy = spread_of(accuracies);
+    return outcome;
+}
+
+/// Marks the best of one contender's outcomes from `first` on.
+void mark_best(std::vector<Outcome>& outcomes, std::size_t first,
+               const std::vector<double>& targets) {
+    std::vector<SeedCurves> curves;
+    for (std::size_t k = first; k < outcomes.size(); ++k) curves.push_back(outcomes[k].curves());
+    if (!curves.empty()) outcomes[first + ranking(curves, targets).front()].best = true;
+}
+
+bool same_place(const Outcome& left, const Outcome& right) {
+    return left.setting == right.setting && left.rate == right.rate;
+}
+
+}  // namespace
+
+std::optional<double> Outcome::figure(std::optional<double> RunFigures::*which) const {
+    std::vector<double> values;
+    for (const CellResult* result : measured) {
+        const std::optional<double>& value = result->figures.*which;
+        if (!result->failed && value) values.push_back(*value);
+    }
+    const std::optional<Spread> spread = spread_of(values);
+    return spread ? std::optional(spread->median) : std::nullopt;
+}
+
+std::optional<double> Outcome::egress_share(std::optional<double> RunFigures::*which) const {
+    std::vector<double> shares;
+    for (const CellResult* result : measured) {
+        const std::optional<double>& mbit = result->figures.*which;
+        if (!result->failed && mbit && result->achievable_mbit > 0)
+            shares.push_back(*mbit / result->achievable_mbit);
+    }
+    const std::optional<Spread> spread = spread_of(shares);
+    return spread ? std::optional(spread->median) : std::nullopt;
+}
+
+SeedCurves Outcome::curves() const {
+    SeedCurves curves;
+    for (const SeedCurve& seed : seeds) curves.push_back(seed.curve);
+    return curves;
+}
+
+std::vector<Outcome> outcomes_of(const Plan& plan, const ResultSet& results) {
+    std::vector<Outcome> outcomes;
+    for (const Screening& screening : screenings(plan, results)) {
+        for (const Rate& rate : plan.rates) {
+            const std::size_t first = outcomes.size();
+            for (const Candidate& candidate : screening.finalists) {
+                Outcome outcome = outcome_of(plan, results, candidate, screening.setting, rate);
+                if (!outcome.measured.empty()) outcomes.push_back(std::move(outcome));
+            }
+            mark_best(outcomes, first, plan.target_accuracy);
+        }
+    }
+    return outcomes;
+}
+
+std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultSet& results) {
+    std::vector<CompositionCheck> checks;
+    for (const Screening& screening : screenings(plan, results)) {
+        for (const Candidate& candidate : screening.finalists) {
+            if (!is_composed(plan, candidate)) continue;
+            const Rate rate = check_rate(plan);
+            const Setting& setting = screening.setting;
+            const std::uint64_t seed = plan.seeds.front();
+            const CellResult* whole = results.find(full_cell(plan, candidate, setting, rate, seed));
+            const CellResult* timing = results.find(timing_cell(plan, candidate, setting, rate));
+            const CellResult* rounds =
+                results.find(full_cell(plan, candidate, setting, fastest_rate(plan), seed));
+            if (whole == nullptr || timing == nullptr || rounds == nullptr) continue;
+            const Curve composed = rounds->curve.with_round_seconds(timing->curve.round_seconds());
+            for (const double target : plan.target_accuracy) {
+                const std::optional<Reach> there = whole->curve.reach(target);
+                const std::optional<Reach> thought = composed.reach(target);
+                if (there && thought)
+                    checks.push_back(
+                        {candidate, setting, rate, target, thought->seconds, there->seconds});
+            }
+        }
+    }
+    return checks;
+}
+
+std::vector<FailedCell> failed_cells(const ResultSet& results) {
+    std::vector<FailedCell> failed;
+    for (const auto& [text, done] : results.all()) {
+        if (done.result.failed) failed.push_back({done.cell, done.result.why});
+    }
+    return failed;
+}
+
+const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::string& baseline,
+                           const Outcome& here) {
+    std::vector<const Outcome*> found;
+    for (const Outcome& outcome : outcomes) {
+        const bool named =
+            outcome.candidate.contender == baseline || outcome.candidate.mode == baseline;
+        if (named && outcome.best && same_place(outcome, here)) found.push_back(&outcome);
+    }
+    if (found.empty()) return nullptr;
+    std::vector<SeedCurves> curves;
+    std::vector<double> targets;
+    for (const Outcome* outcome : found) curves.push_back(outcome->curves());
+    for (const TargetReach& reach : here.targets) targets.push_back(reach.target);
+    return found[ranking(curves, targets).front()];
+}
+
+std::optional<double> ratio_to(const Outcome* baseline, const Outcome& outcome,
+                               std::size_t target_index) {
+    if (baseline == nullptr) return std::nullopt;
+    const std::optional<Spread>& theirs = baseline->targets[target_index].seconds;
+    const std::optional<Spread>& ours = outcome.targets[target_index].seconds;
+    if (!theirs || !ours || theirs->median <= 0) return std::nullopt;
+    return ours->median / theirs->median;
+}
+
+}  // namespace ako

@@ -1,0 +1,67 @@
+// The outcome: what the cells of the comparison proper say of one finalist at one rate, measured
+// or, for synchronous modes, composed of rounds and round time. Pure functions; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/compare/agenda.h"
+#include "src/compare/standing.h"
+
+namespace ako {
+
+struct SeedCurve {
+    std::uint64_t seed = 0;
+    Curve curve;  ///< empty: it failed
+};
+
+struct Outcome {
+    Candidate candidate;
+    Setting setting;
+    Rate rate;
+    bool best = false;  ///< of this contender's finalists, here
+    bool composed =
+        false;  ///< its times are rounds of another rate times the round time of this one
+    std::vector<SeedCurve> seeds;
+    std::vector<TargetReach> targets;         ///< one for each of the plan's
+    std::optional<Spread> accuracy;           ///< the highest of each seed
+    std::vector<const CellResult*> measured;  ///< runs at this very rate, failed ones too
+
+    /// The median of one figure over the measured runs.
+    std::optional<double> figure(std::optional<double> RunFigures::*which) const;
+    /// egress / achievable of a peer.
+    std::optional<double> egress_share(std::optional<double> RunFigures::*which) const;
+    SeedCurves curves() const;
+};
+
+/// A full run at another rate than those of which a composed figure is made, beside that figure.
+struct CompositionCheck {
+    Candidate candidate;
+    Setting setting;
+    Rate rate;
+    double target = 0;
+    double composed_seconds = 0;
+    double measured_seconds = 0;
+};
+
+/// A cell that failed.
+struct FailedCell {
+    Cell cell;
+    std::string why;
+};
+
+/// Of all finalists, settings and rates, in the plan's order, as far as they have been run.
+std::vector<Outcome> outcomes_of(const Plan& plan, const ResultSet& results);
+std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultSet& results);
+std::vector<FailedCell> failed_cells(const ResultSet& results);
+
+/// The best outcome that a baseline (a contender's name or a mode) has here; nullptr if none.
+const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::string& baseline,
+                           const Outcome& here);
+/// How many times as long as the baseline this one takes to the target; nullopt if one of them
+/// never reaches it.
+std::optional<double> ratio_to(const Outcome* baseline, const Outcome& outcome,
+                               std::size_t target_index);
+
+}  // namespace ako

@@ -1,0 +1,366 @@
+#include "src/compare/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "ako/error.h"
+#include "ako/types.h"
+#include "src/compare/plan_modes.h"
+#include "src/config/cluster_file.h"
+#include "src/config/config_file.h"
+#include "src/config/field_types.h"
+#include "src/config/overrides.h"
+#include "src/config/unknown_keys.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A comparison of more than this many values of one kind runs for years.
+constexpr std::size_t list_length_max = 64;
+constexpr const char* example = "experiments/compare-mnist/plan.yaml";
+
+const std::vector<std::string> top_keys = {"name",
+                                           "cluster",
+                                           "settings",
+                                           "target_accuracy",
+                                           "machines",
+                                           "rates_mbit",
+                                           "seeds",
+                                           "modes",
+                                           "learning_rates",
+                                           "batch_per_peer",
+                                           "epochs",
+                                           "evaluate_every",
+                                           "baselines",
+                                           "screening",
+                                           "composition",
+                                           "testbed",
+                                           "cell_minutes_max",
+                                           "output"};
+const std::vector<std::string> screening_keys = {"rate_mbit", "epochs", "minutes_max", "finalists"};
+const std::vector<std::string> composition_keys = {"epochs"};
+const std::vector<std::string> testbed_keys = {"use", "name", "cpus"};
+
+void refuse_unknown(const ConfigValue& map, const std::string& prefix,
+                    const std::vector<std::string>& keys) {
+    for (const ConfigEntry& entry : map.entries) {
+        if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+        const std::string nearest = nearest_key(entry.key, keys);
+        throw StartupError(fmt::format("{}: unknown key {}{}", entry.where, prefix, entry.key),
+                           nearest.empty() ? fmt::format("all keys of a plan are in {}", example)
+                                           : fmt::format("did you mean {}{}?", prefix, nearest));
+    }
+}
+
+/// The value of a key; nullptr if it is not there or null.
+const ConfigValue* present(const ConfigValue& map, const std::string& key) {
+    const ConfigEntry* entry = map.find(key);
+    const bool there = entry != nullptr && entry->value.kind != ConfigValue::Kind::null;
+    return there ? &entry->value : nullptr;
+}
+
+/// The elements of a list, or the one value itself.
+std::vector<const ConfigValue*> elements(const ConfigValue& value, const std::string& key,
+                                         const std::string& expected) {
+    std::vector<const ConfigValue*> found;
+    if (value.kind != ConfigValue::Kind::list) found.push_back(&value);
+    for (const ConfigEntry& entry : value.entries) {
+        if (value.kind == ConfigValue::Kind::list) found.push_back(&entry.value);
+    }
+    if (found.empty() || found.size() > list_length_max)
+        refuse(value.where, key, expected, value.description());
+    return found;
+}
+
+/// A list of different values, each read by `read`.
+template <class Value, class Read>
+std::vector<Value> read_list(const ConfigValue& value, const std::string& key,
+                             const std::string& expected, Read read) {
+    std::vector<Value> list;
+    for (const ConfigValue* element : elements(value, key, expected)) {
+        Value one = read(*element);
+        if (std::find(list.begin(), list.end(), one) != list.end())
+            refuse(element->where, key, "every value once", element->description() + " again");
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
+std::vector<double> read_numbers(const ConfigValue& value, const std::string& key, Bounds bounds) {
+    return read_list<double>(value, key, "a list of numbers", [&](const ConfigValue& one) {
+        return read_bounded(one, key, bounds);
+    });
+}
+
+template <class Number>
+std::vector<Number> read_wholes(const ConfigValue& value, const std::string& key, Number low,
+                                Number high) {
+    const std::string expected = fmt::format("a whole number from {} to {}", low, high);
+    return read_list<Number>(value, key, "a list of whole numbers", [&](const ConfigValue& one) {
+        const std::uint64_t number = read_whole(one, key, expected);
+        if (number < low || number > high) refuse(one.where, key, expected, one.description());
+        return static_cast<Number>(number);
+    });
+}
+
+std::optional<double> read_one_rate(const ConfigValue& value, const std::string& key) {
+    const bool none = value.kind == ConfigValue::Kind::null ||
+                      (value.kind == ConfigValue::Kind::scalar && value.text == "none");
+    if (none) return std::nullopt;
+    const Bounds bounds{.low = 0.01, .high = 1e6};
+    const std::string expected = bounds.description() + ", or none";
+    const double mbit = read_number(value, key, expected);
+    if (!bounds.hold(mbit)) refuse(value.where, key, expected, value.description());
+    return mbit;
+}
+
+/// One rate for all machines, or a list with one for each.
+Rate read_rate(const ConfigValue& value, const std::string& key) {
+    if (value.kind != ConfigValue::Kind::list) return {{read_one_rate(value, key)}};
+    if (value.entries.size() < 2)
+        refuse(value.where, key, "a rate, or a list of one per machine", value.description());
+    Rate rate{{}};
+    for (const ConfigEntry& entry : value.entries)
+        rate.mbit.push_back(read_one_rate(entry.value, key));
+    return rate;
+}
+
+void check_rate(const ConfigValue& value, const std::string& key, const Rate& rate,
+                const Plan& plan) {
+    if (rate.even()) return;
+    for (const std::size_t machines : plan.machines) {
+        if (rate.mbit.size() != machines)
+            refuse(value.where, key, fmt::format("one rate for each of {} machines", machines),
+                   value.description());
+    }
+}
+
+/// What a plan leaves out is taken from its cluster file, which says it for one run.
+struct ClusterDefaults {
+    double learning_rate = 0;
+    std::size_t batch = 0;
+    double epochs = 0;
+    std::uint64_t seed = 0;
+    std::size_t machines = 0;
+};
+
+void read_cluster(const ConfigValue& tree, Plan& plan) {
+    const ConfigValue* value = present(tree, "cluster");
+    if (value == nullptr)
+        refuse(tree.where, "cluster", "a cluster file, or its keys and values", "nothing");
+    if (value->kind == ConfigValue::Kind::map) {
+        plan.cluster = *value;
+        plan.cluster_file = plan.file;
+        return;
+    }
+    const std::string path = read_text(*value, "cluster", "the path of a cluster file");
+    const fs::path base = value->from_command_line ? fs::path() : fs::path(plan.file).parent_path();
+    plan.cluster_file = (base / path).lexically_normal().string();
+    plan.cluster = parse_config(read_config_text(plan.cluster_file), plan.cluster_file);
+}
+
+/// With peers of its own if the plan's cluster has none: their names and places are the plan's.
+ClusterDefaults defaults_of(const Plan& plan) {
+    std::vector<std::string> overrides;
+    if (plan.cluster.find("run") == nullptr) overrides.emplace_back("run=compare");
+    const ConfigEntry* peers = plan.cluster.find("peers");
+    ClusterDefaults defaults;
+    if (peers != nullptr) defaults.machines = peers->value.entries.size();
+    overrides.emplace_back("peers=[{name: a, address: \"127.0.0.1:1\"}]");
+    overrides.emplace_back("exchange.link_limits=[]");
+    const Settings settings = read_cluster_tree(plan.cluster, plan.cluster_file, overrides);
+    defaults.learning_rate = settings.training.learning_rate;
+    defaults.batch = settings.training.batch_per_peer;
+    defaults.epochs = settings.training.epochs;
+    defaults.seed = settings.seed;
+    return defaults;
+}
+
+void read_lists(const ConfigValue& tree, Plan& plan) {
+    const ClusterDefaults defaults = defaults_of(plan);
+    if (const ConfigValue* value = present(tree, "target_accuracy"))
+        plan.target_accuracy =
+            read_numbers(*value, "target_accuracy", {.low = 0, .high = 1, .low_open = true});
+    std::sort(plan.target_accuracy.begin(), plan.target_accuracy.end());
+    plan.machines = {defaults.machines};
+    if (const ConfigValue* value = present(tree, "machines"))
+        plan.machines = read_wholes<std::size_t>(*value, "machines", 2, peers_max);
+    else if (defaults.machines < 2)
+        refuse(tree.where, "machines", "how many, or a cluster with its peers", "nothing");
+    plan.seeds = {defaults.seed};
+    if (const ConfigValue* value = present(tree, "seeds"))
+        plan.seeds = read_wholes<std::uint64_t>(*value, "seeds", 0,
+                                                std::numeric_limits<std::int64_t>::max());
+    plan.learning_rates = {defaults.learning_rate};
+    if (const ConfigValue* value = present(tree, "learning_rates"))
+        plan.learning_rates =
+            read_numbers(*value, "learning_rates", {.low = 0, .high = 100, .low_open = true});
+    std::sort(plan.learning_rates.begin(), plan.learning_rates.end());
+    plan.batch_per_peer = {defaults.batch};
+    if (const ConfigValue* value = present(tree, "batch_per_peer"))
+        plan.batch_per_peer = read_wholes<std::size_t>(*value, "batch_per_peer", 1, 65'536);
+    const Bounds positive{.low = 0, .high = 1e6, .low_open = true};
+    plan.epochs = defaults.epochs;
+    if (const ConfigValue* value = present(tree, "epochs"))
+        plan.epochs = read_bounded(*value, "epochs", positive);
+    plan.evaluate_every = plan.epochs / 16;
+    if (const ConfigValue* value = present(tree, "evaluate_every"))
+        plan.evaluate_every = read_bounded(*value, "evaluate_every", positive);
+    plan.rates = {Rate{}};
+    if (const ConfigValue* value = present(tree, "rates_mbit")) {
+        plan.rates = read_list<Rate>(*value, "rates_mbit", "a list of rates",
+                                     [](const auto& one) { return read_rate(one, "rates_mbit"); });
+        for (const Rate& rate : plan.rates) check_rate(*value, "rates_mbit", rate, plan);
+    }
+}
+
+void read_screening(const ConfigValue& tree, Plan& plan) {
+    const ConfigEntry* entry = tree.find("screening");
+    if (entry == nullptr) return;
+    const ConfigValue& map = entry->value;
+    const bool none = map.kind == ConfigValue::Kind::null ||
+                      (map.kind == ConfigValue::Kind::scalar && map.text == "none");
+    if (none) return;
+    if (map.kind != ConfigValue::Kind::map)
+        refuse(map.where, "screening", "none, or keys and values", map.description());
+    refuse_unknown(map, "screening.", screening_keys);
+    ScreeningPlan screening;
+    screening.rate = plan.rates[plan.rates.size() / 2];
+    if (const ConfigValue* value = present(map, "rate_mbit")) {
+        screening.rate = read_rate(*value, "screening.rate_mbit");
+        check_rate(*value, "screening.rate_mbit", screening.rate, plan);
+    }
+    screening.epochs = plan.epochs / 8;
+    if (const ConfigValue* value = present(map, "epochs"))
+        screening.epochs = read_bounded(*value, "screening.epochs",
+                                        {.low = 0, .high = plan.epochs, .low_open = true});
+    if (const ConfigValue* value = present(map, "minutes_max"))
+        screening.minutes_max = read_bounded(*value, "screening.minutes_max",
+                                             {.low = 0, .high = 1e6, .low_open = true});
+    if (const ConfigValue* value = present(map, "finalists"))
+        screening.finalists = read_wholes<unsigned>(*value, "screening.finalists", 1, 64).front();
+    plan.screening = screening;
+}
+
+void read_composition(const ConfigValue& tree, Plan& plan) {
+    const ConfigEntry* entry = tree.find("composition");
+    const bool none = entry != nullptr && entry->value.kind == ConfigValue::Kind::scalar &&
+                      entry->value.text == "none";
+    const bool null = entry != nullptr && entry->value.kind == ConfigValue::Kind::null;
+    if (none || null) return;
+    CompositionPlan composition;
+    composition.epochs = plan.epochs / 8;
+    if (entry != nullptr) {
+        const ConfigValue& map = entry->value;
+        if (map.kind != ConfigValue::Kind::map)
+            refuse(map.where, "composition", "none, or keys and values", map.description());
+        refuse_unknown(map, "composition.", composition_keys);
+        if (const ConfigValue* value = present(map, "epochs"))
+            composition.epochs = read_bounded(*value, "composition.epochs",
+                                              {.low = 0, .high = plan.epochs, .low_open = true});
+    }
+    plan.composition = composition;
+}
+
+void read_testbed(const ConfigValue& tree, Plan& plan) {
+    const ConfigValue* map = present(tree, "testbed");
+    if (map == nullptr) return;
+    if (map->kind != ConfigValue::Kind::map)
+        refuse(map->where, "testbed", "keys and values", map->description());
+    refuse_unknown(*map, "testbed.", testbed_keys);
+    if (const ConfigValue* value = present(*map, "use")) {
+        const std::string expected = "auto, always or never";
+        const std::string word = read_text(*value, "testbed.use", expected);
+        if (word != "auto" && word != "always" && word != "never")
+            refuse(value->where, "testbed.use", expected, value->description());
+        plan.testbed.use = word == "auto"     ? NetworkChoice::automatic
+                           : word == "always" ? NetworkChoice::testbed
+                                              : NetworkChoice::paced;
+    }
+    if (const ConfigValue* value = present(*map, "name")) {
+        const std::string expected = "at most 32 letters a-z and digits";
+        plan.testbed.name = read_text(*value, "testbed.name", expected);
+        const bool plain =
+            std::all_of(plan.testbed.name.begin(), plan.testbed.name.end(), [](char letter) {
+                return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+            });
+        if (!plain || plan.testbed.name.empty() || plan.testbed.name.size() > 32)
+            refuse(value->where, "testbed.name", expected, value->description());
+    }
+    if (const ConfigValue* value = present(*map, "cpus"))
+        plan.testbed.cpus =
+            read_bounded(*value, "testbed.cpus", {.low = 0, .high = 256, .low_open = true});
+}
+
+void read_rest(const ConfigValue& tree, Plan& plan) {
+    plan.baselines = {"parameter-server", "ring"};
+    if (const ConfigValue* value = present(tree, "baselines"))
+        plan.baselines =
+            read_list<std::string>(*value, "baselines", "names of contenders or modes",
+                                   [](const auto& one) { return read_text(one, "baselines"); });
+    for (const std::string& name : plan.baselines) {
+        const ConfigValue* value = present(tree, "baselines");
+        const bool known = std::any_of(plan.modes.begin(), plan.modes.end(), [&](const auto& one) {
+            return one.name == name || one.mode == name;
+        });
+        if (value != nullptr && !known)
+            refuse(value->where, "baselines", "names of this plan's modes", name);
+    }
+    if (const ConfigValue* value = present(tree, "cell_minutes_max"))
+        plan.cell_minutes_max =
+            read_bounded(*value, "cell_minutes_max", {.low = 0, .high = 1e6, .low_open = true});
+    fs::path output = fs::path("runs") / ("compare-" + plan.name);
+    if (const ConfigValue* value = present(tree, "output"))
+        output = read_text(*value, "output", "the folder for results");
+    plan.output = fs::absolute(output).lexically_normal().string();
+}
+
+/// The name of the comparison, by which its folder is called.
+void read_name(const ConfigValue& tree, Plan& plan) {
+    const ConfigValue* value = present(tree, "name");
+    if (value == nullptr) refuse(tree.where, "name", "the comparison's name", "nothing");
+    Settings settings;
+    run_name_field().read(*value, settings);
+    plan.name = settings.run;
+}
+
+}  // namespace
+
+Plan read_plan_text(const std::string& text, const std::string& file,
+                    const std::vector<std::string>& overrides) {
+    ConfigValue tree = parse_config(text, file);
+    if (tree.kind == ConfigValue::Kind::null) tree.kind = ConfigValue::Kind::map;
+    if (tree.kind != ConfigValue::Kind::map)
+        refuse(tree.where, "the file", "keys and values", tree.description());
+    apply_overrides(tree, overrides);
+    refuse_unknown(tree, "", top_keys);
+    Plan plan;
+    plan.file = file;
+    plan.text = text;
+    plan.overrides = overrides;
+    read_name(tree, plan);
+    read_cluster(tree, plan);
+    if (const ConfigValue* value = present(tree, "settings"))
+        plan.settings = read_assignments(*value, "settings");
+    read_lists(tree, plan);
+    const ConfigValue* modes = present(tree, "modes");
+    if (modes == nullptr) refuse(tree.where, "modes", "the modes to compare", "nothing");
+    plan.modes = read_modes(*modes);
+    read_screening(tree, plan);
+    read_composition(tree, plan);
+    read_testbed(tree, plan);
+    read_rest(tree, plan);
+    return plan;
+}
+
+Plan read_plan(const std::string& file, const std::vector<std::string>& overrides) {
+    return read_plan_text(read_config_text(file, "a plan", example), file, overrides);
+}
+
+}  // namespace ako

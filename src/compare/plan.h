@@ -1,0 +1,70 @@
+// The plan of a comparison: a cluster file, and lists of what is tried with it. Strict as a cluster
+// file is. Every key, with its meaning and its default, is in experiments/compare-example.yaml.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/compare/contender.h"
+#include "src/compare/rate.h"
+#include "src/config/config_value.h"
+
+namespace ako {
+
+/// Successive halving before the comparison: which variant and learning rate stands for each
+/// contender.
+struct ScreeningPlan {
+    Rate rate;
+    double epochs = 1;        ///< of the first rung; every rung has twice those of the one before
+    double minutes_max = 90;  ///< of all rungs together
+    unsigned finalists = 1;   ///< of each contender
+};
+
+/// Figures of synchronous modes put together from rounds to target and round time.
+struct CompositionPlan {
+    double epochs = 0.25;  ///< of the short runs that measure the round time at a rate
+};
+
+enum class NetworkChoice { automatic, testbed, paced };
+
+struct TestbedPlan {
+    NetworkChoice use = NetworkChoice::automatic;
+    std::string name = "compare";
+    std::optional<double> cpus;  ///< share of one core per machine
+};
+
+struct Plan {
+    std::string file;
+    std::string text;  ///< as it was read
+    std::vector<std::string> overrides;
+    std::string name;
+    ConfigValue cluster;
+    std::string cluster_file;  ///< where it stands, which relative paths in it start from
+    Variant settings;          ///< keys of the cluster file, for all cells
+    std::vector<double> target_accuracy;
+    std::vector<std::size_t> machines;
+    std::vector<Rate> rates;
+    std::vector<std::uint64_t> seeds;
+    std::vector<double> learning_rates;
+    std::vector<std::size_t> batch_per_peer;
+    double epochs = 1;
+    double evaluate_every = 0.25;  ///< epochs between two points of a curve
+    std::vector<Contender> modes;
+    /// Names of contenders, or modes, that the others are given as a ratio to.
+    std::vector<std::string> baselines;
+    std::optional<ScreeningPlan> screening;
+    std::optional<CompositionPlan> composition;
+    TestbedPlan testbed;
+    double cell_minutes_max = 120;
+    std::string output;  ///< folder, absolute
+};
+
+/// Reads and checks a plan and the `--set` overrides. Throws StartupError "file:line:column: key:
+/// expected ..., found ...". What is wrong with the cluster file itself is found by resolve().
+Plan read_plan(const std::string& file, const std::vector<std::string>& overrides);
+Plan read_plan_text(const std::string& text, const std::string& file,
+                    const std::vector<std::string>& overrides);
+
+}  // namespace ako

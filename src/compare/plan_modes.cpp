@@ -1,0 +1,161 @@
+#include "src/compare/plan_modes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ako/error.h"
+#include "src/config/field_types.h"
+#include "src/config/fields.h"
+#include "src/config/unknown_keys.h"
+
+namespace ako {
+
+namespace {
+
+constexpr std::size_t contenders_max = 16;
+constexpr std::size_t variants_max = 256;
+
+/// Keys that a cell sets itself, with the key of the plan to be used instead.
+const std::vector<std::pair<std::string, std::string>> taken_keys = {
+    {"exchange.mode", "modes"},
+    {"training.learning_rate", "learning_rates"},
+    {"training.batch_per_peer", "batch_per_peer"},
+    {"training.epochs", "epochs"},
+    {"training.evaluate_every", "evaluate_every"},
+    {"training.target_accuracy", "target_accuracy"},
+    {"exchange.egress_mbit_max", "rates_mbit"},
+    {"exchange.link_mbit", "rates_mbit"},
+    {"seed", "seeds"},
+    {"run", "name"},
+    {"output", "output"},
+    {"peers", "machines"}};
+
+/// A key of the cluster file and what the plan gives for it.
+struct GivenKey {
+    std::string key;
+    const ConfigValue* value;
+};
+
+/// Nested groups as keys with dots; of a key given twice the later, which is from the command line.
+void flatten(const ConfigValue& map, const std::string& prefix, std::vector<GivenKey>& keys) {
+    for (const ConfigEntry& entry : map.entries) {
+        const std::string key = prefix + entry.key;
+        const bool group =
+            std::any_of(known_keys().begin(), known_keys().end(), [&](const std::string& known) {
+                return known.starts_with(key + ".") && known.find('*') == std::string::npos;
+            });
+        if (group && entry.value.kind == ConfigValue::Kind::map) {
+            flatten(entry.value, key + ".", keys);
+            continue;
+        }
+        for (const auto& [taken, instead] : taken_keys) {
+            if (key == taken)
+                throw StartupError(
+                    fmt::format("{}: {}: a comparison sets it itself", entry.where, key),
+                    fmt::format("use the plan's {}", instead));
+        }
+        std::erase_if(keys, [&](const GivenKey& other) { return other.key == key; });
+        keys.push_back({key, &entry.value});
+    }
+}
+
+std::vector<std::string> values_of(const GivenKey& given) {
+    if (given.value->kind != ConfigValue::Kind::list) return {yaml_text(*given.value)};
+    std::vector<std::string> values;
+    for (const ConfigEntry& entry : given.value->entries) values.push_back(yaml_text(entry.value));
+    if (values.empty())
+        refuse(given.value->where, given.key, "a value or a list of them", "an empty list");
+    return values;
+}
+
+std::vector<Variant> combinations(const std::vector<GivenKey>& keys, const std::string& where,
+                                  const std::string& path) {
+    std::vector<Variant> variants{{}};
+    for (const GivenKey& given : keys) {
+        std::vector<Variant> longer;
+        for (const Variant& variant : variants) {
+            for (const std::string& value : values_of(given)) {
+                longer.push_back(variant);
+                longer.back().push_back({given.key, value});
+            }
+        }
+        variants = std::move(longer);
+        if (variants.size() > variants_max)
+            refuse(where, path, fmt::format("at most {} variants", variants_max), "more");
+    }
+    return variants;
+}
+
+Contender read_contender(const ConfigEntry& entry) {
+    const std::string path = "modes." + entry.key;
+    Contender contender;
+    contender.name = contender.mode = entry.key;
+    contender.where = entry.where;
+    ConfigValue value = entry.value;
+    const std::string expected = "{}, best, or keys of the cluster file with their values";
+    if (value.kind == ConfigValue::Kind::null) return contender;
+    if (value.kind == ConfigValue::Kind::scalar && value.text == "best") {
+        if (contender.mode != "parameter-server")
+            refuse(value.where, path, "keys and values", "best",
+                   "`best` stands for all parameter servers; of other modes list the variants");
+        contender.every_server = true;
+        return contender;
+    }
+    if (value.kind != ConfigValue::Kind::map)
+        refuse(value.where, path, expected, value.description());
+    if (const ConfigEntry* mode = value.find("mode")) {
+        contender.mode = read_text(mode->value, path + ".mode", "the mode");
+        std::erase_if(value.entries, [](const ConfigEntry& one) { return one.key == "mode"; });
+    }
+    std::vector<GivenKey> keys;
+    flatten(value, "", keys);
+    contender.variants = combinations(keys, value.where, path);
+    return contender;
+}
+
+}  // namespace
+
+std::string yaml_text(const ConfigValue& value) {
+    std::string text;
+    switch (value.kind) {
+        case ConfigValue::Kind::null:
+            return "null";
+        case ConfigValue::Kind::scalar:
+            return value.quoted ? quote(value.text) : value.text;
+        case ConfigValue::Kind::list:
+            for (const ConfigEntry& entry : value.entries)
+                text += (text.empty() ? "" : ", ") + yaml_text(entry.value);
+            return "[" + text + "]";
+        case ConfigValue::Kind::map:
+            for (const ConfigEntry& entry : value.entries)
+                text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", entry.key,
+                                    yaml_text(entry.value));
+            return "{" + text + "}";
+    }
+    return text;
+}
+
+std::vector<Contender> read_modes(const ConfigValue& value) {
+    const std::string expected =
+        fmt::format("1 to {} names of modes, each with its variants", contenders_max);
+    if (value.kind != ConfigValue::Kind::map || value.entries.empty() ||
+        value.entries.size() > contenders_max)
+        refuse(value.where, "modes", expected, value.description());
+    std::vector<Contender> contenders;
+    for (const ConfigEntry& entry : value.entries) contenders.push_back(read_contender(entry));
+    return contenders;
+}
+
+Variant read_assignments(const ConfigValue& value, const std::string& path) {
+    if (value.kind != ConfigValue::Kind::map)
+        refuse(value.where, path, "keys and values", value.description());
+    std::vector<GivenKey> keys;
+    flatten(value, "", keys);
+    Variant assignments;
+    for (const GivenKey& given : keys) assignments.push_back({given.key, yaml_text(*given.value)});
+    return assignments;
+}
+
+}  // namespace ako

@@ -1,0 +1,78 @@
+#include "src/compare/provenance.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "src/system/child_process.h"
+
+namespace ako {
+
+namespace {
+
+constexpr double command_seconds_max = 20;
+
+/// What follows the mark in the first line of a file that begins with `key`.
+std::string value_in(const std::string& file, const std::string& key, char mark) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with(key)) continue;
+        std::string value = line.substr(line.find(mark) + 1);
+        value.erase(0, value.find_first_not_of(" \t\""));
+        value.erase(value.find_last_not_of(" \t\"") + 1);
+        return value;
+    }
+    return "unknown";
+}
+
+std::string first_line(const CommandOutput& output) {
+    return output.exit == 0 ? output.text.substr(0, output.text.find('\n')) : "";
+}
+
+std::string kernel() {
+    utsname names{};
+    uname(&names);
+    return fmt::format("{} {}, {}", names.sysname, names.release, names.machine);
+}
+
+std::string memory() {
+    const double bytes =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024));
+}
+
+}  // namespace
+
+std::string commit_of(const std::string& program) {
+    const std::string folder = std::filesystem::path(program).parent_path().string();
+    const std::string commit =
+        first_line(run_command({"git", "-C", folder, "rev-parse", "HEAD"}, command_seconds_max));
+    if (commit.empty()) return "unknown";
+    const CommandOutput changes =
+        run_command({"git", "-C", folder, "status", "--porcelain", "--untracked-files=no"},
+                    command_seconds_max);
+    return changes.text.empty() ? commit : commit + " + changes";
+}
+
+std::vector<ProvenanceLine> provenance(const std::string& commit) {
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    return {{"processor", value_in("/proc/cpuinfo", "model name", ':')},
+            {"cores", fmt::to_string(std::thread::hardware_concurrency())},
+            {"memory", memory()},
+            {"kernel", kernel()},
+            {"system", value_in("/etc/os-release", "PRETTY_NAME", '=')},
+            {"ako", AKO_VERSION},
+            {"commit", commit},
+            {"compiler", "g++ " __VERSION__},
+            {"plots by", first_line(run_command({"gnuplot", "--version"}, command_seconds_max))},
+            {"report written", fmt::format("{:%Y-%m-%d %H:%M:%S %Z}", fmt::localtime(now))}};
+}
+
+}  // namespace ako

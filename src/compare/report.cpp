@@ -1,0 +1,239 @@
+#include "src/compare/report.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "src/compare/charts.h"
+#include "src/compare/csv.h"
+#include "src/compare/figure_text.h"
+#include "src/compare/html.h"
+#include "src/compare/provenance.h"
+#include "src/compare/report_tables.h"
+#include "src/system/whole_file.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the pages are made of.
+struct Material {
+    const Plan& plan;
+    const ResultSet& results;
+    const std::vector<Screening> screenings;
+    const std::vector<Outcome> outcomes;
+    const std::vector<CompositionCheck> checks;
+    const std::vector<FailedCell> failed;
+    const std::string network;
+    const std::string commit;
+};
+
+std::string paragraph(const std::string& text) {
+    return fmt::format("<p>{}</p>\n", html_text(text));
+}
+
+template <class List, class Write>
+std::string joined(const List& list, Write write) {
+    std::string text;
+    for (const auto& one : list) text += (text.empty() ? "" : ", ") + write(one);
+    return text;
+}
+
+bool any_composed(const Material& material) {
+    for (const Outcome& outcome : material.outcomes) {
+        if (outcome.composed) return true;
+    }
+    return false;
+}
+
+std::string opening(const Material& material) {
+    const Plan& plan = material.plan;
+    const std::string modes = joined(plan.modes, [](const auto& one) { return one.name; });
+    const std::string rates = joined(plan.rates, [](const auto& one) { return one.text(); });
+    const std::string seeds = joined(plan.seeds, [](auto one) { return fmt::to_string(one); });
+    std::string text = fmt::format("<h1>{}</h1>\n", html_text(plan.name));
+    text += fmt::format(
+        "<p class=\"soft\">{} at {}; seeds {}; {:g} epochs. {} cells run, {} of them failed.</p>\n",
+        html_text(modes), html_text(rates), seeds, plan.epochs, material.results.all().size(),
+        material.failed.size());
+    text +=
+        "<nav aria-label=\"Sections\"><a href=\"#times\">Times</a><a href=\"#figures\">Figures</a>"
+        "<a href=\"#screening\">How the best were found</a><a href=\"#rules\">Rules</a>"
+        "<a href=\"#failed\">Failed cells</a><a href=\"#repeat\">To repeat it</a></nav>\n";
+    text += paragraph("Network: " + material.network + ".");
+    return text;
+}
+
+std::string charts(const Material& material, const Setting& setting) {
+    const Plan& plan = material.plan;
+    std::string text = "<div class=\"plots\">\n";
+    for (const Chart& chart : charts_of(plan, material.outcomes, setting)) {
+        const std::string file = fmt::format("{}/plots/{}.svg", plan.output, chart.name);
+        draw_plot(chart.plot, file);
+        text += fmt::format("<figure role=\"img\" aria-label=\"{}\">{}</figure>\n",
+                            html_text(chart.plot.title), inline_svg(file, chart.name));
+    }
+    return text + "</div>\n";
+}
+
+std::string times(const Material& material) {
+    const Plan& plan = material.plan;
+    std::string text = "<h2 id=\"times\">Time to a test accuracy</h2>\n";
+    const std::vector<Setting> settings = settings_of(plan);
+    for (const Setting& setting : settings) {
+        text += fmt::format("<h3>{}</h3>\n", html_text(setting.text()));
+        for (std::size_t k = 0; k < plan.target_accuracy.size(); ++k)
+            text += glance_table(plan, material.outcomes, setting, k);
+        if (any_composed(material))
+            text += paragraph(
+                "* composed: the rounds of full runs at another rate times the time "
+                "a round takes at this one; see the rules.");
+        text += charts(material, setting);
+        for (std::size_t k = 0; k < plan.target_accuracy.size(); ++k)
+            text += target_table(plan, material.outcomes, setting, k);
+    }
+    return text + paragraph(
+                      "Ratios are times: below 1 this contender is the faster one, above 1 the "
+                      "slower. Lines are medians over seeds, bands and whiskers their range; "
+                      "dashed lines are composed. The vertical axis of an accuracy is its "
+                      "distance from 100 %, logarithmic; so is that of time.");
+}
+
+std::string figures(const Material& material) {
+    std::string text = "<h2 id=\"figures\">What the machines did</h2>\n";
+    for (const Setting& setting : settings_of(material.plan)) {
+        text += fmt::format("<h3>{}</h3>\n", html_text(setting.text()));
+        text += figures_table(material.plan, material.outcomes, setting);
+    }
+    return text;
+}
+
+std::string screening(const Material& material) {
+    const Plan& plan = material.plan;
+    std::string text = "<h2 id=\"screening\">How the best of each mode was found</h2>\n";
+    if (!plan.screening) {
+        text += paragraph(
+            "There was no screening: every variant ran with every learning rate, seed "
+            "and rate of the network, and the best of each mode at each rate is shown.");
+    } else {
+        text += paragraph(fmt::format(
+            "Successive halving at {} with seed {}: all candidates ran {:g} epochs, the better "
+            "half "
+            "twice as many, and so on, until {} of each mode were left; at most {:g} minutes in "
+            "all. Better is who reaches the higher target, of those who reaches it earlier; where "
+            "none is reached, who is more accurate at the moment at which the first of them ends.",
+            plan.screening->rate.text(), plan.seeds.front(), plan.screening->epochs,
+            plan.screening->finalists, plan.screening->minutes_max));
+    }
+    for (const Screening& one : material.screenings) {
+        if (one.rows.size() > 1 && plan.screening) text += screening_table(plan, one);
+    }
+    return text;
+}
+
+/// Which commits ran the cells that are shown.
+std::set<std::string> commits(const ResultSet& results) {
+    std::set<std::string> found;
+    for (const auto& [text, done] : results.all()) found.insert(done.result.commit);
+    return found;
+}
+
+std::string rules(const Material& material) {
+    const Plan& plan = material.plan;
+    const std::string grid =
+        joined(plan.learning_rates, [](double rate) { return fmt::format("{}", rate); });
+    std::vector<std::string> list = {
+        "Every mode has the same number of machines. A machine that is a parameter server and "
+        "nothing else counts as one, so that one fewer trains.",
+        fmt::format("The learning rate was chosen for every mode from the same grid: {}.", grid),
+        "Parameter servers, where `best` is asked for, are the best of 1 to n servers, dedicated "
+        "and co-located, each with BSP, SSP 1, SSP 3 and async.",
+        "All modes start from equal parameters: they come from the seed alone.",
+        "Test accuracy is measured the same way for all, on snapshots that are evaluated after the "
+        "run, so that nobody computes less because it evaluates. A time to a target is "
+        "interpolated "
+        "between two snapshots.",
+        "Figures are medians over seeds, with their range. A seed that failed or never reached the "
+        "target counts as later than all others.",
+        fmt::format("Network: {}.", material.network)};
+    if (plan.composition)
+        list.push_back(
+            "Synchronous modes (ring, BSP parameter server, local SGD) take the same rounds to a "
+            "target at every rate. Where there are several rates they ran to the end at the "
+            "fastest "
+            "one, and figures marked * are those rounds times the time of a round, measured at the "
+            "rate in a shorter run.");
+    std::string text = "<h2 id=\"rules\">Rules</h2>\n<ul>\n";
+    for (const std::string& rule : list) text += fmt::format("<li>{}</li>\n", html_text(rule));
+    text += "</ul>\n";
+    if (!material.checks.empty()) text += checks_table(material.checks);
+    return text;
+}
+
+std::string failures(const Material& material) {
+    std::string text = "<h2 id=\"failed\">Failed cells</h2>\n";
+    if (material.failed.empty()) return text + paragraph("None.");
+    return text + failures_table(material.failed);
+}
+
+std::string command_of(const Plan& plan) {
+    std::string command = "ako compare " + plan.file;
+    for (const std::string& override_text : plan.overrides)
+        command += fmt::format(" --set '{}'", override_text);
+    return command;
+}
+
+std::string repetition(const Material& material) {
+    const Plan& plan = material.plan;
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const ProvenanceLine& line : provenance(material.commit)) {
+        HtmlCell what{html_text(line.what)};
+        what.header = true;
+        rows.push_back({what, {html_text(line.value)}});
+    }
+    std::string text = "<h2 id=\"repeat\">To repeat it</h2>\n";
+    text += fmt::format("<pre>{}</pre>\n", html_text(command_of(plan)));
+    text += paragraph(
+        "Every cell has a folder below cells/, in which cluster.yaml repeats it alone "
+        "with `ako launch`. The figures of this page are in the CSV files beside it.");
+    const std::set<std::string> all = commits(material.results);
+    if (all.size() > 1)
+        text += paragraph("The cells were run by different commits: " +
+                          joined(all, [](const std::string& one) { return one; }) + ".");
+    text += html_table("", {"machine", ""}, rows);
+    text += fmt::format("<h3>The plan</h3>\n<pre>{}</pre>\n", html_text(plan.text));
+    if (plan.cluster_file != plan.file) text += paragraph("Its cluster file: " + plan.cluster_file);
+    return text;
+}
+
+}  // namespace
+
+std::string write_report(const Plan& plan, const ResultSet& results, const std::string& network,
+                         const std::string& commit) {
+    const Material material{plan,
+                            results,
+                            screenings(plan, results),
+                            outcomes_of(plan, results),
+                            composition_checks(plan, results),
+                            failed_cells(results),
+                            network,
+                            commit};
+    std::error_code error;
+    fs::remove_all(plan.output + "/plots", error);  // those of a plan that was changed
+    fs::create_directories(plan.output + "/plots", error);
+    const std::string body = opening(material) + times(material) + figures(material) +
+                             screening(material) + rules(material) + failures(material) +
+                             repetition(material);
+    write_whole_file(plan.output + "/targets.csv", targets_csv(plan, material.outcomes));
+    write_whole_file(plan.output + "/figures.csv", figures_csv(material.outcomes));
+    write_whole_file(plan.output + "/curves.csv", curves_csv(material.outcomes));
+    write_whole_file(plan.output + "/cells.csv", cells_csv(results));
+    const std::string file = plan.output + "/report.html";
+    write_whole_file(file, html_page(plan.name, body));
+    return file;
+}
+
+}  // namespace ako

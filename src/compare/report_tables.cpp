@@ -1,0 +1,280 @@
+#include "src/compare/report_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/compare/charts.h"
+#include "src/compare/figure_text.h"
+#include "src/compare/html.h"
+#include "src/compare/svg_plot.h"
+
+namespace ako {
+
+namespace {
+
+/// Ratios nearer to 1 than this are neither a win nor a loss: seeds differ by as much.
+constexpr double even_margin = 0.02;
+
+HtmlCell text_cell(const std::string& text) { return {html_text(text)}; }
+HtmlCell number_cell(const std::string& text) { return {html_text(text), true}; }
+
+HtmlCell contender_cell(const Plan& plan, const std::string& contender) {
+    HtmlCell cell;
+    cell.html =
+        fmt::format("<span class=\"swatch\" style=\"background: var(--series-{})\"></span>{}",
+                    colour_of(plan, contender) % series_colours(), html_text(contender));
+    cell.header = true;
+    return cell;
+}
+
+const Outcome* best_of(const std::vector<Outcome>& outcomes, const std::string& contender,
+                       const Setting& setting, const Rate& rate) {
+    for (const Outcome& outcome : outcomes) {
+        if (outcome.best && outcome.candidate.contender == contender &&
+            outcome.setting == setting && outcome.rate == rate)
+            return &outcome;
+    }
+    return nullptr;
+}
+
+std::vector<const Outcome*> best_at(const Plan& plan, const std::vector<Outcome>& outcomes,
+                                    const Setting& setting, const Rate& rate) {
+    std::vector<const Outcome*> found;
+    for (const Contender& contender : plan.modes) {
+        const Outcome* outcome = best_of(outcomes, contender.name, setting, rate);
+        if (outcome != nullptr) found.push_back(outcome);
+    }
+    return found;
+}
+
+std::string composed_mark(const Outcome& outcome) { return outcome.composed ? " *" : ""; }
+
+HtmlCell ratio_cell(const std::optional<double>& ratio, bool itself) {
+    if (itself) return number_cell("1");
+    if (!ratio) return number_cell(no_figure);
+    const char* kind = *ratio < 1 - even_margin   ? "win"
+                       : *ratio > 1 + even_margin ? "loss"
+                                                  : "soft";
+    return {fmt::format("<span class=\"{}\">{:.2f}</span>", kind, *ratio), true};
+}
+
+std::vector<std::string> baselines_here(const Plan& plan) {
+    std::vector<std::string> names = plan.baselines;
+    std::erase_if(names, [&](const std::string& name) {
+        return std::none_of(plan.modes.begin(), plan.modes.end(), [&](const Contender& one) {
+            return one.name == name || one.mode == name;
+        });
+    });
+    return names;
+}
+
+/// The cell of the rate, in the first of its rows only.
+void add_rate(std::vector<HtmlCell>& row, const Rate& rate, std::size_t place, std::size_t rows) {
+    if (place > 0) return;
+    HtmlCell cell = text_cell(rate.text());
+    cell.header = true;
+    cell.rows = rows;
+    row.push_back(cell);
+}
+
+std::string words_or_dash(const Variant& variant) {
+    const std::string words = variant_text(variant);
+    return words.empty() ? no_figure : words;
+}
+
+std::vector<HtmlCell> figures_of(const Outcome& outcome) {
+    constexpr double to_kilobytes = 1e-3;
+    const auto number = [&](std::optional<double> RunFigures::*which, int digits,
+                            double scale = 1) {
+        return number_cell(figure_text(outcome.figure(which), digits, scale));
+    };
+    const std::optional<double> mean = outcome.egress_share(&RunFigures::egress_mbit);
+    const std::optional<double> busiest = outcome.egress_share(&RunFigures::egress_mbit_busiest);
+    return {number(&RunFigures::images_per_s, 0),
+            number_cell(percent_text(outcome.figure(&RunFigures::compute_share), 0)),
+            number(&RunFigures::gradient_ms, 1),
+            number(&RunFigures::wait_ms, 1),
+            number(&RunFigures::cpu_ms_per_round, 1),
+            number(&RunFigures::egress_bytes_per_round, 0, to_kilobytes),
+            number(&RunFigures::ingress_bytes_per_round, 0, to_kilobytes),
+            number_cell(percent_text(mean, 0)),
+            number_cell(percent_text(busiest, 0)),
+            number(&RunFigures::partitions, 1),
+            number(&RunFigures::staleness_rounds, 1),
+            number(&RunFigures::round_ms_p10, 1),
+            number(&RunFigures::round_ms_p50, 1),
+            number(&RunFigures::round_ms_p90, 1),
+            number(&RunFigures::round_ms_p99, 1)};
+}
+
+HtmlCell screening_cell(const ScreeningRow& row) {
+    if (row.result == nullptr) return text_cell(no_figure);
+    std::string text = row.result->failed
+                           ? std::string("<span class=\"failed\">failed</span>")
+                           : html_text(fmt::format(
+                                 "{} after {:.3g}",
+                                 percent_text(row.result->curve.best_accuracy(), 2), row.epochs));
+    if (row.finalist) text = fmt::format("<strong>{}</strong> (chosen)", text);
+    return {text};
+}
+
+}  // namespace
+
+std::string glance_table(const Plan& plan, const std::vector<Outcome>& outcomes,
+                         const Setting& setting, std::size_t target_index) {
+    std::vector<std::string> heads = {"mode"};
+    for (const Rate& rate : plan.rates) heads.push_back(rate.text());
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const Contender& contender : plan.modes) {
+        std::vector<HtmlCell> row = {contender_cell(plan, contender.name)};
+        for (const Rate& rate : plan.rates) {
+            const Outcome* outcome = best_of(outcomes, contender.name, setting, rate);
+            double shortest = 0;
+            for (const Outcome* other : best_at(plan, outcomes, setting, rate)) {
+                const std::optional<Spread>& seconds = other->targets[target_index].seconds;
+                if (seconds && (shortest == 0 || seconds->median < shortest))
+                    shortest = seconds->median;
+            }
+            if (outcome == nullptr) {
+                row.push_back(number_cell(no_figure));
+                continue;
+            }
+            const TargetReach& reach = outcome->targets[target_index];
+            std::string text = html_text(reach_text(reach) + composed_mark(*outcome));
+            if (reach.seconds && reach.seconds->median == shortest)
+                text = fmt::format("<strong>{}</strong>", text);
+            row.push_back({text, true});
+        }
+        rows.push_back(std::move(row));
+    }
+    return html_table(
+        fmt::format("Time to {:g} % test accuracy: median over seeds (range). The shortest of each "
+                    "rate is bold.",
+                    plan.target_accuracy[target_index] * 100),
+        heads, rows);
+}
+
+std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
+                         const Setting& setting, std::size_t target_index) {
+    const std::vector<std::string> baselines = baselines_here(plan);
+    std::vector<std::string> heads = {"rate", "mode", "variant", "learning rate", "time"};
+    for (const std::string& name : baselines) heads.push_back("time / best " + name);
+    for (const char* head : {"rounds", "best accuracy"}) heads.emplace_back(head);
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const Rate& rate : plan.rates) {
+        const std::vector<const Outcome*> here = best_at(plan, outcomes, setting, rate);
+        for (std::size_t k = 0; k < here.size(); ++k) {
+            const Outcome& outcome = *here[k];
+            const TargetReach& reach = outcome.targets[target_index];
+            std::vector<HtmlCell> row;
+            add_rate(row, rate, k, here.size());
+            row.push_back(contender_cell(plan, outcome.candidate.contender));
+            row.push_back(text_cell(words_or_dash(outcome.candidate.variant)));
+            row.push_back(number_cell(fmt::format("{}", outcome.candidate.learning_rate)));
+            row.push_back(number_cell(reach_text(reach) + composed_mark(outcome)));
+            for (const std::string& name : baselines) {
+                const Outcome* baseline = baseline_of(outcomes, name, outcome);
+                row.push_back(ratio_cell(ratio_to(baseline, outcome, target_index),
+                                         baseline == &outcome && reach.seconds.has_value()));
+            }
+            row.push_back(number_cell(reach.rounds ? fmt::format("{:.0f}", reach.rounds->median)
+                                                   : no_figure));
+            row.push_back(number_cell(percent_text(
+                outcome.accuracy ? std::optional(outcome.accuracy->median) : std::nullopt, 2)));
+            rows.push_back(std::move(row));
+        }
+    }
+    return html_table(
+        fmt::format("To {:g} % test accuracy", plan.target_accuracy[target_index] * 100), heads,
+        rows);
+}
+
+std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes,
+                          const Setting& setting) {
+    const std::vector<std::string> heads = {"rate",
+                                            "mode",
+                                            "images/s",
+                                            "compute share",
+                                            "gradient ms",
+                                            "wait ms",
+                                            "CPU ms per round",
+                                            "sent kB per round",
+                                            "received kB per round",
+                                            "egress / achievable",
+                                            "of the busiest peer",
+                                            "P",
+                                            "staleness",
+                                            "round ms: 10 %",
+                                            "50 %",
+                                            "90 %",
+                                            "99 %"};
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const Rate& rate : plan.rates) {
+        const std::vector<const Outcome*> here = best_at(plan, outcomes, setting, rate);
+        for (std::size_t k = 0; k < here.size(); ++k) {
+            std::vector<HtmlCell> row;
+            add_rate(row, rate, k, here.size());
+            row.push_back(contender_cell(plan, here[k]->candidate.contender));
+            for (HtmlCell& cell : figures_of(*here[k])) row.push_back(std::move(cell));
+            rows.push_back(std::move(row));
+        }
+    }
+    return html_table(
+        "Images are of all peers together; the rest is of one peer, in the mean. P is the observed "
+        "number of rounds in which one cycle over the parameters is sent; staleness is in rounds. "
+        "Medians over seeds.",
+        heads, rows);
+}
+
+std::string screening_table(const Plan& plan, const Screening& screening) {
+    std::vector<std::string> heads = {"variant"};
+    for (const double rate : plan.learning_rates) heads.push_back(fmt::format("{}", rate));
+    std::vector<Variant> variants;
+    for (const ScreeningRow& row : screening.rows) {
+        if (std::find(variants.begin(), variants.end(), row.candidate.variant) == variants.end())
+            variants.push_back(row.candidate.variant);
+    }
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const Variant& variant : variants) {
+        HtmlCell head = text_cell(words_or_dash(variant));
+        head.header = true;
+        std::vector<HtmlCell> row = {head};
+        for (const double rate : plan.learning_rates) {
+            const auto found = std::find_if(
+                screening.rows.begin(), screening.rows.end(), [&](const ScreeningRow& one) {
+                    return one.candidate.variant == variant && one.candidate.learning_rate == rate;
+                });
+            row.push_back(screening_cell(*found));
+        }
+        rows.push_back(std::move(row));
+    }
+    return html_table(fmt::format("{}, {}: best test accuracy and the epochs of its last run, by "
+                                  "learning rate{}",
+                                  screening.contender, screening.setting.text(),
+                                  screening.cut_off ? " (cut off: the time was over)" : ""),
+                      heads, rows);
+}
+
+std::string checks_table(const std::vector<CompositionCheck>& checks) {
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const CompositionCheck& check : checks)
+        rows.push_back(
+            {text_cell(check.candidate.text()), text_cell(check.setting.text()),
+             text_cell(check.rate.text()), number_cell(fmt::format("{:g} %", check.target * 100)),
+             number_cell(seconds_text(check.composed_seconds)),
+             number_cell(seconds_text(check.measured_seconds)),
+             number_cell(fmt::format("{:.3f}", check.composed_seconds / check.measured_seconds))});
+    return html_table(
+        "Full runs of one seed beside what was composed for it",
+        {"what", "setting", "rate", "target", "composed", "measured", "composed / measured"}, rows);
+}
+
+std::string failures_table(const std::vector<FailedCell>& failed) {
+    std::vector<std::vector<HtmlCell>> rows;
+    for (const FailedCell& one : failed)
+        rows.push_back({text_cell(one.cell.text()), text_cell(one.why)});
+    return html_table("Kept as failed; --retry-failed runs them again", {"cell", "why"}, rows);
+}
+
+}  // namespace ako

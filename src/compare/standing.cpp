@@ -1,0 +1,97 @@
+#include "src/compare/standing.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace ako {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+/// Of values of which some may be "never".
+std::optional<Spread> spread_of_reached(const std::vector<double>& values) {
+    std::vector<double> reached = values;
+    std::erase(reached, never);
+    const std::optional<Spread> all = spread_of(values);
+    const std::optional<Spread> those = spread_of(reached);
+    if (!all || !those || all->median == never) return std::nullopt;
+    return Spread{all->median, those->low, those->high, those->count};
+}
+
+struct Standing {
+    bool ran = false;
+    double target = 0;  ///< the highest that was reached; 0: none
+    double seconds = never;
+    double accuracy = 0;
+};
+
+/// The moment at which the first of the candidates had ended.
+double first_end(const std::vector<SeedCurves>& candidates) {
+    double seconds = never;
+    for (const SeedCurves& seeds : candidates) {
+        for (const Curve& curve : seeds) {
+            if (!curve.points.empty()) seconds = std::min(seconds, curve.points.back().seconds);
+        }
+    }
+    return seconds;
+}
+
+Standing standing_of(const SeedCurves& seeds, const std::vector<double>& targets, double moment) {
+    Standing standing;
+    std::vector<double> accuracies;
+    for (const Curve& curve : seeds) accuracies.push_back(curve.accuracy_at_seconds(moment));
+    standing.ran = std::any_of(seeds.begin(), seeds.end(),
+                               [](const Curve& curve) { return !curve.points.empty(); });
+    if (const std::optional<Spread> spread = spread_of(accuracies))
+        standing.accuracy = spread->median;
+    for (const double target : targets) {
+        const TargetReach reach = target_reach(seeds, target);
+        if (!reach.seconds || target < standing.target) continue;
+        standing.target = target;
+        standing.seconds = reach.seconds->median;
+    }
+    return standing;
+}
+
+bool better(const Standing& left, const Standing& right) {
+    if (left.ran != right.ran) return left.ran;
+    if (left.target != right.target) return left.target > right.target;
+    if (left.seconds != right.seconds) return left.seconds < right.seconds;
+    return left.accuracy > right.accuracy;
+}
+
+}  // namespace
+
+TargetReach target_reach(const std::vector<Curve>& seeds, double target) {
+    TargetReach reach;
+    reach.target = target;
+    reach.count = seeds.size();
+    std::vector<double> seconds, rounds;
+    for (const Curve& curve : seeds) {
+        const std::optional<Reach> reached = curve.reach(target);
+        reach.reached += reached ? 1 : 0;
+        seconds.push_back(reached ? reached->seconds : never);
+        rounds.push_back(reached ? reached->round : never);
+    }
+    reach.seconds = spread_of_reached(seconds);
+    reach.rounds = spread_of_reached(rounds);
+    return reach;
+}
+
+std::vector<std::size_t> ranking(const std::vector<SeedCurves>& candidates,
+                                 const std::vector<double>& targets) {
+    const double moment = first_end(candidates);
+    std::vector<Standing> standings;
+    for (const SeedCurves& seeds : candidates)
+        standings.push_back(standing_of(seeds, targets, moment));
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        return better(standings[left], standings[right]);
+    });
+    return order;
+}
+
+}  // namespace ako

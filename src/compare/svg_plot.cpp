@@ -1,0 +1,217 @@
+#include "src/compare/svg_plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "ako/error.h"
+#include "src/system/child_process.h"
+#include "src/system/whole_file.h"
+
+namespace ako {
+
+namespace {
+
+constexpr double gnuplot_seconds_max = 60;
+// Of the frame and its text, and of the grid: told apart from all colours of lines, for the page
+// gives them its own.
+constexpr const char* ink = "#1f2328";
+constexpr const char* faint = "#d0d7de";
+// Okabe and Ito's colours, which those who see few colours can tell apart, without the yellow,
+// which is lost on white.
+constexpr std::array<const char*, 8> series = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                               "#8c6d00", "#56b4e9", "#6f4e9c", "#5c5c5c"};
+
+/// Errors of tests that get a tick, in percent.
+constexpr std::array<double, 16> error_ticks = {90, 80, 70, 60, 50,  40, 30,  20,
+                                                10, 5,  3,  2,  1.5, 1,  0.7, 0.5};
+
+/// Text between double quotes of gnuplot, with nothing that it would take for markup.
+std::string gnuplot_text(const std::string& text) {
+    std::string safe;
+    for (const char letter : text) {
+        if (letter == '"' || letter == '\\') safe += '\\';
+        if (std::string("_^{}@&~").find(letter) != std::string::npos) safe += "\\\\";
+        safe += letter == '\n' ? ' ' : letter;
+    }
+    return "\"" + safe + "\"";
+}
+
+struct Extent {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+
+    void take(double value) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    bool empty() const { return low > high; }
+};
+
+/// What gnuplot is given as y: for accuracies the error in percent.
+double y_of(const SvgPlot& plot, double value) {
+    constexpr double least_percent = 0.05;  // a logarithm has no zero
+    return plot.accuracy ? std::max(least_percent, (1 - value) * 100) : value;
+}
+
+std::string accuracy_axis(const Extent& y) {
+    std::string ticks;
+    for (const double error : error_ticks)
+        ticks += fmt::format("{}\"{:g} %%\" {}", ticks.empty() ? "" : ", ", 100 - error, error);
+    // From the worst error to the best, so that up is better; a little room above.
+    return fmt::format("set logscale y\nset yrange [{}:{}]\nset ytics ({})\nunset mytics\n",
+                       std::min(95.0, y.high * 1.05), y.low / 1.15, ticks);
+}
+
+std::string axes(const SvgPlot& plot, const Extent& x, const Extent& y) {
+    std::string text;
+    if (plot.x_axis == Axis::logarithmic)
+        text += fmt::format("set logscale x\nset xrange [{}:{}]\n", x.low / 1.05, x.high * 1.05);
+    else if (plot.x_names.empty())
+        text += fmt::format("set xrange [0:{}]\n", x.high * 1.02);
+    if (!plot.x_names.empty()) {
+        std::string ticks;
+        for (std::size_t k = 0; k < plot.x_names.size(); ++k)
+            ticks += fmt::format("{}{} {}", k == 0 ? "" : ", ", gnuplot_text(plot.x_names[k]), k);
+        text += fmt::format("set xtics ({})\nset xrange [-0.4:{}]\n", ticks,
+                            static_cast<double>(plot.x_names.size()) - 0.6);
+    }
+    if (plot.accuracy)
+        text += accuracy_axis(y);
+    else if (plot.y_axis == Axis::logarithmic)
+        text += fmt::format("set logscale y\nset yrange [{}:{}]\n", y.low / 1.3, y.high * 1.3);
+    else
+        text += "set yrange [0:*]\n";
+    return text;
+}
+
+std::string data_block(const SvgPlot& plot, std::size_t number) {
+    std::string text = fmt::format("$line{} << END\n", number);
+    for (const SvgPoint& point : plot.lines[number].points)
+        text += fmt::format("{} {} {} {}\n", point.x, y_of(plot, point.y), y_of(plot, point.low),
+                            y_of(plot, point.high));
+    return text + "END\n";
+}
+
+std::string drawings(const SvgPlot& plot) {
+    std::string text;
+    const auto add = [&text](const std::string& drawing) {
+        text += (text.empty() ? "plot " : ", \\\n     ") + drawing;
+    };
+    for (const double mark : plot.marks)
+        add(fmt::format("{} with lines dashtype 3 lw 1 lc rgb '{}' notitle", y_of(plot, mark),
+                        ink));
+    for (std::size_t k = 0; k < plot.lines.size(); ++k) {
+        if (plot.lines[k].points.empty() || plot.points_only_with_range) continue;
+        add(
+            fmt::format("$line{} using 1:3:4 with filledcurves fs transparent solid 0.18 noborder "
+                        "lc rgb '{}' notitle",
+                        k, series_colour(plot.lines[k].colour)));
+    }
+    for (std::size_t k = 0; k < plot.lines.size(); ++k) {
+        const SvgLine& line = plot.lines[k];
+        if (line.points.empty()) continue;
+        const std::string colour = series_colour(line.colour);
+        if (plot.points_only_with_range)
+            add(
+                fmt::format("$line{} using 1:2:3:4 with yerrorbars lw 1.5 pt 7 ps 0.1 lc rgb '{}' "
+                            "notitle",
+                            k, colour));
+        add(fmt::format(
+            "$line{} using 1:2 with linespoints lw 2 dashtype {} pt 7 ps 0.4 lc rgb '{}' "
+            "title {}",
+            k, line.dashed ? "2" : "1", colour, gnuplot_text(line.label)));
+    }
+    return text;
+}
+
+std::string script_of(const SvgPlot& plot, const std::string& file) {
+    Extent x, y;
+    for (const SvgLine& line : plot.lines) {
+        for (const SvgPoint& point : line.points) {
+            x.take(point.x);
+            for (const double value : {point.y, point.low, point.high}) y.take(y_of(plot, value));
+        }
+    }
+    for (const double mark : plot.marks) y.take(y_of(plot, mark));
+    std::string text = fmt::format(
+        "set terminal svg size 600,400 dynamic enhanced font 'sans-serif,13' background '#ffffff'\n"
+        "set output '{}'\nset encoding utf8\nset title {} textcolor rgb '{}'\n"
+        "set border 3 lc rgb '{}'\nset tics nomirror out textcolor rgb '{}'\n"
+        "set grid lt 1 lw 0.6 lc rgb '{}'\n"
+        "set key below samplen 2.5 spacing 1.1 textcolor rgb '{}'\n"
+        "set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
+        file, gnuplot_text(plot.title), ink, ink, ink, faint, ink, gnuplot_text(plot.x_label), ink,
+        gnuplot_text(plot.y_label), ink);
+    if (x.empty())
+        return text +
+               "unset key\nset label 1 'nothing was reached' at graph 0.4,0.5\n"
+               "plot [0:1][0:1] -1 notitle\n";
+    text += axes(plot, x, y);
+    for (std::size_t k = 0; k < plot.lines.size(); ++k) text += data_block(plot, k);
+    return text + drawings(plot) + "\n";
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+        text.replace(at, from.size(), to);
+}
+
+/// gnuplot writes a colour as rgb( 31,  35,  40) on lines, and as rgb(31,35,40) on text.
+void rename_colour(std::string& svg, const std::string& colour, const std::string& variable) {
+    const unsigned value = static_cast<unsigned>(std::stoul(colour.substr(1), nullptr, 16));
+    const unsigned red = value >> 16, green = (value >> 8) & 0xff, blue = value & 0xff;
+    for (const std::string& written : {fmt::format("rgb({:3}, {:3}, {:3})", red, green, blue),
+                                       fmt::format("rgb({},{},{})", red, green, blue)})
+        replace_all(svg, written, fmt::format("var({}, {})", variable, colour));
+}
+
+}  // namespace
+
+std::string series_colour(std::size_t colour) { return series[colour % series.size()]; }
+
+std::size_t series_colours() { return series.size(); }
+
+void require_gnuplot() {
+    if (run_command({"gnuplot", "--version"}, gnuplot_seconds_max).exit == 0) return;
+    throw StartupError("gnuplot, which draws the plots of the report, is not there",
+                       "deploy/install-deps installs it; by hand: apt-get install gnuplot-nox");
+}
+
+void draw_plot(const SvgPlot& plot, const std::string& file) {
+    const std::string script = file + ".gnuplot";
+    write_whole_file(script, script_of(plot, file));
+    const CommandOutput output = run_command({"gnuplot", script}, gnuplot_seconds_max);
+    if (output.exit != 0)
+        throw StartupError(fmt::format("gnuplot cannot draw {}: {}", script, output.text));
+}
+
+std::string inline_svg(const std::string& file, const std::string& id) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    std::string svg = text.str();
+    svg.erase(0, svg.find("<svg"));
+    // The page has several of them, and a title would be shown over every one.
+    for (const char* name :
+         {"gpDot", "gpPt", "textbox", "greybox", "gnuplot_plot_", "gnuplot_canvas"}) {
+        replace_all(svg, fmt::format("id='{}", name), fmt::format("id='{}-{}", id, name));
+        replace_all(svg, fmt::format("id=\"{}", name), fmt::format("id=\"{}-{}", id, name));
+        replace_all(svg, fmt::format("href='#{}", name), fmt::format("href='#{}-{}", id, name));
+        replace_all(svg, fmt::format("url(#{}", name), fmt::format("url(#{}-{}", id, name));
+    }
+    replace_all(svg, "fill=\"#ffffff\"", "fill=\"none\"");
+    replace_all(svg, "fill=\"black\"", "fill=\"currentColor\"");
+    replace_all(svg, "<title>Gnuplot</title>", "");
+    rename_colour(svg, ink, "--ink");
+    rename_colour(svg, faint, "--faint");
+    for (std::size_t k = 0; k < series.size(); ++k)
+        rename_colour(svg, series[k], fmt::format("--series-{}", k));
+    return svg;
+}
+
+}  // namespace ako

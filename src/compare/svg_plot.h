@@ -1,0 +1,55 @@
+// A plot: lines with bands, drawn by gnuplot as SVG. One thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ako {
+
+struct SvgPoint {
+    double x = 0;
+    double y = 0;
+    double low = 0;  ///< of the band
+    double high = 0;
+};
+
+struct SvgLine {
+    std::string label;
+    std::size_t colour = 0;  ///< by its number: the same for a contender in every plot
+    bool dashed = false;
+    std::vector<SvgPoint> points;
+};
+
+enum class Axis { linear, logarithmic };
+
+struct SvgPlot {
+    std::string title;
+    std::string x_label;
+    std::string y_label;
+    Axis x_axis = Axis::linear;
+    /// y is an accuracy, 0 .. 1, drawn by its distance from 1, so that 98 and 99 % are as far apart
+    /// as 96 and 98.
+    bool accuracy = false;
+    Axis y_axis = Axis::linear;           ///< without `accuracy`
+    std::vector<double> marks;            ///< horizontal lines: the targets
+    std::vector<std::string> x_names;     ///< instead of numbers: of x = 0, 1, ..
+    bool points_only_with_range = false;  ///< whiskers instead of bands
+    std::vector<SvgLine> lines;
+};
+
+/// Throws a StartupError with the remedy if there is no gnuplot.
+void require_gnuplot();
+
+/// Draws it into `file` (SVG on white). Throws a StartupError with gnuplot's words if it fails.
+void draw_plot(const SvgPlot& plot, const std::string& file);
+
+/// The SVG for use inside an HTML page: no head, ids of its own, colours as the page's variables
+/// --ink, --faint, --series-0, ..
+std::string inline_svg(const std::string& file, const std::string& id);
+
+/// Of a line, "#rrggbb".
+std::string series_colour(std::size_t colour);
+/// There are so many; more take them again.
+std::size_t series_colours();
+
+}  // namespace ako

@@ -1,0 +1,132 @@
+#include "src/system/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "ako/error.h"
+
+namespace ako {
+
+namespace {
+
+[[noreturn]] void refuse_start(const std::string& program, const char* what) {
+    throw StartupError(fmt::format("{} cannot be started: {}: {}", program, what,
+                                   std::generic_category().message(errno)),
+                       "is a limit on processes or open files reached (ulimit -a)?");
+}
+
+/// In the child, between fork and exec: nothing but calls that are safe there.
+[[noreturn]] void become(char* const* words, int output_fd, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    setpgid(0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    signal(SIGPIPE, SIG_DFL);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output_fd, STDOUT_FILENO) < 0 ||
+        dup2(output_fd, STDERR_FILENO) < 0)
+        _exit(1);
+    execvp(words[0], words);
+    _exit(ChildProcess::exit_not_found);
+}
+
+double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::string& output_file) {
+    std::vector<std::string> copies = words;
+    std::vector<char*> pointers;
+    pointers.reserve(copies.size() + 1);
+    for (std::string& word : copies) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const int output_fd =
+        open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (output_fd < 0)
+        throw StartupError(fmt::format("{}: cannot be written: {}", output_file,
+                                       std::generic_category().message(errno)));
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0) become(pointers.data(), output_fd, parent);
+    close(output_fd);
+    if (pid_ < 0) refuse_start(words.front(), "fork");
+    ended_fd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+    if (ended_fd_ < 0) {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        refuse_start(words.front(), "pidfd_open");
+    }
+    fcntl(ended_fd_, F_SETFD, FD_CLOEXEC);
+}
+
+ChildProcess::~ChildProcess() {
+    if (!wait_status_) {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    close(ended_fd_);
+}
+
+bool ChildProcess::wait(double seconds) {
+    if (wait_status_) return true;
+    pollfd watched{ended_fd_, POLLIN, 0};
+    poll(&watched, 1, static_cast<int>(std::max(0.0, seconds) * 1e3) + 1);
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) == pid_) wait_status_ = status;
+    return wait_status_.has_value();
+}
+
+void ChildProcess::signal(int number) const {
+    if (!wait_status_) kill(pid_, number);
+}
+
+int ChildProcess::exit() const {
+    const int status = wait_status_.value_or(0);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+CommandOutput run_command(const std::vector<std::string>& words, double seconds) {
+    std::string file = (std::filesystem::temp_directory_path() / "ako-output-XXXXXX").string();
+    const int fd = mkstemp(file.data());
+    if (fd < 0) refuse_start(words.front(), "a temporary file");
+    close(fd);
+    CommandOutput output;
+    {
+        ChildProcess child(words, file);
+        const double until = seconds_now() + seconds;
+        while (!child.wait(until - seconds_now())) {
+            if (seconds_now() < until) continue;
+            child.signal(SIGKILL);
+            child.wait(1);
+        }
+        output.exit = child.exit();
+    }
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    output.text = text.str();
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+    return output;
+}
+
+}  // namespace ako
