@@ -38,6 +38,7 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
 TrainingOutcome Trainer::run() {
     for (;;) {
         if (interrupts_.load() > 0) exchange_.request_stop(StopReason::requested);
+        observer_.reached(RoundMoment::begun);
         Next next = exchange_.begin_round();
         if (next.kind == Next::Kind::stop) return finish(std::move(next.why));
         if (next.kind == Next::Kind::failed) {
@@ -55,16 +56,24 @@ TrainingOutcome Trainer::run() {
 }
 
 Result<void> Trainer::train_round() {
+    observer_.reached(RoundMoment::may_train);
     const Batch batch = batches_.next(settings_.batch_per_peer);
-    const float loss = network_.gradient(
-        batch, exchange_.replica(), gradient_, [this](Range range) { exchange_.await(range); },
-        [this](Range range) { exchange_.gradient_ready(range, gradient_); });
+    const auto await = [this](Range range) {
+        observer_.reached(RoundMoment::await_begun);
+        exchange_.await(range);
+        observer_.reached(RoundMoment::await_ended);
+    };
+    const auto ready = [this](Range range) { exchange_.gradient_ready(range, gradient_); };
+    observer_.reached(RoundMoment::gradient_begun);
+    const float loss = network_.gradient(batch, exchange_.replica(), gradient_, await, ready);
+    observer_.reached(RoundMoment::gradient_ended);
     if (!std::isfinite(loss))
         return fail(Error::Kind::numbers, "the loss of round " +
                                               std::to_string(exchange_.round() + 1) +
                                               " is not finite: nothing of it was sent");
     const RoundResult result{batch.count, loss};
     if (Result<void> ended = exchange_.end_round(gradient_, result); !ended) return ended;
+    observer_.reached(RoundMoment::ended);
     observer_.round_done({exchange_.round(), batch.count, loss, exchange_.progress()});
     return {};
 }
@@ -77,6 +86,8 @@ void Trainer::evaluate_slice() {
         // The end of the budget is evaluated by finish(), on the parameters that all agree on.
         if (!(evaluate || keep) || progress >= 1 || !exchange_.evaluates()) return;
         exchange_.copy_parameters(evaluation_.parameters());
+        observer_.milestone_passed({exchange_.round(), progress, evaluation_.parameters()});
+        if (settings_.evaluate == EvaluateWhen::after) return;
         evaluation_.begin(progress);
         keeps_ = keep;
     }

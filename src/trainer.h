@@ -1,11 +1,13 @@
 // The trainer: the loop that is the same for every mode. begin_round -> next batch -> gradient ->
 // end_round -> record, and in between one slice of the test set where this peer evaluates. What
-// peers say to each other, and where the optimizer runs, is the exchange's business.
+// peers say to each other, and where the optimizer runs, is the exchange's business; what time it
+// is, the observer's.
 // Compute thread only; everything handed in must outlive it.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "ako/settings.h"
 #include "src/checkpoints.h"
 #include "src/evaluation.h"
+#include "src/round_times.h"
 
 namespace ako {
 
@@ -25,11 +28,23 @@ struct RoundReport {
     double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
 };
 
-/// Who wants to know how it goes. Called on the compute thread, between rounds: be quick.
+/// The parameters of a mark of `evaluate_every` or `checkpoint_every`.
+struct Milestone {
+    Round round = 0;
+    double progress = 0;
+    std::span<const float> parameters;  ///< valid during the call
+};
+
+/// Who wants to know how it goes. Called on the compute thread: be quick.
 class TrainingObserver {
   public:
     virtual ~TrainingObserver() = default;
+    /// Several times in every round.
+    virtual void reached(RoundMoment moment) = 0;
     virtual void round_done(const RoundReport& report) = 0;
+    /// Parameters that this peer evaluates from now on, or, with `evaluate: after`, that are to be
+    /// kept until the training is over.
+    virtual void milestone_passed(const Milestone& milestone) = 0;
     /// A verdict that this peer made.
     virtual void evaluation_done(const Verdict& verdict) = 0;
     /// A peer without data begins to serve the others.
@@ -89,7 +104,8 @@ class Trainer {
     /// One round on one batch; an error means its numbers are not finite.
     Result<void> train_round();
     /// Begins an evaluation when progress has passed a mark, goes on with one that is running. A
-    /// checkpoint is an evaluation whose parameters are kept.
+    /// checkpoint is an evaluation whose parameters are kept. With `evaluate: after` the observer
+    /// gets the parameters and that is all.
     void evaluate_slice();
     void judged(const Verdict& verdict);
     TrainingOutcome finish(std::string why);

@@ -17,6 +17,8 @@ enum class LayerKind { conv, max_pool, relu, flatten, dense };
 enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled };
 enum class ScheduleKind { constant, cosine, steps };
+/// When the parameters of a mark are evaluated: while training goes on, or when it is over.
+enum class EvaluateWhen { during, after };
 enum class Rule { anchored, plain };
 /// How peers agree. Each has its implementation in src/modes/.
 enum class Mode { ako, ring, parameter_server, local_sgd, local };
@@ -90,6 +92,7 @@ struct TrainingSettings {
     double epochs = 1;                      ///< samples of all peers / size of the data set
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
+    EvaluateWhen evaluate = EvaluateWhen::during;
     double checkpoint_every = 0;            ///< epochs between checkpoints; 0: none
     unsigned threads = 1;                   ///< of OpenBLAS, per peer
 

@@ -41,6 +41,11 @@ void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::str
     add_overrides(command, overrides);
 }
 
+void add_keep_milestones(CLI::App& command, bool& keep) {
+    command.add_flag("--keep-milestones", keep,
+                     "keep the parameters of training.evaluate: after once they are evaluated");
+}
+
 void add_launch(CLI::App& app, LaunchOptions& options) {
     CLI::App* words = app.add_subcommand(
         "launch", "Train as all peers of the file, on this machine, one process each");
@@ -50,6 +55,7 @@ void add_launch(CLI::App& app, LaunchOptions& options) {
                         "use free ports of 127.0.0.1 instead of the file's addresses");
     words->add_flag("--plain", options.plain,
                     "show rows of text instead of the live view, as in a pipe");
+    add_keep_milestones(*words, options.keep_milestones);
     words
         ->add_option("--in", options.in,
                      "start each peer by this command, which must become what follows it, such as "
@@ -119,6 +125,7 @@ int run_command_line(int count, char** words) {
         ->add_option("--output-dir", train_options.output_dir,
                      "write results here instead of into a new folder")
         ->type_name("FOLDER");
+    add_keep_milestones(*train_words, train_options.keep_milestones);
     train_words->add_option("--report-fd", train_options.report_fd)->group("");
 
     LaunchOptions launch_options;

@@ -14,11 +14,14 @@
 
 #include "ako/clock.h"
 #include "ako/error.h"
+#include "models/blas.h"
 #include "models/catalog.h"
 #include "src/commands/initial_parameters.h"
 #include "src/commands/link_safety.h"
 #include "src/commands/live_view.h"
 #include "src/commands/memory_plan.h"
+#include "src/commands/milestone_evaluation.h"
+#include "src/commands/milestone_file.h"
 #include "src/commands/peer_child.h"
 #include "src/commands/peer_place.h"
 #include "src/commands/peer_result.h"
@@ -84,9 +87,11 @@ std::vector<std::string> names_of(const Settings& settings) {
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
-    Launch(const Settings& settings, const PeerPlace& place, std::string folder, bool live)
+    Launch(const Settings& settings, const PeerPlace& place, bool keep_milestones,
+           std::string folder, bool live)
         : settings_(settings),
           place_(place),
+          keep_milestones_(keep_milestones),
           folder_(std::move(folder)),
           signals_(live),
           state_(settings.run, settings.training.epochs, names_of(settings)) {
@@ -98,21 +103,20 @@ class Launch {
 
     ExitStatus run() {
         start_peers();
-        double next_second = 0;
         while (!all_over()) {
-            wait_until(next_second);
-            take_signals();
-            if (input_ready_ && view_->take_input(state_) && !interrupted_) interrupt(1);
+            look(next_second_);
             for (std::size_t k = 0; k < children_.size(); ++k) attend(k);
-            if (seconds() < next_second) continue;
-            state_.refresh(seconds());
-            view_->show_second(state_);
-            next_second = std::floor(seconds()) + 1;
+            show();
         }
+        ended_at_ = seconds();
+        Summary summary = summarize();
+        if (settings_.training.evaluate == EvaluateWhen::after) evaluate_milestones(summary);
+        summary.interrupted = interrupted_;
         state_.refresh(seconds());
         view_->close(state_);
-        const Summary summary = summarize();
         write_whole_file(folder_ + "/summary.json", summary.json());
+        write_whole_file(folder_ + "/curve.json",
+                         summary.curve(settings_.training.evaluate).json());
         fmt::print("\n{}", summary.text(folder_));
         return summary.exit_status();
     }
@@ -128,6 +132,21 @@ class Launch {
             children_.push_back(
                 std::make_unique<PeerChild>(name, arguments, place_.words(k, name)));
         }
+    }
+
+    /// Waits for something to happen, at most until `moment`; takes in signals and keys.
+    void look(double moment) {
+        wait_until(moment);
+        take_signals();
+        if (input_ready_ && view_->take_input(state_) && !interrupted_) interrupt(1);
+    }
+
+    /// Once a second.
+    void show() {
+        if (seconds() < next_second_) return;
+        state_.refresh(seconds());
+        view_->show_second(state_);
+        next_second_ = std::floor(seconds()) + 1;
     }
 
     /// All have ended, and all they said is read.
@@ -161,6 +180,7 @@ class Launch {
     void interrupt(int times) {
         const bool again = interrupted_ || times > 1;
         interrupted_ = true;
+        if (evaluating_) return say("interrupted: what is not evaluated yet stays in its file");
         say(again ? "interrupted again: ending the peers at once"
                   : "interrupted: the peers stop after this round; once more ends them at once");
         for (const auto& child : children_) child->signal(again ? SIGKILL : SIGINT);
@@ -190,6 +210,47 @@ class Launch {
         return children_[k]->exit() == exit_start_up || command_failed(k);
     }
 
+    /// What the peers kept for now, on this machine's whole processor, into their curves.
+    void evaluate_milestones(Summary& summary) {
+        evaluating_ = true;
+        const bool interrupted_before = interrupted_;
+        interrupted_ = false;
+        const auto network = make_network(settings_.model);
+        set_blas_threads(settings_.training.threads);
+        TrainingData data(settings_, DataParts::test);
+        MilestoneEvaluation evaluation(*network, data.test_set());
+        for (PeerResult& peer : summary.peers) {
+            const std::string path = milestone_path(folder_, peer.name);
+            if (interrupted_ || !std::filesystem::exists(path)) continue;
+            std::vector<CurvePoint> points;
+            bool all = true;
+            try {
+                points = evaluation.evaluate(path, [&](const auto& point, auto number, auto count) {
+                    all = number == count;
+                    say_evaluated(peer.name, point, number, count);
+                    look(seconds());
+                    show();
+                    return !interrupted_;
+                });
+            } catch (const StartupError& error) {  // the result of the run is worth more
+                all = false;
+                say(error.what());
+            }
+            peer.curve.insert(peer.curve.begin(), points.begin(), points.end());
+            if (all && !keep_milestones_) std::filesystem::remove(path);
+        }
+        interrupted_ |= interrupted_before;
+    }
+
+    void say_evaluated(const std::string& name, const CurvePoint& point, std::size_t number,
+                       std::size_t count) {
+        // A line a second, and the last.
+        if (number < count && seconds() < next_second_) return;
+        say(fmt::format("evaluated {} of {} milestones of {}: {:.2f} % at {:.2f} epochs", number,
+                        count, name, 100 * point.accuracy,
+                        point.progress * settings_.training.epochs));
+    }
+
     void say(const std::string& text) { log("ako", text); }
     void log(const std::string& name, const std::string& text) {
         state_.take_log({seconds(), name, text});
@@ -199,8 +260,7 @@ class Launch {
     Summary summarize() {
         Summary summary;
         summary.run = settings_.run;
-        summary.seconds = seconds();
-        summary.interrupted = interrupted_;
+        summary.seconds = ended_at_;
         for (std::size_t k = 0; k < children_.size(); ++k) {
             const PeerChild& child = *children_[k];
             const MetricsLine& line = state_.peers()[k].line;
@@ -228,6 +288,7 @@ class Launch {
 
     const Settings& settings_;
     const PeerPlace& place_;
+    const bool keep_milestones_;
     const std::string folder_;
     const SteadyClock clock_;
     const Time began_ = clock_.now();
@@ -239,6 +300,9 @@ class Launch {
     bool input_gone_ = false;  ///< nobody can press keys any more
     bool interrupted_ = false;
     bool start_failed_ = false;
+    bool evaluating_ = false;  ///< all peers have ended
+    double next_second_ = 0;   ///< when people are shown the state again
+    double ended_at_ = 0;      ///< seconds: the last peer
 };
 
 /// Refuses now what every peer would refuse later, before anything is started.
@@ -263,7 +327,7 @@ ExitStatus launch(const LaunchOptions& options) {
     const std::string folder = options.output_dir.empty()
                                    ? make_run_folder(settings)
                                    : make_run_folder(settings, options.output_dir);
-    return Launch(settings, place, folder, live).run();
+    return Launch(settings, place, options.keep_milestones, folder, live).run();
 }
 
 }  // namespace ako

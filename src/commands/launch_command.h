@@ -13,6 +13,7 @@ struct LaunchOptions {
     std::vector<std::string> overrides;  ///< of --set
     bool free_ports = false;             ///< other ports than the file's, on 127.0.0.1
     bool plain = false;                  ///< rows of text on a terminal, too
+    bool keep_milestones = false;        ///< also once they are evaluated
     std::string in;          ///< the command that starts each peer, see peer_place.h; empty: none
     std::string output_dir;  ///< the run folder, new or empty; empty: make one below `output`
 };

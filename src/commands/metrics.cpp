@@ -1,5 +1,8 @@
 #include "src/commands/metrics.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -15,6 +18,26 @@ constexpr Time rate_window_min = std::chrono::milliseconds(500);
 constexpr double bits_per_byte = 8;
 
 double seconds_of(Time time) { return std::chrono::duration<double>(time).count(); }
+
+double milliseconds_of(Time time) { return seconds_of(time) * 1e3; }
+
+/// Of this process, all threads, in user and in system mode.
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double median(std::vector<std::uint64_t> numbers) {
+    if (numbers.empty()) return 0;
+    std::sort(numbers.begin(), numbers.end());
+    const std::size_t half = numbers.size() / 2;
+    const auto middle = static_cast<double>(numbers[half]);
+    return numbers.size() % 2 == 1 ? middle : (static_cast<double>(numbers[half - 1]) + middle) / 2;
+}
 
 double mbit_between(std::uint64_t before, std::uint64_t after, double seconds) {
     return static_cast<double>(after - before) * bits_per_byte / seconds / 1e6;
@@ -56,7 +79,26 @@ void Metrics::round_done(const RoundReport& report) {
     if (now >= due_at_) write_line(now);
 }
 
-void Metrics::evaluation_done(const Verdict&) {}  // the next line has the newest verdict
+void Metrics::reached(RoundMoment moment) {
+    times_.reached(moment, clock_.now());
+    if (moment == RoundMoment::may_train && times_.rounds() == 0) totals_at_first_ = totals();
+}
+
+void Metrics::milestone_passed(const Milestone& milestone) {
+    evaluating_ = {};
+    evaluating_.seconds = seconds_of(clock_.now() - times_.began_at().value_or(Time{}));
+    evaluating_.round = milestone.round;
+    evaluating_.samples = static_cast<std::uint64_t>(
+        std::llround(milestone.progress * static_cast<double>(sample_budget_)));
+    evaluating_.progress = milestone.progress;
+    if (milestones_ != nullptr) milestones_->append(evaluating_, milestone.parameters);
+}
+
+void Metrics::evaluation_done(const Verdict& verdict) {  // the next line has the newest of all
+    curve_.push_back(evaluating_);
+    curve_.back().accuracy = static_cast<double>(verdict.accuracy);
+    curve_.back().loss = static_cast<double>(verdict.loss);
+}
 
 void Metrics::serving() {
     line_.phase = "serving";
@@ -66,6 +108,46 @@ void Metrics::serving() {
 void Metrics::stopping(const std::string&) {
     line_.phase = "finishing";
     write_line(clock_.now());
+    if (times_.rounds() > 0) figures_ = make_figures();
+}
+
+TrainingFigures Metrics::make_figures() const {
+    const RoundTimes::Figures spent = times_.figures();
+    const Totals now = totals();
+    const auto rounds = static_cast<double>(times_.rounds());
+    const auto per_round = [rounds](std::uint64_t before, std::uint64_t after) {
+        return static_cast<double>(after - before) / rounds;
+    };
+    const auto round_ms = [&spent](double share) {
+        return milliseconds_of(spent.round.quantile(share));
+    };
+    TrainingFigures figures;
+    figures.train_seconds = seconds_of(times_.training());
+    figures.round_ms = {round_ms(0.1), round_ms(0.5), round_ms(0.9), round_ms(0.99)};
+    figures.gradient_ms_p50 = milliseconds_of(spent.gradient.quantile(0.5));
+    figures.wait_ms_p50 = milliseconds_of(spent.wait.quantile(0.5));
+    figures.compute_share = spent.compute_share();
+    figures.cpu_seconds = now.cpu_seconds - totals_at_first_.cpu_seconds;
+    figures.cpu_ms_per_round = figures.cpu_seconds * 1e3 / rounds;
+    figures.partitions = line_.partitions();
+    // Of less than a second there is only how it ended.
+    figures.staleness_rounds =
+        stalest_.empty() ? static_cast<double>(line_.staleness_rounds()) : median(stalest_);
+    if (figures.train_seconds > 0)
+        figures.images_per_s = static_cast<double>(line_.images) / figures.train_seconds;
+    figures.egress_bytes_per_round = per_round(totals_at_first_.egress_bytes, now.egress_bytes);
+    figures.ingress_bytes_per_round = per_round(totals_at_first_.ingress_bytes, now.ingress_bytes);
+    return figures;
+}
+
+Metrics::Totals Metrics::totals() const {
+    Totals totals;
+    for (const LinkCounters& link : transport_.counters()) {
+        totals.egress_bytes += link.egress_bytes;
+        totals.ingress_bytes += link.ingress_bytes;
+    }
+    totals.cpu_seconds = cpu_seconds();
+    return totals;
 }
 
 void Metrics::finished(const FinishReport&) {
@@ -138,6 +220,7 @@ void Metrics::write_line(Time now) {
     line_.time = seconds_of(now - began_);
     update_totals();
     if (now - before_at_ >= rate_window_min) update_rates(now);
+    if (line_.phase == "training") stalest_.push_back(line_.staleness_rounds());
     if (rounds_since_ > 0) line_.loss = loss_sum_ / rounds_since_;
     // Whole seconds since the start, however long rounds are: launch looks once a second.
     due_at_ = began_ + ((now - began_) / line_distance + 1) * line_distance;

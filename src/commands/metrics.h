@@ -1,16 +1,22 @@
-// Metrics: the observer of a training run that writes one line a second, to a file and, under
-// `ako launch`, to its pipe. Compute thread only.
+// Metrics: the observer of a training run. It has the clock, writes one line a second, to a file
+// and, under `ako launch`, to its pipe, and gathers the figures and the curve that stay when the
+// run is over. Compute thread only.
 #pragma once
 
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ako/clock.h"
 #include "ako/exchange.h"
 #include "ako/transport.h"
+#include "src/commands/curve.h"
 #include "src/commands/metrics_line.h"
+#include "src/commands/milestone_file.h"
+#include "src/commands/training_figures.h"
+#include "src/round_times.h"
 #include "src/trainer.h"
 
 namespace ako {
@@ -24,8 +30,14 @@ class Metrics final : public TrainingObserver {
 
     /// The exchange that lines tell of, once it is made. Must outlive the last line.
     void watch(const Exchange& exchange) { exchange_ = &exchange; }
+    /// What progress counts: samples of all peers.
+    void set_sample_budget(std::uint64_t samples) { sample_budget_ = samples; }
+    /// Where milestones go, with `evaluate: after`. Must outlive the last round.
+    void keep_milestones_in(MilestoneWriter& file) { milestones_ = &file; }
 
+    void reached(RoundMoment moment) override;
     void round_done(const RoundReport& report) override;
+    void milestone_passed(const Milestone& milestone) override;
     void evaluation_done(const Verdict& verdict) override;
     void serving() override;
     void stopping(const std::string& why) override;
@@ -35,8 +47,20 @@ class Metrics final : public TrainingObserver {
 
     /// The last line, brought up to date.
     const MetricsLine& last();
+    /// Of the rounds that were made; nothing if there were none, or if the training did not end.
+    const std::optional<TrainingFigures>& figures() const { return figures_; }
+    /// What this peer evaluated while it trained.
+    const std::vector<CurvePoint>& curve() const { return curve_; }
 
   private:
+    /// Bytes of all links and processor time of the process.
+    struct Totals {
+        std::uint64_t egress_bytes = 0;
+        std::uint64_t ingress_bytes = 0;
+        double cpu_seconds = 0;
+    };
+    Totals totals() const;
+    TrainingFigures make_figures() const;
     void write_line(Time now);
     void update_totals();
     LinkLine& link_to(PeerIndex peer) { return line_.links[peer < self_ ? peer : peer - 1]; }
@@ -50,6 +74,8 @@ class Metrics final : public TrainingObserver {
     const Clock& clock_;
     const Time began_;
     const Exchange* exchange_ = nullptr;
+    std::uint64_t sample_budget_ = 0;
+    MilestoneWriter* milestones_ = nullptr;
 
     std::ofstream file_;
     MetricsLine line_;
@@ -58,6 +84,13 @@ class Metrics final : public TrainingObserver {
     Time before_at_;
     double loss_sum_ = 0;
     unsigned rounds_since_ = 0;
+
+    RoundTimes times_;
+    Totals totals_at_first_;              ///< when the first round began
+    std::vector<std::uint64_t> stalest_;  ///< the largest staleness of each second of training
+    std::optional<TrainingFigures> figures_;
+    CurvePoint evaluating_;  ///< what is being evaluated, without its verdict
+    std::vector<CurvePoint> curve_;
 };
 
 }  // namespace ako

@@ -66,7 +66,7 @@ std::vector<std::string> command_line(const std::vector<std::string>& arguments,
                                 : dup2(metrics_fd, report_fd) < 0)
         _exit(1);
     execvp(program, arguments);
-    dprintf(STDERR_FILENO, "%s: cannot be started: %m\n", program);
+    perror(program);
     _exit(127);
 }
 

@@ -60,25 +60,27 @@ ordered_json lost_shards_json(const std::vector<LostShard>& shards) {
 }
 
 void write_result(const std::string& path, const PeerResult& result) {
-    const ordered_json json = {{"name", result.name},
-                               {"ending", result.ending},
-                               {"why", result.why},
-                               {"exit", result.exit},
-                               {"seconds", result.seconds},
-                               {"finish_seconds", result.finish_seconds},
-                               {"rounds", result.rounds},
-                               {"images", result.images},
-                               {"samples_total", result.samples_total},
-                               {"egress_bytes", result.egress_bytes},
-                               {"ingress_bytes", result.ingress_bytes},
-                               {"accuracy", or_null(result.accuracy)},
-                               {"loss", or_null(result.loss)},
-                               {"agreed", result.agreed},
-                               {"identical", result.identical},
-                               {"digest", result.digest},
-                               {"finished_with", result.finished_with},
-                               {"lost_peers", result.lost_peers},
-                               {"lost_shards", lost_shards_json(result.lost_shards)}};
+    ordered_json json = {{"name", result.name},
+                         {"ending", result.ending},
+                         {"why", result.why},
+                         {"exit", result.exit},
+                         {"seconds", result.seconds},
+                         {"finish_seconds", result.finish_seconds},
+                         {"rounds", result.rounds},
+                         {"images", result.images},
+                         {"samples_total", result.samples_total},
+                         {"egress_bytes", result.egress_bytes},
+                         {"ingress_bytes", result.ingress_bytes},
+                         {"accuracy", or_null(result.accuracy)},
+                         {"loss", or_null(result.loss)},
+                         {"agreed", result.agreed},
+                         {"identical", result.identical},
+                         {"digest", result.digest},
+                         {"finished_with", result.finished_with},
+                         {"lost_peers", result.lost_peers},
+                         {"lost_shards", lost_shards_json(result.lost_shards)}};
+    add_figures(json, result.figures);
+    json["curve"] = points_json(result.curve);
     write_whole_file(path, json.dump(2) + "\n");
 }
 
@@ -107,6 +109,8 @@ std::optional<PeerResult> read_result(const std::string& path) try {
     result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
     for (const ordered_json& shard : json.at("lost_shards"))
         result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+    result.figures = figures_from(json);
+    result.curve = points_from(json.at("curve"));
     return result;
 } catch (const nlohmann::json::exception&) {
     return std::nullopt;

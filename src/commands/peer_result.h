@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "src/commands/curve.h"
+#include "src/commands/training_figures.h"
+
 namespace ako {
 
 /// The data shard of a lost peer, which nobody else trains on (`data.sharding: disjoint`).
@@ -44,6 +47,10 @@ struct PeerResult {
     std::vector<std::string> finished_with;
     std::vector<std::string> lost_peers;
     std::vector<LostShard> lost_shards;
+    std::optional<TrainingFigures> figures;
+    /// Parameters that this peer took, with what they are worth; if there is an accuracy, the last
+    /// point is that of the final ones.
+    std::vector<CurvePoint> curve;
 };
 
 /// The last words of a run, the same for a peer alone and for all: "replicas identical: yes

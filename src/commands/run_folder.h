@@ -5,6 +5,8 @@
 //   metrics-<peer>.jsonl    one line a second: see metrics_line.h
 //   log-<peer>.txt          what it told people, and sessions and attempts to connect besides
 //   result-<peer>.json      how the peer ended: see peer_result.h
+//   curve.json              accuracy and loss over the run: see curve.h
+//   milestones-<peer>.bin   with `evaluate: after`, until they are evaluated: see milestone_file.h
 //   checkpoint.safetensors, checkpoint-before.safetensors
 //                           the anchor on the way, if `checkpoint_every` is set: see model_files.h
 //   model.safetensors       the parameters that all who finished hold

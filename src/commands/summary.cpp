@@ -50,6 +50,29 @@ const PeerResult* Summary::finisher() const {
     return nullptr;
 }
 
+Curve Summary::curve(EvaluateWhen evaluated) const {
+    Curve curve;
+    curve.evaluated = evaluated;
+    const PeerResult* last = finisher();
+    for (const PeerResult& peer : peers) {
+        if (last == nullptr && peer.accuracy) last = &peer;
+    }
+    for (const PeerResult& peer : peers) {
+        const std::size_t final_points = peer.accuracy && !peer.curve.empty() ? 1 : 0;
+        const auto end = peer.curve.end() - static_cast<std::ptrdiff_t>(final_points);
+        curve.points.insert(curve.points.end(), peer.curve.begin(), end);
+        if (last == nullptr && !peer.curve.empty()) curve.peer = peer.name;
+    }
+    std::stable_sort(
+        curve.points.begin(), curve.points.end(),
+        [](const auto& one, const auto& other) { return one.progress < other.progress; });
+    if (last != nullptr) {
+        curve.peer = last->name;
+        if (!last->curve.empty()) curve.points.push_back(last->curve.back());
+    }
+    return curve;
+}
+
 std::vector<LostShard> Summary::lost_shards() const {
     std::vector<LostShard> shards;
     for (const PeerResult& peer : peers) {
@@ -107,16 +130,19 @@ std::string Summary::json() const {
     json["lost_peers"] = lost;
     json["lost_shards"] = lost_shards_json(lost_shards());
     json["peers"] = ordered_json::array();
-    for (const PeerResult& peer : peers)
-        json["peers"].push_back({{"name", peer.name},
-                                 {"rounds", peer.rounds},
-                                 {"images", peer.images},
-                                 {"egress_bytes", peer.egress_bytes},
-                                 {"ingress_bytes", peer.ingress_bytes},
-                                 {"digest", peer.digest},
-                                 {"lost_peers", peer.lost_peers},
-                                 {"exit", peer.exit},
-                                 {"why", peer.why}});
+    for (const PeerResult& peer : peers) {
+        ordered_json& entry = json["peers"].emplace_back();
+        entry = {{"name", peer.name},
+                 {"rounds", peer.rounds},
+                 {"images", peer.images},
+                 {"egress_bytes", peer.egress_bytes},
+                 {"ingress_bytes", peer.ingress_bytes},
+                 {"digest", peer.digest},
+                 {"lost_peers", peer.lost_peers},
+                 {"exit", peer.exit},
+                 {"why", peer.why}};
+        add_figures(entry, peer.figures);
+    }
     return json.dump(2) + "\n";
 }
 

@@ -10,8 +10,9 @@
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
 //   peers               [{name, rounds, images, egress_bytes, ingress_bytes, digest, lost_peers,
-//                       exit, why}]; `exit` is negative if a signal ended it (-9: SIGKILL), and
-//                       then the figures are those of its last metrics line
+//                       exit, why, train_seconds, round_ms, ..}]; `exit` is negative if a signal
+//                       ended it (-9: SIGKILL), and then rounds, images and bytes are those of its
+//                       last metrics line; from train_seconds on: training_figures.h
 #pragma once
 
 #include <string>
@@ -31,6 +32,8 @@ struct Summary {
     std::vector<std::string> finished_with() const;
     /// Of the peers that those lost, as the one who heard most of each knows it.
     std::vector<LostShard> lost_shards() const;
+    /// The marks that any of the peers evaluated, then the final parameters.
+    Curve curve(EvaluateWhen evaluated) const;
     bool replicas_identical() const;
     /// The first peer that finished with agreement, or nullptr.
     const PeerResult* finisher() const;

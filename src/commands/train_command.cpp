@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <utility>
@@ -20,10 +21,13 @@
 #include "src/commands/log.h"
 #include "src/commands/memory_plan.h"
 #include "src/commands/metrics.h"
+#include "src/commands/milestone_evaluation.h"
+#include "src/commands/milestone_file.h"
 #include "src/commands/model_files.h"
 #include "src/commands/peer_result.h"
 #include "src/commands/run_display.h"
 #include "src/commands/run_folder.h"
+#include "src/commands/summary.h"
 #include "src/commands/training_data.h"
 #include "src/config/cluster_file.h"
 #include "src/digest.h"
@@ -173,10 +177,24 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
     return shards;
 }
 
+/// The last point of the curve: the parameters that stay.
+CurvePoint final_point(const TrainingOutcome& outcome,
+                       const std::optional<TrainingFigures>& figures) {
+    CurvePoint point;
+    point.seconds = figures ? figures->train_seconds : 0;
+    point.round = outcome.report.rounds;
+    point.samples = outcome.report.samples_total;
+    point.progress = outcome.verdict.progress;
+    point.accuracy = static_cast<double>(outcome.verdict.accuracy);
+    point.loss = static_cast<double>(outcome.verdict.loss);
+    return point;
+}
+
 /// `item_count`: images of the training set.
 PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
-                       const MetricsLine& last, std::uint64_t item_count) {
+                       Metrics& metrics, std::uint64_t item_count) {
     const FinishReport& report = outcome.report;
+    const MetricsLine& last = metrics.last();
     PeerResult result;
     result.name = settings.peers[self].name;
     result.ending = ending_name(outcome.ending);
@@ -189,10 +207,13 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.samples_total = report.samples_total;
     result.egress_bytes = last.egress_bytes;
     result.ingress_bytes = last.ingress_bytes;
+    result.figures = metrics.figures();
+    result.curve = metrics.curve();
     if (!outcome.exchanged_last()) return result;
     if (!outcome.parameters.empty()) {
         result.accuracy = rounded(outcome.verdict.accuracy);
         result.loss = rounded(outcome.verdict.loss);
+        result.curve.push_back(final_point(outcome, result.figures));
     }
     result.agreed = report.agreed;
     result.identical = report.identical;
@@ -252,13 +273,17 @@ class PeerProcess {
                                         clock, interrupts_);
         Exchange& exchange = *mode;
         metrics.watch(exchange);
+        metrics.set_sample_budget(data_.sample_budget());
+        const auto milestones = make_milestones(folder);
+        if (milestones) metrics.keep_milestones_in(*milestones);
         exchange.start();
         const ModelFiles files(folder, settings_, options_.peer, network_->tensors());
         const TrainingOutcome outcome = train_or_serve(exchange, metrics, files);
         // Without a final exchange the network thread still runs, and must not outlive the mode.
         if (!outcome.exchanged_last()) transport.stop(clock.now());
-        const PeerResult result =
-            make_result(settings_, self_, outcome, metrics.last(), data_.sample_count());
+        PeerResult result = make_result(settings_, self_, outcome, metrics, data_.sample_count());
+        // Launch does this for all its peers, when none of them trains any more.
+        if (options_.report_fd < 0) write_curve(folder, result);
         write_model(files, outcome);
         write_result(fmt::format("{}/result-{}.json", folder, options_.peer), result);
         // Launch itself shows how its peers ended, unless something went wrong.
@@ -288,6 +313,34 @@ class PeerProcess {
                 return files.write_checkpoint(parameters, verdict);
             },
             log_.notice(), log_.detail());
+    }
+
+    /// Null if nothing is evaluated later.
+    std::unique_ptr<MilestoneWriter> make_milestones(const std::string& folder) const {
+        if (settings_.training.evaluate != EvaluateWhen::after) return nullptr;
+        return std::make_unique<MilestoneWriter>(milestone_path(folder, options_.peer),
+                                                 network_->parameter_count(), log_.notice());
+    }
+
+    /// Evaluates what was kept for later, completes the result's curve with it and writes it.
+    void write_curve(const std::string& folder, PeerResult& result) {
+        if (settings_.training.evaluate == EvaluateWhen::after) {
+            const std::string path = milestone_path(folder, options_.peer);
+            const int interrupts = interrupts_.load();
+            bool all = true;
+            const auto points = MilestoneEvaluation(*network_, data_.test_set())
+                                    .evaluate(path, [&](const auto&, auto number, auto count) {
+                                        log_.detail()(fmt::format("milestone {} of {} is evaluated",
+                                                                  number, count));
+                                        all = number == count;
+                                        return interrupts_.load() == interrupts;
+                                    });
+            result.curve.insert(result.curve.begin(), points.begin(), points.end());
+            if (all && !options_.keep_milestones) std::filesystem::remove(path);
+        }
+        Summary alone;
+        alone.peers = {result};
+        write_whole_file(folder + "/curve.json", alone.curve(settings_.training.evaluate).json());
     }
 
     /// Of the peers that agreed under one `ako launch`, whose files would all be the same, the

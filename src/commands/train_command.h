@@ -13,8 +13,9 @@ struct TrainOptions {
     std::string file;
     std::vector<std::string> overrides;  ///< of --set
     std::string peer;
-    std::string output_dir;  ///< the run folder, made by `ako launch`; empty: make one
-    int report_fd = -1;      ///< where `ako launch` reads metrics lines; -1: show them here
+    std::string output_dir;        ///< the run folder, made by `ako launch`; empty: make one
+    bool keep_milestones = false;  ///< also once they are evaluated
+    int report_fd = -1;            ///< where `ako launch` reads metrics lines; -1: show them here
 };
 
 /// Returns the exit status. Throws StartupError.

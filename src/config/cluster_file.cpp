@@ -47,8 +47,22 @@ void require(const ConfigValue& tree, const Settings& settings) {
     }
 }
 
+/// With `evaluate: after`, what needs a verdict while training cannot be had.
+void check_evaluation(const ConfigValue& tree, const TrainingSettings& training) {
+    if (training.evaluate == EvaluateWhen::during) return;
+    if (training.target_accuracy)
+        refuse(place(tree, "training.target_accuracy"), "training.target_accuracy",
+               "null with training.evaluate: after", fmt::format("{}", *training.target_accuracy),
+               "nobody knows the accuracy before the end; use evaluate: during");
+    if (training.checkpoint_every > 0)
+        refuse(place(tree, "training.checkpoint_every"), "training.checkpoint_every",
+               "0 with training.evaluate: after", fmt::format("{}", training.checkpoint_every),
+               "a checkpoint is evaluated when it is written; use evaluate: during");
+}
+
 /// What no field can check by itself.
 void check_relations(const ConfigValue& tree, const Settings& settings) {
+    check_evaluation(tree, settings.training);
     const ExchangeSettings& exchange = settings.exchange;
     if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
         refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",

@@ -121,6 +121,9 @@ void add_training(std::vector<Field>& fields) {
                                            {.low = 0, .high = 1, .low_open = true}));
     fields.push_back(number_field("training.evaluate_every", shared,
                                   AKO_MEMBER(training.evaluate_every), {.low = 0, .high = 1e6}));
+    fields.push_back(choice_field<EvaluateWhen>(
+        "training.evaluate", Scope::own, AKO_MEMBER(training.evaluate),
+        {{"during", EvaluateWhen::during}, {"after", EvaluateWhen::after}}));
     fields.push_back(number_field("training.checkpoint_every", Scope::own,
                                   AKO_MEMBER(training.checkpoint_every), {.low = 0, .high = 1e6}));
     fields.push_back(

@@ -56,3 +56,80 @@ def case_output_dir(bench):
     check(not os.path.exists(os.path.join(bench.folder, "runs")), "no other folder is made")
     check("is not empty" in bench.launch(file, "--output-dir", folder).expect(2, 10), "refused")
     check("cannot be made" in bench.launch(file, "--output-dir", file).expect(2, 10), "refused")
+
+
+def curve(bench, folder):
+    with open(os.path.join(bench.folder, folder, "curve.json")) as file:
+        return json.load(file)
+
+
+def check_curve(found, how, peer, marks, epochs, size=60000):
+    check_equal((found["evaluated"], found["peer"]), (how, peer), "evaluated, peer")
+    points = found["points"]
+    check_equal(len(points), marks + 1, "points of the curve")
+    for before, after in zip(points, points[1:]):
+        for key in ("seconds", "round", "samples", "progress"):
+            check(before[key] < after[key], f"{key} rises: {before}, {after}")
+    check_equal(points[-1]["progress"], 1, "progress of the last point")
+    check(points[-1]["accuracy"] > 0.85 and points[-1]["loss"] < 0.6, f"the last: {points[-1]}")
+    for point in points:
+        expected = point["progress"] * epochs * size
+        check(abs(point["samples"] - expected) <= 0.02 * epochs * size, f"samples of {point}")
+
+
+def check_figures(peer):
+    """The figures of one peer agree with one another."""
+    round_ms = peer["round_ms"]
+    check(0 < round_ms["p10"] <= round_ms["p50"] <= round_ms["p90"] <= round_ms["p99"],
+          f"{round_ms}")
+    check(0 < peer["gradient_ms"]["p50"] < round_ms["p99"], f"{peer['gradient_ms']}")
+    check(0 <= peer["wait_ms"]["p50"] < round_ms["p99"], f"{peer['wait_ms']}")
+    check(0 < peer["compute_share"] < 1, f"compute_share {peer['compute_share']}")
+    check(0 < peer["cpu_seconds"] < 3 * peer["train_seconds"], f"{peer['cpu_seconds']} CPU s")
+    for key, total in (("images_per_s", peer["images"] / peer["train_seconds"]),
+                       ("cpu_ms_per_round", 1e3 * peer["cpu_seconds"] / peer["rounds"])):
+        check(abs(peer[key] / total - 1) < 0.01, f"{key}: {peer[key]}, found {total}")
+    for way in ("egress", "ingress"):
+        sent = peer[f"{way}_bytes_per_round"] * peer["rounds"]
+        check(0 < sent <= peer[f"{way}_bytes"], f"{way}: {sent} of {peer[f'{way}_bytes']}")
+    check(peer["partitions"] > 0 and peer["staleness_rounds"] >= 0, f"{peer}")
+
+
+def case_evaluate_after(bench):
+    """Nobody evaluates while training; launch does when all have ended, and gets what a model
+    saved at the end gets. So does a peer that was started alone."""
+    file = bench.file(2, training="epochs: 1, evaluate_every: 0.2, evaluate: after",
+                      exchange="link_mbit: 50")
+    output = bench.launch(file, "--output-dir", "one").expect(0)
+    check("evaluated 4 of 4 milestones of a" in output, output)
+    check_curve(curve(bench, "one"), "after", "a", 4, 1)
+    for name in "ab":
+        with open(os.path.join(bench.folder, "one", f"metrics-{name}.jsonl")) as lines:
+            check(all(json.loads(line)["accuracy"] is None for line in lines), "no verdict")
+    left = [name for name in os.listdir(os.path.join(bench.folder, "one")) if "milestone" in name]
+    check_equal(left, [], "milestone files that are left")
+    with open(os.path.join(bench.folder, "one", "summary.json")) as text:
+        summary = json.load(text)
+    for peer in summary["peers"]:
+        check_figures(peer)
+    check_equal(curve(bench, "one")["points"][-1]["accuracy"], summary["accuracy"], "the last")
+
+    bench.launch(file, "--output-dir", "two", "--keep-milestones").expect(0)
+    each = 32 + 4 * 101770
+    sizes = {name: os.path.getsize(os.path.join(bench.folder, "two", f"milestones-{name}.bin"))
+             for name in "ab"}
+    check_equal(sizes, {"a": 16 + 4 * each, "b": 16}, "bytes of the milestone files")
+
+    alone = bench.file(1, training="epochs: 0.5, evaluate_every: 0.1, evaluate: after")
+    bench.start("train", alone, "--peer", "a", "--set", "output=out").expect(0)
+    check_curve(curve(bench, "out/latest"), "after", "a", 4, 0.5)
+    output = bench.launch(file, "--set", "training.target_accuracy=0.9").expect(2, 20)
+    check("null with training.evaluate: after" in output, output)
+
+
+def case_evaluate_during(bench):
+    file = bench.file(2, training="epochs: 1, evaluate_every: 0.25, batch_per_peer: 32")
+    bench.launch(file, "--output-dir", "one").expect(0)
+    found = curve(bench, "one")
+    check_curve(found, "during", "a", len(found["points"]) - 1, 1)
+    check(len(found["points"]) >= 3, f"points of {found}")

@@ -277,6 +277,15 @@ TEST_CASE("relations between keys") {
               .find("a rising list") != std::string::npos);
 }
 
+TEST_CASE("what needs a verdict while training is refused with evaluate: after") {
+    CHECK(complaint(with("training: {evaluate: after, target_accuracy: 0.9}\n")) ==
+          "/etc/ako/c.yaml:8:46: training.target_accuracy: expected null with training.evaluate: "
+          "after, found 0.9 (nobody knows the accuracy before the end; use evaluate: during)");
+    CHECK(complaint(minimal, {"training.evaluate=after", "training.checkpoint_every=0.5"})
+              .find("expected 0 with training.evaluate: after, found 0.5") != std::string::npos);
+    CHECK(read(minimal, {"training.evaluate=after"}).training.evaluate == EvaluateWhen::after);
+}
+
 TEST_CASE("what is not a cluster file at all") {
     CHECK(complaint("run: [1\n").find("not YAML") != std::string::npos);
     CHECK(complaint("- a\n- b\n").find("expected keys and values, found a list of 2") !=

@@ -118,12 +118,19 @@ class FakeExchange final : public Exchange {
 
 class Recorder final : public TrainingObserver {
   public:
+    void reached(RoundMoment moment) override { moments.push_back(moment); }
     void round_done(const RoundReport& report) override { rounds.push_back(report); }
+    void milestone_passed(const Milestone& milestone) override {
+        milestones.emplace_back(milestone.round, milestone.parameters[0]);
+        CHECK(milestone.parameters.size() == parameters);
+    }
     void evaluation_done(const Verdict& verdict) override { verdicts.push_back(verdict); }
     void stopping(const std::string& why) override { stopped = why; }
     void finished(const FinishReport&) override { ++finishes; }
 
+    std::vector<RoundMoment> moments;
     std::vector<RoundReport> rounds;
+    std::vector<std::pair<Round, float>> milestones;  ///< and their first parameters
     std::vector<Verdict> verdicts;
     std::string stopped;
     int finishes = 0;
@@ -195,9 +202,33 @@ TEST_CASE("an evaluation is of frozen parameters, one slice per round") {
     CHECK(bench.exchange.verdicts[0] == Verdict{0.4, 0.5F, 2.0F});
     CHECK(bench.exchange.verdicts[1].progress == doctest::Approx(0.8));
     CHECK(bench.recorder.verdicts == bench.exchange.verdicts);
+    CHECK(bench.recorder.milestones == std::vector<std::pair<Round, float>>{{4, 4.0F}, {8, 8.0F}});
     for (std::size_t i = 0; i < 6; ++i)
         CHECK(bench.network.evaluated[i].second == (i < 3 ? 4.0F : 8.0F));
     CHECK(bench.network.evaluated[2].first == 88);
+}
+
+TEST_CASE("with evaluate: after, the observer gets the parameters and nobody evaluates") {
+    Bench bench;
+    bench.exchange.rounds_max = 10;
+    bench.settings.epochs = 1;
+    bench.settings.evaluate_every = 0.4;
+    bench.settings.evaluate = EvaluateWhen::after;
+    bench.run();
+    CHECK(bench.exchange.verdicts.empty());
+    CHECK(bench.recorder.milestones == std::vector<std::pair<Round, float>>{{4, 4.0F}, {8, 8.0F}});
+    CHECK(bench.network.evaluated.size() == 4);  // the end is evaluated all the same
+    CHECK(bench.network.evaluated[0].second == 1000.0F);
+}
+
+TEST_CASE("the observer is told the moments of every round, in order") {
+    using enum RoundMoment;
+    Bench bench;
+    bench.exchange.rounds_max = 1;
+    bench.run();
+    CHECK(bench.recorder.moments ==
+          std::vector<RoundMoment>{begun, may_train, gradient_begun, await_begun, await_ended,
+                                   await_begun, await_ended, gradient_ended, ended, begun});
 }
 
 TEST_CASE("who is not the evaluating peer evaluates only at the end") {

@@ -1,0 +1,44 @@
+// The curve of a run: how good its parameters were at the marks of `evaluate_every`, and at the
+// end. Written to curve.json of the run folder:
+//
+//   evaluated  "during" the training, or "after" it
+//   peer       whose final parameters the last point is of: the lowest of those who agreed
+//   points     [{seconds, round, samples, progress, accuracy, loss}], by progress: `seconds` since
+//              the first round of the peer that took the parameters began, `round` its round,
+//              `samples` and `progress` those of all peers; of the last point, `seconds` is the end
+//              of the last round. A loss that is not finite is null.
+//
+// Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "ako/settings.h"
+
+namespace ako {
+
+struct CurvePoint {
+    double seconds = 0;
+    std::uint64_t round = 0;
+    std::uint64_t samples = 0;
+    double progress = 0;
+    double accuracy = 0;
+    double loss = 0;
+};
+
+nlohmann::ordered_json points_json(const std::vector<CurvePoint>& points);
+/// Throws nlohmann::json::exception.
+std::vector<CurvePoint> points_from(const nlohmann::ordered_json& json);
+
+struct Curve {
+    EvaluateWhen evaluated = EvaluateWhen::during;
+    std::string peer;
+    std::vector<CurvePoint> points;
+
+    std::string json() const;
+};
+
+}  // namespace ako
