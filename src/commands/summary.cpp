@@ -53,9 +53,10 @@ const PeerResult* Summary::finisher() const {
 Curve Summary::curve(EvaluateWhen evaluated) const {
     Curve curve;
     curve.evaluated = evaluated;
-    const PeerResult* last = finisher();
+    // One that only serves has no parameters to judge.
+    const PeerResult* last = nullptr;
     for (const PeerResult& peer : peers) {
-        if (last == nullptr && peer.accuracy) last = &peer;
+        if (peer.accuracy && (last == nullptr || (peer.agreed && !last->agreed))) last = &peer;
     }
     for (const PeerResult& peer : peers) {
         const std::size_t final_points = peer.accuracy && !peer.curve.empty() ? 1 : 0;

@@ -39,8 +39,9 @@ def case_launch_in(bench):
     check("./nothing is not a program" in output, output)
     # A command that fails keeps nobody waiting.
     output = bench.start("launch", file, "--in", "ls /nowhere{number} --").expect(2, 20)
-    check("could not start" in output and "/nowhere1" in output, output)
-    check("before it began" in bench.summary()["peers"][0]["why"], "why of a")
+    check("could not start" in output and "--peer" in output, output)
+    # The other may have been stopped before its command had come so far.
+    check(any("before it began" in peer["why"] for peer in bench.summary()["peers"]), "why")
 
 
 def case_output_dir(bench):

@@ -55,6 +55,7 @@ class FakeBatches final : public BatchSource {
 /// Stops after `rounds_max` rounds or when asked to; every copied parameter is the round.
 class FakeExchange final : public Exchange {
   public:
+    void start() override {}
     Next begin_round() override {
         if (before_round) before_round();
         events += 'b';
