@@ -26,8 +26,10 @@ class ParameterServer final : public BucketProtocol {
     void consumed(std::size_t, std::uint64_t) override {}
     void finished(PeerIndex peer, Round final_round) override;
     void gone(PeerIndex peer) override;
-    /// Workers need every server; a server needs nobody.
-    bool needs(PeerIndex peer) const override { return works() && server_of(peer).has_value(); }
+    /// Workers need every server until the final parameters are here; a server needs nobody.
+    bool needs(PeerIndex peer) const override {
+        return works() && server_of(peer) && final_elements_ < parameters_.size();
+    }
 
     std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
     std::optional<std::string> refuse(PeerIndex peer, const Chunk& chunk,

@@ -2,19 +2,13 @@
 #pragma once
 
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/sim/sim_peer.h"
+#include "tests/sim/violation.h"
 
 namespace ako::sim {
-
-/// An invariant does not hold. The text begins with its name, "I1" to "I6".
-class Violation : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
 
 class Invariants {
   public:

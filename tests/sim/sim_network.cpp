@@ -125,6 +125,8 @@ void SimNetwork::sent(PeerIndex from, PeerIndex to, std::uint64_t epoch) {
     Link& direction = link(from, to);
     Delivery delivery{std::move(direction.sending->header),
                       {direction.sending->payload.begin(), direction.sending->payload.end()}};
+    // Whoever lets go of the buffer may ask for more at once, so the slot is free before that.
+    BufferRef released = std::move(direction.sending->keeps_alive);
     direction.sending.reset();
     if (random_.chance(direction.quality.loss)) {
         return end_session(from, to, "a frame was lost");
@@ -143,6 +145,7 @@ void SimNetwork::sent(PeerIndex from, PeerIndex to, std::uint64_t epoch) {
     world_.at(arrival, [=, this, delivery = std::move(delivery)]() mutable {
         deliver(from, to, epoch, std::move(delivery));
     });
+    released.reset();
     pump(from, to);
 }
 
@@ -168,6 +171,7 @@ bool SimNetwork::hand_over(PeerIndex from, PeerIndex to, Delivery& delivery) {
     }
     if (std::holds_alternative<Bye>(delivery.header)) link(from, to).said_bye = true;
     ++frames_delivered_;
+    link(from, to).bytes_delivered += delivery.payload.size();
     sink.arrived(from, std::move(delivery.header), *destination, ends_[to].clock->now());
     return true;
 }

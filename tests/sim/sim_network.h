@@ -64,6 +64,10 @@ class SimNetwork {
     void poll(PeerIndex peer);
 
     std::uint64_t frames_delivered() const { return frames_delivered_; }
+    /// Of payload, whole frames only.
+    std::uint64_t bytes_delivered(PeerIndex from, PeerIndex to) const {
+        return links_[from * ends_.size() + to].bytes_delivered;
+    }
     /// Complaints of sinks: no peer of ours ever earns one.
     const std::vector<std::string>& refusals() const { return refusals_; }
 
@@ -82,6 +86,7 @@ class SimNetwork {
         bool said_bye = false;
         bool told_lost = false;
         bool ever_up = false;
+        std::uint64_t bytes_delivered = 0;
     };
     struct Pair {
         bool up = false;

@@ -1,6 +1,7 @@
 // The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
 // --steady or --bounded, the scenarios without faults of steady.h or bounded.h.
-//     simulate [--first SEED] [--count COUNT] [--steady | --bounded] [--verbose]
+//     simulate [--first SEED] [--count COUNT] [--steady | --bounded | --modes] [--verbose]
+// --modes runs the other modes than ako (modes.h).
 // Exit 0: all held. Exit 1: one did not; the last line names the seed, which replays it with
 // --first.
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "tests/sim/bounded.h"
+#include "tests/sim/modes.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/sim/steady.h"
 
@@ -19,6 +21,7 @@ struct Options {
     std::uint64_t count = 400;
     bool steady = false;
     bool bounded = false;
+    bool modes = false;
     bool verbose = false;
 };
 
@@ -32,13 +35,15 @@ Options parse(int argc, char** argv) {
             options.steady = true;
         } else if (word == "--bounded") {
             options.bounded = true;
+        } else if (word == "--modes") {
+            options.modes = true;
         } else if ((word == "--first" || word == "--count") && k + 1 < argc) {
             (word == "--first" ? options.first : options.count) =
                 std::strtoull(argv[++k], nullptr, 10);
         } else {
             std::fprintf(stderr,
-                         "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded] "
-                         "[--verbose]\n");
+                         "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | "
+                         "--modes] [--verbose]\n");
             std::exit(2);
         }
     }
@@ -50,6 +55,7 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
     if (options.bounded) return ako::sim::run_bounded(options.verbose);
+    if (options.modes) return ako::sim::run_modes(options.first, options.count, options.verbose);
     if (options.steady) return ako::sim::run_steady(options.verbose);
     ako::sim::Outcome sum;
     for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {

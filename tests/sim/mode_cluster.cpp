@@ -1,0 +1,220 @@
+// See mode_cluster.h.
+#include "tests/sim/mode_cluster.h"
+
+#include <algorithm>
+
+#include "tests/sim/violation.h"
+
+namespace ako::sim {
+namespace {
+
+constexpr Time life_timeout = ms(150);
+constexpr Time poll_interval = ms(10);
+constexpr Time wait_step = ms(1);
+/// Of virtual time, after which somebody hangs.
+constexpr Time deadline = std::chrono::seconds(600);
+
+ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
+    ModeSettings settings = scenario.settings;
+    settings.self = self;
+    settings.log = [](const std::string&) {};
+    settings.exchange.heartbeat_ms = 30;
+    settings.exchange.life_timeout_ms = 150;
+    return settings;
+}
+
+}  // namespace
+
+struct ModeCluster::Peer {
+    Peer(const ModeSettings& peer_settings, std::span<const float> initial, World& world,
+         SimNetwork& network)
+        : settings(peer_settings),
+          buckets(settings.layers, initial.size(), bucket_bytes_min),
+          clock(world, ms(1000) * settings.self),
+          transport(network, settings.self),
+          board(buckets.count(), settings.peer_count()),
+          protocol(make_protocol(settings, buckets, initial, board, transport)),
+          half(settings, buckets, board, protocol->result(),
+               make_update(settings, initial, *protocol)),
+          links(settings, board, *protocol, transport, clock),
+          gradient(initial.size()) {}
+
+    /// Small, so that small models have several.
+    static constexpr std::size_t bucket_bytes_min = 64;
+
+    const ModeSettings settings;
+    const Buckets buckets;
+    PeerClock clock;
+    SimTransport transport;
+    BucketBoard board;
+    std::unique_ptr<BucketProtocol> protocol;
+    BucketPeer half;
+    BucketLinks links;
+    std::vector<float> gradient;
+    Round pushed = 0;  ///< whole gradients
+    bool ended = false;
+    bool training = true;
+    ModeEnd end;
+};
+
+ModeCluster::ModeCluster(const ModeScenario& scenario, std::span<const float> initial,
+                         SimGradient gradient)
+    : scenario_(scenario),
+      gradient_(std::move(gradient)),
+      random_(scenario.seed),
+      network_(world_, random_, scenario.settings.peer_count(), life_timeout) {
+    network_.set_payload_max(scenario.payload_max);
+    const auto count = static_cast<PeerIndex>(scenario.settings.peer_count());
+    for (PeerIndex peer = 0; peer < count; ++peer) {
+        peers_.push_back(
+            std::make_unique<Peer>(settings_of(scenario, peer), initial, world_, network_));
+        for (PeerIndex other = 0; other < count; ++other) {
+            LinkQuality& quality = network_.quality(peer, other) = scenario.quality;
+            quality.delay = random_.time(quality.delay / 2, quality.delay * 2);
+        }
+    }
+    for (PeerIndex peer = 0; peer < count; ++peer) {
+        world_.at(random_.time(ms(0), ms(50)), [this, peer] {
+            Peer& p = *peers_[peer];
+            network_.attach(peer, p.links, p.links, p.clock);
+            poll(peer);
+            begin(peer);
+        });
+        const ModePlan& plan = scenario.peers[peer];
+        if (plan.killed_at)
+            world_.at(*plan.killed_at, [this, peer, plan] { kill(peer, plan.killed_silently); });
+    }
+}
+
+ModeCluster::~ModeCluster() { network_.drop_all(); }
+
+void ModeCluster::kill(PeerIndex peer, bool silently) {
+    if (!peers_[peer]->ended) {
+        peers_[peer]->ended = true;  // and stays `dead`
+        peers_[peer]->training = false;
+        network_.kill(peer, silently);
+    }
+}
+
+void ModeCluster::poll(PeerIndex peer) {
+    if (peers_[peer]->ended) return;
+    network_.poll(peer);
+    world_.after(poll_interval, [this, peer] { poll(peer); });
+}
+
+Time ModeCluster::step_time(PeerIndex peer) {
+    const auto layers = static_cast<std::int64_t>(peers_[peer]->settings.layers.size());
+    const Time usual = scenario_.peers[peer].round_time / (2 * layers);
+    return random_.time(usual * 8 / 10, usual * 12 / 10);
+}
+
+void ModeCluster::begin(PeerIndex peer) {
+    Peer& p = *peers_[peer];
+    if (p.ended) return;
+    const BucketPeer::Begin begin_round = p.half.begin_round(p.clock.now());
+    network_.poll(peer);
+    switch (begin_round.kind) {
+        case BucketPeer::Begin::Kind::train:
+            return forward(peer, 0);
+        case BucketPeer::Begin::Kind::wait:
+            return world_.after(wait_step, [this, peer] { begin(peer); });
+        case BucketPeer::Begin::Kind::failed:
+            throw Violation("a peer did not start: " + begin_round.why);
+        case BucketPeer::Begin::Kind::broken:
+            return end(peer, ModeEnd::Kind::broken, begin_round.why);
+        case BucketPeer::Begin::Kind::stop:
+            p.training = false;
+            return finish(peer);
+    }
+}
+
+void ModeCluster::measure_gap(PeerIndex peer) {
+    const Round own = peers_[peer]->pushed;
+    Round slowest = own;
+    for (const PeerIndex worker : peers_[peer]->settings.workers())
+        if (peers_[worker]->training) slowest = std::min(slowest, peers_[worker]->pushed);
+    widest_gap_ = std::max(widest_gap_, own - slowest);
+}
+
+void ModeCluster::forward(PeerIndex peer, std::size_t layer) {
+    Peer& p = *peers_[peer];
+    if (p.ended) return;
+    if (layer < p.settings.layers.size()) {
+        const bool current = p.half.settle(p.settings.layers[layer]);
+        network_.poll(peer);
+        world_.after(current ? step_time(peer) : wait_step,
+                     [=, this] { forward(peer, current ? layer + 1 : layer); });
+        return;
+    }
+    measure_gap(peer);
+    gradient_(peer, p.half.round(), p.half.replica(), p.gradient);
+    backward(peer, layer);
+}
+
+void ModeCluster::backward(PeerIndex peer, std::size_t layers_left) {
+    Peer& p = *peers_[peer];
+    if (p.ended) return;
+    if (layers_left > 0) {
+        p.half.gradient_ready(p.settings.layers[layers_left - 1], p.gradient);
+        if (layers_left == 1) ++p.pushed;
+        network_.poll(peer);
+        world_.after(step_time(peer), [=, this] { backward(peer, layers_left - 1); });
+        return;
+    }
+    const RoundResult result{p.settings.training.batch_per_peer, 0.5F};
+    if (!p.half.end_round(p.gradient, result)) throw Violation("a finite gradient was refused");
+    network_.poll(peer);
+    begin(peer);
+}
+
+void ModeCluster::finish(PeerIndex peer) {
+    Peer& p = *peers_[peer];
+    if (p.ended) return;
+    const bool over = p.half.step_finish(p.clock.now());
+    network_.poll(peer);
+    if (!over) return world_.after(wait_step, [this, peer] { finish(peer); });
+    if (p.settings.role(peer) == Role::worker) p.end.parameters.resize(p.gradient.size());
+    p.end.report = p.half.report(p.end.parameters, p.clock.now());
+    p.board.close();
+    network_.poll(peer);
+    world_.after(ms(100), [this, peer] { end(peer, ModeEnd::Kind::finished, ""); });
+}
+
+void ModeCluster::end(PeerIndex peer, ModeEnd::Kind kind, const std::string& why) {
+    Peer& p = *peers_[peer];
+    if (p.ended) return;
+    p.ended = true;
+    p.training = false;
+    p.end.kind = kind;
+    p.end.why = why;
+    p.end.at = world_.now();
+    network_.kill(peer, false);
+}
+
+std::vector<ModeEnd> ModeCluster::run() {
+    const auto over = [this] {
+        return std::all_of(peers_.begin(), peers_.end(), [](const auto& p) { return p->ended; });
+    };
+    if (!world_.run(over, deadline)) throw Violation("a peer hangs");
+    if (!network_.refusals().empty())
+        throw Violation("a peer's own frame was refused: " + network_.refusals().front());
+    std::vector<ModeEnd> ends;
+    for (const auto& peer : peers_) ends.push_back(peer->end);
+    return ends;
+}
+
+std::uint64_t ModeCluster::bytes_sent(PeerIndex peer) const {
+    std::uint64_t sum = 0;
+    for (PeerIndex other = 0; other < peers_.size(); ++other)
+        sum += network_.bytes_delivered(peer, other);
+    return sum;
+}
+
+std::uint64_t ModeCluster::bytes_received(PeerIndex peer) const {
+    std::uint64_t sum = 0;
+    for (PeerIndex other = 0; other < peers_.size(); ++other)
+        sum += network_.bytes_delivered(other, peer);
+    return sum;
+}
+
+}  // namespace ako::sim

@@ -1,0 +1,303 @@
+// See modes.h. Each seed draws peers, layers, links and a mode, and checks
+//   - lockstep modes (ring, BSP, local SGD with H = 1 and no outer momentum): the same parameters
+//   as
+//     one process that makes the same steps with the mean gradient, within rounding
+//   - {ssp: 0} and BSP with any number of servers, anywhere: the same bits
+//   - SSP: no worker begins a round more than s ahead of the slowest
+//   - bytes per peer and round: 2(n-1)/n M for ring and servers on all peers, n M through one
+//   - all who finish hold the same bits; a worker that dies is survived by a parameter server, any
+//     other death ends the run for everybody soon
+#include "tests/sim/modes.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "src/learning_rate.h"
+#include "src/optimizer.h"
+#include "tests/sim/mode_cluster.h"
+#include "tests/sim/violation.h"
+
+namespace ako::sim {
+namespace {
+
+constexpr std::size_t batch = 4;
+/// Of float32 sums in another order, after some tens of rounds.
+constexpr double rounding_max = 1e-5;
+/// A death is noticed within the life time-out and a round; what waits in queues takes its time.
+constexpr Time notice_max = ms(3000);
+
+/// A quadratic whose optimum each peer sees elsewhere, with noise that does not depend on timing.
+class Task {
+  public:
+    Task(std::uint64_t seed, std::size_t elements, std::size_t peers) {
+        Random random(seed);
+        for (std::size_t k = 0; k < elements; ++k)
+            initial.push_back(static_cast<float>(random.real(-1, 1)));
+        for (std::size_t peer = 0; peer < peers; ++peer)
+            for (std::size_t k = 0; k < elements; ++k)
+                optima_.push_back(static_cast<float>(random.real(-1, 1)));
+    }
+    void gradient(PeerIndex peer, Round round, std::span<const float> at,
+                  std::span<float> out) const {
+        Random noise(peer * 7919 + round);
+        for (std::size_t k = 0; k < at.size(); ++k)
+            out[k] =
+                at[k] - optima_[peer * at.size() + k] + static_cast<float>(noise.real(-0.1, 0.1));
+    }
+    std::vector<float> initial;
+
+  private:
+    std::vector<float> optima_;
+};
+
+ModeScenario draw(std::uint64_t seed, Random& random) {
+    ModeScenario scenario;
+    scenario.seed = seed;
+    ModeSettings& settings = scenario.settings;
+    const std::size_t peers = random.between(1, 5);
+    settings.peer_names.assign(peers, "peer");
+    scenario.peers.resize(peers);
+    std::size_t end = 0;
+    for (std::size_t layer = random.between(1, 5); layer > 0; --layer) {
+        const std::size_t count = random.between(1, 120);
+        settings.layers.push_back({end, count});
+        end += count;
+    }
+    settings.training.batch_per_peer = batch;
+    settings.training.learning_rate = 0.05;
+    settings.training.momentum = random.chance(0.5) ? 0.9 : 0;
+    settings.training.weight_decay = 1e-3;
+    if (random.chance(0.5)) settings.training.schedule.kind = ScheduleKind::cosine;
+    settings.sample_budget = batch * peers * random.between(3, 40);
+    for (ModePlan& plan : scenario.peers) plan.round_time = random.time(ms(2), ms(40));
+    scenario.quality.bytes_per_second = random.real(2e4, 2e6);
+    scenario.quality.delay = random.time(ms(0), ms(20));
+    scenario.payload_max = 64 * random.between(1, 8);
+    return scenario;
+}
+
+std::size_t elements_of(const ModeScenario& scenario) {
+    const Range& last = scenario.settings.layers.back();
+    return last.first + last.count;
+}
+
+struct Ran {
+    std::vector<ModeEnd> ends;
+    Round gap = 0;
+    std::vector<std::uint64_t> sent, received;
+};
+
+Ran run(const ModeScenario& scenario, const Task& task) {
+    ModeCluster cluster(scenario, task.initial,
+                        [&task](PeerIndex peer, Round round, auto at, auto out) {
+                            task.gradient(peer, round, at, out);
+                        });
+    Ran ran;
+    ran.ends = cluster.run();
+    ran.gap = cluster.widest_gap();
+    for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
+        ran.sent.push_back(cluster.bytes_sent(peer));
+        ran.received.push_back(cluster.bytes_received(peer));
+    }
+    return ran;
+}
+
+/// What one process makes of the mean gradient of all workers.
+std::vector<float> one_process(const ModeScenario& scenario, const Task& task, Round rounds) {
+    const TrainingSettings& training = scenario.settings.training;
+    const std::vector<PeerIndex> workers = scenario.settings.workers();
+    std::vector<float> parameters = task.initial, mean(parameters.size()), one(mean), update(mean);
+    Sgd optimizer(parameters.size(), training.momentum, training.weight_decay);
+    for (Round round = 0; round < rounds; ++round) {
+        std::fill(mean.begin(), mean.end(), 0.0f);
+        for (const PeerIndex worker : workers) {
+            task.gradient(worker, round, parameters, one);
+            for (std::size_t k = 0; k < mean.size(); ++k)
+                mean[k] += one[k] / static_cast<float>(workers.size());
+        }
+        const double progress = static_cast<double>(round * workers.size() * batch) /
+                                static_cast<double>(scenario.settings.sample_budget);
+        optimizer.step({0, mean.size()}, mean, parameters, learning_rate_at(training, progress),
+                       update);
+        for (std::size_t k = 0; k < mean.size(); ++k) parameters[k] += update[k];
+    }
+    return parameters;
+}
+
+double distance(std::span<const float> a, std::span<const float> b) {
+    double square = 0, norm = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        square += std::pow(static_cast<double>(a[k]) - b[k], 2);
+        norm += std::pow(static_cast<double>(b[k]), 2);
+    }
+    return std::sqrt(square / norm);
+}
+
+void require(bool holds, const std::string& what) {
+    if (!holds) throw Violation(what);
+}
+
+/// All peers ended well and alike; gives the parameters of the first worker.
+const std::vector<float>& finished_alike(const ModeScenario& scenario, const Ran& ran) {
+    const std::vector<float>& first = ran.ends[scenario.settings.workers().front()].parameters;
+    for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
+        const ModeEnd& end = ran.ends[peer];
+        require(end.kind == ModeEnd::Kind::finished && end.report.agreed && end.report.identical,
+                "peer " + std::to_string(peer) + " did not finish with the others: " + end.why +
+                    end.report.why_not);
+        require(end.parameters.empty() || end.parameters == first, "replicas differ");
+    }
+    return first;
+}
+
+void check_bytes(const ModeScenario& scenario, const Ran& ran, Round rounds) {
+    const auto n = static_cast<double>(ran.ends.size());
+    const auto vector = static_cast<double>(elements_of(scenario) * sizeof(float));
+    const double expected = 2 * (n - 1) / n * vector * static_cast<double>(rounds);
+    // A bucket falls into n parts that differ by an element.
+    const auto parts = static_cast<double>(scenario.settings.layers.size());
+    const double slack = 0.03 * expected + 8 * parts * static_cast<double>(rounds) + 2 * vector;
+    for (const std::uint64_t sent : ran.sent)
+        require(
+            std::abs(static_cast<double>(sent) - expected) <= slack,
+            "a peer sent " + std::to_string(sent) + " bytes, expected " + std::to_string(expected));
+}
+
+void check_ring(ModeScenario scenario, const Task& task) {
+    scenario.settings.exchange.mode = Mode::ring;
+    const Ran ran = run(scenario, task);
+    const Round rounds = ran.ends[0].report.rounds;
+    const std::vector<float>& parameters = finished_alike(scenario, ran);
+    const double off = distance(parameters, one_process(scenario, task, rounds));
+    require(off <= rounding_max, "ring is off one process by " + std::to_string(off));
+    check_bytes(scenario, ran, rounds);
+    scenario.settings.exchange.mode = Mode::local_sgd;
+    scenario.settings.exchange.local_sgd = {1, 1, 0};
+    if (scenario.settings.training.momentum == 0) {
+        const Ran local = run(scenario, task);
+        const double apart = distance(finished_alike(scenario, local), parameters);
+        require(apart <= rounding_max,
+                "averaging every round is off the ring by " + std::to_string(apart));
+    }
+}
+
+void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {
+    scenario.settings.exchange.mode = Mode::local_sgd;
+    scenario.settings.exchange.local_sgd = {static_cast<unsigned>(random.between(1, 12)), 0.7, 0.9};
+    const Ran ran = run(scenario, task);
+    finished_alike(scenario, ran);
+}
+
+void check_servers(ModeScenario scenario, const Task& task, Random& random) {
+    const auto peers = static_cast<unsigned>(scenario.peers.size());
+    ExchangeSettings& exchange = scenario.settings.exchange;
+    exchange.mode = Mode::parameter_server;
+    exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, 0};
+    const Ran ran = run(scenario, task);
+    const std::vector<float> parameters = finished_alike(scenario, ran);
+    const Round rounds = ran.ends[0].report.rounds;
+    const double off = distance(parameters, one_process(scenario, task, rounds));
+    require(off <= rounding_max, "BSP is off one process by " + std::to_string(off));
+    require(ran.gap == 0, "BSP: a worker was " + std::to_string(ran.gap) + " rounds ahead");
+    if (exchange.server.count == peers) check_bytes(scenario, ran, rounds);
+
+    // The same with servers elsewhere, on peers of their own.
+    ModeScenario dedicated = scenario;
+    const std::size_t servers = random.between(1, 2);
+    dedicated.settings.roles.assign(peers, Role::worker);
+    for (std::size_t server = 0; server < servers; ++server) {
+        dedicated.settings.peer_names.emplace_back("server");
+        dedicated.settings.roles.push_back(Role::server);
+        dedicated.peers.emplace_back();
+    }
+    dedicated.settings.exchange.server = {static_cast<unsigned>(servers), Placement::dedicated, 0};
+    const Ran other = run(dedicated, task);
+    require(finished_alike(dedicated, other) == parameters, "BSP depends on where servers are");
+    if (servers == 1) {
+        // Every round's push and pull, and the parameters at the end.
+        const std::uint64_t vector = elements_of(scenario) * sizeof(float);
+        require(other.received[peers] == peers * vector * rounds &&
+                    other.sent[peers] == peers * vector * (rounds + 1),
+                "one server: " + std::to_string(other.received[peers]) + " bytes in, " +
+                    std::to_string(other.sent[peers]) + " out");
+    }
+}
+
+void check_ssp(ModeScenario scenario, const Task& task, Random& random) {
+    const auto peers = static_cast<unsigned>(scenario.peers.size());
+    ServerSettings& server = scenario.settings.exchange.server;
+    scenario.settings.exchange.mode = Mode::parameter_server;
+    server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located,
+              static_cast<unsigned>(random.between(1, 4))};
+    const Ran ran = run(scenario, task);
+    finished_alike(scenario, ran);
+    require(ran.gap <= *server.clock_gap_max, "SSP " + std::to_string(*server.clock_gap_max) +
+                                                  ": a worker was " + std::to_string(ran.gap) +
+                                                  " rounds ahead");
+    server.clock_gap_max = std::nullopt;
+    finished_alike(scenario, run(scenario, task));
+}
+
+void check_death(ModeScenario scenario, const Task& task, Random& random) {
+    const auto peers = static_cast<unsigned>(scenario.peers.size());
+    if (peers < 2) return;
+    ExchangeSettings& exchange = scenario.settings.exchange;
+    scenario.settings.sample_budget = batch * peers * 4000;  // nobody is done by then
+    const auto victim = static_cast<PeerIndex>(random.between(1, peers - 1));
+    const Time killed_at = random.time(ms(200), ms(900));
+    scenario.peers[victim].killed_at = killed_at;
+    scenario.peers[victim].killed_silently = random.chance(0.5);
+    exchange.mode = random.chance(0.5) ? Mode::ring : Mode::local_sgd;
+    exchange.local_sgd.rounds = 3;
+    for (PeerIndex peer = 0; peer < peers; ++peer) {
+        if (peer == victim) continue;
+        const ModeEnd end = run(scenario, task).ends[peer];
+        require(end.kind == ModeEnd::Kind::broken && end.at <= killed_at + notice_max,
+                "a peer did not notice a death: " + end.why);
+        break;
+    }
+    // One server on the first peer, which lives.
+    exchange.mode = Mode::parameter_server;
+    exchange.server = {1, Placement::co_located,
+                       random.chance(0.5) ? std::optional<unsigned>(0U) : std::nullopt};
+    scenario.settings.sample_budget = batch * peers * 60;
+    const Ran ran = run(scenario, task);
+    for (PeerIndex peer = 0; peer < peers; ++peer) {
+        const ModeEnd& end = ran.ends[peer];
+        if (peer == victim && end.kind == ModeEnd::Kind::dead) continue;
+        require(end.kind == ModeEnd::Kind::finished && end.report.identical,
+                "a worker's death was not survived: " + end.why + end.report.why_not);
+        require(end.parameters == ran.ends[0].parameters, "survivors differ");
+    }
+}
+
+}  // namespace
+
+int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        Random random(seed * 31);
+        const ModeScenario scenario = draw(seed, random);
+        const Task task(seed, elements_of(scenario), scenario.peers.size() + 2);
+        try {
+            check_ring(scenario, task);
+            check_local_sgd(scenario, task, random);
+            check_servers(scenario, task, random);
+            check_ssp(scenario, task, random);
+            check_death(scenario, task, random);
+        } catch (const Violation& violation) {
+            std::printf(
+                "violated: %s\n%zu peers, %zu elements; replay: simulate --modes --first "
+                "%llu --count 1\n",
+                violation.what(), scenario.peers.size(), elements_of(scenario),
+                static_cast<unsigned long long>(seed));
+            return 1;
+        }
+        if (verbose) std::printf("seed %llu holds\n", static_cast<unsigned long long>(seed));
+    }
+    std::printf("%llu scenarios of every other mode held\n",
+                static_cast<unsigned long long>(count));
+    return 0;
+}
+
+}  // namespace ako::sim

@@ -1,0 +1,14 @@
+// What the simulator throws when a promise is broken.
+#pragma once
+
+#include <stdexcept>
+
+namespace ako::sim {
+
+/// An invariant does not hold. The text begins with its name ("I1" to "I7"), if it has one.
+class Violation : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace ako::sim
