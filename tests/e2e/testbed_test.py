@@ -5,6 +5,7 @@ that is interrupted. Python's standard library only. Exits 77 and says why where
 """
 
 import argparse
+import json
 import os
 import pathlib
 import signal
@@ -60,6 +61,41 @@ def shaped_network(testbed):
         check(seconds > 0.7 * expected, f"{seconds:.2f} s where {expected:.2f} s are expected")
 
 
+def goodput(testbed):
+    """Plain TCP fills the links, whatever the share of a core that the peers have."""
+    check_equal(subprocess.run([*testbed, "up", "--peers", "3", "--rate", f"{RATE_MBIT}mbit",
+                                "--cpus", "0.1"]).returncode, 0, "exit of up")
+    for words, pattern in (([], "all-to-all"), (["--ring"], "ring")):
+        measured = json.loads(subprocess.run([*testbed, "goodput", *words], check=True,
+                                             capture_output=True, text=True).stdout)
+        check_equal(measured["pattern"], pattern, "pattern")
+        check_equal(sorted(measured["egress_mbit"]), ["1", "2", "3"], "peers measured")
+        for rate in [*measured["egress_mbit"].values(), measured["mean_mbit"]]:
+            check(0.8 * RATE_MBIT < rate <= RATE_MBIT, f"{rate} of {RATE_MBIT} Mbit/s: {measured}")
+        check(0 < measured["rtt_idle_ms"] < 50, f"{measured['rtt_idle_ms']} ms idle")
+    found = json.loads(subprocess.run([*testbed, "status"], check=True, capture_output=True,
+                                      text=True).stdout)["peers"]
+    check_equal([(peer["peer"], peer["address"], peer["egress"], peer["ingress"], peer["cpus"],
+                  peer["processes"]) for peer in found],
+                [(k, f"10.99.0.{k}", f"{RATE_MBIT}mbit", f"{RATE_MBIT}mbit", 0.1, [])
+                 for k in (1, 2, 3)], "status")
+
+
+def left_by_a_crash(testbed):
+    """A control group whose namespace is gone is removed all the same; others are not touched."""
+    left = pathlib.Path(f"/sys/fs/cgroup/cpu/ako-{NAME}-7")
+    others = left.with_name(f"ako-{NAME}x-7")
+    for group in (left, others):
+        group.mkdir()
+    try:
+        check_equal(subprocess.run([*testbed, "down"]).returncode, 0, "exit of down")
+        check(not left.exists() and others.exists(), "the groups after down")
+    finally:
+        others.rmdir()
+    absent = subprocess.run([*testbed, "status"], capture_output=True, text=True)
+    check(absent.returncode == 1 and "there is no testbed" in absent.stderr, absent.stderr)
+
+
 def up_again_and_down(testbed):
     lasting = subprocess.Popen([*testbed, "exec", "1", "--", "sleep", "1000"])
     wait_for(lambda: pids(1), "sleep runs at peer 1")
@@ -105,6 +141,8 @@ def main():
     testbed = [str(arguments.source / "deploy/testbed"), "--name", NAME]
     try:
         shaped_network(testbed)
+        goodput(testbed)
+        left_by_a_crash(testbed)
         up_again_and_down(testbed)
         interrupted_measurement(arguments.source, arguments.peer)
     finally:
