@@ -141,9 +141,9 @@ def main():
     testbed = [str(arguments.source / "deploy/testbed"), "--name", NAME]
     try:
         shaped_network(testbed)
+        up_again_and_down(testbed)
         goodput(testbed)
         left_by_a_crash(testbed)
-        up_again_and_down(testbed)
         interrupted_measurement(arguments.source, arguments.peer)
     finally:
         subprocess.run([*testbed, "down"])
