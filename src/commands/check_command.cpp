@@ -45,21 +45,63 @@ void print_memory(const Settings& settings, const MemoryPlan& plan) {
                static_cast<double>(settings.memory_mb_max));
 }
 
-void print_traffic(const Settings& settings, const Network& network, std::uint64_t budget) {
-    const auto vector_bytes = static_cast<double>(network.parameter_count() * sizeof(float));
+std::string ako_traffic(const Settings& settings, double vector_bytes) {
     const auto others = static_cast<double>(settings.peers.size() - 1);
     const unsigned partitions = settings.exchange.partitions;
-    fmt::print("#\n# what one peer sends\n");
     if (partitions == 0)
-        fmt::print("#   {:<34} as much as the links take, at most {}\n", "bytes per round",
-                   bytes_text(vector_bytes * others));
-    else
-        fmt::print("#   {:<34} {} ({} to each of {} others)\n", "bytes per round",
-                   bytes_text(vector_bytes * others / partitions),
-                   bytes_text(vector_bytes / partitions), settings.peers.size() - 1);
-    const Blocks blocks(network.parameter_count());
-    fmt::print("#   {:<34} {} of {} kB\n", "blocks of a row", blocks.count(),
-               blocks.block_elements() * sizeof(float) / 1024);
+        return fmt::format("as much as the links take, at most {}",
+                           bytes_text(vector_bytes * others));
+    return fmt::format("{} ({} to each of {} others)",
+                       bytes_text(vector_bytes * others / partitions),
+                       bytes_text(vector_bytes / partitions), settings.peers.size() - 1);
+}
+
+std::string server_traffic(const Settings& settings, double vector_bytes) {
+    const ServerSettings& server = settings.exchange.server;
+    const bool dedicated = server.placement == Placement::dedicated;
+    const auto workers =
+        static_cast<double>(settings.peers.size() - (dedicated ? server.count : 0));
+    const double shard = vector_bytes / server.count;
+    if (dedicated)
+        return fmt::format("{} (a worker), {} (a server)", bytes_text(vector_bytes),
+                           bytes_text(workers * shard));
+    const double of_server = vector_bytes - shard + (workers - 1) * shard;
+    if (server.count == settings.peers.size())
+        return fmt::format("{} (pushes and answers)", bytes_text(of_server));
+    return fmt::format("{} (a server as well), {} (the others)", bytes_text(of_server),
+                       bytes_text(vector_bytes));
+}
+
+/// What one peer sends in one round.
+std::string traffic_text(const Settings& settings, double vector_bytes) {
+    const auto peers = static_cast<double>(settings.peers.size());
+    const double ring = 2 * (peers - 1) / peers * vector_bytes;
+    const unsigned local_rounds = settings.exchange.local_sgd.rounds;
+    switch (settings.exchange.mode) {
+        case Mode::ako:
+            return ako_traffic(settings, vector_bytes);
+        case Mode::ring:
+            return fmt::format("{} to its successor", bytes_text(ring));
+        case Mode::parameter_server:
+            return server_traffic(settings, vector_bytes);
+        case Mode::local_sgd:
+            return fmt::format("{}: {} to its successor every {} rounds",
+                               bytes_text(ring / local_rounds), bytes_text(ring), local_rounds);
+        case Mode::local:
+            return "nothing";
+    }
+    return "";
+}
+
+void print_traffic(const Settings& settings, const Network& network, std::uint64_t budget) {
+    const auto vector_bytes = static_cast<double>(network.parameter_count() * sizeof(float));
+    fmt::print("#\n# what one peer sends\n");
+    fmt::print("#   {:<34} {}\n", "bytes per round", traffic_text(settings, vector_bytes));
+    if (settings.exchange.mode == Mode::ako) {
+        const Blocks blocks(network.parameter_count());
+        fmt::print("#   {:<34} {} of {} kB\n", "blocks of a row", blocks.count(),
+                   blocks.block_elements() * sizeof(float) / 1024);
+    }
     const std::uint64_t batch = settings.training.batch_per_peer;
     fmt::print("#   {:<34} {} ({} samples)\n", "rounds of all peers together",
                grouped((budget + batch - 1) / batch), grouped(budget));

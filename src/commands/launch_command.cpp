@@ -261,6 +261,7 @@ class Launch {
         Summary summary;
         summary.run = settings_.run;
         summary.seconds = ended_at_;
+        summary.alone = settings_.exchange.mode == Mode::local;
         for (std::size_t k = 0; k < children_.size(); ++k) {
             const PeerChild& child = *children_[k];
             const MetricsLine& line = state_.peers()[k].line;

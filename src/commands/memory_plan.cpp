@@ -19,6 +19,54 @@ constexpr std::size_t mb = 1'000'000;
 /// The program and its libraries, OpenBLAS's buffers of one thread (32 MB), and the stacks.
 constexpr std::size_t program_bytes = 80 * mb;
 
+std::vector<MemoryTerm> ako_terms(const Settings& settings, std::size_t vector_bytes) {
+    const std::size_t others = settings.peers.size() - 1;
+    // The pool never holds less than one largest frame of every other peer.
+    const std::size_t pool_bytes = others * std::max(vector_bytes, payload_bytes_limit);
+    return {{"rows of the others", "(n - 1) M", others * vector_bytes},
+            {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
+            {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)", pool_bytes},
+            {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
+            {"momentum", "M", vector_bytes},
+            {"replica", "M", vector_bytes},
+            {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
+            {"relays under way, at most", "n x 4 MiB",
+             settings.peers.size() * Outbox::relay_bytes_max}};
+}
+
+/// Of the peer with the most: a server with a shard, that trains too if servers are co-located.
+std::vector<MemoryTerm> server_terms(const Settings& settings, std::size_t vector_bytes) {
+    const ServerSettings& server = settings.exchange.server;
+    const std::size_t shard_bytes = (vector_bytes + server.count - 1) / server.count;
+    const std::size_t workers =
+        settings.peers.size() - (server.placement == Placement::dedicated ? server.count : 0);
+    return {{"parameters of the worker", "M", vector_bytes},
+            {"shard: parameters, mean, momentum", "3 M / servers", 3 * shard_bytes},
+            {"pushes of the workers", "n M / servers", workers * shard_bytes}};
+}
+
+/// What the exchange needs.
+std::vector<MemoryTerm> mode_terms(const Settings& settings, std::size_t vector_bytes) {
+    switch (settings.exchange.mode) {
+        case Mode::ako:
+            return ako_terms(settings, vector_bytes);
+        case Mode::ring:
+            return {{"replica, mean and update", "3 M", 3 * vector_bytes},
+                    {"sums that go round", "M", vector_bytes},
+                    {"momentum", "M", vector_bytes}};
+        case Mode::local_sgd:
+            return {{"replica, average and update", "3 M", 3 * vector_bytes},
+                    {"distances and sums that go round", "2 M", 2 * vector_bytes},
+                    {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
+        case Mode::parameter_server:
+            return server_terms(settings, vector_bytes);
+        case Mode::local:
+            return {{"replica and update", "2 M", 2 * vector_bytes},
+                    {"momentum", "M", vector_bytes}};
+    }
+    return {};
+}
+
 }  // namespace
 
 std::size_t MemoryPlan::bytes() const {
@@ -35,27 +83,17 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
             "train a smaller model");
     }
     const std::size_t vector_bytes = run.parameter_count * sizeof(float);
-    const std::size_t others = settings.peers.size() - 1;
-    // The pool never holds less than one largest frame of every other peer.
-    const std::size_t pool_bytes = others * std::max(vector_bytes, payload_bytes_limit);
-    MemoryPlan plan{{{"rows of the others", "(n - 1) M", others * vector_bytes},
-                     {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
-                     {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)", pool_bytes},
-                     {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
-                     {"gradient", "M", vector_bytes},
-                     {"momentum", "M", vector_bytes},
-                     {"initial parameters", "M", vector_bytes},
-                     {"evaluation copy", "M", vector_bytes},
-                     {"replica", "M", vector_bytes},
-                     {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
-                     {"relays under way, at most", "n x 4 MiB",
-                      settings.peers.size() * Outbox::relay_bytes_max},
-                     {"outputs of the layers", "",
-                      activation_bytes(settings.model, settings.training.batch_per_peer,
-                                       evaluation_slice_default)},
-                     {"scratch memory of the layers", "", scratch_bytes(settings.model)},
-                     {"data set", "", run.data_bytes},
-                     {"program and buffers", "", program_bytes}}};
+    MemoryPlan plan{mode_terms(settings, vector_bytes)};
+    plan.terms.insert(plan.terms.end(),
+                      {{"gradient", "M", vector_bytes},
+                       {"initial parameters", "M", vector_bytes},
+                       {"evaluation copy", "M", vector_bytes},
+                       {"outputs of the layers", "",
+                        activation_bytes(settings.model, settings.training.batch_per_peer,
+                                         evaluation_slice_default)},
+                       {"scratch memory of the layers", "", scratch_bytes(settings.model)},
+                       {"data set", "", run.data_bytes},
+                       {"program and buffers", "", program_bytes}});
     if (settings.training.checkpoint_every > 0)
         plan.terms.insert(plan.terms.end() - 2, {"checkpoint being written", "M", vector_bytes});
     return plan;

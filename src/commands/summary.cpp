@@ -107,7 +107,7 @@ ExitStatus Summary::exit_status() const {
     for (const ExitStatus status : {exit_start_up, exit_numbers, exit_broken, exit_no_agreement}) {
         if (any([status](const PeerResult& peer) { return peer.exit == status; })) return status;
     }
-    if (!replicas_identical()) return exit_no_agreement;
+    if (!alone && !replicas_identical()) return exit_no_agreement;
     // A peer that was asked to end by someone else than launch ended as asked.
     return exit_ok;
 }
@@ -117,7 +117,7 @@ std::string Summary::json() const {
     ordered_json json = {{"run", run}, {"seconds", seconds}};
     json["accuracy"] = first != nullptr && first->accuracy ? ordered_json(*first->accuracy)
                                                            : ordered_json(nullptr);
-    json["replicas_identical"] = replicas_identical();
+    json["replicas_identical"] = !alone && replicas_identical();
     json["finished_with"] = finished_with();
     json["digest"] = first != nullptr ? first->digest : "";
     json["finish_seconds"] = first != nullptr ? first->finish_seconds : 0;
@@ -164,6 +164,8 @@ std::string Summary::text(const std::string& folder) const {
     for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
     if (first == nullptr)
         text += "replicas identical: no (no agreement was reached)\n";
+    else if (alone)
+        text += "every peer trained alone (exchange.mode: local): no replicas to compare\n";
     else if (replicas_identical())
         text += identical_text(first->digest, finished_with()) + "\n";
     else

@@ -27,6 +27,7 @@ struct Summary {
     std::string run;
     double seconds = 0;
     bool interrupted = false;
+    bool alone = false;  ///< peers exchanged nothing (mode local), so each has its own parameters
     std::vector<PeerResult> peers;
 
     std::vector<std::string> finished_with() const;
@@ -40,7 +41,7 @@ struct Summary {
     /// The exit status of launch. Interrupted: 130. A peer that was killed from outside (SIGKILL,
     /// SIGTERM, ..) is reported but no failure, as long as others finished identical: that is what
     /// Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not start, 3 numbers,
-    /// 4 no agreement, or replicas that differ.
+    /// 5 a peer could not go on without another, 4 no agreement, or replicas that differ.
     ExitStatus exit_status() const;
 
     std::string json() const;

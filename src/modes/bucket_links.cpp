@@ -121,14 +121,15 @@ void BucketLinks::session_down(PeerIndex peer, const std::string& why) {
     link.up = false;
     if (link.left || closing_) return;
     board_.set_presence(peer, Presence::down);
-    settings_.log("peer " + name(peer) + ": session ended: " + why);
+    // When the run is over for one reason, everybody leaves.
+    if (!broken_) settings_.log("peer " + name(peer) + ": session ended: " + why);
     if (started_ || link.met) part(peer, "its session ended: " + why);
 }
 
 void BucketLinks::peer_lost(PeerIndex peer, const std::string& why) {
     if (closing_) return;
     board_.set_presence(peer, Presence::lost);
-    settings_.log("peer " + name(peer) + " is lost: " + why);
+    if (!broken_) settings_.log("peer " + name(peer) + " is lost: " + why);
     if (started_) part(peer, why);
 }
 
@@ -138,6 +139,7 @@ void BucketLinks::part(PeerIndex peer, const std::string& why) {
     protocol_.gone(peer);
     // One whose parameters are final is not needed any more.
     if (closing_ || link.done || !protocol_.needs(peer)) return;
+    broken_ = true;
     board_.break_off("peer " + name(peer) +
                      " is gone, and this mode cannot go on without it: " + why);
 }

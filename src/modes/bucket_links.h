@@ -62,6 +62,7 @@ class BucketLinks final : public FrameSource, public FrameSink {
     bool started_ = false;
     bool finished_ = false;  ///< this peer's last round is made
     bool closing_ = false;
+    bool broken_ = false;  ///< somebody who is needed is gone
 };
 
 }  // namespace ako
