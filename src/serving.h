@@ -10,7 +10,7 @@
 namespace ako {
 
 /// Serves until all workers have ended. An outcome without parameters: a server holds only its
-/// shard of them, and a digest that the workers agreed on.
+/// part of them, and a digest that the workers agreed on.
 TrainingOutcome serve(Exchange& exchange, const std::atomic<int>& interrupts,
                       TrainingObserver& observer);
 

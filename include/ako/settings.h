@@ -110,7 +110,7 @@ struct LinkLimit {
 /// The parameter server (Li et al., "Scaling Distributed Machine Learning with the Parameter
 /// Server", 2014), and how far apart its workers may be.
 struct ServerSettings {
-    unsigned count = 1;  ///< servers, among which parameters are sharded by bytes
+    unsigned count = 1;  ///< servers, which share the parameters by bytes
     Placement placement = Placement::co_located;
     /// The most rounds by which a worker may be ahead of the slowest (stale synchronous parallel;
     /// Ho et al., 2013). 0: all step together (bulk synchronous, BSP); nothing: no bound (async).

@@ -34,15 +34,15 @@ std::vector<MemoryTerm> ako_terms(const Settings& settings, std::size_t vector_b
              settings.peers.size() * Outbox::relay_bytes_max}};
 }
 
-/// Of the peer with the most: a server with a shard, that trains too if servers are co-located.
+/// Of the peer with the most: a server, that trains too if servers are co-located.
 std::vector<MemoryTerm> server_terms(const Settings& settings, std::size_t vector_bytes) {
     const ServerSettings& server = settings.exchange.server;
-    const std::size_t shard_bytes = (vector_bytes + server.count - 1) / server.count;
+    const std::size_t part_bytes = (vector_bytes + server.count - 1) / server.count;
     const std::size_t workers =
         settings.peers.size() - (server.placement == Placement::dedicated ? server.count : 0);
     return {{"parameters of the worker", "M", vector_bytes},
-            {"shard: parameters, mean, momentum", "3 M / servers", 3 * shard_bytes},
-            {"pushes of the workers", "n M / servers", workers * shard_bytes}};
+            {"served: parameters, mean, momentum", "3 M / servers", 3 * part_bytes},
+            {"pushes of the workers", "n M / servers", workers * part_bytes}};
 }
 
 /// What the exchange needs.

@@ -30,7 +30,7 @@ ParameterServer::ParameterServer(const ModeSettings& settings, const Buckets& bu
     if (works()) parameters_.assign(initial.begin(), initial.end());
     const auto server = server_of(self_);
     if (!server) return;
-    shard_ = std::make_unique<ServerShard>(
+    server_ = std::make_unique<Server>(
         settings, slices_, *server, initial,
         [this](std::size_t worker, std::size_t slice) { answer(worker, slice); });
     pushes_.assign(workers_.size(), std::vector<Push>(slices_.count()));
@@ -61,11 +61,11 @@ void ParameterServer::contributed(const Contribution& contribution) {
         chunk.exchange = contribution.exchange;
         chunk.first = range.first;
         if (server == self_)
-            shard_->pushed(*worker_of(self_), slice, chunk.exchange, values, chunk.stop);
+            server_->pushed(*worker_of(self_), slice, chunk.exchange, values, chunk.stop);
         else
             send(server, chunk, range.count, values);
     }
-    if (shard_) send_final();
+    if (server_) send_final();
 }
 
 void ParameterServer::pulled(std::size_t bucket, std::size_t count, const Exchanged& exchanged) {
@@ -85,8 +85,8 @@ void ParameterServer::final_arrived(std::size_t count) {
 
 void ParameterServer::answer(std::size_t worker, std::size_t slice) {
     const Range range = slices_[slice].range;
-    const std::span<const float> values = shard_->parameters(slice);
-    const Exchanged& exchanged = shard_->exchanged(slice);
+    const std::span<const float> values = server_->parameters(slice);
+    const Exchanged& exchanged = server_->exchanged(slice);
     if (workers_[worker] == self_) {
         std::copy(values.begin(), values.end(),
                   parameters_.begin() + static_cast<std::ptrdiff_t>(range.first));
@@ -96,7 +96,7 @@ void ParameterServer::answer(std::size_t worker, std::size_t slice) {
     chunk.kind = ChunkKind::pulled;
     chunk.stop = exchanged.stop;
     chunk.workers = exchanged.workers;
-    chunk.exchange = shard_->clock(worker, slice);
+    chunk.exchange = server_->clock(worker, slice);
     chunk.first = range.first;
     chunk.rounds_total = exchanged.rounds_total;
     send(workers_[worker], chunk, range.count, values.data());
@@ -109,34 +109,34 @@ void ParameterServer::push_arrived(std::size_t worker, const Chunk& chunk, std::
     push.elements += count;
     push.stop = std::max(push.stop, chunk.stop);
     if (push.elements < slices_[slice].range.count) return;
-    shard_->pushed(worker, slice, push.round, shard_->inbox(worker, slice).data(), push.stop);
+    server_->pushed(worker, slice, push.round, server_->inbox(worker, slice).data(), push.stop);
     send_final();
 }
 
 void ParameterServer::finished(PeerIndex peer, Round final_round) {
     if (peer == self_) finished_ = true;
     const auto worker = worker_of(peer);
-    if (!shard_ || !worker) return;
-    shard_->finished(*worker, final_round);
+    if (!server_ || !worker) return;
+    server_->finished(*worker, final_round);
     send_final();
 }
 
 void ParameterServer::gone(PeerIndex peer) {
     queues_[peer].clear();
     const auto worker = worker_of(peer);
-    if (!shard_ || !worker) return;
-    shard_->gone(*worker);
+    if (!server_ || !worker) return;
+    server_->gone(*worker);
     send_final();
 }
 
 void ParameterServer::send_final() {
-    if (final_sent_ || !shard_->final_is_here()) return;
+    if (final_sent_ || !server_->final_is_here()) return;
     final_sent_ = true;
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
-        if (shard_->is_gone(worker)) continue;
+        if (server_->is_gone(worker)) continue;
         for (std::size_t slice = 0; slice < slices_.count(); ++slice) {
-            if (!shard_->serves(slice)) continue;
-            const std::span<const float> values = shard_->parameters(slice);
+            if (!server_->serves(slice)) continue;
+            const std::span<const float> values = server_->parameters(slice);
             const Range range = slices_[slice].range;
             if (workers_[worker] == self_) {
                 std::copy(values.begin(), values.end(),
@@ -149,7 +149,7 @@ void ParameterServer::send_final() {
             // Behind any answer that still waits: that would be older.
             chunk.exchange = UINT64_MAX;
             chunk.first = range.first;
-            chunk.rounds_total = shard_->exchanged(slice).rounds_total;
+            chunk.rounds_total = server_->exchanged(slice).rounds_total;
             send(workers_[worker], chunk, range.count, values.data());
         }
     }
@@ -172,9 +172,9 @@ std::optional<std::string> ParameterServer::refuse(PeerIndex peer, const Chunk& 
     if (count > range.first + range.count - chunk.first) return "Chunk of more than one slice";
     if (chunk.kind == ChunkKind::pushed) {
         const auto worker = worker_of(peer);
-        if (!shard_ || !worker || !shard_->serves(slice))
+        if (!server_ || !worker || !server_->serves(slice))
             return "Chunk pushed to a peer that does not serve it";
-        const std::uint64_t clock = shard_->clock(*worker, slice);
+        const std::uint64_t clock = server_->clock(*worker, slice);
         if (chunk.exchange != clock + 1)
             return "Chunk pushed for round " + std::to_string(chunk.exchange) + " after " +
                    std::to_string(clock);
@@ -200,7 +200,7 @@ std::optional<std::span<float>> ParameterServer::reserve(PeerIndex peer, const C
                                                          std::size_t count) {
     if (chunk.kind != ChunkKind::pushed) return std::span(parameters_).subspan(chunk.first, count);
     const std::size_t slice = slices_.at(chunk.first);
-    return shard_->inbox(*worker_of(peer), slice)
+    return server_->inbox(*worker_of(peer), slice)
         .subspan(chunk.first - slices_[slice].range.first, count);
 }
 

@@ -1,5 +1,5 @@
 // The mode parameter-server on the wire: a worker pushes each slice of a bucket to the server that
-// keeps it and gets the parameters back; a server does with the pushes what ServerShard says. One
+// keeps it and gets the parameters back; a server does with the pushes what Server says. One
 // peer may be both, and then pushes to itself without a copy. After everybody's last round servers
 // send every worker the final parameters, so that all end with the same. Network thread only.
 #pragma once
@@ -11,7 +11,7 @@
 #include "src/modes/buckets.h"
 #include "src/modes/chunk_queue.h"
 #include "src/modes/mode_settings.h"
-#include "src/modes/server_shard.h"
+#include "src/modes/server.h"
 #include "src/modes/slices.h"
 
 namespace ako {
@@ -81,7 +81,7 @@ class ParameterServer final : public BucketProtocol {
     bool finished_ = false;
     std::size_t final_elements_ = 0;
 
-    std::unique_ptr<ServerShard> shard_;     // of this server; null if it is none
+    std::unique_ptr<Server> server_;         // of this server; null if it is none
     std::vector<std::vector<Push>> pushes_;  ///< [worker][slice]
     bool final_sent_ = false;
 };

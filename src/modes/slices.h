@@ -1,4 +1,4 @@
-// How the parameter server shards the flat vector: each bucket is cut into one part per server, so
+// How servers share the flat vector: each bucket is cut into one part per server, so
 // that every server has its share of the bytes of every layer, and each part into slices, which are
 // pushed, stepped and pulled one by one so that both directions of a link are busy at once. A
 // value, constant after construction; any thread.

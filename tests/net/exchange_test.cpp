@@ -1,6 +1,6 @@
-// The mode `ako` as a whole on real threads and sockets: three peers in one process, rounds as fast
-// as they go and links that can not keep up, so that snapshots are published while older ones are
-// being sent.
+// Every mode as a whole on real threads and sockets: three peers in one process, rounds as fast as
+// they go and links that can not keep up, so that snapshots are published while older ones are
+// being sent, and layers are awaited while others come.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "net/tcp_transport.h"
-#include "src/modes/ako_exchange.h"
+#include "src/modes/make_exchange.h"
 
 using namespace ako;
 
@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t peer_count = 3;
 constexpr std::size_t parameter_count = 20'000;
 constexpr Round rounds = 400;
+const std::vector<Range> layers = {{0, 100}, {100, 16'900}, {17'000, 3000}};
 
 /// One peer: what main wires, less the data.
 struct Peer {
@@ -40,7 +41,7 @@ struct Peer {
         return std::string(1, static_cast<char>('a' + peer));
     }
 
-    void train() {
+    void train(const ExchangeSettings& mode) {
         ModeSettings settings;
         settings.self = self;
         for (PeerIndex peer = 0; peer < peer_count; ++peer)
@@ -48,29 +49,37 @@ struct Peer {
         settings.block_elements = 256;
         settings.sample_budget = rounds * peer_count;
         settings.log = [](const std::string&) {};
+        settings.training.batch_per_peer = 1;
         settings.training.learning_rate = 0.01;
-        AkoExchange exchange(settings, std::vector<float>(parameter_count, 1.0f), *transport, clock,
-                             interrupts);
-        exchange.start();
+        settings.layers = layers;
+        settings.exchange = mode;
+        const auto exchange = make_exchange(settings, std::vector<float>(parameter_count, 1.0f),
+                                            *transport, clock, interrupts);
+        exchange->start();
         std::vector<float> gradient(parameter_count);
-        while (exchange.begin_round().kind == Next::Kind::train) {
-            const std::span<const float> replica = exchange.replica();
-            for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] = replica[k];
-            if (!exchange.end_round(gradient, {1, 0.5f})) return;
+        while (exchange->begin_round().kind == Next::Kind::train) {
+            const std::span<const float> replica = exchange->replica();
+            for (const Range& layer : layers) exchange->await(layer);
+            for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+                for (std::size_t k = layer->first; k < layer->first + layer->count; ++k)
+                    gradient[k] = replica[k];
+                exchange->gradient_ready(*layer, gradient);
+            }
+            if (!exchange->end_round(gradient, {1, 0.5f})) return;
         }
-        anchor.resize(parameter_count);
-        report = exchange.finish(anchor);
+        parameters.resize(parameter_count);
+        report = exchange->finish(parameters);
     }
 
     const PeerIndex self;
     SteadyClock clock;
     std::atomic<int> interrupts = 0;
     std::unique_ptr<TcpTransport> transport;
-    std::vector<float> anchor;
+    std::vector<float> parameters;
     FinishReport report;
 };
 
-void train_together(double link_mbit) {
+void train_together(const ExchangeSettings& mode, double link_mbit) {
     std::vector<std::unique_ptr<Peer>> peers;
     for (PeerIndex self = 0; self < peer_count; ++self) {
         peers.push_back(std::make_unique<Peer>(self, link_mbit));
@@ -83,19 +92,42 @@ void train_together(double link_mbit) {
         }
     }
     std::vector<std::thread> threads;
-    for (const auto& peer : peers) threads.emplace_back([&peer] { peer->train(); });
+    for (const auto& peer : peers) threads.emplace_back([&peer, &mode] { peer->train(mode); });
     for (std::thread& thread : threads) thread.join();
     for (const auto& peer : peers) {
         CHECK(peer->report.agreed);
         CHECK(peer->report.identical);
         CHECK(peer->report.finished_with.size() == peer_count);
-        CHECK(peer->anchor == peers.front()->anchor);
-        CHECK(peer->anchor.front() < 0.9f);  // it went towards the optimum, 0
+        CHECK(peer->parameters == peers.front()->parameters);
+        CHECK(peer->parameters.front() < 0.9f);  // it went towards the optimum, 0
     }
 }
 
 }  // namespace
 
-TEST_CASE("three peers end identical on links that take everything") { train_together(0); }
+TEST_CASE("three peers end identical on links that take everything") { train_together({}, 0); }
 
-TEST_CASE("three peers end identical on links slower than the rounds") { train_together(40); }
+TEST_CASE("three peers end identical on links slower than the rounds") { train_together({}, 40); }
+
+TEST_CASE("a ring ends identical") {
+    ExchangeSettings mode;
+    mode.mode = Mode::ring;
+    train_together(mode, 0);
+}
+
+TEST_CASE("local SGD ends identical") {
+    ExchangeSettings mode;
+    mode.mode = Mode::local_sgd;
+    mode.local_sgd = {7, 0.7, 0.5};
+    train_together(mode, 100);
+}
+
+TEST_CASE("parameter servers beside workers end identical, whatever the consistency") {
+    ExchangeSettings mode;
+    mode.mode = Mode::parameter_server;
+    for (const std::optional<unsigned> gap : {std::optional<unsigned>(0U), {2U}, {}}) {
+        mode.server = {2, Placement::co_located, gap};
+        CAPTURE(gap.value_or(99));
+        train_together(mode, 0);
+    }
+}

@@ -1,5 +1,5 @@
-// See server_shard.h.
-#include "src/modes/server_shard.h"
+// See server.h.
+#include "src/modes/server.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,10 +25,10 @@ double steps_per_round(const ModeSettings& settings) {
 
 }  // namespace
 
-ServerShard::ServerShard(const ModeSettings& settings, const Slices& slices, std::size_t server,
-                         std::span<const float> initial, Answer answer)
+Server::Server(const ModeSettings& settings, const Slices& slices, std::size_t server,
+               std::span<const float> initial, Answer answer)
     : slices_(slices),
-      server_(server),
+      place_(server),
       training_(settings.training),
       gap_(settings.exchange.server.clock_gap_max),
       rounds_budget_(static_cast<double>(settings.sample_budget) /
@@ -37,11 +37,11 @@ ServerShard::ServerShard(const ModeSettings& settings, const Slices& slices, std
       workers_(settings.workers().size()),
       clocks_(workers_.size(), std::vector<std::uint64_t>(slices.count())),
       states_(slices.count()),
-      shard_elements_(elements_of(slices, server)),
+      part_elements_(elements_of(slices, server)),
       inboxes_(workers_.size()),
-      gradient_(shard_elements_),
-      update_(std::min(shard_elements_, Slices::elements_max)),
-      optimizer_(shard_elements_, std::pow(training_.momentum, 1 / steps_per_round(settings)),
+      gradient_(part_elements_),
+      update_(std::min(part_elements_, Slices::elements_max)),
+      optimizer_(part_elements_, std::pow(training_.momentum, 1 / steps_per_round(settings)),
                  training_.weight_decay / steps_per_round(settings)) {
     for (std::size_t slice = 0; slice < slices.count(); ++slice) {
         if (!serves(slice)) continue;
@@ -55,17 +55,17 @@ ServerShard::ServerShard(const ModeSettings& settings, const Slices& slices, std
     }
 }
 
-std::span<float> ServerShard::inbox(std::size_t worker, std::size_t slice) {
-    inboxes_[worker].resize(shard_elements_);
+std::span<float> Server::inbox(std::size_t worker, std::size_t slice) {
+    inboxes_[worker].resize(part_elements_);
     return std::span(inboxes_[worker]).subspan(states_[slice].offset, slices_[slice].range.count);
 }
 
-std::span<const float> ServerShard::parameters(std::size_t slice) const {
+std::span<const float> Server::parameters(std::size_t slice) const {
     return std::span(parameters_).subspan(states_[slice].offset, slices_[slice].range.count);
 }
 
-void ServerShard::pushed(std::size_t worker, std::size_t slice, std::uint64_t round,
-                         const float* values, StopReason stop) {
+void Server::pushed(std::size_t worker, std::size_t slice, std::uint64_t round, const float* values,
+                    StopReason stop) {
     State& state = states_[slice];
     AKO_ASSERT(round == clocks_[worker][slice] + 1, "round " + std::to_string(round) + " after " +
                                                         std::to_string(clocks_[worker][slice]));
@@ -82,14 +82,14 @@ void ServerShard::pushed(std::size_t worker, std::size_t slice, std::uint64_t ro
     }
 }
 
-bool ServerShard::waits_for(std::size_t worker, std::size_t slice) const {
+bool Server::waits_for(std::size_t worker, std::size_t slice) const {
     const Worker& view = workers_[worker];
     if (view.gone) return false;
     return !view.final_round || clocks_[worker][slice] < *view.final_round;
 }
 
 // BSP: nothing happens before all who train have pushed.
-void ServerShard::step_together(std::size_t slice) {
+void Server::step_together(std::size_t slice) {
     State& state = states_[slice];
     std::uint32_t contributors = 0;
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
@@ -115,7 +115,7 @@ void ServerShard::step_together(std::size_t slice) {
     answer_who_may(slice);
 }
 
-void ServerShard::step_alone(std::size_t slice, const float* values) {
+void Server::step_alone(std::size_t slice, const float* values) {
     State& state = states_[slice];
     const auto workers = static_cast<float>(workers_.size());
     const float share = 1 / workers;
@@ -126,7 +126,7 @@ void ServerShard::step_alone(std::size_t slice, const float* values) {
     state.exchanged.workers = 1;
 }
 
-void ServerShard::step(std::size_t slice, double rate) {
+void Server::step(std::size_t slice, double rate) {
     const Range own{states_[slice].offset, slices_[slice].range.count};
     const std::span<float> update = std::span(update_).first(own.count);
     optimizer_.step(own, gradient_, parameters_, rate, update);
@@ -134,7 +134,7 @@ void ServerShard::step(std::size_t slice, double rate) {
     states_[slice].exchanged.rounds_total = states_[slice].pushes;
 }
 
-void ServerShard::answer_who_may(std::size_t slice) {
+void Server::answer_who_may(std::size_t slice) {
     State& state = states_[slice];
     std::optional<std::uint64_t> slowest;
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
@@ -150,20 +150,20 @@ void ServerShard::answer_who_may(std::size_t slice) {
     }
 }
 
-void ServerShard::finished(std::size_t worker, Round final_round) {
+void Server::finished(std::size_t worker, Round final_round) {
     if (workers_[worker].final_round) return;
     workers_[worker].final_round = final_round;
     look_again();
 }
 
-void ServerShard::gone(std::size_t worker) {
+void Server::gone(std::size_t worker) {
     if (workers_[worker].gone) return;
     workers_[worker].gone = true;
     look_again();
 }
 
 // Somebody whom others waited for is not waited for any more.
-void ServerShard::look_again() {
+void Server::look_again() {
     for (std::size_t slice = 0; slice < slices_.count(); ++slice) {
         if (!serves(slice)) continue;
         if (lockstep()) step_together(slice);
@@ -171,7 +171,7 @@ void ServerShard::look_again() {
     }
 }
 
-bool ServerShard::final_is_here() const {
+bool Server::final_is_here() const {
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
         const Worker& view = workers_[worker];
         if (view.gone) continue;

@@ -1,4 +1,4 @@
-// One parameter server: its shard of the parameters, the optimizer over it, and the clock of every
+// One parameter server: its part of the parameters, the optimizer over it, and the clock of every
 // worker on every slice. It takes in whole slices of gradients and says whose answers are due.
 //
 //   BSP (gap 0)     a slice is stepped once all workers that train have pushed the same round of
@@ -24,15 +24,15 @@
 
 namespace ako {
 
-class ServerShard {
+class Server {
   public:
     /// The parameters of a slice are current for this worker: send them.
     using Answer = std::function<void(std::size_t worker, std::size_t slice)>;
 
     /// `server` is this one's place among the servers; workers are known by their places among the
     /// workers. `initial` is [parameter_count]; `slices` outlives this.
-    ServerShard(const ModeSettings& settings, const Slices& slices, std::size_t server,
-                std::span<const float> initial, Answer answer);
+    Server(const ModeSettings& settings, const Slices& slices, std::size_t server,
+           std::span<const float> initial, Answer answer);
 
     /// A worker's gradient of this slice is whole; `values` stay valid until its answer.
     void pushed(std::size_t worker, std::size_t slice, std::uint64_t round, const float* values,
@@ -45,7 +45,7 @@ class ServerShard {
     /// Everybody who is left has pushed a last round of every slice.
     bool final_is_here() const;
 
-    bool serves(std::size_t slice) const { return slices_[slice].server == server_; }
+    bool serves(std::size_t slice) const { return slices_[slice].server == place_; }
     bool trains(std::size_t worker) const { return workers_[worker].training(); }
     bool is_gone(std::size_t worker) const { return workers_[worker].gone; }
     /// The round a worker has pushed last; 0 before the first.
@@ -66,7 +66,7 @@ class ServerShard {
         bool training() const { return !gone && !final_round; }
     };
     struct State {
-        std::size_t offset = 0;  ///< in the shard's own vectors
+        std::size_t offset = 0;  ///< in the vectors of this part
         Exchanged exchanged;
         std::uint64_t steps = 0;            ///< rounds of BSP
         std::uint64_t pushes = 0;           ///< of all workers
@@ -83,7 +83,7 @@ class ServerShard {
     void look_again();
 
     const Slices& slices_;  // constant after construction
-    const std::size_t server_;
+    const std::size_t place_;
     const TrainingSettings training_;
     const std::optional<unsigned> gap_;
     const double rounds_budget_;  ///< of all workers together
@@ -92,9 +92,9 @@ class ServerShard {
     std::vector<Worker> workers_;
     std::vector<std::vector<std::uint64_t>> clocks_;  ///< [worker][slice]
     std::vector<State> states_;                       ///< [slice]; those of others are empty
-    std::size_t shard_elements_ = 0;
-    std::vector<std::vector<float>> inboxes_;  ///< [worker][shard elements], made when first used
-    std::vector<float> parameters_;            ///< [shard elements], as the next two
+    std::size_t part_elements_ = 0;
+    std::vector<std::vector<float>> inboxes_;  ///< [worker][part_elements_], made when first used
+    std::vector<float> parameters_;            ///< [part_elements_], as the next two
     std::vector<float> gradient_;
     std::vector<float> update_;
     Sgd optimizer_;

@@ -1,0 +1,98 @@
+// The keys of the modes: words, roles of peers, and what does not go together.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "complaint.h"
+#include "src/config/cluster_file.h"
+
+using namespace ako;
+
+namespace {
+
+constexpr const char* file = "/etc/ako/c.yaml";
+const std::string text = R"(run: small
+model: mlp
+data: {path: data}
+exchange: {mode: parameter-server, rule: plain, local_rounds: 4}
+peers:
+  - {name: a, address: "127.0.0.1:7701"}
+  - {name: b, address: "127.0.0.1:7702"}
+  - {name: c, address: "127.0.0.1:7703"}
+)";
+
+Settings read(const std::vector<std::string>& overrides) {
+    return read_cluster_text(text, file, overrides);
+}
+std::string complaint(const std::vector<std::string>& overrides) {
+    return test::complaint(text, file, overrides);
+}
+
+}  // namespace
+
+TEST_CASE("every mode has its word, and keys of others may stand beside it") {
+    const std::vector<std::pair<std::string, Mode>> words = {
+        {"ako", Mode::ako},
+        {"ring", Mode::ring},
+        {"parameter-server", Mode::parameter_server},
+        {"local-sgd", Mode::local_sgd},
+        {"local", Mode::local}};
+    for (const auto& [word, mode] : words) {
+        const Settings settings = read({"exchange.mode=" + word});
+        CHECK(settings.exchange.mode == mode);
+        CHECK(settings.exchange.local_sgd.rounds == 4);
+        CHECK(read_cluster_text(write_cluster_text(settings), file, {}).exchange ==
+              settings.exchange);
+    }
+    CHECK(complaint({"exchange.mode=horovod"}).find("exchange.mode: expected ako, ring") !=
+          std::string::npos);
+}
+
+TEST_CASE("consistency is a word or a number of rounds") {
+    const auto gap = [](const std::string& value) {
+        return read({"exchange.consistency=" + value}).exchange.server.clock_gap_max;
+    };
+    CHECK(gap("bsp") == 0U);
+    CHECK(gap("{ssp: 0}") == 0U);
+    CHECK(gap("{ssp: 3}") == 3U);
+    CHECK(gap("async") == std::nullopt);
+    for (const char* wrong : {"ssp", "3", "{ssp: -1}", "{ssp: 3, bsp: 1}", "{gap: 3}", "[bsp]"}) {
+        CAPTURE(wrong);
+        CHECK(complaint({std::string("exchange.consistency=") + wrong})
+                  .find("expected bsp, async or {ssp: ") != std::string::npos);
+    }
+    const Settings settings = read({"exchange.consistency={ssp: 3}"});
+    CHECK(read_cluster_text(write_cluster_text(settings), file, {}).exchange == settings.exchange);
+}
+
+TEST_CASE("servers have a role where they are dedicated, and only there") {
+    const Settings settings =
+        read({"exchange.placement=dedicated", "peers.2.role=server", "exchange.servers=1"});
+    CHECK(settings.peers[2].role == Role::server);
+    CHECK(settings.peers[0].role == Role::worker);
+    CHECK(read_cluster_text(write_cluster_text(settings), file, {}).peers == settings.peers);
+    CHECK(complaint({"peers.2.role=server"}).find("no peer with role: server") !=
+          std::string::npos);
+    CHECK(complaint({"exchange.mode=ring", "peers.2.role=server"}).find("role: server") !=
+          std::string::npos);
+    CHECK(complaint({"exchange.placement=dedicated"})
+              .find("as many as peers with role: server (0)") != std::string::npos);
+    CHECK(complaint({"exchange.placement=dedicated", "exchange.servers=3", "peers.0.role=server",
+                     "peers.1.role=server", "peers.2.role=server"})
+              .find("at least one worker") != std::string::npos);
+    CHECK(complaint({"exchange.servers=4"}).find("at most the 3 peers") != std::string::npos);
+    CHECK(complaint({"peers.1.role=boss"}).find("expected worker or server") != std::string::npos);
+}
+
+TEST_CASE("the training digest tells modes and roles apart") {
+    const std::string digest = training_digest_text(read({}));
+    for (const char* shared : {"exchange.mode=ring", "exchange.servers=2",
+                               "exchange.consistency=async", "exchange.local_rounds=5",
+                               "exchange.outer_learning_rate=0.7", "exchange.outer_momentum=0.9"}) {
+        CAPTURE(shared);
+        CHECK(training_digest_text(read({shared})) != digest);
+    }
+    CHECK(training_digest_text(read({"exchange.placement=dedicated", "peers.2.role=server"})) !=
+          training_digest_text(read({"exchange.placement=dedicated", "peers.1.role=server"})));
+}

@@ -1,0 +1,121 @@
+// What a peer of the modes that exchange buckets does not take from another: every frame that none
+// of ours sends, before any memory is touched.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <vector>
+
+#include "src/modes/bucket_exchange.h"
+#include "src/modes/bucket_links.h"
+
+using namespace ako;
+
+namespace {
+
+class NoTransport final : public Transport {
+  public:
+    void start(FrameSource&, FrameSink&) override {}
+    void notify() override {}
+    void wake(PeerIndex) override {}
+    void resume(PeerIndex) override {}
+    void copy_aside(PeerIndex) override {}
+    std::vector<LinkCounters> counters() const override { return {}; }
+    void stop(Time) override {}
+};
+
+/// Peer 1 of three, 4 x 30 elements.
+struct Bench {
+    explicit Bench(Mode mode)
+        : settings(settings_of(mode)),
+          buckets({}, 120),
+          initial(120),
+          board(buckets.count(), 3),
+          protocol(make_protocol(settings, buckets, initial, board, transport)),
+          links(settings, board, *protocol, transport, clock) {}
+
+    static ModeSettings settings_of(Mode mode) {
+        ModeSettings settings;
+        settings.self = 1;
+        settings.peer_names = {"a", "b", "c"};
+        settings.exchange.mode = mode;
+        settings.exchange.server.count = 2;  // a and b
+        settings.log = [](const std::string&) {};
+        return settings;
+    }
+    std::string refused(PeerIndex from, const Header& header, std::size_t elements) {
+        return links.refuse(from, header, elements * sizeof(float)).value_or("");
+    }
+    static Chunk chunk(ChunkKind kind, std::uint64_t exchange, std::uint64_t first) {
+        Chunk header;
+        header.kind = kind;
+        header.exchange = exchange;
+        header.first = first;
+        return header;
+    }
+
+    const ModeSettings settings;
+    const Buckets buckets;
+    const std::vector<float> initial;
+    SteadyClock clock;
+    NoTransport transport;
+    BucketBoard board;
+    std::unique_ptr<BucketProtocol> protocol;
+    BucketLinks links;
+};
+
+constexpr auto reduced = ChunkKind::reduced;
+
+}  // namespace
+
+TEST_CASE("a ring takes chunks of its predecessor only, of one segment, once round") {
+    Bench bench(Mode::ring);
+    // Segments of 40: what starts at peer 0 comes first, what starts here must not.
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 40) == "");
+    CHECK(bench.refused(0, Bench::chunk(reduced, 2, 0), 40) == "");  // the next, which waits
+    CHECK(bench.refused(0, Bench::chunk(reduced, 3, 0), 40).find("exchange 3") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 0, 0), 40) != "");
+    CHECK(bench.refused(2, Bench::chunk(reduced, 1, 0), 40).find("predecessor") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 40), 40).find("round the ring") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 30), 20).find("one segment") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 100), 40).find("outside") != std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, UINT64_MAX), 1).find("outside") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 0) != "");
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::pushed, 1, 0), 40) != "");
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 80), 40) != "");
+}
+
+TEST_CASE("a parameter server takes each worker's next round, for what it serves") {
+    Bench bench(Mode::parameter_server);
+    const auto pushed = ChunkKind::pushed;
+    CHECK(bench.refused(2, Bench::chunk(pushed, 1, 60), 60) == "");
+    CHECK(bench.refused(2, Bench::chunk(pushed, 2, 60), 60).find("round 2 after 0") !=
+          std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(pushed, 1, 0), 60).find("does not serve") !=
+          std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(pushed, 1, 100), 60).find("one slice") !=
+          std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(pushed, 1, 999), 1).find("outside") != std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::pulled, 1, 0), 60).find("not asked for") !=
+          std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(ChunkKind::pulled, 1, 0), 60).find("does not serve") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::final, 1, 0), 60).find("last round") !=
+          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 60) != "");
+}
+
+TEST_CASE("frames of the mode ako are refused by name") {
+    Bench bench(Mode::ring);
+    CHECK(bench.refused(0, Want{}, 0).find("Want") != std::string::npos);
+    CHECK(bench.refused(0, Partial{}, 4).find("Partial") != std::string::npos);
+    Status status;
+    CHECK(bench.refused(0, status, 0).find("cluster of 3") != std::string::npos);
+    status.progress.resize(3);
+    CHECK(bench.refused(0, status, 0) == "");
+    CHECK(bench.refused(0, Bye{}, 0) == "");
+}
