@@ -73,6 +73,9 @@ ModeCluster::ModeCluster(const ModeScenario& scenario, std::span<const float> in
             quality.delay = random_.time(quality.delay / 2, quality.delay * 2);
         }
     }
+    if (scenario.slow_link)
+        network_.quality(*scenario.slow_link, (*scenario.slow_link + 1) % count).bytes_per_second /=
+            10;
     for (PeerIndex peer = 0; peer < count; ++peer) {
         world_.at(random_.time(ms(0), ms(50)), [this, peer] {
             Peer& p = *peers_[peer];

@@ -27,7 +27,8 @@ struct ModeScenario {
     ModeSettings settings;  ///< of every peer, but for `self`
     std::vector<ModePlan> peers;
     LinkQuality quality;            ///< of every link; delays are drawn from half to twice its own
-    std::size_t payload_max = 256;  ///< bytes of one frame
+    std::optional<PeerIndex> slow_link;  ///< from this peer to the next: a tenth of the others
+    std::size_t payload_max = 256;       ///< bytes of one frame
 };
 
 /// Writes the gradient of `peer` in its round (from 0) at these parameters.

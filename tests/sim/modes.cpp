@@ -73,6 +73,7 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     for (ModePlan& plan : scenario.peers) plan.round_time = random.time(ms(2), ms(40));
     scenario.quality.bytes_per_second = random.real(2e4, 2e6);
     scenario.quality.delay = random.time(ms(0), ms(20));
+    if (random.chance(0.5)) scenario.slow_link = static_cast<PeerIndex>(random.below(peers));
     scenario.payload_max = 64 * random.between(1, 8);
     return scenario;
 }

@@ -114,3 +114,35 @@ mutant(bound_on_one_side simulate "--bounded" "violated: I7: peer [0-9]+ trains 
 mutation(src/staleness_bound.cpp
     [=[           next <= mark.held_there.lowest.round + rounds_max_;]=]
     [=[           next > 0;]=])
+
+# ---- the other modes
+
+# The next exchange is read into sums that are still being sent on.
+mutant(ring_sums_used_too_early simulate "--modes;--count;400" "violated: ")
+mutation(src/modes/ring.cpp
+    [=[    if (!state.consumed || state.unsent > 0) return;]=]
+    [=[    if (!state.consumed) return;]=])
+
+# Partial sums that came before the own gradient are dropped.
+mutant(ring_forgets_early_sums simulate "--modes;--count;100" "violated: a peer hangs")
+mutation(src/modes/ring.cpp
+    [=[        state.early.push_back({chunk, count});]=]
+    [=[]=])
+
+# SSP: one round more than agreed.
+mutant(ssp_gap_off_by_one simulate "--modes;--count;400" "violated: SSP")
+mutation(src/modes/server.cpp
+    [=[clocks_[worker][slice] > *slowest + *gap_;]=]
+    [=[clocks_[worker][slice] > *slowest + *gap_ + 1;]=])
+
+# A dead worker is waited for.
+mutant(server_waits_for_the_dead simulate "--modes;--count;100" "violated: a peer hangs")
+mutation(src/modes/server.cpp
+    [=[    if (view.gone) return false;]=]
+    [=[    if (view.gone && view.final_round) return false;]=])
+
+# A worker stops when it knows of the budget's end, and not when all do.
+mutant(rounds_counted_late simulate "--modes;--count;100" "violated: ")
+mutation(src/modes/bucket_peer.cpp
+    [=[    return known_.rounds_total + known_.workers;]=]
+    [=[    return newest_.rounds_total + known_.workers;]=])
