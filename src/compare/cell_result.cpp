@@ -68,8 +68,8 @@ void derive(const ordered_json& peers, RunFigures& figures) {
     }
     const std::optional<double> images = sum(of_peers(peers, "images"));
     if (!figures.images_per_s && images) figures.images_per_s = *images / seconds;
-    const std::optional<double> rounds = mean(of_peers(peers, "rounds"));
-    if (!rounds || *rounds <= 0) return;
+    const std::optional<double>& rounds = figures.rounds;
+    if (!rounds) return;
     const auto per_round = [&](const char* counter, std::optional<double>& figure) {
         const std::optional<double> bytes = mean(of_peers(peers, counter));
         if (!figure && bytes) figure = *bytes / *rounds;
@@ -91,6 +91,9 @@ RunFigures read_figures(const std::string& path) {
     figures.train_seconds = seconds.empty()
                                 ? number_at(*json, "seconds")
                                 : std::optional(*std::max_element(seconds.begin(), seconds.end()));
+    std::vector<double> rounds = of_peers(peers, "rounds");
+    std::erase_if(rounds, [](double count) { return count <= 0; });  // servers make none
+    figures.rounds = mean(rounds);
     figures.accuracy = number_at(*json, "accuracy");
     figures.images_per_s = sum(of_peers(peers, "images_per_s"));
     figures.compute_share = mean_of("compute_share");
@@ -135,6 +138,12 @@ void write_cell_result(const std::string& folder, const Cell& cell, const CellRe
                                {"network", result.network},
                                {"achievable_mbit", result.achievable_mbit}};
     write_whole_file(folder + "/cell.json", json.dump(2) + "\n");
+}
+
+double CellResult::round_seconds() const {
+    const double by_curve = curve.round_seconds();
+    if (by_curve > 0 || !figures.train_seconds || !figures.rounds) return by_curve;
+    return *figures.train_seconds / *figures.rounds;
 }
 
 const CellResult* ResultSet::find(const Cell& cell) const {

@@ -15,6 +15,7 @@ namespace ako {
 /// What a run's summary says, over its peers. Every figure may be missing.
 struct RunFigures {
     std::optional<double> train_seconds;
+    std::optional<double> rounds;  ///< of a peer that trains; mean
     std::optional<double> accuracy;
     std::optional<double> images_per_s;   ///< of all peers together
     std::optional<double> compute_share;  ///< 0 .. 1: time in gradients / time of a round; mean
@@ -39,6 +40,9 @@ struct CellResult {
     double achievable_mbit = 0;  ///< of a peer, all sending to all; 0: not known
     RunFigures figures;
     Curve curve;
+
+    /// How long a round took, over the whole run; 0: not known.
+    double round_seconds() const;
 };
 
 /// The figures of a summary.json; all missing if it cannot be read.

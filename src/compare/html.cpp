@@ -28,10 +28,10 @@ a { color: inherit; }
 nav { color: var(--soft); margin: .5rem 0 0; }
 nav a { margin-right: 1.1rem; white-space: nowrap; }
 .soft { color: var(--soft); }
-.scroll { overflow-x: auto; margin: .8rem 0 1.2rem; }
+.scroll { overflow-x: auto; margin: .3rem 0 1.2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .93rem; }
-caption { text-align: left; color: var(--soft); padding: 0 0 .4rem; }
-th, td { padding: .32rem .8rem .32rem 0; text-align: left; vertical-align: top;
+.caption { color: var(--soft); margin: 1rem 0 0; max-width: 60rem; }
+th, td { padding: .32rem 1.1rem .32rem 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--faint); }
 th { font-weight: 600; }
 thead th { border-bottom: 2px solid var(--faint); vertical-align: bottom; }
@@ -85,8 +85,10 @@ std::string html_text(const std::string& text) {
 
 std::string html_table(const std::string& caption, const std::vector<std::string>& heads,
                        const std::vector<std::vector<HtmlCell>>& rows) {
-    std::string text = "<div class=\"scroll\" tabindex=\"0\"><table>\n";
-    if (!caption.empty()) text += fmt::format("<caption>{}</caption>\n", html_text(caption));
+    std::string text;
+    if (!caption.empty()) text += fmt::format("<p class=\"caption\">{}</p>\n", html_text(caption));
+    text += fmt::format("<div class=\"scroll\" tabindex=\"0\"><table aria-label=\"{}\">\n",
+                        html_text(caption));
     text += "<thead><tr>";
     for (std::size_t k = 0; k < heads.size(); ++k) {
         bool number = false;

@@ -28,8 +28,8 @@ void add_composed(const Plan& plan, const ResultSet& results, Outcome& outcome) 
         const CellResult* full = results.find(
             full_cell(plan, outcome.candidate, outcome.setting, fastest_rate(plan), seed));
         if (full == nullptr) continue;
-        const bool failed = full->failed || timing->failed;
-        const double round_seconds = timing->curve.round_seconds();
+        const double round_seconds = timing->round_seconds();
+        const bool failed = full->failed || timing->failed || round_seconds <= 0;
         outcome.seeds.push_back(
             {seed, failed ? Curve{} : full->curve.with_round_seconds(round_seconds)});
     }
@@ -124,7 +124,7 @@ std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultS
             const CellResult* rounds =
                 results.find(full_cell(plan, candidate, setting, fastest_rate(plan), seed));
             if (whole == nullptr || timing == nullptr || rounds == nullptr) continue;
-            const Curve composed = rounds->curve.with_round_seconds(timing->curve.round_seconds());
+            const Curve composed = rounds->curve.with_round_seconds(timing->round_seconds());
             for (const double target : plan.target_accuracy) {
                 const std::optional<Reach> there = whole->curve.reach(target);
                 const std::optional<Reach> thought = composed.reach(target);

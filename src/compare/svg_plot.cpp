@@ -59,6 +59,28 @@ double y_of(const SvgPlot& plot, double value) {
     return plot.accuracy ? std::max(least_percent, (1 - value) * 100) : value;
 }
 
+/// Ticks of a logarithmic axis: of every power of ten as many as leave room for their numbers.
+std::string log_ticks(double low, double high) {
+    constexpr std::size_t ticks_max = 9;
+    const std::vector<std::vector<double>> choices = {
+        {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}};
+    std::string text;
+    for (const std::vector<double>& choice : choices) {
+        std::size_t count = 0;
+        text.clear();
+        for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10) {
+            for (const double factor : choice) {
+                const double tick = power * factor;
+                if (tick < low || tick > high) continue;
+                text += fmt::format("{}\"{:.6g}\" {}", count == 0 ? "" : ", ", tick, tick);
+                ++count;
+            }
+        }
+        if (count <= ticks_max) break;
+    }
+    return "(" + text + ")";
+}
+
 std::string accuracy_axis(const Extent& y) {
     std::string ticks;
     for (const double error : error_ticks)
@@ -71,7 +93,8 @@ std::string accuracy_axis(const Extent& y) {
 std::string axes(const SvgPlot& plot, const Extent& x, const Extent& y) {
     std::string text;
     if (plot.x_axis == Axis::logarithmic)
-        text += fmt::format("set logscale x\nset xrange [{}:{}]\n", x.low / 1.05, x.high * 1.05);
+        text += fmt::format("set logscale x\nset xrange [{}:{}]\nset xtics {}\n", x.low / 1.05,
+                            x.high * 1.05, log_ticks(x.low / 1.05, x.high * 1.05));
     else if (plot.x_names.empty())
         text += fmt::format("set xrange [0:{}]\n", x.high * 1.02);
     if (!plot.x_names.empty()) {
@@ -84,7 +107,8 @@ std::string axes(const SvgPlot& plot, const Extent& x, const Extent& y) {
     if (plot.accuracy)
         text += accuracy_axis(y);
     else if (plot.y_axis == Axis::logarithmic)
-        text += fmt::format("set logscale y\nset yrange [{}:{}]\n", y.low / 1.3, y.high * 1.3);
+        text += fmt::format("set logscale y\nset yrange [{}:{}]\nset ytics {}\n", y.low / 1.3,
+                            y.high * 1.3, log_ticks(y.low / 1.3, y.high * 1.3));
     else
         text += "set yrange [0:*]\n";
     return text;
@@ -142,7 +166,7 @@ std::string script_of(const SvgPlot& plot, const std::string& file) {
     std::string text = fmt::format(
         "set terminal svg size 600,400 dynamic enhanced font 'sans-serif,13' background '#ffffff'\n"
         "set output '{}'\nset encoding utf8\nset title {} textcolor rgb '{}'\n"
-        "set border 3 lc rgb '{}'\nset tics nomirror out textcolor rgb '{}'\n"
+        "set border 3 lc rgb '{}'\nset tics nomirror out scale 0.6 textcolor rgb '{}'\n"
         "set grid lt 1 lw 0.6 lc rgb '{}'\n"
         "set key below samplen 2.5 spacing 1.1 textcolor rgb '{}'\n"
         "set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
