@@ -85,12 +85,13 @@ Rate check_rate(const Plan& plan) {
 }
 
 bool is_composed(const Plan& plan, const Candidate& candidate) {
-    return plan.composition && candidate.synchronous() && plan.rates.size() > 1;
+    return plan.composition && !plan.loss && candidate.synchronous() && plan.rates.size() > 1;
 }
 
 Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                const Rate& rate, std::uint64_t seed) {
-    return {candidate, setting, rate, seed, plan.epochs, plan.evaluate_every, Cell::Part::headline};
+    return {candidate, setting, rate, seed, plan.epochs, plan.evaluate_every, Cell::Part::headline,
+            plan.loss};
 }
 
 Cell timing_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,

@@ -42,8 +42,11 @@ std::string Cell::text() const {
     const char* what = part == Part::screening ? ", screening"
                        : part == Part::timing  ? ", round time only"
                                                : "";
-    return fmt::format("{}, {}, {}, seed {}, {:.4g} {}{}", candidate.text(), setting.text(),
-                       rate.text(), seed, epochs, epochs == 1 ? "epoch" : "epochs", what);
+    const std::string lost =
+        loss ? fmt::format(", {} killed after {:g} s", peer_name(loss->machine), loss->after_s)
+             : "";
+    return fmt::format("{}, {}, {}, seed {}, {:.4g} {}{}{}", candidate.text(), setting.text(),
+                       rate.text(), seed, epochs, epochs == 1 ? "epoch" : "epochs", what, lost);
 }
 
 std::string Cell::folder_name(const std::string& settings_text) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct Cell {
     double epochs = 0;
     double evaluate_every = 0;  ///< epochs; 0: only at the end
     Part part = Part::headline;
+    std::optional<PeerLoss> loss = {};
 
     /// "ring, learning rate 0.05, 4 machines, batch 64, 50 Mbit/s, seed 1, 4 epochs".
     std::string text() const;

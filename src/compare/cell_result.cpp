@@ -123,7 +123,7 @@ std::optional<CellResult> read_cell_result(const std::string& folder) try {
     result.network = json->at("network");
     result.achievable_mbit = json->at("achievable_mbit");
     result.figures = read_figures(folder + "/run/summary.json");
-    result.curve = read_curve(folder + "/run/curve.json").value_or(Curve{});
+    result.curve = read_curve(folder + "/run/curve.json").value_or(AccuracyCurve{});
     return result;
 } catch (const ordered_json::exception&) {
     return std::nullopt;

@@ -39,7 +39,7 @@ struct CellResult {
     std::string network;         ///< what it ran on, for people
     double achievable_mbit = 0;  ///< of a peer, all sending to all; 0: not known
     RunFigures figures;
-    Curve curve;
+    AccuracyCurve curve;
 
     /// How long a round took, over the whole run; 0: not known.
     double round_seconds() const;

@@ -29,7 +29,7 @@ std::string label_of(const Outcome& outcome) {
 }
 
 /// Median and range over seeds, at the moments of all seeds' points within what all have.
-SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double CurvePoint::*along) {
+SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double RunPoint::*along) {
     SvgLine line;
     line.label = label_of(outcome);
     line.colour = colour_of(plan, outcome.candidate.contender);
@@ -40,7 +40,7 @@ SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double CurvePoin
         if (seed.curve.points.empty()) continue;
         const double last = seed.curve.points.back().*along;
         end = end == 0 ? last : std::min(end, last);
-        for (const CurvePoint& point : seed.curve.points) places.push_back(point.*along);
+        for (const RunPoint& point : seed.curve.points) places.push_back(point.*along);
     }
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
@@ -49,9 +49,8 @@ SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double CurvePoin
         std::vector<double> accuracies;
         for (const SeedCurve& seed : outcome.seeds) {
             if (seed.curve.points.empty()) continue;
-            accuracies.push_back(along == &CurvePoint::seconds
-                                     ? seed.curve.accuracy_at_seconds(place)
-                                     : seed.curve.accuracy_at_round(place));
+            accuracies.push_back(along == &RunPoint::seconds ? seed.curve.accuracy_at_seconds(place)
+                                                             : seed.curve.accuracy_at_round(place));
         }
         const Spread spread = *spread_of(accuracies);
         if (spread.median < accuracy_from) continue;
@@ -61,8 +60,8 @@ SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double CurvePoin
 }
 
 Chart accuracy_chart(const Plan& plan, const std::vector<const Outcome*>& outcomes,
-                     const Rate& rate, double CurvePoint::*along) {
-    const bool time = along == &CurvePoint::seconds;
+                     const Rate& rate, double RunPoint::*along) {
+    const bool time = along == &RunPoint::seconds;
     Chart chart;
     chart.name = fmt::format("accuracy-{}-{}", time ? "time" : "rounds", rate.short_text());
     chart.plot.title =
@@ -121,7 +120,7 @@ std::vector<Chart> charts_of(const Plan& plan, const std::vector<Outcome>& outco
     }
     for (const Rate& rate : plan.rates) {
         const std::vector<const Outcome*> here = best_at(outcomes, setting, rate);
-        for (const auto along : {&CurvePoint::seconds, &CurvePoint::round})
+        for (const auto along : {&RunPoint::seconds, &RunPoint::round})
             charts.push_back(accuracy_chart(plan, here, rate, along));
     }
     for (Chart& chart : charts)

@@ -111,7 +111,7 @@ std::string curves_csv(const std::vector<Outcome>& outcomes) {
         std::string(place_head) + ",seed,seconds,round,samples,progress,accuracy,loss\r\n";
     for (const Outcome& outcome : outcomes) {
         for (const SeedCurve& seed : outcome.seeds) {
-            for (const CurvePoint& point : seed.curve.points)
+            for (const RunPoint& point : seed.curve.points)
                 text += place_of(outcome) +
                         tail({fmt::to_string(seed.seed), field(point.seconds), field(point.round),
                               field(point.samples), field(point.progress), field(point.accuracy),

@@ -8,7 +8,7 @@
 
 namespace ako {
 
-struct CurvePoint {
+struct RunPoint {
     double seconds = 0;  ///< since training began
     double round = 0;
     double samples = 0;   ///< of all peers
@@ -23,8 +23,8 @@ struct Reach {
     double round = 0;
 };
 
-struct Curve {
-    std::vector<CurvePoint> points;  ///< in order of time
+struct AccuracyCurve {
+    std::vector<RunPoint> points;  ///< in order of time
 
     /// The first crossing, linear between two points; nullopt: never.
     std::optional<Reach> reach(double accuracy) const;
@@ -35,10 +35,10 @@ struct Curve {
     /// Seconds per round over the whole run; 0 of an empty curve.
     double round_seconds() const;
     /// The same rounds, each of so many seconds.
-    Curve with_round_seconds(double seconds) const;
+    AccuracyCurve with_round_seconds(double seconds) const;
 };
 
 /// Reads curve.json; nullopt if there is none, or it is no curve.
-std::optional<Curve> read_curve(const std::string& path);
+std::optional<AccuracyCurve> read_curve(const std::string& path);
 
 }  // namespace ako

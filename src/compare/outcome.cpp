@@ -13,7 +13,7 @@ void add_measured(const Plan& plan, const ResultSet& results, Outcome& outcome) 
             results.find(full_cell(plan, outcome.candidate, outcome.setting, outcome.rate, seed));
         if (result == nullptr) continue;
         outcome.measured.push_back(result);
-        outcome.seeds.push_back({seed, result->failed ? Curve{} : result->curve});
+        outcome.seeds.push_back({seed, result->failed ? AccuracyCurve{} : result->curve});
     }
 }
 
@@ -31,7 +31,7 @@ void add_composed(const Plan& plan, const ResultSet& results, Outcome& outcome) 
         const double round_seconds = timing->round_seconds();
         const bool failed = full->failed || timing->failed || round_seconds <= 0;
         outcome.seeds.push_back(
-            {seed, failed ? Curve{} : full->curve.with_round_seconds(round_seconds)});
+            {seed, failed ? AccuracyCurve{} : full->curve.with_round_seconds(round_seconds)});
     }
 }
 
@@ -124,7 +124,8 @@ std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultS
             const CellResult* rounds =
                 results.find(full_cell(plan, candidate, setting, fastest_rate(plan), seed));
             if (whole == nullptr || timing == nullptr || rounds == nullptr) continue;
-            const Curve composed = rounds->curve.with_round_seconds(timing->round_seconds());
+            const AccuracyCurve composed =
+                rounds->curve.with_round_seconds(timing->round_seconds());
             for (const double target : plan.target_accuracy) {
                 const std::optional<Reach> there = whole->curve.reach(target);
                 const std::optional<Reach> thought = composed.reach(target);

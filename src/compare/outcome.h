@@ -13,7 +13,7 @@ namespace ako {
 
 struct SeedCurve {
     std::uint64_t seed = 0;
-    Curve curve;  ///< empty: it failed
+    AccuracyCurve curve;  ///< empty: it failed
 };
 
 struct Outcome {

@@ -25,26 +25,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t list_length_max = 64;
 constexpr const char* example = "experiments/compare-mnist/plan.yaml";
 
-const std::vector<std::string> top_keys = {"name",
-                                           "cluster",
-                                           "settings",
-                                           "target_accuracy",
-                                           "machines",
-                                           "rates_mbit",
-                                           "seeds",
-                                           "modes",
-                                           "learning_rates",
-                                           "batch_per_peer",
-                                           "epochs",
-                                           "evaluate_every",
-                                           "baselines",
-                                           "screening",
-                                           "composition",
-                                           "testbed",
-                                           "cell_minutes_max",
-                                           "output"};
+const std::vector<std::string> top_keys = {
+    "name",      "cluster",   "settings",       "target_accuracy", "machines", "rates_mbit",
+    "seeds",     "modes",     "learning_rates", "batch_per_peer",  "epochs",   "evaluate_every",
+    "baselines", "screening", "composition",    "lost_peer",       "testbed",  "cell_minutes_max",
+    "output"};
 const std::vector<std::string> screening_keys = {"rate_mbit", "epochs", "minutes_max", "finalists"};
 const std::vector<std::string> composition_keys = {"epochs"};
+const std::vector<std::string> loss_keys = {"machine", "after_s"};
 const std::vector<std::string> testbed_keys = {"use", "name", "cpus"};
 
 void refuse_unknown(const ConfigValue& map, const std::string& prefix,
@@ -53,8 +41,9 @@ void refuse_unknown(const ConfigValue& map, const std::string& prefix,
         if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
         const std::string nearest = nearest_key(entry.key, keys);
         throw StartupError(fmt::format("{}: unknown key {}{}", entry.where, prefix, entry.key),
-                           nearest.empty() ? fmt::format("all keys of a plan are in {}", example)
-                                           : fmt::format("did you mean {}{}?", prefix, nearest));
+                           nearest.empty()
+                               ? "all keys of a plan are in experiments/compare-example.yaml"
+                               : fmt::format("did you mean {}{}?", prefix, nearest));
     }
 }
 
@@ -268,6 +257,21 @@ void read_composition(const ConfigValue& tree, Plan& plan) {
     plan.composition = composition;
 }
 
+void read_loss(const ConfigValue& tree, Plan& plan) {
+    const ConfigValue* map = present(tree, "lost_peer");
+    if (map == nullptr) return;
+    refuse_unknown(*map, "lost_peer.", loss_keys);
+    const ConfigValue* machine = present(*map, "machine");
+    const ConfigValue* after = present(*map, "after_s");
+    if (machine == nullptr || after == nullptr)
+        refuse(map->where, "lost_peer", "machine and after_s", map->description());
+    const std::size_t fewest = *std::min_element(plan.machines.begin(), plan.machines.end());
+    PeerLoss loss;
+    loss.machine = read_wholes<std::size_t>(*machine, "lost_peer.machine", 1, fewest).front() - 1;
+    loss.after_s = read_bounded(*after, "lost_peer.after_s", {.low = 0, .high = 1e6});
+    plan.loss = loss;
+}
+
 void read_testbed(const ConfigValue& tree, Plan& plan) {
     const ConfigValue* map = present(tree, "testbed");
     if (map == nullptr) return;
@@ -354,6 +358,7 @@ Plan read_plan_text(const std::string& text, const std::string& file,
     plan.modes = read_modes(*modes);
     read_screening(tree, plan);
     read_composition(tree, plan);
+    read_loss(tree, plan);
     read_testbed(tree, plan);
     read_rest(tree, plan);
     return plan;

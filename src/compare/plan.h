@@ -27,6 +27,14 @@ struct CompositionPlan {
     double epochs = 0.25;  ///< of the short runs that measure the round time at a rate
 };
 
+/// A machine whose peer is killed while it trains.
+struct PeerLoss {
+    std::size_t machine = 0;  ///< from 0
+    double after_s = 0;       ///< since the cell began
+
+    bool operator==(const PeerLoss&) const = default;
+};
+
 enum class NetworkChoice { automatic, testbed, paced };
 
 struct TestbedPlan {
@@ -56,6 +64,7 @@ struct Plan {
     std::vector<std::string> baselines;
     std::optional<ScreeningPlan> screening;
     std::optional<CompositionPlan> composition;
+    std::optional<PeerLoss> loss;  ///< in every cell of the comparison proper
     TestbedPlan testbed;
     double cell_minutes_max = 120;
     std::string output;  ///< folder, absolute

@@ -159,6 +159,11 @@ std::string rules(const Material& material) {
         "Figures are medians over seeds, with their range. A seed that failed or never reached the "
         "target counts as later than all others.",
         fmt::format("Network: {}.", material.network)};
+    if (plan.loss)
+        list.push_back(
+            fmt::format("In every run of the comparison proper, peer {} is killed {:g} s "
+                        "after the start.",
+                        peer_name(plan.loss->machine), plan.loss->after_s));
     if (plan.composition)
         list.push_back(
             "Synchronous modes (ring, BSP parameter server, local SGD) take the same rounds to a "

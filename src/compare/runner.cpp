@@ -54,6 +54,18 @@ std::string why_failed(const std::string& folder) try {
     return last_line(folder + "/launch.log");
 }
 
+/// The process of one peer among launch's children; 0: it is not there (yet).
+pid_t peer_process(pid_t launch, const std::string& name) {
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", launch));
+    for (pid_t child = 0; children >> child;) {
+        std::ifstream in(fmt::format("/proc/{}/cmdline", child), std::ios::binary);
+        const std::string words((std::istreambuf_iterator<char>(in)), {});
+        const std::string wanted = fmt::format("--peer{0}{1}{0}", '\0', name);
+        if (words.find(wanted) != std::string::npos) return child;
+    }
+    return 0;
+}
+
 std::string run_folder_of(const std::string& folder) { return folder + "/run"; }
 
 }  // namespace
@@ -102,9 +114,14 @@ std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& 
     const double seconds_max = plan_.cell_minutes_max * 60;
     bool interrupted = false, late = false;
     double kill_at = 0;
+    bool lost = !cell.loss;
     while (!child.wait(1)) {
         const double seconds = seconds_now() - began;
         every_second(seconds);
+        if (!lost && seconds >= cell.loss->after_s) {
+            const pid_t peer = peer_process(child.pid(), peer_name(cell.loss->machine));
+            lost = peer > 0 && kill(peer, SIGKILL) == 0;
+        }
         const bool end_it = interrupts > 0 || seconds > seconds_max;
         if (end_it && kill_at == 0) {
             interrupted = interrupts > 0;
@@ -123,12 +140,16 @@ std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& 
             fmt::format("not done after {:.0f} minutes (cell_minutes_max)", plan_.cell_minutes_max);
     else if (result.failed)
         result.why = fmt::format("exit {}: {}", child.exit(), why_failed(folder));
+    else if (!lost)
+        result.why =
+            fmt::format("it ended before {:g} s, when a peer was to be killed", cell.loss->after_s);
+    result.failed |= !lost;
     result.seconds = seconds_now() - began;
     result.commit = commit_;
     result.network = network_.text();
     result.achievable_mbit = achievable_mbit_;
     result.figures = read_figures(run_folder_of(folder) + "/summary.json");
-    result.curve = read_curve(run_folder_of(folder) + "/curve.json").value_or(Curve{});
+    result.curve = read_curve(run_folder_of(folder) + "/curve.json").value_or(AccuracyCurve{});
     const bool needs_curve = cell.part != Cell::Part::timing;
     if (!result.failed && needs_curve && result.curve.points.empty()) {
         result.failed = true;

@@ -32,7 +32,7 @@ std::vector<std::size_t> ranked(const std::vector<ScreeningRow>& rows,
     for (const std::size_t place : places) {
         const ScreeningRow& row = rows[place];
         const bool ran = row.rungs == rung && row.result != nullptr && !row.result->failed;
-        curves.push_back({ran ? row.result->curve : Curve{}});
+        curves.push_back({ran ? row.result->curve : AccuracyCurve{}});
     }
     std::vector<std::size_t> order;
     for (const std::size_t k : ranking(curves, targets)) order.push_back(places[k]);

@@ -31,7 +31,7 @@ struct Standing {
 double first_end(const std::vector<SeedCurves>& candidates) {
     double seconds = never;
     for (const SeedCurves& seeds : candidates) {
-        for (const Curve& curve : seeds) {
+        for (const AccuracyCurve& curve : seeds) {
             if (!curve.points.empty()) seconds = std::min(seconds, curve.points.back().seconds);
         }
     }
@@ -41,9 +41,10 @@ double first_end(const std::vector<SeedCurves>& candidates) {
 Standing standing_of(const SeedCurves& seeds, const std::vector<double>& targets, double moment) {
     Standing standing;
     std::vector<double> accuracies;
-    for (const Curve& curve : seeds) accuracies.push_back(curve.accuracy_at_seconds(moment));
+    for (const AccuracyCurve& curve : seeds)
+        accuracies.push_back(curve.accuracy_at_seconds(moment));
     standing.ran = std::any_of(seeds.begin(), seeds.end(),
-                               [](const Curve& curve) { return !curve.points.empty(); });
+                               [](const AccuracyCurve& curve) { return !curve.points.empty(); });
     if (const std::optional<Spread> spread = spread_of(accuracies))
         standing.accuracy = spread->median;
     for (const double target : targets) {
@@ -64,12 +65,12 @@ bool better(const Standing& left, const Standing& right) {
 
 }  // namespace
 
-TargetReach target_reach(const std::vector<Curve>& seeds, double target) {
+TargetReach target_reach(const std::vector<AccuracyCurve>& seeds, double target) {
     TargetReach reach;
     reach.target = target;
     reach.count = seeds.size();
     std::vector<double> seconds, rounds;
-    for (const Curve& curve : seeds) {
+    for (const AccuracyCurve& curve : seeds) {
         const std::optional<Reach> reached = curve.reach(target);
         reach.reached += reached ? 1 : 0;
         seconds.push_back(reached ? reached->seconds : never);

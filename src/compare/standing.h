@@ -22,10 +22,10 @@ struct TargetReach {
     std::optional<Spread> seconds;  ///< low and high: of those that reached it
     std::optional<Spread> rounds;
 };
-TargetReach target_reach(const std::vector<Curve>& seeds, double target);
+TargetReach target_reach(const std::vector<AccuracyCurve>& seeds, double target);
 
 /// The runs of one candidate: a curve per seed, empty where it failed.
-using SeedCurves = std::vector<Curve>;
+using SeedCurves = std::vector<AccuracyCurve>;
 
 /// The places of the candidates, best first. Equal ones keep their order.
 std::vector<std::size_t> ranking(const std::vector<SeedCurves>& candidates,

@@ -1,0 +1,228 @@
+"""`ako compare` from the outside: a plan that is run, interrupted and gone on with, what fails and is
+kept, and the report in a browser. Python's standard library only.
+
+    compare_test.py --ako BUILD/ako --source REPOSITORY CASE
+
+Exits 77 and says why where a case cannot run.
+"""
+
+import argparse
+import csv
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from bench import Bench, check, check_equal, wait_for
+
+SKIPPED = 77
+# As laptops show it; the report is made for it.
+WIDTH, HEIGHT = 1280, 800
+# A program in the place of `ako launch` that leaves in a moment what a run would leave: a straight
+# curve, faster with less momentum; seed 2 of `broken` fails.
+FAKE = """#!/usr/bin/env python3
+import json, pathlib, re, sys, time
+text = pathlib.Path(sys.argv[2]).read_text()
+folder = pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1])
+folder.mkdir(parents=True)
+number = lambda key: float(re.search(rf"^ *{key}: ([0-9.e-]+)", text, re.M).group(1))
+if number("weight_decay") == 0.5 and number("seed") == 2:
+    print("a loss is not finite")
+    sys.exit(3)
+time.sleep(float(pathlib.Path(__file__).with_name("pause").read_text()))
+rate, epochs = number("learning_rate"), number("epochs")
+seconds = 10 * (1 + number("momentum")) * epochs * (1 + abs(rate - 0.05) * 10)
+points = [{"seconds": seconds * k / 20, "round": 25 * k * epochs, "samples": 1000 * k, "progress": k / 20,
+           "accuracy": 1 - 0.9 * 0.8 ** k - 0.001 * number("seed"), "loss": 1 / k}
+          for k in range(1, 21)]
+(folder / "curve.json").write_text(json.dumps({"evaluated": "anchor", "peer": "a",
+                                               "points": points}))
+peer = {"rounds": 500, "images": 10000, "egress_bytes": 10 ** 7, "ingress_bytes": 10 ** 7,
+        "train_seconds": seconds, "compute_share": 0.7, "exit": 0, "why": "",
+        "round_ms": {"p10": 9, "p50": 10, "p90": 12, "p99": 30}}
+(folder / "summary.json").write_text(json.dumps(
+    {"seconds": seconds, "accuracy": points[-1]["accuracy"], "peers": [peer] * 3}))
+"""
+
+
+def write_plan(bench, name="plan.yaml", **keys):
+    plan = {"name": "e2e", "cluster": "{model: synthetic, training: {momentum: 0.9}}",
+            "machines": "3", "testbed": "{use: never}", "epochs": "1", **keys}
+    path = os.path.join(bench.folder, name)
+    with open(path, "w") as file:
+        file.write("".join(f"{key}: {value}\n" for key, value in plan.items()))
+    return path
+
+
+def fake_program(bench, pause=0.0):
+    path = os.path.join(bench.folder, "fake")
+    with open(path, "w") as file:
+        file.write(FAKE)
+    os.chmod(path, 0o755)
+    pathlib.Path(bench.folder, "pause").write_text(str(pause))
+    return ["--program", path]
+
+
+def results(bench, name="e2e"):
+    return pathlib.Path(bench.folder, "runs", f"compare-{name}")
+
+
+def rows(bench, table, name="e2e"):
+    with open(results(bench, name) / f"{table}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+FAKE_PLAN = {
+    "rates_mbit": "[20, 100]", "seeds": "[1, 2, 3]", "learning_rates": "[0.02, 0.05, 0.1]",
+    "target_accuracy": "[0.9, 0.97]", "baselines": "[parameter-server, ring]",
+    "modes": "{ako: {training.momentum: [0, 0.5]}, ring: {}, parameter-server: "
+             "{exchange.consistency: [bsp, async]}, broken: {mode: ako, training.weight_decay: "
+             "0.5}}",
+    "screening": "{rate_mbit: 100, epochs: 0.25}"}
+
+
+def fake_modes(bench):
+    """All parts of a comparison, with a program that only says it had trained."""
+    plan = write_plan(bench, **FAKE_PLAN)
+    output = bench.start("compare", plan, *fake_program(bench)).expect(1)
+    check("failed: exit 3: a loss is not finite" in output, f"the failed cell is named:\n{output}")
+    cells = rows(bench, "cells")
+    failed = [cell for cell in cells if cell["failed"] == "yes"]
+    check_equal({(cell["contender"], cell["seed"]) for cell in failed}, {("broken", "2")}, "failed")
+    targets = rows(bench, "targets")
+    check_equal({row["learning_rate"] for row in targets}, {"0.05"}, "learning rates chosen")
+    ako = [row for row in targets if row["contender"] == "ako"]
+    check_equal({row["variant"] for row in ako}, {"momentum 0"}, "variant of ako chosen")
+    ring = [row for row in targets if row["contender"] == "ring"]
+    check_equal({(row["rate_mbit"], row["composed"]) for row in ring},
+                {("20", "yes"), ("100", "no")}, "what of ring is composed")
+    for row in ako:
+        check(abs(float(row["ratio_to_ring"]) - 1 / 1.9) < 0.02, f"ratio to ring: {row}")
+    broken = [row for row in targets if row["contender"] == "broken"]
+    check_equal({(row["seeds"], row["reached"]) for row in broken}, {("3", "2")}, "seeds of broken")
+    page = (results(bench) / "report.html").read_text()
+    for text in ("Time to 97 % test accuracy", "2 of 3 seeds", "exit 3: a loss is not finite",
+                 "(composed)", "composed / measured", "Rules", "learning_rates: [0.02, 0.05, 0.1]"):
+        check(text in page, f"the report says {text!r}")
+    check(not re.search(r"<script|src=|@import|url\(", page), "the report loads nothing")
+    check_equal(page.count("<svg"), 2 + 4, "plots")
+    again = bench.start("compare", plan, *fake_program(bench)).expect(1)
+    check(f"{len(cells)} cells are there already" in again, f"nothing is run again:\n{again}")
+    check(" of " not in again.split("already")[1].split("report:")[0], f"nothing runs:\n{again}")
+    retried = bench.start("compare", plan, *fake_program(bench), "--retry-failed").expect(1)
+    check_equal(retried.count("failed: exit 3"), 2, "failed cells run once more")
+
+
+def interrupted(bench):
+    """Ctrl-C ends the cell and keeps those before it; the same command goes on from there."""
+    plan = write_plan(bench, seeds="[1, 2, 3, 4]", modes="{ako: {}}")
+    running = bench.start("compare", plan, *fake_program(bench, pause=1))
+    wait_for(lambda: running.line_with("3 of 4"), "the third cell")
+    running.process.send_signal(signal.SIGINT)
+    output = running.expect(130)
+    check("the same command goes on from here" in output, f"it says how to go on:\n{output}")
+    check_equal(len(rows(bench, "cells")), 2, "cells kept")
+    output = bench.start("compare", plan, *fake_program(bench)).expect(0)
+    check("2 cells are there already" in output, f"it goes on:\n{output}")
+    check_equal(len(rows(bench, "cells")), 4, "cells in the end")
+    # Another plan in the same folder at the same time would mix them.
+    running = bench.start("compare", plan, *fake_program(bench, pause=5), "--set", "seeds=[9]")
+    wait_for(lambda: running.line_with("1 of 1"), "a cell that runs")
+    refused = bench.start("compare", plan).expect(2)
+    check("another `ako compare` is at work there" in refused, refused)
+    running.process.send_signal(signal.SIGINT)
+    running.expect(130)
+
+
+def refused(bench):
+    """What is wrong is said with its place, before anything runs."""
+    for keys, words, expected in (
+            ({"modes": "{ako: {exchange.rule: strange}}"}, [], "plan.yaml:6:9: modes.ako: "),
+            ({"modes": "{ako: {}}", "sedes": "[1]"}, [], "did you mean seeds?"),
+            ({"modes": "{ako: {}}"}, ["--set", "rates_mbit=fast"], "--set rates_mbit=fast"),
+            ({"modes": "{ako: {}}", "rates_mbit": "[[1, 2, 3]]"}, [], "needs the testbed")):
+        output = bench.start("compare", write_plan(bench, **keys), *words).expect(2)
+        check(expected in output, f"expected {expected!r} in:\n{output}")
+    check(not list(results(bench).glob("cells/*")), "no cell was begun")
+
+
+def real(bench):
+    """Two modes on MNIST without root, run in earnest."""
+    plan = write_plan(
+        bench, name="real.yaml", rates_mbit="[100]", target_accuracy="0.9", epochs="0.5",
+        cluster=f"{{model: mlp, data: {{path: '{bench.source}/experiments/mnist/data'}}}}",
+        modes="{ako: {}, ring: {}}", baselines="[ring]", evaluate_every="0.05")
+    bench.start("compare", plan).expect(0, seconds=280)
+    targets = rows(bench, "targets")
+    check_equal([row["contender"] for row in targets], ["ako", "ring"], "contenders")
+    for row in targets:
+        check(row["seconds_median"], f"90 % is reached: {row}")
+    check(len(rows(bench, "curves")) >= 10, "points of the curves")
+
+
+def console_errors(text):
+    """What the page complained of; the browser's own messages are its own affair."""
+    return [line for line in text.splitlines() if "CONSOLE" in line or "Uncaught" in line]
+
+
+def browser(bench):
+    """The report in a real browser: nothing to complain of, every plot drawn, and it fits."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("skipped: there is no chromium (deploy/install-deps --tests installs it)")
+        sys.exit(SKIPPED)
+    bench.start("compare", write_plan(bench, **FAKE_PLAN), *fake_program(bench)).expect(1)
+    report = results(bench) / "report.html"
+    # The page has no script; what its elements measure is asked by one that is added to a copy.
+    probe = """<script>addEventListener('load', () => {
+      const plots = [...document.querySelectorAll('figure svg')];
+      const drawn = plots.filter(svg => svg.getBoundingClientRect().width > 300 &&
+        [...svg.querySelectorAll('path')].some(path => path.getTotalLength() > 100));
+      document.body.dataset.probe = [plots.length, drawn.length,
+        document.documentElement.scrollWidth, innerWidth].join(' ');
+    });</script>"""
+    copy = report.with_name("probed.html")
+    copy.write_text(report.read_text().replace("</body>", probe + "</body>"))
+    words = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+             f"--user-data-dir={bench.folder}/chromium", f"--window-size={WIDTH},{HEIGHT}"]
+    shown = subprocess.run([*words, "--dump-dom", f"file://{copy}"], capture_output=True,
+                           text=True, timeout=120)
+    check_equal(console_errors(shown.stderr), [], "what the page complains of")
+    found = re.search(r'data-probe="(\d+) (\d+) (\d+) (\d+)"', shown.stdout)
+    check(found, f"the page was not shown:\n{shown.stderr[-2000:]}")
+    plots, drawn, width, window = map(int, found.groups())
+    check_equal((plots, drawn), (6, 6), "plots, and those with a line in them")
+    check(width <= window, f"the page is {width} wide in a window of {window}")
+    picture = pathlib.Path(bench.folder, "report.png")
+    subprocess.run([*words, f"--screenshot={picture}", f"file://{report}"], capture_output=True,
+                   timeout=120, check=True)
+    check(picture.stat().st_size > 10_000, "a picture of the page")
+
+
+CASES = {case.__name__: case for case in (fake_modes, interrupted, refused, real, browser)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ako", required=True)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--keep", help="a folder to work in, which stays")
+    parser.add_argument("case", choices=CASES)
+    arguments = parser.parse_args()
+    if shutil.which("gnuplot") is None:
+        print("skipped: there is no gnuplot (deploy/install-deps installs it)")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory(prefix="ako-compare-") as folder:
+        if arguments.keep:
+            folder = os.path.abspath(arguments.keep)
+            os.makedirs(folder, exist_ok=True)
+        bench = Bench(os.path.abspath(arguments.ako), os.path.abspath(arguments.source), folder)
+        CASES[arguments.case](bench)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+// What a comparison runs next, by results that were made up.
+#include <doctest/doctest.h>
+
+#include "src/compare/outcome.h"
+#include "tests/unit/compare/fake_runs.h"
+
+using namespace ako;
+using test::plan_of;
+using test::run_all;
+using test::straight_run;
+
+namespace {
+
+std::size_t count_of(const std::vector<Cell>& cells, Cell::Part part) {
+    return static_cast<std::size_t>(std::count_if(
+        cells.begin(), cells.end(), [part](const Cell& cell) { return cell.part == part; }));
+}
+
+}  // namespace
+
+TEST_CASE("the screening halves, and the best learning rate goes on") {
+    const Plan plan = plan_of(
+        "learning_rates: [0.01, 0.02, 0.04, 0.08]\nseeds: [1, 2]\nrates_mbit: [20, 50]\n"
+        "modes: {ako: {exchange.rule: [anchored, plain]}}\n"
+        "screening: {rate_mbit: 50, epochs: 1}\n");
+    std::vector<Cell> made;
+    const auto run = [](const Cell& cell) {
+        const bool good = cell.candidate.learning_rate == 0.04 &&
+                          value_of(cell.candidate.variant, "exchange.rule") == "plain";
+        return straight_run(100, good ? 1 : 1 + cell.candidate.learning_rate * 100);
+    };
+    const ResultSet results = run_all(plan, run, made);
+    // 8 of an epoch, 4 of two, 2 of four; then the one that is left.
+    CHECK(count_of(made, Cell::Part::screening) == 14);
+    CHECK(made[8].epochs == 2);
+    CHECK(made[12].epochs == 4);
+    CHECK(count_of(made, Cell::Part::headline) == 4);
+    for (const Cell& cell : made) {
+        if (cell.part == Cell::Part::screening) continue;
+        CHECK(cell.candidate.learning_rate == 0.04);
+        CHECK(value_of(cell.candidate.variant, "exchange.rule") == "plain");
+        CHECK(cell.epochs == 8);
+    }
+}
+
+TEST_CASE("a candidate that fails is out, whatever the others are worth") {
+    const Plan plan =
+        plan_of("learning_rates: [0.01, 0.1]\nmodes: {ako: {}}\nscreening: {epochs: 1}\n");
+    std::vector<Cell> made;
+    const auto run = [](const Cell& cell) {
+        CellResult result = straight_run(100, 1);
+        result.failed = cell.candidate.learning_rate == 0.1;
+        if (result.failed) result.curve = {};
+        return result;
+    };
+    run_all(plan, run, made);
+    CHECK(made.back().candidate.learning_rate == 0.01);
+}
+
+TEST_CASE("the screening ends with its time, evenly for all, and stays ended") {
+    const Plan plan = plan_of(
+        "learning_rates: [0.01, 0.02, 0.04, 0.08]\n"
+        "modes: {ako: {}, again: {mode: ako}}\n"
+        "screening: {epochs: 1, minutes_max: 1}\n");
+    std::vector<Cell> made;
+    // Cells of 10 s: six of the eight of the first rung. Those of the comparison proper are short,
+    // which must not make it think there was time left.
+    const auto run = [](const Cell& cell) {
+        return straight_run(100, cell.part == Cell::Part::screening ? 0.1 : 0.001);
+    };
+    const ResultSet results = run_all(plan, run, made);
+    CHECK(count_of(made, Cell::Part::screening) == 6);
+    CHECK(count_of(made, Cell::Part::headline) == 2);
+    for (const Screening& screening : screenings(plan, results)) {
+        CHECK(screening.cut_off);
+        CHECK(std::count_if(screening.rows.begin(), screening.rows.end(),
+                            [](const ScreeningRow& row) { return row.rungs > 0; }) == 3);
+    }
+}
+
+TEST_CASE("synchronous modes are composed of rounds and round time, and checked once") {
+    const Plan plan = plan_of(
+        "target_accuracy: 0.9\nrates_mbit: [20, 50, none]\nseeds: [1, 2, 3]\n"
+        "modes: {ako: {}, ring: {}}\ncomposition: {epochs: 1}\n");
+    std::vector<Cell> made;
+    const auto run = [](const Cell& cell) {
+        const double round_seconds = cell.rate.of(0) ? 100 / *cell.rate.of(0) : 0.5;
+        const double rounds = 1000 + 10 * static_cast<double>(cell.seed);
+        return straight_run(rounds * cell.epochs / 8, round_seconds);
+    };
+    const ResultSet results = run_all(plan, run, made);
+    CHECK(count_of(made, Cell::Part::timing) == 2);
+    CHECK(count_of(made, Cell::Part::headline) == 9 + 3 + 1);
+    const std::vector<Outcome> outcomes = outcomes_of(plan, results);
+    REQUIRE(outcomes.size() == 6);
+    for (const Outcome& outcome : outcomes) {
+        const bool ring = outcome.candidate.mode == "ring";
+        CHECK(outcome.composed == (ring && outcome.rate.of(0).has_value()));
+        CHECK(outcome.seeds.size() == 3);
+        REQUIRE(outcome.targets[0].seconds);
+        const double round_seconds = outcome.rate.of(0) ? 100 / *outcome.rate.of(0) : 0.5;
+        CHECK(outcome.targets[0].seconds->median == doctest::Approx(0.9 * 1020 * round_seconds));
+        CHECK(*ratio_to(baseline_of(outcomes, "ring", outcome), outcome, 0) == doctest::Approx(1));
+    }
+    const std::vector<CompositionCheck> checks = composition_checks(plan, results);
+    REQUIRE(checks.size() == 1);
+    CHECK(checks[0].composed_seconds == doctest::Approx(checks[0].measured_seconds));
+}
+
+TEST_CASE("without screening everything runs, and the best at each rate is marked") {
+    const Plan plan = plan_of(
+        "rates_mbit: [20, 50]\nlearning_rates: [0.01, 0.02]\nmodes: {ako: {}}\n"
+        "target_accuracy: 0.9\n");
+    std::vector<Cell> made;
+    const auto run = [](const Cell& cell) {
+        const bool slow_net = *cell.rate.of(0) == 20;
+        const bool low = cell.candidate.learning_rate == 0.01;
+        return straight_run(100, slow_net == low ? 1 : 2);
+    };
+    const std::vector<Outcome> outcomes = outcomes_of(plan, run_all(plan, run, made));
+    CHECK(made.size() == 4);
+    for (const Outcome& outcome : outcomes)
+        CHECK(outcome.best ==
+              ((*outcome.rate.of(0) == 20) == (outcome.candidate.learning_rate == 0.01)));
+}
+
+TEST_CASE("what is left is forecast by what was run") {
+    const Plan plan = plan_of("seeds: [1, 2, 3]\nmodes: {ako: {}}\n");
+    ResultSet results;
+    CHECK(forecast(plan, results).cells == 3);
+    CHECK(!forecast(plan, results).known);
+    results.put(*next_cell(plan, results), straight_run(100, 1));
+    CHECK(forecast(plan, results).cells == 2);
+    CHECK(forecast(plan, results).seconds == doctest::Approx(200));
+}

@@ -1,0 +1,82 @@
+// Curves, spreads and rankings.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "src/compare/cell_result.h"
+#include "src/compare/figure_text.h"
+#include "src/compare/standing.h"
+#include "tests/unit/compare/fake_runs.h"
+
+using namespace ako;
+using test::straight_run;
+
+TEST_CASE("a target is reached between two points") {
+    const AccuracyCurve curve = straight_run(100, 0.5).curve;
+    const std::optional<Reach> reach = curve.reach(0.95);
+    REQUIRE(reach);
+    CHECK(reach->round == doctest::Approx(95));
+    CHECK(reach->seconds == doctest::Approx(47.5));
+    CHECK(!curve.reach(1.01));
+    CHECK(curve.reach(0.05)->round ==
+          doctest::Approx(10));  // before the first point nothing is known
+    CHECK(curve.accuracy_at_seconds(47.5) == doctest::Approx(0.95));
+    CHECK(curve.accuracy_at_seconds(1000) == doctest::Approx(1));
+    CHECK(curve.round_seconds() == doctest::Approx(0.5));
+    CHECK(curve.with_round_seconds(2).reach(0.95)->seconds == doctest::Approx(190));
+}
+
+TEST_CASE("a curve that falls again is reached at its first crossing") {
+    AccuracyCurve curve;
+    for (const double accuracy : {0.2, 0.8, 0.4, 0.9}) {
+        RunPoint point;
+        point.seconds = static_cast<double>(curve.points.size());
+        point.accuracy = accuracy;
+        curve.points.push_back(point);
+    }
+    CHECK(curve.reach(0.5)->seconds == doctest::Approx(0.5));
+}
+
+TEST_CASE("a seed that never reaches a target counts as later than all others") {
+    const AccuracyCurve never;
+    const AccuracyCurve fast = straight_run(100, 1).curve, slow = straight_run(100, 3).curve;
+    const TargetReach two_of_three = target_reach({fast, never, slow}, 0.5);
+    CHECK(two_of_three.reached == 2);
+    REQUIRE(two_of_three.seconds);
+    CHECK(two_of_three.seconds->median == doctest::Approx(150));
+    CHECK(reach_text(two_of_three) == "150 s (50.0 to 150), 2 of 3 seeds");
+    const TargetReach one_of_three = target_reach({never, never, slow}, 0.5);
+    CHECK(!one_of_three.seconds);
+    CHECK(reach_text(one_of_three) == "reached by 1 of 3 seeds");
+    CHECK(reach_text(target_reach({never}, 0.5)) == "not reached");
+}
+
+TEST_CASE(
+    "the better run reaches the higher target, then the same earlier, then is more accurate") {
+    const AccuracyCurve fast = straight_run(100, 1).curve, slow = straight_run(100, 3).curve;
+    AccuracyCurve low = fast;
+    for (RunPoint& point : low.points) point.accuracy *= 0.6;
+    CHECK(ranking({{}, {slow}, {low}, {fast}}, {0.5, 0.9}) == std::vector<std::size_t>{3, 1, 2, 0});
+    // Without targets: at 100 s, when the fast ones end, the slow one is at a third.
+    CHECK(ranking({{slow}, {low}, {fast}}, {}) == std::vector<std::size_t>{2, 1, 0});
+}
+
+TEST_CASE("figures of a summary, whatever it leaves out") {
+    const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
+    std::ofstream(file) << R"({"seconds": 20, "accuracy": 0.98, "peers": [
+        {"rounds": 100, "images": 6400, "egress_bytes": 20000000, "ingress_bytes": 1000,
+         "train_seconds": 10, "round_ms": {"p10": 90, "p50": 100}, "compute_share": 0.5},
+        {"rounds": 0, "images": 0, "egress_bytes": 60000000, "compute_share": null}]})";
+    const RunFigures figures = read_figures(file);
+    CHECK(figures.train_seconds == 10);
+    CHECK(figures.rounds == 100);
+    CHECK(figures.images_per_s == 640);
+    CHECK(figures.compute_share == 0.5);
+    CHECK(figures.round_ms_p50 == 100);
+    CHECK(!figures.round_ms_p99);
+    CHECK(figures.egress_mbit == doctest::Approx(32));
+    CHECK(figures.egress_mbit_busiest == doctest::Approx(48));
+    std::filesystem::remove(file);
+    CHECK(!read_figures(file).accuracy);
+}

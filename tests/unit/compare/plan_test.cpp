@@ -1,0 +1,103 @@
+// Plans: what is read, and where what is wrong with one is said to be.
+#include <doctest/doctest.h>
+
+#include "ako/error.h"
+#include "src/compare/cell_settings.h"
+#include "tests/unit/compare/fake_runs.h"
+
+using namespace ako;
+using test::plan_of;
+using test::plan_text;
+
+namespace {
+
+std::string complaint(const std::string& more, const std::vector<std::string>& overrides = {}) {
+    try {
+        read_plan_text(plan_text(more), "plan.yaml", overrides);
+    } catch (const StartupError& error) {
+        return error.what() + std::string(" | ") + error.hint();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("lists, variants and defaults of the cluster file") {
+    const Plan plan = plan_of(
+        "rates_mbit: [20, none, [10, 20, 20, none]]\nlearning_rates: [0.1, 0.02]\nseeds: [3, 4]\n"
+        "target_accuracy: [0.99, 0.9]\n"
+        "modes: {ako: {exchange.rule: [anchored, plain], exchange: {partitions: [auto, 8]}}, "
+        "again: {mode: ako}}\n");
+    CHECK(plan.rates.size() == 3);
+    CHECK(plan.rates[1].text() == "no limit");
+    CHECK(plan.rates[2].short_text() == "10-20-20-none");
+    CHECK(plan.learning_rates == std::vector<double>{0.02, 0.1});
+    CHECK(plan.target_accuracy == std::vector<double>{0.9, 0.99});
+    CHECK(plan.epochs == 8);
+    REQUIRE(plan.modes.size() == 2);
+    REQUIRE(plan.modes[0].variants.size() == 4);
+    CHECK(variant_text(plan.modes[0].variants[3]) == "rule plain, partitions 8");
+    CHECK(plan.modes[1].mode == "ako");
+    CHECK(!plan.screening);
+    CHECK(plan.composition);
+}
+
+TEST_CASE("--set replaces lists") {
+    const Plan plan = read_plan_text(plan_text("rates_mbit: [20, 50]\nmodes: {ako: {}}\n"),
+                                     "plan.yaml", {"rates_mbit=[35]"});
+    REQUIRE(plan.rates.size() == 1);
+    CHECK(plan.rates[0].text() == "35 Mbit/s");
+}
+
+TEST_CASE("what is wrong with a plan is said with its place") {
+    CHECK(complaint("modes: {ako: {}}\nrate_mbit: [2]\n") ==
+          "plan.yaml:5:1: unknown key rate_mbit | did you mean rates_mbit?");
+    CHECK(complaint("modes: {ako: {}}\nrates_mbit: [fast]\n").find("plan.yaml:5:14: rates_mbit") ==
+          0);
+    CHECK(complaint("modes: {ako: {training.epochs: 3}}\n") ==
+          "plan.yaml:4:15: training.epochs: a comparison sets it itself | use the plan's epochs");
+    CHECK(complaint("modes: {ring: best}\n").find("modes.ring") != std::string::npos);
+    CHECK(complaint("modes: {ako: {}}\nseeds: [1, 1]\n").find("1 again") != std::string::npos);
+    CHECK(complaint("modes: {ako: {}}\nrates_mbit: [[1, 2]]\n").find("4 machines") !=
+          std::string::npos);
+    CHECK(complaint("modes: {ako: {}}\nbaselines: [ring]\n").find("baselines") !=
+          std::string::npos);
+    CHECK(complaint("").find("modes: expected") != std::string::npos);
+    CHECK(complaint("modes: {ako: {}}\n", {"seeds=[-1]"}).find("--set seeds=[-1]: seeds") == 0);
+}
+
+TEST_CASE("the parameter server is tried with every number, place and consistency") {
+    const Plan plan = plan_of("modes: {parameter-server: best}\n");
+    const std::vector<Variant> variants = variants_for(plan.modes[0], 4);
+    // 3 dedicated and 4 co-located, each with 4 consistencies.
+    CHECK(variants.size() == 28);
+    for (const Variant& variant : variants) CHECK(dedicated_servers(variant) < 4);
+    CHECK(variant_text(variants[1]) == "servers 1, dedicated, ssp 1");
+}
+
+TEST_CASE("cells differ in their folders, and say what they set") {
+    const Plan plan = plan_of("seeds: [1, 2]\nmodes: {ako: {exchange.rule: plain}}\n");
+    const Candidate candidate = candidates_of(plan, plan.modes[0], settings_of(plan)[0])[0];
+    const Cell one = full_cell(plan, candidate, settings_of(plan)[0], plan.rates[0], 1);
+    const Cell two = full_cell(plan, candidate, settings_of(plan)[0], plan.rates[0], 2);
+    CHECK(one.folder_name("x") != two.folder_name("x"));
+    CHECK(one.folder_name("x") != one.folder_name("y"));
+    const std::vector<std::string> overrides = one.overrides(plan);
+    const auto has = [&](const std::string& text) {
+        return std::find(overrides.begin(), overrides.end(), text) != overrides.end();
+    };
+    CHECK(has("exchange.rule=plain"));
+    CHECK(has("seed=1"));
+    CHECK(has("training.epochs=8"));
+    CHECK(has("training.evaluate=after"));
+}
+
+TEST_CASE("the plans of the repository are ones that every contender can run") {
+    for (const char* name :
+         {"compare-example.yaml", "compare-mnist/plan.yaml", "compare-cifar/plan.yaml",
+          "compare-uneven/plan.yaml", "compare-lost-peer/plan.yaml"}) {
+        CAPTURE(name);
+        const Plan plan = read_plan(std::string(AKO_SOURCE_DIR "/experiments/") + name, {});
+        CHECK_NOTHROW(check_contenders(plan));
+    }
+}

@@ -1,0 +1,59 @@
+// Pieces of the report: HTML, CSV, the line of progress.
+#include <doctest/doctest.h>
+
+#include "src/compare/csv.h"
+#include "src/compare/html.h"
+#include "src/compare/progress_line.h"
+#include "src/compare/report_tables.h"
+#include "tests/unit/compare/fake_runs.h"
+
+using namespace ako;
+using test::plan_of;
+using test::run_all;
+using test::straight_run;
+
+TEST_CASE("text in a page is only text") {
+    CHECK(html_text("<b>\"&") == "&lt;b&gt;&quot;&amp;");
+    CHECK(html_table("a < b", {"x"}, {}).find("a &lt; b") != std::string::npos);
+    const std::string page = html_page("t", "<p>x</p>");
+    CHECK(page.find("<script") == std::string::npos);
+    CHECK(page.find("http") == std::string::npos);
+}
+
+TEST_CASE("wins and losses stand out alike, and CSV says what the page says") {
+    const Plan plan = plan_of(
+        "target_accuracy: 0.9\nmodes: {ako: {}, slower: {mode: ako}, broken: {mode: ako}}\n"
+        "baselines: [ako, slower]\n");
+    std::vector<Cell> made;
+    const ResultSet results = run_all(
+        plan,
+        [](const Cell& cell) {
+            CellResult result = straight_run(100, cell.candidate.contender == "ako" ? 1 : 2);
+            if (cell.candidate.contender == "broken") {
+                result = {};
+                result.failed = true;
+                result.why = "exit 3: a, \"loss\"";
+            }
+            return result;
+        },
+        made);
+    const std::vector<Outcome> outcomes = outcomes_of(plan, results);
+    const std::string table = target_table(plan, outcomes, settings_of(plan)[0], 0);
+    CHECK(table.find("<span class=\"win\">0.50</span>") != std::string::npos);
+    CHECK(table.find("<span class=\"loss\">2.00</span>") != std::string::npos);
+    CHECK(table.find("not reached") != std::string::npos);
+    const std::string csv = targets_csv(plan, outcomes);
+    CHECK(csv.find("slower,ako,,") != std::string::npos);
+    CHECK(csv.find(",0.9,1,1,180,180,180,90,2,1\r\n") != std::string::npos);
+    CHECK(cells_csv(results).find("\"exit 3: a, \"\"loss\"\"\"") != std::string::npos);
+}
+
+TEST_CASE("the line of progress fits") {
+    Forecast left;
+    left.cells = 36;
+    left.seconds = 4320;
+    left.known = true;
+    const std::string line = progress_text(12, left, "ako, seed 2", 65, 100, false);
+    CHECK(line == "12 of 48  #####...............  ako, seed 2  1:05  left about 1:10:55");
+    CHECK(progress_text(12, left, std::string(200, 'x'), 65, 79, false).size() <= 79);
+}
