@@ -56,13 +56,28 @@ std::optional<double> sum(const std::vector<double>& values) {
     return *average * static_cast<double>(values.size());
 }
 
+/// What a peer sent while it trained; of one that says only what it sent in all, that.
+std::optional<double> egress_mbit_of(const ordered_json& peer, double seconds) {
+    constexpr double megabits = 8e-6;
+    const std::optional<double> per_round = number_at(peer, "egress_bytes_per_round");
+    const std::optional<double> rounds = number_at(peer, "rounds");
+    const std::optional<double> own = number_at(peer, "train_seconds");
+    if (per_round && rounds && *rounds > 0 && own && *own > 0)
+        return *per_round * *rounds * megabits / *own;
+    const std::optional<double> bytes = number_at(peer, "egress_bytes");
+    return bytes ? std::optional(*bytes * megabits / seconds) : std::nullopt;
+}
+
 /// Figures that follow from plain counters, for those that the summary does not say itself.
 void derive(const ordered_json& peers, RunFigures& figures) {
     if (!figures.train_seconds || *figures.train_seconds <= 0) return;
     const double seconds = *figures.train_seconds;
-    std::vector<double> egress = of_peers(peers, "egress_bytes");
+    std::vector<double> egress;
+    for (const ordered_json& peer : peers) {
+        if (const std::optional<double> mbit = egress_mbit_of(peer, seconds))
+            egress.push_back(*mbit);
+    }
     if (!egress.empty()) {
-        for (double& bytes : egress) bytes *= 8e-6 / seconds;
         figures.egress_mbit = mean(egress);
         figures.egress_mbit_busiest = *std::max_element(egress.begin(), egress.end());
     }
@@ -102,7 +117,9 @@ RunFigures read_figures(const std::string& path) {
     figures.wait_ms = mean_of("wait_ms.p50");
     figures.egress_bytes_per_round = mean_of("egress_bytes_per_round");
     figures.ingress_bytes_per_round = mean_of("ingress_bytes_per_round");
-    figures.partitions = mean_of("partitions");
+    std::vector<double> partitions = of_peers(peers, "partitions");
+    std::erase(partitions, 0);  // not known, as in modes that have none
+    figures.partitions = mean(partitions);
     figures.staleness_rounds = mean_of("staleness_rounds");
     figures.round_ms_p10 = mean_of("round_ms.p10");
     figures.round_ms_p50 = mean_of("round_ms.p50");

@@ -22,10 +22,9 @@ std::vector<const Outcome*> best_at(const std::vector<Outcome>& outcomes, const 
     return found;
 }
 
+/// Which variant it is stands in the table.
 std::string label_of(const Outcome& outcome) {
-    const std::string variant = variant_text(outcome.candidate.variant);
-    return fmt::format("{}{}{}{}", outcome.candidate.contender, variant.empty() ? "" : ": ",
-                       variant, outcome.composed ? " (composed)" : "");
+    return outcome.candidate.contender + (outcome.composed ? " *" : "");
 }
 
 /// Median and range over seeds, at the moments of all seeds' points within what all have.

@@ -35,7 +35,9 @@ th, td { padding: .32rem 1.1rem .32rem 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid var(--faint); }
 th { font-weight: 600; }
 thead th { border-bottom: 2px solid var(--faint); vertical-align: bottom; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; }
+td.number { white-space: nowrap; }
+th.number { max-width: 9rem; }
 tbody th { white-space: nowrap; }
 .swatch { display: inline-block; width: .75em; height: .75em; border-radius: 2px;
   margin-right: .45em; }

@@ -56,8 +56,9 @@ std::string opening(const Material& material) {
     const std::string seeds = joined(plan.seeds, [](auto one) { return fmt::to_string(one); });
     std::string text = fmt::format("<h1>{}</h1>\n", html_text(plan.name));
     text += fmt::format(
-        "<p class=\"soft\">{} at {}; seeds {}; {:g} epochs. {} cells run, {} of them failed.</p>\n",
-        html_text(modes), html_text(rates), seeds, plan.epochs, material.results.all().size(),
+        "<p class=\"soft\">{} at {}; seeds {}; {:g} {}. {} cells run, {} of them failed.</p>\n",
+        html_text(modes), html_text(rates), seeds, plan.epochs,
+        plan.epochs == 1 ? "epoch" : "epochs", material.results.all().size(),
         material.failed.size());
     text +=
         "<nav aria-label=\"Sections\"><a href=\"#times\">Times</a><a href=\"#figures\">Figures</a>"

@@ -89,6 +89,9 @@ std::vector<HtmlCell> figures_of(const Outcome& outcome) {
                             double scale = 1) {
         return number_cell(figure_text(outcome.figure(which), digits, scale));
     };
+    const auto figure = [&](std::optional<double> RunFigures::*which) {
+        return figure_text(outcome.figure(which), 1);
+    };
     const std::optional<double> mean = outcome.egress_share(&RunFigures::egress_mbit);
     const std::optional<double> busiest = outcome.egress_share(&RunFigures::egress_mbit_busiest);
     return {number(&RunFigures::images_per_s, 0),
@@ -98,14 +101,13 @@ std::vector<HtmlCell> figures_of(const Outcome& outcome) {
             number(&RunFigures::cpu_ms_per_round, 1),
             number(&RunFigures::egress_bytes_per_round, 0, to_kilobytes),
             number(&RunFigures::ingress_bytes_per_round, 0, to_kilobytes),
-            number_cell(percent_text(mean, 0)),
-            number_cell(percent_text(busiest, 0)),
+            number_cell(fmt::format("{} ({})", percent_text(mean, 0), percent_text(busiest, 0))),
             number(&RunFigures::partitions, 1),
             number(&RunFigures::staleness_rounds, 1),
-            number(&RunFigures::round_ms_p10, 1),
-            number(&RunFigures::round_ms_p50, 1),
-            number(&RunFigures::round_ms_p90, 1),
-            number(&RunFigures::round_ms_p99, 1)};
+            number_cell(fmt::format("{} / {} / {} / {}", figure(&RunFigures::round_ms_p10),
+                                    figure(&RunFigures::round_ms_p50),
+                                    figure(&RunFigures::round_ms_p90),
+                                    figure(&RunFigures::round_ms_p99)))};
 }
 
 HtmlCell screening_cell(const ScreeningRow& row) {
@@ -201,14 +203,10 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
                                             "CPU ms per round",
                                             "sent kB per round",
                                             "received kB per round",
-                                            "egress / achievable",
-                                            "of the busiest peer",
+                                            "egress / achievable (busiest peer)",
                                             "P",
                                             "staleness",
-                                            "round ms: 10 %",
-                                            "50 %",
-                                            "90 %",
-                                            "99 %"};
+                                            "round ms: 10 / 50 / 90 / 99 %"};
     std::vector<std::vector<HtmlCell>> rows;
     for (const Rate& rate : plan.rates) {
         const std::vector<const Outcome*> here = best_at(plan, outcomes, setting, rate);

@@ -168,7 +168,8 @@ std::string script_of(const SvgPlot& plot, const std::string& file) {
         "set output '{}'\nset encoding utf8\nset title {} textcolor rgb '{}'\n"
         "set border 3 lc rgb '{}'\nset tics nomirror out scale 0.6 textcolor rgb '{}'\n"
         "set grid lt 1 lw 0.6 lc rgb '{}'\n"
-        "set key below samplen 2.5 spacing 1.1 textcolor rgb '{}'\n"
+        "set pointintervalbox 0\nset key below height 1 maxrows 2 samplen 2.5 spacing 1.1 "
+        "textcolor rgb '{}'\n"
         "set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
         file, gnuplot_text(plot.title), ink, ink, ink, faint, ink, gnuplot_text(plot.x_label), ink,
         gnuplot_text(plot.y_label), ink);

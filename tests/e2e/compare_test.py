@@ -1,5 +1,5 @@
-"""`ako compare` from the outside: a plan that is run, interrupted and gone on with, what fails and is
-kept, and the report in a browser. Python's standard library only.
+"""`ako compare` from the outside: a plan that is run, interrupted and gone on with, what fails and
+is kept, and the report in a browser. Python's standard library only.
 
     compare_test.py --ako BUILD/ako --source REPOSITORY CASE
 
@@ -36,8 +36,9 @@ if number("weight_decay") == 0.5 and number("seed") == 2:
 time.sleep(float(pathlib.Path(__file__).with_name("pause").read_text()))
 rate, epochs = number("learning_rate"), number("epochs")
 seconds = 10 * (1 + number("momentum")) * epochs * (1 + abs(rate - 0.05) * 10)
-points = [{"seconds": seconds * k / 20, "round": 25 * k * epochs, "samples": 1000 * k, "progress": k / 20,
-           "accuracy": 1 - 0.9 * 0.8 ** k - 0.001 * number("seed"), "loss": 1 / k}
+points = [{"seconds": seconds * k / 20, "round": 25 * k * epochs, "samples": 1000 * k,
+           "progress": k / 20, "loss": 1 / k,
+           "accuracy": 1 - 0.9 * 0.8 ** k - 0.001 * number("seed")}
           for k in range(1, 21)]
 (folder / "curve.json").write_text(json.dumps({"evaluated": "anchor", "peer": "a",
                                                "points": points}))
@@ -106,7 +107,7 @@ def fake_modes(bench):
     check_equal({(row["seeds"], row["reached"]) for row in broken}, {("3", "2")}, "seeds of broken")
     page = (results(bench) / "report.html").read_text()
     for text in ("Time to 97 % test accuracy", "2 of 3 seeds", "exit 3: a loss is not finite",
-                 "(composed)", "composed / measured", "Rules", "learning_rates: [0.02, 0.05, 0.1]"):
+                 "ring *", "composed / measured", "Rules", "learning_rates: [0.02, 0.05, 0.1]"):
         check(text in page, f"the report says {text!r}")
     check(not re.search(r"<script|src=|@import|url\(", page), "the report loads nothing")
     check_equal(page.count("<svg"), 2 + 4, "plots")
