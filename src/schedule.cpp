@@ -4,11 +4,20 @@
 #include <algorithm>
 
 namespace ako {
+namespace {
+
+/// The least rounds for one cycle.
+double partitions_of(unsigned fixed, std::size_t peer_count) {
+    if (fixed != 0) return fixed;
+    return static_cast<double>(std::max<std::size_t>(1, peer_count - 1));
+}
+
+}  // namespace
 
 LinkSchedule::LinkSchedule(const Blocks& blocks, unsigned partitions, PeerIndex sender,
                            PeerIndex receiver, std::size_t peer_count)
     : blocks_(blocks),
-      grant_(partitions == 0 ? 0.0 : static_cast<double>(blocks.count()) / partitions),
+      grant_(static_cast<double>(blocks.count()) / partitions_of(partitions, peer_count)),
       last_sent_(blocks.count(), 0) {
     const std::size_t ahead = (receiver + peer_count - sender) % peer_count;
     cursor_ = static_cast<BlockIndex>(ahead * blocks.count() / peer_count);
@@ -16,6 +25,7 @@ LinkSchedule::LinkSchedule(const Blocks& blocks, unsigned partitions, PeerIndex 
 
 void LinkSchedule::begin_session() {
     unsent_ = round_ == 0 ? 0 : blocks_.count();
+    credit_ = std::max(credit_, grant_);
     std::fill(last_sent_.begin(), last_sent_.end(), 0);
 }
 
@@ -29,13 +39,12 @@ void LinkSchedule::begin_round(Round round) {
 
 std::optional<BlockRun> LinkSchedule::next(BlockIndex count_max) {
     BlockIndex count = std::min({unsent_, count_max, blocks_.count() - cursor_});  // never wraps
-    const bool granted = grant_ > 0 && !lifted_;
-    if (granted) count = std::min(count, static_cast<BlockIndex>(credit_ + 1e-9));
+    if (!lifted_) count = std::min(count, static_cast<BlockIndex>(credit_ + 1e-9));
     if (count == 0) return std::nullopt;
 
     const BlockRun run{cursor_, count};
     observe(run);
-    if (granted) credit_ = std::max(0.0, credit_ - count);
+    if (!lifted_) credit_ = std::max(0.0, credit_ - count);
     unsent_ -= count;
     cursor_ = (cursor_ + count) % blocks_.count();
     return run;

@@ -49,8 +49,7 @@ std::string ako_traffic(const Settings& settings, double vector_bytes) {
     const auto others = static_cast<double>(settings.peers.size() - 1);
     const unsigned partitions = settings.exchange.partitions;
     if (partitions == 0)
-        return fmt::format("as much as the links take, at most {}",
-                           bytes_text(vector_bytes * others));
+        return fmt::format("as much as the links take, at most {}", bytes_text(vector_bytes));
     return fmt::format("{} ({} to each of {} others)",
                        bytes_text(vector_bytes * others / partitions),
                        bytes_text(vector_bytes / partitions), settings.peers.size() - 1);

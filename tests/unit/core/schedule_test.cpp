@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -87,6 +88,25 @@ TEST_CASE("auto sends every block once after a round, then nothing until the nex
         CHECK(!schedule.next(64));
     }
     CHECK(schedule.observed_partitions() == 1);
+}
+
+TEST_CASE("auto sends at most one vector per round over all links") {
+    LinkSchedule schedule(Blocks(4 * 12, 4), 0, 0, 1, 4);  // one of three links
+    Round round = 0;
+    for (int cycle = 0; cycle < 2; ++cycle) {
+        std::vector<BlockIndex> blocks;
+        for (int third = 0; third < 3; ++third) {
+            schedule.begin_round(++round);
+            const auto taken = take_all(schedule, 12);
+            CHECK(taken.size() == 4);
+            blocks.insert(blocks.end(), taken.begin(), taken.end());
+        }
+        std::sort(blocks.begin(), blocks.end());
+        for (BlockIndex block = 0; block < 12; ++block) CHECK(blocks[block] == block);
+    }
+    schedule.lift_grants(true);
+    schedule.begin_round(++round);
+    CHECK(take_all(schedule, 12).size() == 12);
 }
 
 TEST_CASE("auto goes round-robin over a link that takes less than the vector per round") {
