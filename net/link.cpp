@@ -10,6 +10,9 @@ namespace {
 /// A session that lived so long was a good one: after it, dialling begins anew with short waits.
 constexpr Time good_session = std::chrono::seconds(1);
 
+/// Of the message that suits a link, this part may lie unsent when the next is asked for.
+constexpr std::size_t unsent_part = 2;
+
 /// Both sides dial, and each refusal is told in two ways; twice as many reasons are remembered as a
 /// peer that is set up wrongly gives, so that it does not fill the log.
 constexpr std::size_t logged_max = 8;
@@ -132,11 +135,13 @@ LinkCounters Link::counters() const {
     return counters;
 }
 
-std::optional<OutFrame> Link::next(Session&) {
+std::optional<OutFrame> Link::next(Session& session) {
     const double own = bucket_.mbit();
     const double shared = context_.egress.mbit();
     const double limit = own > 0 && shared > 0 ? std::min(own, shared) : std::max(own, shared);
-    auto frame = context_.source->next(peer_, rate_.payload_bytes_max(limit));
+    const std::size_t payload_bytes_max = rate_.payload_bytes_max(limit);
+    session.let_lie_unsent(payload_bytes_max / unsent_part);
+    auto frame = context_.source->next(peer_, payload_bytes_max);
     if (!frame) rate_.idle();
     return frame;
 }

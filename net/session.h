@@ -22,6 +22,7 @@
 #include "net/frame_prefix.h"
 #include "net/pacing.h"
 #include "net/shared_egress.h"
+#include "net/socket_options.h"
 
 namespace ako {
 
@@ -70,6 +71,9 @@ class Session final : public std::enable_shared_from_this<Session> {
     void wake();
     /// The host may have room again.
     void resume();
+    /// Suits the bytes that may lie unsent to the link's rate: a mark too low wakes this thread for
+    /// every few packets of a fast link.
+    void let_lie_unsent(std::size_t bytes);
     /// See Transport::copy_aside; true if something was copied.
     bool copy_aside();
 
@@ -155,7 +159,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::deque<Header> first_;
     bool out_posted_ = false;  ///< a posted handler will call pump_out
     bool out_waits_ = false;   ///< for the socket, for pace or for a turn; then pump_out is called
-    bool writable_ = false;    ///< since the last frame was finished
+    bool writable_ = false;
+    std::size_t unsent_bytes_max_ = unsent_bytes_min;  ///< since the last frame was finished
     bool has_turn_ = false;
     bool draining_ = false;
     bool send_shut_ = false;

@@ -5,6 +5,7 @@
 #include "ako/assert.h"
 #include "net/codec.h"
 #include "net/session.h"
+#include "net/socket_options.h"
 
 namespace ako {
 
@@ -28,6 +29,14 @@ void Session::wait_writable() {
                            self->writable_ = true;
                            self->pump_out();
                        });
+}
+
+// Only when it matters: a call of the system for each frame would cost what it saves.
+void Session::let_lie_unsent(std::size_t bytes) {
+    const std::size_t mark = std::max(bytes, unsent_bytes_min);
+    if (mark < 2 * unsent_bytes_max_ && 2 * mark > unsent_bytes_max_) return;
+    unsent_bytes_max_ = mark;
+    set_unsent_bytes_max(socket_, mark);
 }
 
 void Session::turn() {

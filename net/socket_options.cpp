@@ -6,13 +6,7 @@
 #include "net/address.h"
 
 namespace ako {
-namespace {
-
-/// Bytes that may lie unsent in the kernel: one small message. What lies there has been bound and
-/// grows stale. The send buffer itself is left to the kernel, which fits it to what is in flight.
-constexpr int unsent_bytes_max = 16 * 1024;
-
-}  // namespace
+namespace {}  // namespace
 
 void set_session_options(asio::ip::tcp::socket& socket) {
     // A socket that refuses an option still works, and a connection that has just died will say so
@@ -20,8 +14,12 @@ void set_session_options(asio::ip::tcp::socket& socket) {
     asio::error_code ignored;
     socket.non_blocking(true, ignored);
     socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes_max,
-                 sizeof unsent_bytes_max);
+    set_unsent_bytes_max(socket, unsent_bytes_min);
+}
+
+void set_unsent_bytes_max(asio::ip::tcp::socket& socket, std::size_t bytes) {
+    const int mark = static_cast<int>(bytes);
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &mark, sizeof mark);
 }
 
 std::string remote_text(const asio::ip::tcp::endpoint& endpoint, const Address* dialled) {

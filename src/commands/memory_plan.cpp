@@ -41,7 +41,7 @@ std::vector<MemoryTerm> server_terms(const Settings& settings, std::size_t vecto
     const std::size_t workers =
         settings.peers.size() - (server.placement == Placement::dedicated ? server.count : 0);
     return {{"parameters of the worker", "M", vector_bytes},
-            {"served: parameters, mean, momentum", "3 M / servers", 3 * part_bytes},
+            {"served: parameters and momentum", "2 M / servers", 2 * part_bytes},
             {"pushes of the workers", "n M / servers", workers * part_bytes}};
 }
 
@@ -51,17 +51,17 @@ std::vector<MemoryTerm> mode_terms(const Settings& settings, std::size_t vector_
         case Mode::ako:
             return ako_terms(settings, vector_bytes);
         case Mode::ring:
-            return {{"replica, mean and update", "3 M", 3 * vector_bytes},
+            return {{"replica", "M", vector_bytes},
                     {"sums that go round", "M", vector_bytes},
                     {"momentum", "M", vector_bytes}};
         case Mode::local_sgd:
-            return {{"replica, average and update", "3 M", 3 * vector_bytes},
+            return {{"replica and average", "2 M", 2 * vector_bytes},
                     {"distances and sums that go round", "2 M", 2 * vector_bytes},
                     {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
         case Mode::parameter_server:
             return server_terms(settings, vector_bytes);
         case Mode::local:
-            return {{"replica and update", "2 M", 2 * vector_bytes},
+            return {{"replica", "M", vector_bytes},
                     {"momentum", "M", vector_bytes}};
     }
     return {};

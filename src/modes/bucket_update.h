@@ -38,8 +38,6 @@ class MeanGradient final : public BucketUpdate {
                  std::size_t peer_count)
         : share_(1.0f / static_cast<float>(peer_count)),
           parameters_(std::move(initial)),
-          mean_(parameters_.size()),
-          update_(parameters_.size()),
           optimizer_(parameters_.size(), training.momentum, training.weight_decay) {}
 
     std::span<const float> replica() const override { return parameters_; }
@@ -49,18 +47,15 @@ class MeanGradient final : public BucketUpdate {
     }
     std::span<const float> contribution(Range) override { return gradient_; }
     void settle(Range range, std::span<const float> sums) override {
-        for (std::size_t k = range.first; k < range.first + range.count; ++k)
-            mean_[k] = sums[k] * share_;
-        const auto update = std::span(update_).subspan(range.first, range.count);
-        optimizer_.step(range, mean_, parameters_, rate_, update);
-        for (std::size_t k = 0; k < range.count; ++k) parameters_[range.first + k] += update[k];
+        optimizer_.apply(range, sums.subspan(range.first, range.count), share_,
+                         std::span(parameters_).subspan(range.first, range.count), rate_);
     }
 
   private:
     const float share_;
     std::span<const float> gradient_;  ///< that is under way
     double rate_ = 0;                  ///< of its round
-    std::vector<float> parameters_, mean_, update_;
+    std::vector<float> parameters_;
     Sgd optimizer_;
 };
 
@@ -80,16 +75,14 @@ class MeanOfLocalRounds final : public BucketUpdate {
           replica_(average_),
           distance_(average_.size()),
           velocity_(average_.size()),
-          update_(average_.size()),
           optimizer_(average_.size(), training.momentum, training.weight_decay) {}
 
     std::span<const float> replica() const override { return replica_; }
     std::span<const float> parameters() const override { return average_; }
     bool exchanges(Round round) const override { return round % rounds_ == 0; }
     void take(Range range, std::span<const float> gradient, double rate) override {
-        const auto update = std::span(update_).subspan(range.first, range.count);
-        optimizer_.step(range, gradient, replica_, rate, update);
-        for (std::size_t k = 0; k < range.count; ++k) replica_[range.first + k] += update[k];
+        optimizer_.apply(range, gradient.subspan(range.first, range.count), 1,
+                         std::span(replica_).subspan(range.first, range.count), rate);
     }
     std::span<const float> contribution(Range range) override {
         for (std::size_t k = range.first; k < range.first + range.count; ++k)
@@ -109,7 +102,7 @@ class MeanOfLocalRounds final : public BucketUpdate {
     const Round rounds_;
     const float share_;
     const float outer_rate_, outer_momentum_;
-    std::vector<float> average_, replica_, distance_, velocity_, update_;
+    std::vector<float> average_, replica_, distance_, velocity_;
     Sgd optimizer_;
 };
 

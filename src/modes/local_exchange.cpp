@@ -14,7 +14,6 @@ LocalExchange::LocalExchange(ModeSettings settings, std::vector<float> initial,
     : settings_(std::move(settings)),
       interrupts_(interrupts),
       parameters_(std::move(initial)),
-      update_(parameters_.size()),
       optimizer_(parameters_.size(), settings_.training.momentum, settings_.training.weight_decay) {
 }
 
@@ -32,9 +31,8 @@ Result<void> LocalExchange::end_round(std::span<const float> gradient, const Rou
         return fail(Error::Kind::numbers,
                     "the gradient of round " + std::to_string(round_ + 1) + " is not finite");
     const Range all{0, parameters_.size()};
-    optimizer_.step(all, gradient, parameters_, learning_rate_at(settings_.training, progress()),
-                    update_);
-    for (std::size_t k = 0; k < all.count; ++k) parameters_[k] += update_[k];
+    optimizer_.apply(all, gradient, 1, parameters_,
+                     learning_rate_at(settings_.training, progress()));
     ++round_;
     samples_ += result.samples;
     return {};

@@ -38,7 +38,7 @@ class LocalExchange final : public Exchange {
     const ModeSettings settings_;  // constant after construction
     const std::atomic<int>& interrupts_;
 
-    std::vector<float> parameters_, update_;
+    std::vector<float> parameters_;
     Sgd optimizer_;
     Round round_ = 0;
     std::uint64_t samples_ = 0;

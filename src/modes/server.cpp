@@ -39,8 +39,7 @@ Server::Server(const ModeSettings& settings, const Slices& slices, std::size_t s
       states_(slices.count()),
       part_elements_(elements_of(slices, server)),
       inboxes_(workers_.size()),
-      gradient_(part_elements_),
-      update_(std::min(part_elements_, Slices::elements_max)),
+      sum_(std::min(part_elements_, Slices::elements_max)),
       optimizer_(part_elements_, std::pow(training_.momentum, 1 / steps_per_round(settings)),
                  training_.weight_decay / steps_per_round(settings)) {
     for (std::size_t slice = 0; slice < slices.count(); ++slice) {
@@ -100,16 +99,15 @@ void Server::step_together(std::size_t slice) {
     }
     if (contributors == 0) return;
     const std::size_t count = slices_[slice].range.count;
-    float* const sum = gradient_.data() + state.offset;
+    float* const sum = sum_.data();
     std::fill_n(sum, count, 0.0f);
     for (const float* values : state.pending) {
         if (values == nullptr) continue;
         for (std::size_t k = 0; k < count; ++k) sum[k] += values[k];
     }
-    const float share = 1.0f / static_cast<float>(contributors);
-    for (std::size_t k = 0; k < count; ++k) sum[k] *= share;
     const double done = static_cast<double>(state.pushes - contributors) / rounds_budget_;
-    step(slice, learning_rate_at(training_, done));
+    step(slice, {sum, count}, 1.0f / static_cast<float>(contributors),
+         learning_rate_at(training_, done));
     std::fill(state.pending.begin(), state.pending.end(), nullptr);
     state.exchanged.workers = contributors;
     answer_who_may(slice);
@@ -118,19 +116,16 @@ void Server::step_together(std::size_t slice) {
 void Server::step_alone(std::size_t slice, const float* values) {
     State& state = states_[slice];
     const auto workers = static_cast<float>(workers_.size());
-    const float share = 1 / workers;
-    float* const gradient = gradient_.data() + state.offset;
-    for (std::size_t k = 0; k < slices_[slice].range.count; ++k) gradient[k] = values[k] * share;
     const double done = static_cast<double>(state.pushes - 1) / rounds_budget_;
-    step(slice, learning_rate_at(training_, done) / static_cast<double>(workers));
+    step(slice, {values, slices_[slice].range.count}, 1 / workers,
+         learning_rate_at(training_, done) / static_cast<double>(workers));
     state.exchanged.workers = 1;
 }
 
-void Server::step(std::size_t slice, double rate) {
+void Server::step(std::size_t slice, std::span<const float> gradient, float share, double rate) {
     const Range own{states_[slice].offset, slices_[slice].range.count};
-    const std::span<float> update = std::span(update_).first(own.count);
-    optimizer_.step(own, gradient_, parameters_, rate, update);
-    for (std::size_t k = 0; k < own.count; ++k) parameters_[own.first + k] += update[k];
+    optimizer_.apply(own, gradient, share, std::span(parameters_).subspan(own.first, own.count),
+                     rate);
     states_[slice].exchanged.rounds_total = states_[slice].pushes;
 }
 

@@ -78,7 +78,7 @@ class Server {
     bool waits_for(std::size_t worker, std::size_t slice) const;
     void step_together(std::size_t slice);
     void step_alone(std::size_t slice, const float* values);
-    void step(std::size_t slice, double rate);
+    void step(std::size_t slice, std::span<const float> gradient, float share, double rate);
     void answer_who_may(std::size_t slice);
     void look_again();
 
@@ -94,9 +94,8 @@ class Server {
     std::vector<State> states_;                       ///< [slice]; those of others are empty
     std::size_t part_elements_ = 0;
     std::vector<std::vector<float>> inboxes_;  ///< [worker][part_elements_], made when first used
-    std::vector<float> parameters_;            ///< [part_elements_], as the next two
-    std::vector<float> gradient_;
-    std::vector<float> update_;
+    std::vector<float> parameters_;            ///< [part_elements_]
+    std::vector<float> sum_;                   ///< of the gradients of one slice
     Sgd optimizer_;
 };
 

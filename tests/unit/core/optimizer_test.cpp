@@ -21,6 +21,21 @@ TEST_CASE("momentum and weight decay as PyTorch's SGD has them") {
     }
 }
 
+TEST_CASE("a step made at once is the same step") {
+    Sgd one(6, 0.9, 0.01), other(6, 0.9, 0.01);
+    std::vector<float> parameters{1, -2, 3, -4, 5, -6}, applied = parameters, update(3);
+    for (int round = 1; round <= 10; ++round) {
+        std::vector<float> gradient(6);
+        for (std::size_t k = 0; k < 6; ++k) gradient[k] = 0.3F * static_cast<float>(k) - 1;
+        one.step({2, 3}, gradient, parameters, 0.05, update);
+        for (std::size_t k = 0; k < 3; ++k) parameters[2 + k] += update[k];
+        const std::vector<float> doubled{2 * gradient[2], 2 * gradient[3], 2 * gradient[4]};
+        other.apply({2, 3}, doubled, 0.5F, std::span(applied).subspan(2, 3), 0.05);
+        for (std::size_t k = 0; k < 6; ++k)
+            CHECK(applied[k] == doctest::Approx(parameters[k]).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("a rate of 0 makes no update, but the velocity goes on") {
     Sgd sgd(1, 0.5, 0);
     const std::vector<float> parameters{7};
