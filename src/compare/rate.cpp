@@ -26,7 +26,7 @@ double Rate::lowest() const {
 
 std::string Rate::text() const {
     if (even() && !mbit.front()) return "no limit";
-    return joined(*this, ", ") + " Mbit/s";
+    return joined(*this, "/") + " Mbit/s";
 }
 
 std::string Rate::short_text() const { return joined(*this, "-"); }

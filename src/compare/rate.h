@@ -15,7 +15,7 @@ struct Rate {
     /// The slowest link; what rates are sorted and drawn by. Not limited: infinity.
     double lowest() const;
     std::optional<double> of(std::size_t machine) const { return mbit[even() ? 0 : machine]; }
-    /// "50 Mbit/s", "10, 50, 50 Mbit/s", "no limit".
+    /// "50 Mbit/s", "10/50/50 Mbit/s", "no limit".
     std::string text() const;
     /// The same for names of files: "50", "10-50-50", "none".
     std::string short_text() const;
