@@ -21,6 +21,7 @@ import zlib
 
 import launching
 import live_view
+import modes
 import own_data
 import refusals
 from bench import Bench, Failure, check, check_all_identical, check_equal, wait_for
@@ -346,8 +347,8 @@ def case_version_and_help(bench):
 
 
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(own_data),
-                            **vars(refusals)}.items()
+         for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(modes),
+                            **vars(own_data), **vars(refusals)}.items()
          if name.startswith("case_")}
 
 

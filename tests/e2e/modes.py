@@ -1,0 +1,116 @@
+"""Cases of e2e_test.py: the other modes than ako, and what the loss of a peer is to each."""
+
+import os
+import signal
+import time
+
+from bench import check, check_all_identical, check_equal, wait_for
+
+TRAINING = "epochs: 0.5, learning_rate: 0.05"
+SERVERS = "exchange.mode=parameter-server"
+
+
+def sets(*overrides):
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def long_run(bench, peers, *overrides):
+    """Launches peers that train for a minute if nobody ends them, and waits until all do."""
+    file = bench.file(peers, model="{name: synthetic, parameters: 50000, compute_ms: 10, "
+                                   f"samples: {peers * 6000 * 64}}}",
+                      training="learning_rate: 0.01, evaluate_every: 0")
+    run = bench.launch(file, *sets(*overrides))
+    names = [chr(ord("a") + number) for number in range(peers)]
+    wait_for(lambda: run.process.poll() is not None or all(
+        any(line["round"] > 0 or line["phase"] == "serving" for line in bench.metrics(name))
+        for name in names), "all peers train")
+    check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
+    return run
+
+
+def case_modes(bench):
+    """Every mode trains, and all its peers end with the same."""
+    file = bench.file(3, training=TRAINING)
+    accuracy = {}
+    for mode in (["exchange.mode=ring"], ["exchange.mode=local-sgd", "exchange.local_rounds=8"],
+                 [SERVERS], [SERVERS, "exchange.servers=3"],
+                 [SERVERS, "exchange.servers=2", "exchange.consistency={ssp: 2}"],
+                 [SERVERS, "exchange.consistency=async"]):
+        bench.launch(file, *sets(*mode)).expect(0)
+        summary = check_all_identical(bench, 3)
+        check(summary["accuracy"] > 0.88, f"{mode}: accuracy {summary['accuracy']}")
+        accuracy[" ".join(mode)] = summary["accuracy"]
+        check_equal(bench.summary()["lost_peers"], [], "lost peers")
+    # The same steps, but for the order of additions.
+    check(abs(accuracy["exchange.mode=ring"] - accuracy[SERVERS]) < 0.005, f"{accuracy}")
+
+
+def case_dedicated_server(bench):
+    file = bench.file(3, training=TRAINING)
+    dedicated = [SERVERS, "exchange.placement=dedicated", "peers.2.role=server"]
+    output = bench.launch(file, *sets(*dedicated)).expect(0)
+    summary = bench.summary()
+    check_equal(summary["finished_with"], ["a", "b", "c"], "finished_with")
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+    peers = {peer["name"]: peer for peer in summary["peers"]}
+    check_equal(peers["c"]["images"], 0, "images of a server")
+    check_equal(peers["a"]["images"] + peers["b"]["images"], 30000 // 128 * 128 + 128,
+                "images of the workers")
+    # Per round: both gradients in, both answers out.
+    check(peers["c"]["ingress_bytes"] > 1.9 * peers["a"]["egress_bytes"], "bytes into the server")
+    check("replicas identical: yes" in output, "the last words")
+
+
+def case_local_mode(bench):
+    """No exchange: every peer has its own parameters, which is no failure."""
+    file = bench.file(2, training=TRAINING)
+    output = bench.launch(file, *sets("exchange.mode=local")).expect(0)
+    check("trained alone" in output, "that nobody is compared")
+    check_equal(bench.summary()["egress_bytes"], 0, "bytes sent")
+
+
+def kill(run, name):
+    os.kill(run.peers()[name], signal.SIGKILL)
+    return time.monotonic()
+
+
+def check_broken(bench, run, killed_at, victim, survivors):
+    output = run.expect(5, seconds=20)
+    took = time.monotonic() - killed_at
+    check(took < 5, f"the others ended after {took:.1f} s, not within 5")
+    peers = {peer["name"]: peer for peer in bench.summary()["peers"]}
+    for name in survivors:
+        check_equal(peers[name]["exit"], 5, f"exit of {name}")
+    # Somebody names the one that was killed; others may only see that somebody left.
+    check(any(f"peer {victim} is gone" in peers[name]["why"] for name in survivors),
+          f"who was lost; it said:\n{output}")
+
+
+def case_ring_loses_a_peer(bench):
+    run = long_run(bench, 3, "exchange.mode=ring")
+    check_broken(bench, run, kill(run, "c"), "c", "ab")
+
+
+def case_server_loses_a_worker(bench):
+    run = long_run(bench, 3, SERVERS, "training.epochs=0.1")
+    kill(run, "c")
+    run.expect(0)
+    summary = bench.summary()
+    check_equal(summary["finished_with"], ["a", "b"], "finished_with")
+    check_equal(summary["lost_peers"], ["c"], "lost_peers")
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+
+
+def case_workers_lose_a_server(bench):
+    run = long_run(bench, 3, SERVERS, "exchange.placement=dedicated", "peers.2.role=server")
+    check_broken(bench, run, kill(run, "c"), "c", "ab")
+
+
+def case_ring_interrupted(bench):
+    """Ctrl-C: all stop after the same round and end alike."""
+    run = long_run(bench, 3, "exchange.mode=ring")
+    run.process.send_signal(signal.SIGINT)
+    run.expect(130, seconds=20)
+    rounds = {peer["rounds"] for peer in bench.summary()["peers"]}
+    check_equal(len(rounds), 1, "different numbers of rounds")
+    check_equal(bench.summary()["replicas_identical"], True, "replicas_identical")
