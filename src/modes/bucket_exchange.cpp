@@ -21,7 +21,8 @@ std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, cons
                                               Transport& transport) {
     if (settings.exchange.mode == Mode::parameter_server)
         return std::make_unique<ParameterServer>(settings, buckets, initial, board, transport);
-    return std::make_unique<Ring>(buckets, settings.self, settings.peer_count(), board, transport);
+    return std::make_unique<Ring>(buckets, settings.self, settings.peer_count(),
+                                  settings.straight_bytes_max, board, transport);
 }
 
 std::unique_ptr<BucketUpdate> make_update(const ModeSettings& settings,

@@ -13,7 +13,7 @@ Buckets::Buckets(const std::vector<Range>& layers, std::size_t parameter_count,
     for (const Range& layer : layers) {
         AKO_ASSERT(layer.first == end, "a layer begins at " + std::to_string(layer.first));
         end += layer.count;
-        if (ranges_.empty() || ranges_.back().count >= elements_min)
+        if (ranges_.size() <= 1 || ranges_.back().count >= elements_min)
             ranges_.push_back(layer);
         else
             ranges_.back().count += layer.count;
@@ -21,7 +21,7 @@ Buckets::Buckets(const std::vector<Range>& layers, std::size_t parameter_count,
     if (layers.empty()) ranges_.push_back({0, end = parameter_count});
     AKO_ASSERT(end == parameter_count, std::to_string(end) + " elements in layers");
     // A small last one is finished at once by back-propagation, so nothing is lost by joining it.
-    if (ranges_.size() > 1 && ranges_.back().count < elements_min) {
+    if (ranges_.size() > 2 && ranges_.back().count < elements_min) {
         ranges_[ranges_.size() - 2].count += ranges_.back().count;
         ranges_.pop_back();
     }

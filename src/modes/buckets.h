@@ -1,5 +1,6 @@
 // Buckets: the flat parameter vector cut into runs of whole layers, each exchanged on its own as
-// soon as back-propagation has finished it. What belongs to two layers is never split between
+// soon as back-propagation has finished it. The first layer is alone, for it is ready last and
+// needed first. What belongs to two layers is never split between
 // buckets, because their gradients are ready at different times. A value, constant after
 // construction; any thread.
 #pragma once

@@ -1,14 +1,15 @@
 // The queue of one link in a mode that exchanges buckets, and the line that decides what is sent
-// next there: the oldest exchange first, and within it what lies nearest to the input, because the
-// next forward pass needs that first (Jayarajan et al., "Priority-based Parameter Propagation for
-// Distributed DNN Training", 2019). Network thread only.
+// next there: the oldest exchange first, and within it the bucket that lies nearest to the input,
+// because the next forward pass needs that first (Jayarajan et al., "Priority-based Parameter
+// Propagation for Distributed DNN Training", 2019). Within a bucket what came first: what has gone
+// far round a ring must not wait for what begins. Network thread only.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <utility>
+#include <tuple>
 
 #include "ako/frame.h"
 
@@ -17,15 +18,15 @@ namespace ako {
 /// Elements that wait to be sent: the header of the first, how many, and where they lie.
 struct QueuedChunk {
     Chunk header;
+    std::size_t bucket = 0;
     std::size_t count = 0;
     const float* values = nullptr;
 };
 
 class ChunkQueue {
   public:
-    /// Replaces what waits for the same place and exchange.
     void push(const QueuedChunk& chunk) {
-        if (chunk.count > 0) chunks_[{chunk.header.exchange, chunk.header.first}] = chunk;
+        if (chunk.count > 0) chunks_[{chunk.header.exchange, chunk.bucket, next_++}] = chunk;
     }
 
     /// What is sent next, at most so many elements of it; nothing if nothing waits.
@@ -33,14 +34,13 @@ class ChunkQueue {
         if (chunks_.empty()) return std::nullopt;
         const auto first = chunks_.begin();
         QueuedChunk chunk = first->second;
-        chunks_.erase(first);
         const std::size_t count = std::min(chunk.count, std::max(count_max, count_min));
-        if (count < chunk.count) {
-            QueuedChunk rest = chunk;
-            rest.header.first += count;
-            rest.count -= count;
-            rest.values += count;
-            push(rest);
+        if (count == chunk.count) {
+            chunks_.erase(first);
+        } else {  // the rest keeps its place
+            first->second.header.first += count;
+            first->second.count -= count;
+            first->second.values += count;
         }
         chunk.count = count;
         return chunk;
@@ -53,7 +53,9 @@ class ChunkQueue {
     /// A frame of less is mostly header.
     static constexpr std::size_t count_min = 256;
 
-    std::map<std::pair<std::uint64_t, std::uint64_t>, QueuedChunk> chunks_;
+    using Place = std::tuple<std::uint64_t, std::size_t, std::uint64_t>;
+    std::map<Place, QueuedChunk> chunks_;  ///< by exchange, bucket and order of arrival
+    std::uint64_t next_ = 0;
 };
 
 }  // namespace ako

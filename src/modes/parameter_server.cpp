@@ -38,7 +38,7 @@ ParameterServer::ParameterServer(const ModeSettings& settings, const Buckets& bu
 
 void ParameterServer::send(PeerIndex peer, const Chunk& chunk, std::size_t count,
                            const float* values) {
-    queues_[peer].push({chunk, count, values});
+    queues_[peer].push({chunk, buckets_.at(chunk.first), count, values});
     transport_.wake(peer);
 }
 

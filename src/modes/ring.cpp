@@ -8,17 +8,22 @@
 
 namespace ako {
 
-Ring::Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count, BucketBoard& board,
-           Transport& transport)
+Ring::Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count,
+           std::size_t straight_bytes_max, BucketBoard& board, Transport& transport)
     : buckets_(buckets),
       self_(self),
       count_(peer_count),
+      straight_bytes_max_(straight_bytes_max),
       successor_(static_cast<PeerIndex>((self + 1) % peer_count)),
       predecessor_(static_cast<PeerIndex>((self + peer_count - 1) % peer_count)),
       board_(board),
       transport_(transport),
       sums_(buckets.parameter_count()),
-      states_(buckets.count()) {}
+      states_(buckets.count()),
+      queues_(peer_count) {
+    for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket)
+        parts_.emplace_back(part_of(buckets[bucket], self, peer_count), self, peer_count);
+}
 
 void Ring::contributed(const Contribution& contribution) {
     State& state = states_[contribution.bucket];
@@ -40,14 +45,49 @@ void Ring::begin(std::size_t bucket, const Contribution& own) {
                     sums_.begin() + static_cast<std::ptrdiff_t>(range.first));
         return summed(bucket, range.count, own.stop);
     }
+    if (straight(bucket)) return begin_straight(bucket);
     Chunk chunk;
     chunk.kind = ChunkKind::reduced;
     chunk.stop = own.stop;
     chunk.exchange = own.exchange;
     chunk.first = segment.first;
-    send(bucket, chunk, segment.count, own.vector.data() + segment.first);
+    send(successor_, bucket, chunk, segment.count, own.vector.data() + segment.first);
     for (const Early& early : std::exchange(state.early, {}))
         add_own(bucket, early.chunk, early.count);
+}
+
+// Everybody's part straight to its owner; the one after this peer first, so that not all send to
+// the same.
+void Ring::begin_straight(std::size_t bucket) {
+    const Contribution& own = *states_[bucket].own;
+    for (std::size_t step = 1; step < count_; ++step) {
+        const auto to = static_cast<PeerIndex>((self_ + step) % count_);
+        const Range part = part_of(buckets_[bucket], to, count_);
+        Chunk chunk;
+        chunk.kind = ChunkKind::reduced;
+        chunk.stop = own.stop;
+        chunk.exchange = own.exchange;
+        chunk.first = part.first;
+        send(to, bucket, chunk, part.count, own.vector.data() + part.first);
+    }
+    sum_part(bucket);
+}
+
+void Ring::sum_part(std::size_t bucket) {
+    State& state = states_[bucket];
+    if (!state.own) return;
+    PartSum& sum = parts_[bucket];
+    const Range part = sum.part();
+    float* const values = sums_.data() + part.first;
+    if (!sum.add_up(state.own->vector.data() + part.first, values)) return;
+    Chunk chunk;
+    chunk.kind = ChunkKind::gathered;
+    chunk.stop = std::max(state.stop, state.own->stop);
+    chunk.exchange = state.exchange;
+    chunk.first = part.first;
+    for (std::size_t step = 1; step < count_; ++step)
+        send(static_cast<PeerIndex>((self_ + step) % count_), bucket, chunk, part.count, values);
+    summed(bucket, part.count, chunk.stop);
 }
 
 // A partial sum is here and so are this peer's own values.
@@ -64,7 +104,7 @@ void Ring::add_own(std::size_t bucket, const Chunk& chunk, std::size_t count) {
         passed.kind = ChunkKind::gathered;
         summed(bucket, count, passed.stop);
     }
-    send(bucket, passed, count, sum);
+    send(successor_, bucket, passed, count, sum);
 }
 
 void Ring::summed(std::size_t bucket, std::size_t count, StopReason stop) {
@@ -75,10 +115,11 @@ void Ring::summed(std::size_t bucket, std::size_t count, StopReason stop) {
         board_.complete(bucket, state.exchange, {state.stop, 0, 0});
 }
 
-void Ring::send(std::size_t bucket, Chunk chunk, std::size_t count, const float* values) {
+void Ring::send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
+                const float* values) {
     states_[bucket].unsent += count;
-    queue_.push({chunk, count, values});
-    transport_.wake(successor_);
+    queues_[to].push({chunk, bucket, count, values});
+    transport_.wake(to);
 }
 
 void Ring::consumed(std::size_t bucket, std::uint64_t exchange) {
@@ -96,12 +137,13 @@ void Ring::advance(std::size_t bucket) {
     state = {};
     state.exchange = exchange;
     if (later) begin(bucket, *later);
-    if (std::exchange(blocked_, false)) transport_.resume(predecessor_);
+    const PeerSet blocked = std::exchange(blocked_, 0);
+    for (PeerIndex peer = 0; peer < count_; ++peer)
+        if (blocked & peer_bit(peer)) transport_.resume(peer);
 }
 
 std::optional<OutFrame> Ring::next(PeerIndex peer, std::size_t payload_bytes_max) {
-    if (peer != successor_) return std::nullopt;
-    const auto chunk = queue_.pop(payload_bytes_max / sizeof(float));
+    const auto chunk = queues_[peer].pop(payload_bytes_max / sizeof(float));
     if (!chunk) return std::nullopt;
     const std::size_t bucket = buckets_.at(chunk->header.first);
     return OutFrame{chunk->header, std::as_bytes(std::span(chunk->values, chunk->count)),
@@ -115,43 +157,72 @@ std::optional<std::string> Ring::refuse(PeerIndex peer, const Chunk& chunk,
                                         std::size_t count) const {
     if (chunk.kind != ChunkKind::reduced && chunk.kind != ChunkKind::gathered)
         return "a Chunk that no peer of a ring sends";
-    if (peer != predecessor_ || count_ == 1) return "a Chunk from a peer that is no predecessor";
     if (count == 0 || chunk.first >= sums_.size() || count > sums_.size() - chunk.first)
         return "Chunk of " + std::to_string(count) + " elements from " +
                std::to_string(chunk.first) + " is outside the model";
     const std::size_t bucket = buckets_.at(chunk.first);
+    const std::uint64_t exchange = states_[bucket].exchange;
+    if (chunk.exchange < exchange || chunk.exchange > exchange + 1)
+        return "Chunk of exchange " + std::to_string(chunk.exchange) + " in exchange " +
+               std::to_string(exchange);
+    if (straight(bucket)) return refuse_straight(peer, chunk, bucket, count);
+    if (peer != predecessor_) return "a Chunk from a peer that is no predecessor";
+    return refuse_round(chunk, bucket, count);
+}
+
+std::optional<std::string> Ring::refuse_round(const Chunk& chunk, std::size_t bucket,
+                                              std::size_t count) const {
     const std::size_t segment = part_at(buckets_[bucket], chunk.first, count_);
     const Range whole = part_of(buckets_[bucket], segment, count_);
     if (chunk.first + count > whole.first + whole.count) return "Chunk of more than one segment";
     const bool reduced = chunk.kind == ChunkKind::reduced;
     if (reduced ? hops(segment) == 0 : hops(segment) == count_ - 1)
         return "Chunk that has gone round the ring already";
-    const std::uint64_t exchange = states_[bucket].exchange;
-    if (chunk.exchange < exchange || chunk.exchange > exchange + 1)
-        return "Chunk of exchange " + std::to_string(chunk.exchange) + " in exchange " +
-               std::to_string(exchange);
     return std::nullopt;
 }
 
-std::optional<std::span<float>> Ring::reserve(PeerIndex, const Chunk& chunk, std::size_t count) {
-    if (states_[buckets_.at(chunk.first)].exchange != chunk.exchange) {
-        blocked_ = true;
+std::optional<std::string> Ring::refuse_straight(PeerIndex peer, const Chunk& chunk,
+                                                 std::size_t bucket, std::size_t count) const {
+    const bool reduced = chunk.kind == ChunkKind::reduced;
+    const Range part = part_of(buckets_[bucket], reduced ? self_ : peer, count_);
+    if (chunk.first < part.first || chunk.first + count > part.first + part.count)
+        return "Chunk of a part that is another peer's";
+    const bool now = chunk.exchange == states_[bucket].exchange;
+    if (reduced && now && parts_[bucket].arrived_from(peer) + count > part.count)
+        return "Chunk sent twice";
+    return std::nullopt;
+}
+
+std::optional<std::span<float>> Ring::reserve(PeerIndex peer, const Chunk& chunk,
+                                              std::size_t count) {
+    const std::size_t bucket = buckets_.at(chunk.first);
+    if (states_[bucket].exchange != chunk.exchange) {
+        blocked_ |= peer_bit(peer);
         return std::nullopt;
     }
+    if (straight(bucket) && chunk.kind == ChunkKind::reduced)
+        return parts_[bucket].memory(peer, {chunk.first, count});
     return std::span(sums_).subspan(chunk.first, count);
 }
 
-void Ring::arrived(PeerIndex, const Chunk& chunk, std::size_t count) {
+void Ring::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
     const std::size_t bucket = buckets_.at(chunk.first);
     State& state = states_[bucket];
-    if (chunk.kind == ChunkKind::reduced) {
+    const bool reduced = chunk.kind == ChunkKind::reduced;
+    if (straight(bucket)) {
+        if (!reduced) return summed(bucket, count, chunk.stop);
+        state.stop = std::max(state.stop, chunk.stop);
+        parts_[bucket].arrived(peer, count);
+        return sum_part(bucket);
+    }
+    if (reduced) {
         if (state.own) return add_own(bucket, chunk, count);
         state.early.push_back({chunk, count});
         return;
     }
     // The successor has it already if the sum was completed there.
     const bool last = hops(part_at(buckets_[bucket], chunk.first, count_)) == count_ - 2;
-    if (!last) send(bucket, chunk, count, sums_.data() + chunk.first);
+    if (!last) send(successor_, bucket, chunk, count, sums_.data() + chunk.first);
     summed(bucket, count, chunk.stop);
 }
 

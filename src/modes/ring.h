@@ -1,11 +1,16 @@
 // Ring all-reduce of buckets (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
-// clusters of workstations", 2009): every peer sends to its successor only, 2(n-1)/n of the vector
-// per exchange.
+// clusters of workstations", 2009): every peer sends 2(n-1)/n of the vector per exchange, and large
+// buckets to its successor only.
 //
 //   bucket    is cut into n segments, one per peer
 //   reduce    segment s starts at peer s with that peer's own values; each peer on the way adds its
 //             own, so the last, s-1, holds the whole sum, always added in the same order
 //   gather    from there the sum goes round once more and is copied; every peer holds the same bits
+//
+// A bucket of a few small layers is worth more soon than cheaply: its segments go straight to the
+// peer that sums them up and from there straight to everybody, the same bytes in two hops instead
+// of 2(n-1). Behind full queues each hop takes milliseconds, and the first layer's is awaited
+// first.
 //
 // Segments travel as chunks of whatever size a link takes; each is passed on as soon as it is here,
 // so the ring is a pipeline. Every chunk carries the strongest stop wish of those it has passed:
@@ -17,14 +22,15 @@
 #include "src/modes/bucket_protocol.h"
 #include "src/modes/buckets.h"
 #include "src/modes/chunk_queue.h"
+#include "src/modes/part_sum.h"
 
 namespace ako {
 
 class Ring final : public BucketProtocol {
   public:
-    /// All references outlive this.
-    Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count, BucketBoard& board,
-         Transport& transport);
+    /// Buckets of at most `straight_bytes_max` go straight. All references outlive this.
+    Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count,
+         std::size_t straight_bytes_max, BucketBoard& board, Transport& transport);
 
     void contributed(const Contribution& contribution) override;
     void consumed(std::size_t bucket, std::uint64_t exchange) override;
@@ -58,10 +64,21 @@ class Ring final : public BucketProtocol {
         StopReason stop = StopReason::none;
     };
 
+    bool straight(std::size_t bucket) const {
+        return buckets_[bucket].count * sizeof(float) <= straight_bytes_max_;
+    }
     void begin(std::size_t bucket, const Contribution& own);
+    void begin_straight(std::size_t bucket);
+    /// Sums up this peer's part of a bucket that goes straight, if everything is here.
+    void sum_part(std::size_t bucket);
     void add_own(std::size_t bucket, const Chunk& chunk, std::size_t count);
     void summed(std::size_t bucket, std::size_t count, StopReason stop);
-    void send(std::size_t bucket, Chunk chunk, std::size_t count, const float* values);
+    void send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
+              const float* values);
+    std::optional<std::string> refuse_round(const Chunk& chunk, std::size_t bucket,
+                                            std::size_t count) const;
+    std::optional<std::string> refuse_straight(PeerIndex peer, const Chunk& chunk,
+                                               std::size_t bucket, std::size_t count) const;
     /// Once this exchange's sums are used here and sent on, their memory is for the next.
     void advance(std::size_t bucket);
     /// Peers from the start of the segment to this one.
@@ -70,15 +87,17 @@ class Ring final : public BucketProtocol {
     const Buckets& buckets_;  // constant after construction
     const PeerIndex self_;
     const std::size_t count_;
+    const std::size_t straight_bytes_max_;
     const PeerIndex successor_;
     const PeerIndex predecessor_;
     BucketBoard& board_;
     Transport& transport_;
 
-    std::vector<float> sums_;    ///< [parameter_count]
-    std::vector<State> states_;  ///< [bucket]
-    ChunkQueue queue_;           ///< to the successor
-    bool blocked_ = false;       ///< the predecessor is ahead; it is not read from
+    std::vector<float> sums_;         ///< [parameter_count]
+    std::vector<State> states_;       ///< [bucket]
+    std::vector<PartSum> parts_;      ///< [bucket], of those that go straight
+    std::vector<ChunkQueue> queues_;  ///< [peer]
+    PeerSet blocked_ = 0;             ///< peers that are ahead; they are not read from
 };
 
 }  // namespace ako

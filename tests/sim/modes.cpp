@@ -64,6 +64,8 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
         settings.layers.push_back({end, count});
         end += count;
     }
+    // Some go straight, the others round.
+    settings.straight_bytes_max = random.chance(0.5) ? 0 : sizeof(float) * random.below(150);
     settings.training.batch_per_peer = batch;
     settings.training.learning_rate = 0.05;
     settings.training.momentum = random.chance(0.5) ? 0.9 : 0;

@@ -25,20 +25,21 @@ class NoTransport final : public Transport {
 
 /// Peer 1 of three, 4 x 30 elements.
 struct Bench {
-    explicit Bench(Mode mode)
-        : settings(settings_of(mode)),
+    explicit Bench(Mode mode, std::size_t straight_bytes_max = 0)
+        : settings(settings_of(mode, straight_bytes_max)),
           buckets({}, 120),
           initial(120),
           board(buckets.count(), 3),
           protocol(make_protocol(settings, buckets, initial, board, transport)),
           links(settings, board, *protocol, transport, clock) {}
 
-    static ModeSettings settings_of(Mode mode) {
+    static ModeSettings settings_of(Mode mode, std::size_t straight_bytes_max) {
         ModeSettings settings;
         settings.self = 1;
         settings.peer_names = {"a", "b", "c"};
         settings.exchange.mode = mode;
         settings.exchange.server.count = 2;  // a and b
+        settings.straight_bytes_max = straight_bytes_max;
         settings.log = [](const std::string&) {};
         return settings;
     }
@@ -87,6 +88,24 @@ TEST_CASE("a ring takes chunks of its predecessor only, of one segment, once rou
     CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 0) != "");
     CHECK(bench.refused(0, Bench::chunk(ChunkKind::pushed, 1, 0), 40) != "");
     CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 80), 40) != "");
+}
+
+TEST_CASE("what goes straight comes to the owner of a part, or from it, once") {
+    Bench bench(Mode::ring, 1000);
+    const auto gathered = ChunkKind::gathered;
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 40), 40) == "");
+    CHECK(bench.refused(2, Bench::chunk(reduced, 1, 40), 40) == "");
+    CHECK(bench.refused(2, Bench::chunk(reduced, 1, 60), 30).find("another peer") !=
+          std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(reduced, 1, 0), 40).find("another peer") !=
+          std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(gathered, 1, 80), 40) == "");
+    CHECK(bench.refused(0, Bench::chunk(gathered, 1, 80), 40).find("another peer") !=
+          std::string::npos);
+    const Chunk twice = Bench::chunk(reduced, 1, 40);
+    bench.protocol->arrived(2, twice, 40);
+    CHECK(bench.refused(2, twice, 1).find("twice") != std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(reduced, 2, 40), 40) == "");  // the next, which waits
 }
 
 TEST_CASE("a parameter server takes each worker's next round, for what it serves") {
