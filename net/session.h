@@ -159,8 +159,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::deque<Header> first_;
     bool out_posted_ = false;  ///< a posted handler will call pump_out
     bool out_waits_ = false;   ///< for the socket, for pace or for a turn; then pump_out is called
-    bool writable_ = false;
-    std::size_t unsent_bytes_max_ = unsent_bytes_min;  ///< since the last frame was finished
+    bool writable_ = false;    ///< since the last frame was finished
+    std::size_t unsent_bytes_max_ = unsent_bytes_min;
     bool has_turn_ = false;
     bool draining_ = false;
     bool send_shut_ = false;

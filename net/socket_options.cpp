@@ -6,8 +6,6 @@
 #include "net/address.h"
 
 namespace ako {
-namespace {}  // namespace
-
 void set_session_options(asio::ip::tcp::socket& socket) {
     // A socket that refuses an option still works, and a connection that has just died will say so
     // at the first write; so errors are not looked at.

@@ -1,5 +1,6 @@
-// The optimizer of one peer: turns a gradient into an update. Runs at the sender, before updates
-// are summed, so that a row is a plain sum of what its owner made.
+// The optimizer: turns a gradient into an update. In the mode ako it runs at the sender, before
+// updates are summed, so that a row is a plain sum of what its owner made; a ring steps with the
+// mean everywhere, a parameter server where the parameters are.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ namespace ako {
 /// writes it):
 ///     velocity = momentum * velocity + gradient + weight_decay * parameters
 ///     update   = -rate * velocity
-/// Compute thread only.
+/// One thread at a time.
 class Sgd {
   public:
     Sgd(std::size_t parameter_count, double momentum, double weight_decay)

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <variant>
@@ -229,7 +230,8 @@ using Header = std::variant<Hello, Reject, Claim, Partial, Status, Want, WantCut
 inline const char* header_name(const Header& header) {
     static constexpr const char* names[] = {"Hello",  "Reject",   "Claim",  "Partial", "Status",
                                             "Want",   "WantCut",  "CutRow", "Prepare", "Promise",
-                                            "Accept", "Accepted", "Bye"};
+                                            "Accept", "Accepted", "Bye",    "Chunk"};
+    static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }
 

@@ -52,17 +52,16 @@ std::vector<MemoryTerm> mode_terms(const Settings& settings, std::size_t vector_
             return ako_terms(settings, vector_bytes);
         case Mode::ring:
             return {{"replica", "M", vector_bytes},
-                    {"sums that go round", "M", vector_bytes},
+                    {"sums, and small layers of others", "2 M", 2 * vector_bytes},
                     {"momentum", "M", vector_bytes}};
         case Mode::local_sgd:
             return {{"replica and average", "2 M", 2 * vector_bytes},
-                    {"distances and sums that go round", "2 M", 2 * vector_bytes},
+                    {"distances, sums, small layers", "3 M", 3 * vector_bytes},
                     {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
         case Mode::parameter_server:
             return server_terms(settings, vector_bytes);
         case Mode::local:
-            return {{"replica", "M", vector_bytes},
-                    {"momentum", "M", vector_bytes}};
+            return {{"replica", "M", vector_bytes}, {"momentum", "M", vector_bytes}};
     }
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <random>
 #include <utility>
@@ -278,9 +279,8 @@ class PeerProcess {
         if (milestones) metrics.keep_milestones_in(*milestones);
         exchange.start();
         const ModelFiles files(folder, settings_, options_.peer, network_->tensors());
-        const TrainingOutcome outcome = train_or_serve(exchange, metrics, files);
-        // Without a final exchange the network thread still runs, and must not outlive the mode.
-        if (!outcome.exchanged_last()) transport.stop(clock.now());
+        const TrainingOutcome outcome =
+            train_or_serve(exchange, metrics, files, [&] { transport.stop(clock.now()); });
         PeerResult result = make_result(settings_, self_, outcome, metrics, data_.sample_count());
         // Launch does this for all its peers, when none of them trains any more.
         if (options_.report_fd < 0) write_curve(folder, result);
@@ -294,14 +294,22 @@ class PeerProcess {
     }
 
   private:
-    TrainingOutcome train_or_serve(Exchange& exchange, Metrics& metrics, const ModelFiles& files) {
-        if (settings_.peers[self_].role == Role::server)
-            return serve(exchange, interrupts_, metrics);
+    /// Without a final exchange the network thread still runs. It must outlive neither the mode nor
+    /// the trainer, whose gradient it may be sending: `stop_network` comes before both end.
+    TrainingOutcome train_or_serve(Exchange& exchange, Metrics& metrics, const ModelFiles& files,
+                                   const std::function<void()>& stop_network) {
+        if (settings_.peers[self_].role == Role::server) {
+            TrainingOutcome outcome = serve(exchange, interrupts_, metrics);
+            if (!outcome.exchanged_last()) stop_network();
+            return outcome;
+        }
         const auto batches = data_.batches(self_);
         const auto checkpoints = make_checkpoints(files);
-        return Trainer(*network_, *batches, data_.test_set(), exchange, settings_.training,
-                       interrupts_, metrics, checkpoints.get())
-            .run();
+        Trainer trainer(*network_, *batches, data_.test_set(), exchange, settings_.training,
+                        interrupts_, metrics, checkpoints.get());
+        TrainingOutcome outcome = trainer.run();
+        if (!outcome.exchanged_last()) stop_network();
+        return outcome;
     }
 
     /// Null if none are asked for.
@@ -351,7 +359,10 @@ class PeerProcess {
         const bool launched = !options_.output_dir.empty();
         const bool lowest = report.finished_with.empty() || report.finished_with.front() == self_;
         if (launched && report.agreed && !lowest) return;
-        const std::string name = launched && !report.agreed ? "model-" + options_.peer : "model";
+        // In the mode local everybody has its own.
+        const bool own = settings_.exchange.mode == Mode::local && self_ != 0;
+        const bool apart = launched && (!report.agreed || own);
+        const std::string name = apart ? "model-" + options_.peer : "model";
         files.write_model(name, outcome.parameters, outcome.verdict, hex(report.digest));
     }
 

@@ -92,6 +92,10 @@ void check_roles(const ConfigValue& tree, const Settings& settings) {
         refuse(place(tree, "peers"), "peers", "no peer with role: server",
                fmt::format("{}", servers),
                "only exchange.mode: parameter-server with placement: dedicated has such peers");
+    const bool needs_all = exchange.mode != Mode::ako && exchange.mode != Mode::local;
+    if (needs_all && exchange.start_wait_s == 0 && settings.peers.size() > 1)
+        refuse(place(tree, "exchange.start_wait_s"), "exchange.start_wait_s",
+               "a number above 0 with this mode, which begins when all peers are there", "0");
     if (exchange.mode != Mode::parameter_server) return;
     if (dedicated && servers != exchange.server.count)
         refuse(place(tree, "exchange.servers"), "exchange.servers",

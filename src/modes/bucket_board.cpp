@@ -52,6 +52,16 @@ bool BucketBoard::final_is_here() const {
     return final_is_here_;
 }
 
+Time BucketBoard::newest_chunk_at() const {
+    const std::lock_guard lock(mutex_);
+    return newest_chunk_at_;
+}
+
+void BucketBoard::chunk_came(Time at) {
+    const std::lock_guard lock(mutex_);
+    newest_chunk_at_ = at;
+}
+
 void BucketBoard::wait(Time for_at_most) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, for_at_most, [this] { return news_; });

@@ -76,6 +76,8 @@ class BucketBoard {
     std::string broken() const;
     /// The parameters after everybody's last round are here (parameter server).
     bool final_is_here() const;
+    /// When the newest chunk came; 0 before the first.
+    Time newest_chunk_at() const;
     /// Waits until something is new, or `for_at_most` has passed.
     void wait(Time for_at_most);
 
@@ -83,9 +85,10 @@ class BucketBoard {
     Mail take();
     void complete(std::size_t bucket, std::uint64_t exchange, const Exchanged& exchanged);
     void complete_final();
+    void chunk_came(Time at);
     void set_presence(PeerIndex peer, Presence presence);
     void heard(PeerIndex peer, const Status& status);
-    /// The first reason stands.
+    /// Either thread. The first reason stands.
     void break_off(const std::string& why);
 
   private:
@@ -102,6 +105,7 @@ class BucketBoard {
     std::vector<Complete> completed_;  ///< [bucket], the newest
     std::vector<Member> members_;
     std::string broken_;
+    Time newest_chunk_at_{0};
     bool final_is_here_ = false;
 };
 

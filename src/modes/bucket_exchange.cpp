@@ -14,6 +14,9 @@ namespace {
 /// close.
 constexpr Time goodbye_max = std::chrono::seconds(2);
 
+/// Once this process was asked to end, it waits no longer than so for others.
+constexpr Time patience_when_interrupted = std::chrono::seconds(10);
+
 }  // namespace
 
 std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, const Buckets& buckets,
@@ -75,6 +78,7 @@ Next BucketExchange::begin_round() {
         if (interrupts_ > 0) peer_.request_stop(StopReason::requested);
         const BucketPeer::Begin begin = peer_.begin_round(clock_.now());
         transport_.notify();
+        leave_if_broken();
         switch (begin.kind) {
             case BucketPeer::Begin::Kind::train:
                 return {Next::Kind::train, ""};
@@ -105,9 +109,29 @@ void BucketExchange::log_missing() {
     if (waiting_line_.news(line, now)) settings_.log(line);
 }
 
-// The life time-out ends this: a peer that is not heard from breaks the exchange off.
+void BucketExchange::leave_if_broken() {
+    if (!running_ || board_.broken().empty()) return;
+    transport_.stop(clock_.now());
+    running_ = false;
+}
+
+void BucketExchange::wait_for(Range range) {
+    const Time since = clock_.now();
+    while (!peer_.settle(range)) {
+        wait({});
+        const Time patience = interrupts_ > 0 ? patience_when_interrupted
+                                              : from_seconds(settings_.exchange.finish_timeout_s);
+        if (clock_.now() - std::max(since, board_.newest_chunk_at()) > patience)
+            board_.break_off(
+                "no peer has sent anything that this round awaits for " +
+                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
+                " s, although all are live");
+    }
+    leave_if_broken();
+}
+
 void BucketExchange::await(Range range) {
-    while (!peer_.settle(range)) wait({});
+    wait_for(range);
     transport_.notify();  // what was used is free for the next exchange
 }
 
@@ -118,12 +142,14 @@ void BucketExchange::gradient_ready(Range range, std::span<const float> gradient
 
 Result<void> BucketExchange::end_round(std::span<const float> gradient, const RoundResult& result) {
     Result<void> ended = peer_.end_round(gradient, result);
+    if (!ended) board_.break_off(ended.error().what);
+    leave_if_broken();
     transport_.notify();
     return ended;
 }
 
 void BucketExchange::copy_parameters(std::span<float> out) {
-    while (!peer_.settle_all()) wait({});
+    wait_for({0, buckets_.parameter_count()});
     std::copy_n(peer_.parameters().begin(), out.size(), out.begin());
 }
 
@@ -136,6 +162,7 @@ std::vector<LinkView> BucketExchange::links() const {
 
 FinishReport BucketExchange::finish(std::span<float> out) {
     while (!peer_.step_finish(clock_.now())) {
+        if (interrupts_ > 0) peer_.request_stop(StopReason::requested);
         transport_.notify();
         wait({});
     }

@@ -56,6 +56,11 @@ class BucketExchange final : public Exchange {
   private:
     void log_missing();
     void wait(const std::vector<PeerIndex>& missing);
+    /// Waits for this range. A peer that lives but never sends what is awaited breaks it off.
+    void wait_for(Range range);
+    /// Ends the network thread if the exchange cannot go on: from then on the compute thread may
+    /// overwrite what was being sent.
+    void leave_if_broken();
 
     const ModeSettings settings_;  // constant after construction
     const Buckets buckets_;

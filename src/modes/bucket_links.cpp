@@ -42,6 +42,7 @@ void BucketLinks::poll(Time now) {
     if (mail.status) status_ = std::move(*mail.status);
     for (const auto& [bucket, exchange] : mail.consumed) protocol_.consumed(bucket, exchange);
     for (const Contribution& contribution : mail.contributions) protocol_.contributed(contribution);
+    if (status_.stop != StopReason::none) protocol_.stop_wished(status_.stop);
     if (status_.final_round && !std::exchange(finished_, true))
         protocol_.finished(settings_.self, *status_.final_round);
     const bool closes = mail.closing && !std::exchange(closing_, true);
@@ -81,10 +82,11 @@ std::optional<Destination> BucketLinks::reserve(PeerIndex peer, const Header& he
     return Destination{std::as_writable_bytes(*memory), 0};
 }
 
-void BucketLinks::arrived(PeerIndex peer, Header header, Destination destination, Time) {
+void BucketLinks::arrived(PeerIndex peer, Header header, Destination destination, Time arrived_at) {
     Link& link = links_[peer];
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
         link.met = true;
+        board_.chunk_came(arrived_at);
         return protocol_.arrived(peer, *chunk, destination.memory.size() / sizeof(float));
     }
     if (const auto* status = std::get_if<Status>(&header)) {
@@ -123,7 +125,7 @@ void BucketLinks::session_down(PeerIndex peer, const std::string& why) {
     board_.set_presence(peer, Presence::down);
     // When the run is over for one reason, everybody leaves.
     if (!broken_) settings_.log("peer " + name(peer) + ": session ended: " + why);
-    if (started_ || link.met) part(peer, "its session ended: " + why);
+    if (link.met || (started_ && protocol_.partner(peer))) part(peer, "its session ended: " + why);
 }
 
 void BucketLinks::peer_lost(PeerIndex peer, const std::string& why) {

@@ -79,7 +79,11 @@ BucketPeer::Begin BucketPeer::begin_round(Time now) {
 // what came with the exchange before the newest, which everybody's last forward pass has awaited.
 std::optional<std::string> BucketPeer::stop_due() const {
     StopReason reason = known_.stop;
-    if (!lockstep()) reason = std::max({reason, newest_.stop, wish_});
+    if (!lockstep()) {
+        reason = std::max({reason, newest_.stop, wish_});
+        // Who has stopped pushes nothing more that a wish could come with.
+        for (const auto& member : board_.members()) reason = std::max(reason, member.status.stop);
+    }
     if (reason == StopReason::target_reached) return "the target accuracy is reached";
     if (reason == StopReason::requested) return "a stop was requested";
     if (rounds_made() >= rounds_budget_) return "the sample budget is spent";
@@ -98,7 +102,10 @@ std::uint64_t BucketPeer::rounds_made() const {
 double BucketPeer::progress() const {
     if (settings_.sample_budget == 0 || serves_only()) return 1;
     const auto samples = static_cast<double>(rounds_made() * settings_.training.batch_per_peer);
-    return std::min(1.0, samples / static_cast<double>(settings_.sample_budget));
+    // A worker that is lost takes the round back that was foreseen for it; progress never falls.
+    progress_ =
+        std::max(progress_, std::min(1.0, samples / static_cast<double>(settings_.sample_budget)));
+    return progress_;
 }
 
 // ---- one round
@@ -163,7 +170,7 @@ void BucketPeer::exchange_the_rest() {
 Result<void> BucketPeer::end_round(std::span<const float> gradient, const RoundResult& result) {
     if (not_finite_)
         return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
-                                              " is not finite: nothing of it was sent");
+                                              " is not finite: no more of it is sent");
     if (broken_) return {};
     // Layers that say nothing of their gradients: all of it is here now.
     for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
@@ -193,7 +200,14 @@ void BucketPeer::post_status(bool urgent) {
 
 // ---- evaluation
 
-bool BucketPeer::evaluates() const { return settings_.workers().front() == settings_.self; }
+bool BucketPeer::evaluates() const {
+    const auto members = board_.members();
+    for (const PeerIndex worker : settings_.workers()) {
+        if (worker == settings_.self) return true;
+        if (members[worker].presence == Presence::up) return false;
+    }
+    return false;
+}
 
 void BucketPeer::announce(const Verdict& verdict) {
     verdict_ = verdict;
@@ -230,9 +244,10 @@ bool BucketPeer::all_told(const std::vector<BucketBoard::Member>& members) const
 bool BucketPeer::step_finish(Time now) {
     if (!finish_since_) {
         finish_since_ = now;
-        status_.final_round = round_;
-        if (!serves_only()) post_status(true);
+        if (!serves_only()) status_.final_round = round_;
+        post_status(true);
     }
+    if (serves_only() && status_.stop != wish_) post_status(true);
     if (!board_.broken().empty()) return true;
     // A server alone waits as long as anybody trains; the workers have the time-outs.
     const Time patience = from_seconds(settings_.exchange.finish_timeout_s);

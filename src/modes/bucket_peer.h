@@ -65,6 +65,7 @@ class BucketPeer {
     /// Begins the exchange that ends local rounds, if the newest round was none's.
     void exchange_the_rest();
     void contribute(std::size_t bucket);
+    void give(std::size_t bucket);
     std::uint64_t rounds_made() const;
     void post_status(bool urgent);
     bool all_told(const std::vector<BucketBoard::Member>& members) const;
@@ -90,6 +91,7 @@ class BucketPeer {
     StopReason wish_of_round_ = StopReason::none;  ///< fixed for one exchange
     bool broken_ = false;
     bool not_finite_ = false;
+    mutable double progress_ = 0;
     float loss_ = 0;
     std::optional<Verdict> verdict_;
     std::optional<Time> finish_since_;

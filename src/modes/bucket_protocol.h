@@ -25,6 +25,11 @@ class BucketProtocol {
     virtual void finished(PeerIndex peer, Round final_round) = 0;
     /// `peer` is lost or has left, for good.
     virtual void gone(PeerIndex peer) = 0;
+    /// This peer wishes the training to stop. (Wishes of those that contribute come with what they
+    /// contribute; this is for a server that trains nothing.)
+    virtual void stop_wished(StopReason) {}
+    /// Do chunks go between this peer and that one? Then no frame between them may be missed.
+    virtual bool partner(PeerIndex peer) const = 0;
     /// Does the run end when this peer is lost?
     virtual bool needs(PeerIndex peer) const = 0;
 

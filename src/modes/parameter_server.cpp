@@ -178,6 +178,7 @@ std::optional<std::string> ParameterServer::refuse(PeerIndex peer, const Chunk& 
         if (chunk.exchange != clock + 1)
             return "Chunk pushed for round " + std::to_string(chunk.exchange) + " after " +
                    std::to_string(clock);
+        if (server_->unanswered(*worker, slice)) return "Chunk pushed before the last was answered";
         const Push& push = pushes_[*worker][slice];
         const std::size_t before = push.round == chunk.exchange ? push.elements : 0;
         if (before + count > range.count) return "Chunk pushed twice";
@@ -185,12 +186,14 @@ std::optional<std::string> ParameterServer::refuse(PeerIndex peer, const Chunk& 
     }
     if (server_of(peer) != slices_[slice].server || !works() || peer == self_)
         return "Chunk of parameters from a peer that does not serve them";
-    if (chunk.kind == ChunkKind::final)
-        return finished_ ? std::nullopt
-                         : std::optional<std::string>("final Chunk before the last round");
+    if (chunk.kind == ChunkKind::final) {
+        if (!finished_) return "final Chunk before the last round";
+        if (final_elements_ + count > parameters_.size()) return "final Chunk sent twice";
+        return std::nullopt;
+    }
     if (chunk.kind != ChunkKind::pulled) return "a Chunk that no parameter server sends";
     const Pull& pull = pulls_[slices_[slice].bucket];
-    if (chunk.exchange != pull.exchange ||
+    if (chunk.exchange == 0 || chunk.exchange != pull.exchange ||
         pull.elements + count > buckets_[slices_[slice].bucket].count)
         return "Chunk of parameters that were not asked for";
     return std::nullopt;

@@ -26,6 +26,12 @@ class ParameterServer final : public BucketProtocol {
     void consumed(std::size_t, std::uint64_t) override {}
     void finished(PeerIndex peer, Round final_round) override;
     void gone(PeerIndex peer) override;
+    void stop_wished(StopReason reason) override {
+        if (server_) server_->stop_wished(reason);
+    }
+    bool partner(PeerIndex peer) const override {
+        return (works() && server_of(peer)) || (server_ && worker_of(peer));
+    }
     /// Workers need every server until the final parameters are here; a server needs nobody.
     bool needs(PeerIndex peer) const override {
         return works() && server_of(peer) && final_elements_ < parameters_.size();

@@ -29,9 +29,10 @@ class PartSum {
     void arrived(PeerIndex peer, std::size_t count) { arrived_[peer] += count; }
     std::size_t arrived_from(PeerIndex peer) const { return arrived_[peer]; }
 
-    /// Once all are here: adds them up with this peer's own, [part], into `sum`, and is empty
-    /// again. False if some are missing.
+    /// Once all are here: adds them up with this peer's own, [part], into `sum`. False if some are
+    /// missing, or if that is done already.
     bool add_up(const float* own, float* sum) {
+        if (added_up_) return false;
         for (PeerIndex peer = 0; peer < arrived_.size(); ++peer)
             if (peer != self_ && arrived_[peer] < part_.count) return false;
         for (PeerIndex peer = 0; peer < arrived_.size(); ++peer) {
@@ -41,8 +42,13 @@ class PartSum {
             else
                 for (std::size_t k = 0; k < part_.count; ++k) sum[k] += values[k];
         }
-        std::fill(arrived_.begin(), arrived_.end(), 0);
+        added_up_ = true;
         return true;
+    }
+    /// For the next exchange.
+    void clear() {
+        std::fill(arrived_.begin(), arrived_.end(), 0);
+        added_up_ = false;
     }
 
   private:
@@ -50,6 +56,7 @@ class PartSum {
     PeerIndex self_ = 0;
     std::vector<std::vector<float>> values_;  ///< [peer][part elements], made when first used
     std::vector<std::size_t> arrived_;        ///< [peer], elements
+    bool added_up_ = false;
 };
 
 }  // namespace ako

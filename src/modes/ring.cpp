@@ -133,6 +133,7 @@ void Ring::advance(std::size_t bucket) {
     State& state = states_[bucket];
     if (!state.consumed || state.unsent > 0) return;
     const auto later = state.later;
+    parts_[bucket].clear();
     const std::uint64_t exchange = state.exchange + 1;
     state = {};
     state.exchange = exchange;
@@ -165,9 +166,30 @@ std::optional<std::string> Ring::refuse(PeerIndex peer, const Chunk& chunk,
     if (chunk.exchange < exchange || chunk.exchange > exchange + 1)
         return "Chunk of exchange " + std::to_string(chunk.exchange) + " in exchange " +
                std::to_string(exchange);
+    if (auto complaint = refuse_surplus(chunk, bucket, count)) return complaint;
     if (straight(bucket)) return refuse_straight(peer, chunk, bucket, count);
     if (peer != predecessor_) return "a Chunk from a peer that is no predecessor";
     return refuse_round(chunk, bucket, count);
+}
+
+// More than is due, or a whole sum that cannot be one without this peer's values.
+std::optional<std::string> Ring::refuse_surplus(const Chunk& chunk, std::size_t bucket,
+                                                std::size_t count) const {
+    const State& state = states_[bucket];
+    const bool now = chunk.exchange == state.exchange;
+    if (chunk.kind == ChunkKind::gathered) {
+        if (!now || !state.own) return "Chunk of a whole sum before this peer gave its own values";
+        const std::size_t here =
+            straight(bucket) ? self_ : (self_ + 1) % count_;  // the part that becomes whole here
+        const std::size_t due =
+            buckets_[bucket].count - part_of(buckets_[bucket], here, count_).count;
+        if (state.gathered + count > due) return "Chunk sent twice";
+    } else if (!straight(bucket)) {
+        const std::size_t due =
+            buckets_[bucket].count - part_of(buckets_[bucket], self_, count_).count;
+        if ((now ? state.reduced : 0) + count > due) return "Chunk sent twice";
+    }
+    return std::nullopt;
 }
 
 std::optional<std::string> Ring::refuse_round(const Chunk& chunk, std::size_t bucket,
@@ -209,6 +231,7 @@ void Ring::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
     const std::size_t bucket = buckets_.at(chunk.first);
     State& state = states_[bucket];
     const bool reduced = chunk.kind == ChunkKind::reduced;
+    (reduced ? state.reduced : state.gathered) += count;
     if (straight(bucket)) {
         if (!reduced) return summed(bucket, count, chunk.stop);
         state.stop = std::max(state.stop, chunk.stop);

@@ -36,6 +36,7 @@ class Ring final : public BucketProtocol {
     void consumed(std::size_t bucket, std::uint64_t exchange) override;
     void finished(PeerIndex, Round) override {}
     void gone(PeerIndex) override {}
+    bool partner(PeerIndex) const override { return true; }
     bool needs(PeerIndex) const override { return true; }
 
     std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
@@ -58,8 +59,10 @@ class Ring final : public BucketProtocol {
         std::optional<Contribution> own;    ///< to it
         std::optional<Contribution> later;  ///< to the next, while this one's sums are being sent
         std::vector<Early> early;
-        std::size_t summed = 0;  ///< elements whose whole sum is here
-        std::size_t unsent = 0;  ///< elements queued or being sent
+        std::size_t reduced = 0;   ///< elements that have come as partial sums
+        std::size_t gathered = 0;  ///< and as whole ones
+        std::size_t summed = 0;    ///< elements whose whole sum is here
+        std::size_t unsent = 0;    ///< elements queued or being sent
         bool consumed = false;
         StopReason stop = StopReason::none;
     };
@@ -75,6 +78,8 @@ class Ring final : public BucketProtocol {
     void summed(std::size_t bucket, std::size_t count, StopReason stop);
     void send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
               const float* values);
+    std::optional<std::string> refuse_surplus(const Chunk& chunk, std::size_t bucket,
+                                              std::size_t count) const;
     std::optional<std::string> refuse_round(const Chunk& chunk, std::size_t bucket,
                                             std::size_t count) const;
     std::optional<std::string> refuse_straight(PeerIndex peer, const Chunk& chunk,

@@ -166,6 +166,10 @@ void Server::look_again() {
     }
 }
 
+void Server::stop_wished(StopReason reason) {
+    for (State& state : states_) state.exchanged.stop = std::max(state.exchanged.stop, reason);
+}
+
 bool Server::final_is_here() const {
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
         const Worker& view = workers_[worker];

@@ -42,6 +42,9 @@ class Server {
     /// This worker is lost, or has left.
     void gone(std::size_t worker);
 
+    /// The training is to stop: said with every answer from now on.
+    void stop_wished(StopReason reason);
+
     /// Everybody who is left has pushed a last round of every slice.
     bool final_is_here() const;
 
@@ -51,6 +54,10 @@ class Server {
     /// The round a worker has pushed last; 0 before the first.
     std::uint64_t clock(std::size_t worker, std::size_t slice) const {
         return clocks_[worker][slice];
+    }
+    /// A push of this worker is not answered yet, so it must not push again.
+    bool unanswered(std::size_t worker, std::size_t slice) const {
+        return states_[slice].unanswered[worker];
     }
     /// Where a push of this worker is read into: [the slice's elements].
     std::span<float> inbox(std::size_t worker, std::size_t slice);

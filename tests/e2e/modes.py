@@ -67,6 +67,8 @@ def case_local_mode(bench):
     output = bench.launch(file, *sets("exchange.mode=local")).expect(0)
     check("trained alone" in output, "that nobody is compared")
     check_equal(bench.summary()["egress_bytes"], 0, "bytes sent")
+    for name in ("model", "model-b"):
+        check(os.path.exists(bench.path(f"{name}.safetensors")), f"{name} of its own")
 
 
 def kill(run, name):
@@ -89,6 +91,22 @@ def check_broken(bench, run, killed_at, victim, survivors):
 def case_ring_loses_a_peer(bench):
     run = long_run(bench, 3, "exchange.mode=ring")
     check_broken(bench, run, kill(run, "c"), "c", "ab")
+
+
+def case_ring_peer_stopped(bench):
+    """One that hangs is as good as lost, and the others do not wait for it for ever."""
+    run = long_run(bench, 3, "exchange.mode=ring")
+    stopped = run.peers()["c"]
+    os.kill(stopped, signal.SIGSTOP)
+    stopped_at = time.monotonic()
+    try:
+        for name in "ab":
+            wait_for(lambda: run.line_with(f" {name} ", "stopped: peer"), f"{name} gives up", 10)
+        check(time.monotonic() - stopped_at < 6, "the others ended within 6 s")
+    finally:
+        os.kill(stopped, signal.SIGKILL)
+    run.expect(5, seconds=20)
+    check(run.line_with("peer c is gone"), "who was lost")
 
 
 def case_server_loses_a_worker(bench):

@@ -41,7 +41,8 @@ struct Peer {
         return std::string(1, static_cast<char>('a' + peer));
     }
 
-    void train(const ExchangeSettings& mode) {
+    /// `quits_after`: goes without a word after so many rounds; 0: not.
+    void train(const ExchangeSettings& mode, Round quits_after = 0) {
         ModeSettings settings;
         settings.self = self;
         for (PeerIndex peer = 0; peer < peer_count; ++peer)
@@ -53,11 +54,11 @@ struct Peer {
         settings.training.learning_rate = 0.01;
         settings.layers = layers;
         settings.exchange = mode;
+        std::vector<float> gradient(parameter_count);
         const auto exchange = make_exchange(settings, std::vector<float>(parameter_count, 1.0f),
                                             *transport, clock, interrupts);
         exchange->start();
-        std::vector<float> gradient(parameter_count);
-        while (exchange->begin_round().kind == Next::Kind::train) {
+        while ((next = exchange->begin_round()).kind == Next::Kind::train) {
             const std::span<const float> replica = exchange->replica();
             for (const Range& layer : layers) exchange->await(layer);
             for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
@@ -66,7 +67,9 @@ struct Peer {
                 exchange->gradient_ready(*layer, gradient);
             }
             if (!exchange->end_round(gradient, {1, 0.5f})) return;
+            if (exchange->round() == quits_after) return;
         }
+        if (next.kind != Next::Kind::stop) return;
         parameters.resize(parameter_count);
         report = exchange->finish(parameters);
     }
@@ -75,11 +78,12 @@ struct Peer {
     SteadyClock clock;
     std::atomic<int> interrupts = 0;
     std::unique_ptr<TcpTransport> transport;
+    Next next;  ///< the last
     std::vector<float> parameters;
     FinishReport report;
 };
 
-void train_together(const ExchangeSettings& mode, double link_mbit) {
+std::vector<std::unique_ptr<Peer>> make_peers(double link_mbit) {
     std::vector<std::unique_ptr<Peer>> peers;
     for (PeerIndex self = 0; self < peer_count; ++self) {
         peers.push_back(std::make_unique<Peer>(self, link_mbit));
@@ -91,6 +95,11 @@ void train_together(const ExchangeSettings& mode, double link_mbit) {
                 other->self, "127.0.0.1:" + std::to_string(other->transport->port()));
         }
     }
+    return peers;
+}
+
+void train_together(const ExchangeSettings& mode, double link_mbit) {
+    const auto peers = make_peers(link_mbit);
     std::vector<std::thread> threads;
     for (const auto& peer : peers) threads.emplace_back([&peer, &mode] { peer->train(mode); });
     for (std::thread& thread : threads) thread.join();
@@ -129,5 +138,23 @@ TEST_CASE("parameter servers beside workers end identical, whatever the consiste
         mode.server = {2, Placement::co_located, gap};
         CAPTURE(gap.value_or(99));
         train_together(mode, 0);
+    }
+}
+
+TEST_CASE("when a peer is gone a ring ends for everybody, and so does the loss of a server") {
+    for (const Mode mode : {Mode::ring, Mode::parameter_server}) {
+        CAPTURE(static_cast<int>(mode));
+        ExchangeSettings exchange;
+        exchange.mode = mode;
+        exchange.server.count = 3;
+        const auto peers = make_peers(0);
+        std::vector<std::thread> threads;
+        for (const auto& peer : peers)
+            threads.emplace_back([&] { peer->train(exchange, peer->self == 2 ? 20 : 0); });
+        for (std::thread& thread : threads) thread.join();
+        for (const PeerIndex survivor : {0, 1}) {
+            CHECK(peers[survivor]->next.kind == Next::Kind::broken);
+            CHECK(peers[survivor]->next.why.find("cannot go on without it") != std::string::npos);
+        }
     }
 }

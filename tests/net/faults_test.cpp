@@ -89,6 +89,7 @@ TEST_CASE("what is malformed in place of a Hello is no session") {
     const std::vector<std::vector<std::byte>> wrongs = {
         pattern(64),
         encode_frame_head(Bye{}, 0),
+        encode_frame_head(Chunk{}, 0),
         encode_frame_head(good_hello(), 4),
         [] {
             const auto prefix = encode_prefix({handshake_header_bytes_max + 8, 0});

@@ -32,13 +32,14 @@ TEST_CASE("two peers greet and stand") {
 struct Mutation {
     const char* field;
     std::function<void(Hello&)> mutate;
-    const char* expected;
+    std::string expected;
     const char* got;
 };
 
 const std::vector<Mutation>& mutations() {
     static const std::vector<Mutation> all = {
-        {"protocol", [](Hello& hello) { hello.protocol = 77; }, "1", "77"},
+        {"protocol", [](Hello& hello) { hello.protocol = 77; }, std::to_string(protocol_version),
+         "77"},
         {"run_name", [](Hello& hello) { hello.run_name = "other"; }, "a test", "other"},
         {"training_digest", [](Hello& hello) { hello.training_digest[0] = 0xaa; },
          "0101010101010101", "aa01010101010101"},
@@ -85,7 +86,8 @@ TEST_CASE("every field of Hello that differs is refused by name, and the refused
 
 TEST_CASE("two transports that differ refuse each other, both naming field and values") {
     const std::vector<std::pair<const char*, std::function<void(TransportSettings&)>>> cases = {
-        {"protocol: expected", [](auto& settings) { settings.hello.protocol = 2; }},
+        {"protocol: expected",
+         [](auto& settings) { settings.hello.protocol = protocol_version + 1; }},
         {"run_name: expected", [](auto& settings) { settings.hello.run_name = "another"; }},
         {"training_digest: expected",
          [](auto& settings) { settings.hello.training_digest.fill(9); }},

@@ -114,6 +114,8 @@ Time ModeCluster::step_time(PeerIndex peer) {
 void ModeCluster::begin(PeerIndex peer) {
     Peer& p = *peers_[peer];
     if (p.ended) return;
+    const std::optional<Round> stops_at = scenario_.peers[peer].stops_at;
+    if (stops_at && p.half.round() >= *stops_at) p.half.request_stop(StopReason::requested);
     const BucketPeer::Begin begin_round = p.half.begin_round(p.clock.now());
     network_.poll(peer);
     switch (begin_round.kind) {

@@ -20,13 +20,14 @@ struct ModePlan {
     Time round_time = ms(10);
     std::optional<Time> killed_at;
     bool killed_silently = false;
+    std::optional<Round> stops_at;  ///< this peer asks for a stop after so many rounds
 };
 
 struct ModeScenario {
     std::uint64_t seed = 1;
     ModeSettings settings;  ///< of every peer, but for `self`
     std::vector<ModePlan> peers;
-    LinkQuality quality;            ///< of every link; delays are drawn from half to twice its own
+    LinkQuality quality;  ///< of every link; delays are drawn from half to twice its own
     std::optional<PeerIndex> slow_link;  ///< from this peer to the next: a tenth of the others
     std::size_t payload_max = 256;       ///< bytes of one frame
 };

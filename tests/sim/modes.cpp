@@ -9,12 +9,13 @@
 //     other death ends the run for everybody soon
 #include "tests/sim/modes.h"
 
-#include <cmath>
+#include <array>
 #include <cstdio>
 #include <string>
 
 #include "src/learning_rate.h"
 #include "src/optimizer.h"
+#include "tests/sim/distance.h"
 #include "tests/sim/mode_cluster.h"
 #include "tests/sim/violation.h"
 
@@ -128,15 +129,6 @@ std::vector<float> one_process(const ModeScenario& scenario, const Task& task, R
     return parameters;
 }
 
-double distance(std::span<const float> a, std::span<const float> b) {
-    double square = 0, norm = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-        square += std::pow(static_cast<double>(a[k]) - b[k], 2);
-        norm += std::pow(static_cast<double>(b[k]), 2);
-    }
-    return std::sqrt(square / norm);
-}
-
 void require(bool holds, const std::string& what) {
     if (!holds) throw Violation(what);
 }
@@ -172,24 +164,84 @@ void check_ring(ModeScenario scenario, const Task& task) {
     const Ran ran = run(scenario, task);
     const Round rounds = ran.ends[0].report.rounds;
     const std::vector<float>& parameters = finished_alike(scenario, ran);
-    const double off = distance(parameters, one_process(scenario, task, rounds));
+    const double off = relative_distance(parameters, one_process(scenario, task, rounds));
     require(off <= rounding_max, "ring is off one process by " + std::to_string(off));
     check_bytes(scenario, ran, rounds);
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {1, 1, 0};
     if (scenario.settings.training.momentum == 0) {
         const Ran local = run(scenario, task);
-        const double apart = distance(finished_alike(scenario, local), parameters);
+        const double apart = relative_distance(finished_alike(scenario, local), parameters);
         require(apart <= rounding_max,
                 "averaging every round is off the ring by " + std::to_string(apart));
     }
+}
+
+/// What local SGD makes of the same gradients, one peer after the other in one process.
+std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task& task,
+                                        Round rounds) {
+    const TrainingSettings& training = scenario.settings.training;
+    const LocalSgdSettings& local = scenario.settings.exchange.local_sgd;
+    const std::size_t peers = scenario.peers.size();
+    const std::size_t elements = task.initial.size();
+    std::vector<double> average(task.initial.begin(), task.initial.end()), velocity(elements);
+    std::vector<std::vector<float>> replicas(peers, task.initial);
+    std::vector<Sgd> optimizers(peers, Sgd(elements, training.momentum, training.weight_decay));
+    std::vector<float> gradient(elements), update(elements);
+    for (Round round = 0; round < rounds; ++round) {
+        const double progress = static_cast<double>(round * peers * batch) /
+                                static_cast<double>(scenario.settings.sample_budget);
+        for (PeerIndex peer = 0; peer < peers; ++peer) {
+            task.gradient(peer, round, replicas[peer], gradient);
+            optimizers[peer].step({0, elements}, gradient, replicas[peer],
+                                  learning_rate_at(training, progress), update);
+            for (std::size_t k = 0; k < elements; ++k) replicas[peer][k] += update[k];
+        }
+        if ((round + 1) % local.rounds != 0 && round + 1 != rounds) continue;
+        for (std::size_t k = 0; k < elements; ++k) {
+            double mean = 0;
+            for (const auto& replica : replicas)
+                mean += (average[k] - static_cast<double>(replica[k])) / static_cast<double>(peers);
+            velocity[k] = local.outer_momentum * velocity[k] + mean;
+            average[k] -= local.outer_learning_rate * (mean + local.outer_momentum * velocity[k]);
+            for (auto& replica : replicas) replica[k] = static_cast<float>(average[k]);
+        }
+    }
+    return {average.begin(), average.end()};
 }
 
 void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {static_cast<unsigned>(random.between(1, 12)), 0.7, 0.9};
     const Ran ran = run(scenario, task);
+    const std::vector<float>& parameters = finished_alike(scenario, ran);
+    const double off = relative_distance(
+        parameters, local_rounds_in_turn(scenario, task, ran.ends[0].report.rounds));
+    require(off <= rounding_max, "local SGD is off by " + std::to_string(off));
+}
+
+/// Somebody asks for a stop: all stop, in lockstep after the same round.
+void check_stop(ModeScenario scenario, const Task& task, Random& random) {
+    const auto peers = static_cast<unsigned>(scenario.peers.size());
+    ExchangeSettings& exchange = scenario.settings.exchange;
+    const Round stops_at = random.between(1, 20);
+    const std::uint64_t rounds = 4000;  // nobody is done by then
+    scenario.settings.sample_budget = batch * peers * rounds;
+    scenario.peers[random.below(peers)].stops_at = stops_at;
+    exchange.mode =
+        std::array{Mode::ring, Mode::local_sgd, Mode::parameter_server}[random.below(3)];
+    exchange.local_sgd.rounds = static_cast<unsigned>(random.between(1, 4));
+    exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, {}};
+    if (random.chance(0.7)) exchange.server.clock_gap_max = static_cast<unsigned>(random.below(3));
+    const bool free =
+        exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max != 0U;
+    const Ran ran = run(scenario, task);
     finished_alike(scenario, ran);
+    for (const ModeEnd& end : ran.ends) {
+        require(end.report.rounds < rounds, "a stop was not heard");
+        require(free || end.report.rounds == ran.ends[0].report.rounds,
+                "peers in lockstep stopped after different rounds");
+    }
 }
 
 void check_servers(ModeScenario scenario, const Task& task, Random& random) {
@@ -200,7 +252,7 @@ void check_servers(ModeScenario scenario, const Task& task, Random& random) {
     const Ran ran = run(scenario, task);
     const std::vector<float> parameters = finished_alike(scenario, ran);
     const Round rounds = ran.ends[0].report.rounds;
-    const double off = distance(parameters, one_process(scenario, task, rounds));
+    const double off = relative_distance(parameters, one_process(scenario, task, rounds));
     require(off <= rounding_max, "BSP is off one process by " + std::to_string(off));
     require(ran.gap == 0, "BSP: a worker was " + std::to_string(ran.gap) + " rounds ahead");
     if (exchange.server.count == peers) check_bytes(scenario, ran, rounds);
@@ -242,33 +294,47 @@ void check_ssp(ModeScenario scenario, const Task& task, Random& random) {
     finished_alike(scenario, run(scenario, task));
 }
 
+/// Whoever survives this death notices it soon.
+void require_broken(const ModeScenario& scenario, const Task& task, PeerIndex victim) {
+    const Ran ran = run(scenario, task);
+    for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
+        const ModeEnd& end = ran.ends[peer];
+        if (peer == victim) continue;
+        require(end.kind == ModeEnd::Kind::broken &&
+                    end.at <= *scenario.peers[victim].killed_at + notice_max,
+                "peer " + std::to_string(peer) + " did not notice a death: " + end.why);
+    }
+}
+
 void check_death(ModeScenario scenario, const Task& task, Random& random) {
     const auto peers = static_cast<unsigned>(scenario.peers.size());
     if (peers < 2) return;
     ExchangeSettings& exchange = scenario.settings.exchange;
     scenario.settings.sample_budget = batch * peers * 4000;  // nobody is done by then
-    const auto victim = static_cast<PeerIndex>(random.between(1, peers - 1));
-    const Time killed_at = random.time(ms(200), ms(900));
-    scenario.peers[victim].killed_at = killed_at;
-    scenario.peers[victim].killed_silently = random.chance(0.5);
+    const auto kill = [&scenario, &random](PeerIndex victim) {
+        for (ModePlan& plan : scenario.peers) plan.killed_at = std::nullopt;
+        scenario.peers[victim].killed_at = random.time(ms(200), ms(900));
+        scenario.peers[victim].killed_silently = random.chance(0.5);
+    };
+    const auto anybody = static_cast<PeerIndex>(random.below(peers));
+    kill(anybody);
     exchange.mode = random.chance(0.5) ? Mode::ring : Mode::local_sgd;
     exchange.local_sgd.rounds = 3;
-    for (PeerIndex peer = 0; peer < peers; ++peer) {
-        if (peer == victim) continue;
-        const ModeEnd end = run(scenario, task).ends[peer];
-        require(end.kind == ModeEnd::Kind::broken && end.at <= killed_at + notice_max,
-                "a peer did not notice a death: " + end.why);
-        break;
-    }
-    // One server on the first peer, which lives.
+    require_broken(scenario, task, anybody);
+
+    // One server on the first peer.
     exchange.mode = Mode::parameter_server;
     exchange.server = {1, Placement::co_located,
                        random.chance(0.5) ? std::optional<unsigned>(0U) : std::nullopt};
+    kill(0);
+    require_broken(scenario, task, 0);
+    const auto worker = static_cast<PeerIndex>(random.between(1, peers - 1));
+    kill(worker);
     scenario.settings.sample_budget = batch * peers * 60;
     const Ran ran = run(scenario, task);
     for (PeerIndex peer = 0; peer < peers; ++peer) {
         const ModeEnd& end = ran.ends[peer];
-        if (peer == victim && end.kind == ModeEnd::Kind::dead) continue;
+        if (peer == worker && end.kind == ModeEnd::Kind::dead) continue;
         require(end.kind == ModeEnd::Kind::finished && end.report.identical,
                 "a worker's death was not survived: " + end.why + end.report.why_not);
         require(end.parameters == ran.ends[0].parameters, "survivors differ");
@@ -287,6 +353,7 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
             check_local_sgd(scenario, task, random);
             check_servers(scenario, task, random);
             check_ssp(scenario, task, random);
+            check_stop(scenario, task, random);
             check_death(scenario, task, random);
         } catch (const Violation& violation) {
             std::printf(

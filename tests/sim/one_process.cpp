@@ -3,7 +3,6 @@
 // rounds both ways and compares the parameters.
 //     one_process FOLDER     the folder with MNIST
 // Exit 0: all within 1e-5 (relative L2 norm). Exit 1: one is not; the last line names it.
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -16,6 +15,7 @@
 #include "models/shard.h"
 #include "src/learning_rate.h"
 #include "src/optimizer.h"
+#include "tests/sim/distance.h"
 #include "tests/sim/mode_cluster.h"
 
 namespace {
@@ -113,15 +113,6 @@ std::vector<float> together(Network& network, Batches& batches, std::span<const 
     return cluster.run().front().parameters;
 }
 
-double distance(std::span<const float> a, std::span<const float> b) {
-    double square = 0, norm = 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-        square += std::pow(static_cast<double>(a[k]) - b[k], 2);
-        norm += std::pow(static_cast<double>(b[k]), 2);
-    }
-    return std::sqrt(square / norm);
-}
-
 int run(const std::string& folder) {
     std::printf("%zu peers with batches of %zu, %llu rounds, relative distance of the parameters\n",
                 peer_count, batch, static_cast<unsigned long long>(rounds));
@@ -135,12 +126,13 @@ int run(const std::string& folder) {
         std::vector<float> initial(network->parameter_count());
         network->initialize(seed, initial);
         const std::vector<float> expected = alone(*network, batches, initial);
-        const double moved = distance(initial, expected);
+        const double moved = relative_distance(initial, expected);
         std::printf("%-6s training moved them by %.3f\n", name, moved);
         if (!(moved > 0.01)) off += std::string(" ") + name + " did not learn;";
         for (const auto& [mode, mode_name] :
              {std::pair{Mode::ring, "ring"}, {Mode::parameter_server, "parameter-server"}}) {
-            const double apart = distance(together(*network, batches, initial, mode), expected);
+            const double apart =
+                relative_distance(together(*network, batches, initial, mode), expected);
             std::printf("%-6s %-16s %.2e\n", name, mode_name, apart);
             if (!(apart <= distance_max)) off += std::string(" ") + name + " " + mode_name + ";";
         }

@@ -85,6 +85,12 @@ TEST_CASE("servers have a role where they are dedicated, and only there") {
     CHECK(complaint({"peers.1.role=boss"}).find("expected worker or server") != std::string::npos);
 }
 
+TEST_CASE("modes that need all peers wait for them") {
+    CHECK(complaint({"exchange.start_wait_s=0"}).find("when all peers are there") !=
+          std::string::npos);
+    CHECK_NOTHROW(read({"exchange.mode=ako", "exchange.start_wait_s=0"}));
+}
+
 TEST_CASE("the training digest tells modes and roles apart") {
     const std::string digest = training_digest_text(read({}));
     for (const char* shared : {"exchange.mode=ring", "exchange.servers=2",

@@ -87,7 +87,20 @@ TEST_CASE("a ring takes chunks of its predecessor only, of one segment, once rou
           std::string::npos);
     CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 0) != "");
     CHECK(bench.refused(0, Bench::chunk(ChunkKind::pushed, 1, 0), 40) != "");
-    CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 80), 40) != "");
+    // A whole sum holds this peer's values too, which it has not given yet.
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 40), 40).find("its own values") !=
+          std::string::npos);
+    bench.protocol->arrived(0, Bench::chunk(reduced, 1, 0), 40);
+    bench.protocol->arrived(0, Bench::chunk(reduced, 1, 80), 40);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 1).find("twice") != std::string::npos);
+    bench.protocol->contributed({0, 1, bench.initial, StopReason::none});
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 40), 40) == "");
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 80), 40).find("round the ring") !=
+          std::string::npos);
+    bench.protocol->arrived(0, Bench::chunk(ChunkKind::gathered, 1, 0), 40);
+    bench.protocol->arrived(0, Bench::chunk(ChunkKind::gathered, 1, 40), 40);
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 40), 1).find("twice") !=
+          std::string::npos);
 }
 
 TEST_CASE("what goes straight comes to the owner of a part, or from it, once") {
@@ -99,6 +112,9 @@ TEST_CASE("what goes straight comes to the owner of a part, or from it, once") {
           std::string::npos);
     CHECK(bench.refused(2, Bench::chunk(reduced, 1, 0), 40).find("another peer") !=
           std::string::npos);
+    CHECK(bench.refused(2, Bench::chunk(gathered, 1, 80), 40).find("its own values") !=
+          std::string::npos);
+    bench.protocol->contributed({0, 1, bench.initial, StopReason::none});
     CHECK(bench.refused(2, Bench::chunk(gathered, 1, 80), 40) == "");
     CHECK(bench.refused(0, Bench::chunk(gathered, 1, 80), 40).find("another peer") !=
           std::string::npos);
@@ -119,13 +135,26 @@ TEST_CASE("a parameter server takes each worker's next round, for what it serves
     CHECK(bench.refused(2, Bench::chunk(pushed, 1, 100), 60).find("one slice") !=
           std::string::npos);
     CHECK(bench.refused(2, Bench::chunk(pushed, 1, 999), 1).find("outside") != std::string::npos);
-    CHECK(bench.refused(0, Bench::chunk(ChunkKind::pulled, 1, 0), 60).find("not asked for") !=
+    for (const std::uint64_t exchange : {0, 1})
+        CHECK(bench.refused(0, Bench::chunk(ChunkKind::pulled, exchange, 0), 60)
+                  .find("not asked for") != std::string::npos);
+    bench.protocol->arrived(2, Bench::chunk(pushed, 1, 60), 60);
+    CHECK(bench.refused(2, Bench::chunk(pushed, 2, 60), 60).find("answered") != std::string::npos);
+    bench.protocol->finished(1, 0);
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::final, UINT64_MAX, 0), 60) == "");
+    bench.protocol->arrived(0, Bench::chunk(ChunkKind::final, UINT64_MAX, 0), 60);
+    bench.protocol->arrived(0, Bench::chunk(ChunkKind::final, UINT64_MAX, 60), 60);
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::final, UINT64_MAX, 0), 60).find("twice") !=
           std::string::npos);
     CHECK(bench.refused(2, Bench::chunk(ChunkKind::pulled, 1, 0), 60).find("does not serve") !=
           std::string::npos);
-    CHECK(bench.refused(0, Bench::chunk(ChunkKind::final, 1, 0), 60).find("last round") !=
-          std::string::npos);
     CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 60) != "");
+}
+
+TEST_CASE("final parameters are not taken before the last round") {
+    Bench bench(Mode::parameter_server);
+    CHECK(bench.refused(0, Bench::chunk(ChunkKind::final, UINT64_MAX, 0), 60).find("last round") !=
+          std::string::npos);
 }
 
 TEST_CASE("frames of the mode ako are refused by name") {

@@ -23,6 +23,8 @@ TEST_CASE("all parts are added in the order of peers, whoever comes first") {
             }
             CHECK(sum.add_up(values[1].data(), out.data()));
             CHECK(out == expected);
+            CHECK(!sum.add_up(values[1].data(), out.data()));  // once
+            sum.clear();
         }
     }
 }
