@@ -59,7 +59,8 @@ def report(results, arguments):
             rate = sent * 8e-6 / seconds
             fullest = max(line["links"][k]["egress_mbit"] for line in lines[1:])
             observed = sum(line["links"][k]["partitions"] for line in lines[1:]) / (len(lines) - 1)
-            expected = max(len(first["links"]), MODEL_BYTES[arguments.model] * 8e-6 / (rate * round_seconds))
+            rounds = MODEL_BYTES[arguments.model] * 8e-6 / (rate * round_seconds)
+            expected = max(len(first["links"]), rounds)
             off = 100 * (observed / expected - 1)
             worst["low"] = min(worst["low"], rate / limit)
             worst["high"] = max(worst["high"], fullest / limit)

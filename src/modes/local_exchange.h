@@ -1,5 +1,5 @@
-// The mode `local`: no exchange at all. Every peer trains on its own data shard, and nobody sends
-// anything; what computing alone costs on these machines. Compute thread only.
+// The mode `local`: no exchange at all. Every peer trains on its own share of the data, and nobody
+// sends anything; what computing alone costs on these machines. Compute thread only.
 #pragma once
 
 #include <atomic>
