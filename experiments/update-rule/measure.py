@@ -3,7 +3,8 @@
 number of partitions or a mode needs, whatever the network.
 
     experiments/update-rule/measure.py --set exchange.partitions=1 --set exchange.partitions=3
-    experiments/update-rule/measure.py --seeds 1 2 --set "exchange.mode=ring training.learning_rate=0.1"
+    experiments/update-rule/measure.py --seeds 1 2 \\
+        --set "exchange.mode=ring training.learning_rate=0.1"
 
 One row per --set; several settings of one row are separated by spaces. Four peers on loopback,
 batch 64, momentum 0.9, weight decay 5e-4, cosine schedule; evaluated after training. A round is one

@@ -73,8 +73,8 @@ def check_curve(found, how, peer, marks, epochs, size=60000):
             check(before[key] < after[key], f"{key} rises: {before}, {after}")
     check_equal(points[-1]["progress"], 1, "progress of the last point")
     check(points[-1]["accuracy"] > 0.85 and points[-1]["loss"] < 0.6, f"the last: {points[-1]}")
-    # Peers hear of one another's samples every 50 ms, and this is over in less than a second: at the
-    # end some are trained on that were not needed.
+    # Peers hear of one another's samples every 50 ms, and this is over in less than a second: at
+    # the end some are trained on that were not needed.
     last = points[-1]["samples"] / (epochs * size)
     check(1 <= last < 1.25, f"{last} of the budget at the end")
     for point in points[:-1]:
