@@ -31,6 +31,12 @@ struct Exchanged {
         rounds_total = std::max(rounds_total, other.rounds_total);
         workers = std::max(workers, other.workers);
     }
+    /// Takes in what came later: of the workers only the newest number counts.
+    void follow(const Exchanged& later) {
+        const std::uint32_t newest = later.workers != 0 ? later.workers : workers;
+        merge(later);
+        workers = newest;
+    }
 };
 
 /// A bucket of this peer that is ready to be exchanged.

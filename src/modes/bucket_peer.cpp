@@ -2,6 +2,7 @@
 #include "src/modes/bucket_peer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ako/assert.h"
 #include "src/digest.h"
@@ -122,8 +123,7 @@ bool BucketPeer::settle(Range range) {
         update_->settle(buckets_[bucket], result_);
         board_.consume(bucket, exchange_);
         settled_[bucket] = exchange_;
-        newest_.merge(*exchanged);
-        if (exchanged->workers != 0) newest_.workers = exchanged->workers;
+        newest_.follow(*exchanged);
     }
     return true;
 }
@@ -154,6 +154,10 @@ void BucketPeer::contribute(std::size_t bucket) {
         exchanged_round_ = round_ + 1;
         ++exchange_;
     }
+    give(bucket);
+}
+
+void BucketPeer::give(std::size_t bucket) {
     board_.contribute({bucket, exchange_, update_->contribution(buckets_[bucket]), wish_of_round_});
 }
 
@@ -162,30 +166,23 @@ void BucketPeer::exchange_the_rest() {
     wish_of_round_ = wish_;
     ++exchange_;
     exchanged_round_ = round_;
-    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket)
-        board_.contribute(
-            {bucket, exchange_, update_->contribution(buckets_[bucket]), wish_of_round_});
+    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) give(bucket);
 }
 
 Result<void> BucketPeer::end_round(std::span<const float> gradient, const RoundResult& result) {
-    if (not_finite_)
-        return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
-                                              " is not finite: no more of it is sent");
-    if (broken_) return {};
     // Layers that say nothing of their gradients: all of it is here now.
-    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
+    for (std::size_t bucket = 0; bucket < buckets_.count() && !broken_ && !not_finite_; ++bucket) {
         if (ready_[bucket] == buckets_[bucket].count) continue;
         AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
         gradient_ready(buckets_[bucket], gradient);
     }
-    if (not_finite_) return end_round(gradient, result);
+    if (not_finite_)
+        return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
+                                              " is not finite: no more of it is sent");
+    if (broken_) return {};
     ++round_;
     loss_ = result.loss;
-    Exchanged known = known_;
-    known.merge(newest_);
-    if (newest_.workers != 0) known.workers = newest_.workers;
-    known_ = known;
-    newest_ = {};
+    known_.follow(std::exchange(newest_, {}));
     post_status(false);
     return {};
 }

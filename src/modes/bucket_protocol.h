@@ -42,7 +42,6 @@ class BucketProtocol {
     virtual std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
                                                     std::size_t count) = 0;
     virtual void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) = 0;
-    virtual void abandoned(PeerIndex peer, const Chunk& chunk) = 0;
 
     /// What exchanges give, [parameter_count]: a bucket's part belongs to the compute thread from
     /// its completion on the board to its consumption.

@@ -55,11 +55,10 @@ void ParameterServer::contributed(const Contribution& contribution) {
         const Range range = slices_[slice].range;
         const float* const values = contribution.vector.data() + range.first;
         const PeerIndex server = servers_[slices_[slice].server];
-        Chunk chunk;
-        chunk.kind = ChunkKind::pushed;
-        chunk.stop = contribution.stop;
-        chunk.exchange = contribution.exchange;
-        chunk.first = range.first;
+        const Chunk chunk{.kind = ChunkKind::pushed,
+                          .stop = contribution.stop,
+                          .exchange = contribution.exchange,
+                          .first = range.first};
         if (server == self_)
             server_->pushed(*worker_of(self_), slice, chunk.exchange, values, chunk.stop);
         else
@@ -83,23 +82,26 @@ void ParameterServer::final_arrived(std::size_t count) {
 
 // ---- the server
 
+void ParameterServer::copy_here(std::size_t slice) {
+    const std::span<const float> values = server_->parameters(slice);
+    std::copy(values.begin(), values.end(),
+              parameters_.begin() + static_cast<std::ptrdiff_t>(slices_[slice].range.first));
+}
+
 void ParameterServer::answer(std::size_t worker, std::size_t slice) {
     const Range range = slices_[slice].range;
-    const std::span<const float> values = server_->parameters(slice);
     const Exchanged& exchanged = server_->exchanged(slice);
     if (workers_[worker] == self_) {
-        std::copy(values.begin(), values.end(),
-                  parameters_.begin() + static_cast<std::ptrdiff_t>(range.first));
+        copy_here(slice);
         return pulled(slices_[slice].bucket, range.count, exchanged);
     }
-    Chunk chunk;
-    chunk.kind = ChunkKind::pulled;
-    chunk.stop = exchanged.stop;
-    chunk.workers = exchanged.workers;
-    chunk.exchange = server_->clock(worker, slice);
-    chunk.first = range.first;
-    chunk.rounds_total = exchanged.rounds_total;
-    send(workers_[worker], chunk, range.count, values.data());
+    const Chunk chunk{.kind = ChunkKind::pulled,
+                      .stop = exchanged.stop,
+                      .workers = exchanged.workers,
+                      .exchange = server_->clock(worker, slice),
+                      .first = range.first,
+                      .rounds_total = exchanged.rounds_total};
+    send(workers_[worker], chunk, range.count, server_->parameters(slice).data());
 }
 
 void ParameterServer::push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count) {
@@ -136,21 +138,18 @@ void ParameterServer::send_final() {
         if (server_->is_gone(worker)) continue;
         for (std::size_t slice = 0; slice < slices_.count(); ++slice) {
             if (!server_->serves(slice)) continue;
-            const std::span<const float> values = server_->parameters(slice);
             const Range range = slices_[slice].range;
             if (workers_[worker] == self_) {
-                std::copy(values.begin(), values.end(),
-                          parameters_.begin() + static_cast<std::ptrdiff_t>(range.first));
+                copy_here(slice);
                 final_arrived(range.count);
                 continue;
             }
-            Chunk chunk;
-            chunk.kind = ChunkKind::final;
             // Behind any answer that still waits: that would be older.
-            chunk.exchange = UINT64_MAX;
-            chunk.first = range.first;
-            chunk.rounds_total = server_->exchanged(slice).rounds_total;
-            send(workers_[worker], chunk, range.count, values.data());
+            const Chunk chunk{.kind = ChunkKind::final,
+                              .exchange = UINT64_MAX,
+                              .first = range.first,
+                              .rounds_total = server_->exchanged(slice).rounds_total};
+            send(workers_[worker], chunk, range.count, server_->parameters(slice).data());
         }
     }
 }

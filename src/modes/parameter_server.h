@@ -43,7 +43,6 @@ class ParameterServer final : public BucketProtocol {
     std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
                                             std::size_t count) override;
     void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) override;
-    void abandoned(PeerIndex, const Chunk&) override {}
     /// The parameters of this worker.
     std::span<float> result() override { return parameters_; }
 
@@ -65,6 +64,8 @@ class ParameterServer final : public BucketProtocol {
     std::optional<std::size_t> worker_of(PeerIndex peer) const { return place_in(workers_, peer); }
     std::optional<std::size_t> server_of(PeerIndex peer) const { return place_in(servers_, peer); }
     void answer(std::size_t worker, std::size_t slice);
+    /// What this server keeps of the slice, to the worker that is this very peer.
+    void copy_here(std::size_t slice);
     void pulled(std::size_t bucket, std::size_t count, const Exchanged& exchanged);
     void push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count);
     /// Once, when everybody has pushed a last round: the final parameters for all.

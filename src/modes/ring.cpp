@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "ako/assert.h"
 
@@ -46,12 +47,7 @@ void Ring::begin(std::size_t bucket, const Contribution& own) {
         return summed(bucket, range.count, own.stop);
     }
     if (straight(bucket)) return begin_straight(bucket);
-    Chunk chunk;
-    chunk.kind = ChunkKind::reduced;
-    chunk.stop = own.stop;
-    chunk.exchange = own.exchange;
-    chunk.first = segment.first;
-    send(successor_, bucket, chunk, segment.count, own.vector.data() + segment.first);
+    send_own(successor_, own, segment);
     for (const Early& early : std::exchange(state.early, {}))
         add_own(bucket, early.chunk, early.count);
 }
@@ -62,15 +58,17 @@ void Ring::begin_straight(std::size_t bucket) {
     const Contribution& own = *states_[bucket].own;
     for (std::size_t step = 1; step < count_; ++step) {
         const auto to = static_cast<PeerIndex>((self_ + step) % count_);
-        const Range part = part_of(buckets_[bucket], to, count_);
-        Chunk chunk;
-        chunk.kind = ChunkKind::reduced;
-        chunk.stop = own.stop;
-        chunk.exchange = own.exchange;
-        chunk.first = part.first;
-        send(to, bucket, chunk, part.count, own.vector.data() + part.first);
+        send_own(to, own, part_of(buckets_[bucket], to, count_));
     }
     sum_part(bucket);
+}
+
+void Ring::send_own(PeerIndex to, const Contribution& own, Range range) {
+    const Chunk chunk{.kind = ChunkKind::reduced,
+                      .stop = own.stop,
+                      .exchange = own.exchange,
+                      .first = range.first};
+    send(to, own.bucket, chunk, range.count, own.vector.data() + range.first);
 }
 
 void Ring::sum_part(std::size_t bucket) {
@@ -80,11 +78,10 @@ void Ring::sum_part(std::size_t bucket) {
     const Range part = sum.part();
     float* const values = sums_.data() + part.first;
     if (!sum.add_up(state.own->vector.data() + part.first, values)) return;
-    Chunk chunk;
-    chunk.kind = ChunkKind::gathered;
-    chunk.stop = std::max(state.stop, state.own->stop);
-    chunk.exchange = state.exchange;
-    chunk.first = part.first;
+    const Chunk chunk{.kind = ChunkKind::gathered,
+                      .stop = std::max(state.stop, state.own->stop),
+                      .exchange = state.exchange,
+                      .first = part.first};
     for (std::size_t step = 1; step < count_; ++step)
         send(static_cast<PeerIndex>((self_ + step) % count_), bucket, chunk, part.count, values);
     summed(bucket, part.count, chunk.stop);

@@ -45,7 +45,6 @@ class Ring final : public BucketProtocol {
     std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
                                             std::size_t count) override;
     void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) override;
-    void abandoned(PeerIndex, const Chunk&) override {}
     std::span<float> result() override { return sums_; }
 
   private:
@@ -76,6 +75,8 @@ class Ring final : public BucketProtocol {
     void sum_part(std::size_t bucket);
     void add_own(std::size_t bucket, const Chunk& chunk, std::size_t count);
     void summed(std::size_t bucket, std::size_t count, StopReason stop);
+    /// This peer's own values of a range, which nobody's are added to yet.
+    void send_own(PeerIndex to, const Contribution& own, Range range);
     void send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
               const float* values);
     std::optional<std::string> refuse_surplus(const Chunk& chunk, std::size_t bucket,
