@@ -53,7 +53,8 @@ void select_blas_kernels() {
 #endif
 }
 
-void multiply(const Matrix& a, const Matrix& b, float* result, Product product) {
+void multiply(const Matrix& a, const Matrix& b, float* result, Product product,
+              std::size_t result_stride) {
     const std::size_t rows = a.transposed ? a.columns : a.rows;
     const std::size_t inner = a.transposed ? a.rows : a.columns;
     const std::size_t columns = b.transposed ? b.rows : b.columns;
@@ -62,8 +63,9 @@ void multiply(const Matrix& a, const Matrix& b, float* result, Product product) 
                    std::to_string(b.transposed ? b.columns : b.rows));
     cblas_sgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
                 b.transposed ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns),
-                blas_int(inner), 1.0f, a.data, blas_int(a.columns), b.data, blas_int(b.columns),
-                product == Product::accumulate ? 1.0f : 0.0f, result, blas_int(columns));
+                blas_int(inner), 1.0f, a.data, blas_int(a.stride), b.data, blas_int(b.stride),
+                product == Product::accumulate ? 1.0f : 0.0f, result,
+                blas_int(result_stride == 0 ? columns : result_stride));
 }
 
 }  // namespace ako

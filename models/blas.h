@@ -19,20 +19,27 @@ void select_blas_kernels();
 /// The kernels in use, as OpenBLAS names them: "Haswell", "SkylakeX", "Zen".
 std::string blas_kernels();
 
-/// A row-major matrix without gaps between its rows. `rows` and `columns` are those of the stored
-/// matrix; `transposed` makes a product read it as [columns x rows].
+/// A row-major matrix. `rows` and `columns` are those of the stored matrix; `transposed` makes a
+/// product read it as [columns x rows].
 struct Matrix {
     const float* data = nullptr;
     std::size_t rows = 0;
     std::size_t columns = 0;
     bool transposed = false;
+    std::size_t stride = columns;  ///< from a row to the next, in elements
 
-    Matrix transpose() const { return {data, rows, columns, !transposed}; }
+    Matrix transpose() const { return {data, rows, columns, !transposed, stride}; }
+    /// So many columns of the stored matrix.
+    Matrix columns_from(std::size_t first, std::size_t count) const {
+        return {data + first, rows, count, transposed, stride};
+    }
 };
 
 enum class Product { overwrite, accumulate };
 
-/// result = a b, or result += a b; `result` is row-major, without gaps, and overlaps neither.
-void multiply(const Matrix& a, const Matrix& b, float* result, Product product);
+/// result = a b, or result += a b; `result` is row-major and overlaps neither. Its rows lie without
+/// gaps, or `result_stride` elements apart.
+void multiply(const Matrix& a, const Matrix& b, float* result, Product product,
+              std::size_t result_stride = 0);
 
 }  // namespace ako

@@ -76,6 +76,7 @@ std::size_t Convolution::first_output(const Piece& piece) const {
 }
 
 void Convolution::forward(const ForwardPass& pass) {
+    pass.need(parameters());
     const auto weight = pass.parameters.subspan(weight_.first, weight_.count);
     const auto bias = pass.parameters.subspan(bias_.first, bias_.count);
     load_kernel(weight);
@@ -107,6 +108,7 @@ void Convolution::backward(const BackwardPass& pass) {
         raise(piece, pass.input_gradient);
     });
     store_kernel_gradient(pass.parameter_gradient.subspan(weight_.first, weight_.count));
+    pass.complete(parameters());
 }
 
 // The taps of one row of the window lie one after the other in the image as in `columns`, so

@@ -1,4 +1,6 @@
-// A fully connected layer: output = weight input + bias.
+// A fully connected layer: output = weight input + bias. A large weight is worked through in pieces
+// of some rows, in the same order by both passes, so that its exchange begins with the first piece
+// of the gradient and the next forward pass goes on with the first that is back.
 #pragma once
 
 #include <string>
@@ -20,6 +22,13 @@ class Dense final : public Layer {
     void backward(const BackwardPass& pass) override;
 
   private:
+    /// Large enough that a product of it runs at full speed.
+    static constexpr std::size_t piece_bytes = std::size_t{256} * 1024;
+
+    /// Calls visit(first row, row count, their run of the flat vector) for each piece.
+    template <class Visit>
+    void for_each_piece(Visit visit) const;
+
     const std::size_t inputs_;
     const std::size_t outputs_;
     const Range weight_;

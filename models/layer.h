@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 
+#include "ako/network.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -20,6 +21,13 @@ struct ForwardPass {
     std::span<const float> parameters;  ///< the whole flat vector
     std::span<const float> input;       ///< [count x input elements]
     std::span<float> output;            ///< [count x output elements]
+    const AwaitRange* await = nullptr;  ///< whom a layer asks first; null or empty: nobody
+
+    /// A layer calls it before it reads these parameters, which may still be under way. It may ask
+    /// for pieces, in the order in which its backward pass completes their gradients.
+    void need(Range run) const {
+        if (await && *await) (*await)(run);
+    }
 };
 
 /// What a backward pass reads and writes. "Gradient" is the derivative of the batch's mean loss.
@@ -31,6 +39,13 @@ struct BackwardPass {
     std::span<const float> output_gradient;  ///< [count x output elements]
     std::span<float> parameter_gradient;     ///< flat; the layer overwrites its own run only
     std::span<float> input_gradient;         ///< [count x input elements]; empty: not wanted
+    const RangeReady* ready = nullptr;       ///< whom a layer tells; null or empty: nobody
+
+    /// A layer calls it once for each piece of its run of `parameter_gradient`, as soon as that is
+    /// complete: what it still computes then overlaps with the exchange of the piece.
+    void complete(Range run) const {
+        if (ready && *ready) (*ready)(run);
+    }
 };
 
 class Layer {

@@ -1,4 +1,4 @@
-// Two loops over a row-major matrix that dense and convolution share. Functions, any thread.
+// Loops over a row-major matrix that dense and convolution share. Functions, any thread.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,14 @@ inline void fill_rows(std::span<const float> row, std::size_t row_count, float* 
         const std::size_t copied = std::min(filled, element_count - filled);
         std::copy(matrix, matrix + copied, matrix + filled);
         filled += copied;
+    }
+}
+
+/// Adds `row` to every row of `matrix` [row_count x row.size()].
+inline void add_to_rows(std::span<const float> row, std::size_t row_count, float* matrix) {
+    for (std::size_t r = 0; r < row_count; ++r) {
+        float* __restrict sum = matrix + r * row.size();
+        for (std::size_t k = 0; k < row.size(); ++k) sum[k] += row[k];
     }
 }
 

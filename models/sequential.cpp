@@ -75,9 +75,8 @@ std::span<const float> Sequential::forward(const Batch& batch, std::span<const f
     std::span<const float> input = batch.images;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
         Layer& layer = *layers_[k];
-        if (await && layer.parameters().count > 0) await(layer.parameters());
         const auto output = std::span(outputs_[k]).first(batch.count * output_elements(k));
-        layer.forward({batch.count, parameters, input, output});
+        layer.forward({batch.count, parameters, input, output, &await});
         input = output;
     }
     return input;
@@ -94,7 +93,8 @@ void Sequential::backward(const Batch& batch, std::span<const float> parameters,
                           std::span(outputs_[k]).first(output_count),
                           std::span(gradients_[k % 2]).first(output_count),
                           gradient,
-                          {}};
+                          {},
+                          &ready};
         if (k > 0) {
             const std::size_t input_count = batch.count * output_elements(k - 1);
             pass.input = std::span(outputs_[k - 1]).first(input_count);
@@ -102,7 +102,6 @@ void Sequential::backward(const Batch& batch, std::span<const float> parameters,
                 pass.input_gradient = std::span(gradients_[(k - 1) % 2]).first(input_count);
         }
         layer.backward(pass);
-        if (ready && layer.parameters().count > 0) ready(layer.parameters());
     }
 }
 

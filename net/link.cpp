@@ -10,9 +10,6 @@ namespace {
 /// A session that lived so long was a good one: after it, dialling begins anew with short waits.
 constexpr Time good_session = std::chrono::seconds(1);
 
-/// Of the message that suits a link, this part may lie unsent when the next is asked for.
-constexpr std::size_t unsent_part = 2;
-
 /// Both sides dial, and each refusal is told in two ways; twice as many reasons are remembered as a
 /// peer that is set up wrongly gives, so that it does not fill the log.
 constexpr std::size_t logged_max = 8;
@@ -140,7 +137,8 @@ std::optional<OutFrame> Link::next(Session& session) {
     const double shared = context_.egress.mbit();
     const double limit = own > 0 && shared > 0 ? std::min(own, shared) : std::max(own, shared);
     const std::size_t payload_bytes_max = rate_.payload_bytes_max(limit);
-    session.let_lie_unsent(payload_bytes_max / unsent_part);
+    session.let_lie_unsent(static_cast<std::size_t>(static_cast<double>(payload_bytes_max) *
+                                                    context_.source->unsent_payloads()));
     auto frame = context_.source->next(peer_, payload_bytes_max);
     if (!frame) rate_.idle();
     return frame;

@@ -49,6 +49,8 @@ TrainingOutcome Trainer::run() {
         }
         if (next.kind == Next::Kind::broken)
             return {TrainingOutcome::Ending::broken, std::move(next.why), {}, {}, {}};
+        if (next.kind == Next::Kind::numbers)
+            return {TrainingOutcome::Ending::numbers, std::move(next.why), {}, {}, {}};
         if (const Result<void> trained = train_round(); !trained)
             return {TrainingOutcome::Ending::numbers, trained.error().what, {}, {}, {}};
         evaluate_slice();

@@ -18,7 +18,8 @@ namespace ako {
 /// What the trainer is to do next.
 struct Next {
     /// failed: training could not begin. broken: it cannot go on, because of another peer.
-    enum class Kind { train, stop, failed, broken };
+    /// numbers: nor because the parameters are not finite.
+    enum class Kind { train, stop, failed, broken, numbers };
     Kind kind = Kind::train;
     std::string why;  ///< of all but train, for people
 };

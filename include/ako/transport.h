@@ -66,6 +66,11 @@ class FrameSource {
     /// next `wake(peer)`. The transport asks only while it has a session with `peer` that can take
     /// a frame; a frame given out is either sent whole or dies with its session.
     virtual std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) = 0;
+
+    /// How much may lie unsent in the kernel when the next frame is asked for, as a multiple of
+    /// `payload_bytes_max`. Little: what is sent was chosen just before. Much: the link stays full
+    /// while this process does not get the processor. Constant; network thread.
+    virtual double unsent_payloads() const { return 0.5; }
 };
 
 /// What arrives. Every accepted `reserve` is followed by exactly one `arrived` or `abandoned`.

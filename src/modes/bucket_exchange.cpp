@@ -88,6 +88,8 @@ Next BucketExchange::begin_round() {
                 return {Next::Kind::failed, begin.why};
             case BucketPeer::Begin::Kind::broken:
                 return {Next::Kind::broken, begin.why};
+            case BucketPeer::Begin::Kind::numbers:
+                return {Next::Kind::numbers, begin.why};
             case BucketPeer::Begin::Kind::wait:
                 break;
         }

@@ -22,6 +22,8 @@ class BucketLinks final : public FrameSource, public FrameSink {
                 Transport& transport, const Clock& clock);
 
     std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
+    /// Everything in a queue is due in this round, so nothing is gained by choosing late.
+    double unsent_payloads() const override { return 2; }
 
     std::optional<std::string> refuse(PeerIndex peer, const Header& header,
                                       std::size_t bytes) override;

@@ -68,7 +68,9 @@ BucketPeer::Begin BucketPeer::begin_round(Time now) {
     if (serves_only()) return {Begin::Kind::stop, ""};
     if (auto why = stop_due()) {
         exchange_the_rest();
-        if (lockstep() && !settle_all()) return {Begin::Kind::wait, ""};
+        if (not_finite_.empty() && lockstep() && !settle_all()) return {Begin::Kind::wait, ""};
+        if (not_finite_.empty() && !all_finite(parameters())) not_finite_ = "a parameter";
+        if (!not_finite_.empty()) return {Begin::Kind::numbers, complaint(round_)};
         return {Begin::Kind::stop, *why};
     }
     wish_of_round_ = wish_;
@@ -129,9 +131,9 @@ bool BucketPeer::settle(Range range) {
 }
 
 void BucketPeer::gradient_ready(Range range, std::span<const float> gradient) {
-    if (broken_ || not_finite_) return;
+    if (broken_ || !not_finite_.empty()) return;
     if (!all_finite(gradient.subspan(range.first, range.count))) {
-        not_finite_ = true;
+        not_finite_ = "the gradient";
         return;
     }
     update_->take(range, gradient, learning_rate_at(settings_.training, progress()));
@@ -158,7 +160,20 @@ void BucketPeer::contribute(std::size_t bucket) {
 }
 
 void BucketPeer::give(std::size_t bucket) {
-    board_.contribute({bucket, exchange_, update_->contribution(buckets_[bucket]), wish_of_round_});
+    const Range range = buckets_[bucket];
+    const std::span<const float> contribution = update_->contribution(range);
+    // A step with a gradient that is finite may still lead beyond what is.
+    if (settings_.exchange.mode == Mode::local_sgd &&
+        !all_finite(contribution.subspan(range.first, range.count))) {
+        not_finite_ = "what local rounds made of the parameters up to the end";
+        return;
+    }
+    board_.contribute({bucket, exchange_, contribution, wish_of_round_});
+}
+
+std::string BucketPeer::complaint(Round round) const {
+    return not_finite_ + " of round " + std::to_string(round) +
+           " is not finite: no more of it is sent";
 }
 
 void BucketPeer::exchange_the_rest() {
@@ -171,14 +186,13 @@ void BucketPeer::exchange_the_rest() {
 
 Result<void> BucketPeer::end_round(std::span<const float> gradient, const RoundResult& result) {
     // Layers that say nothing of their gradients: all of it is here now.
-    for (std::size_t bucket = 0; bucket < buckets_.count() && !broken_ && !not_finite_; ++bucket) {
+    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
+        if (broken_ || !not_finite_.empty()) break;
         if (ready_[bucket] == buckets_[bucket].count) continue;
         AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
         gradient_ready(buckets_[bucket], gradient);
     }
-    if (not_finite_)
-        return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
-                                              " is not finite: no more of it is sent");
+    if (!not_finite_.empty()) return fail(Error::Kind::numbers, complaint(round_ + 1));
     if (broken_) return {};
     ++round_;
     loss_ = result.loss;

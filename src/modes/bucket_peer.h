@@ -20,7 +20,7 @@ namespace ako {
 class BucketPeer {
   public:
     struct Begin {
-        enum class Kind { train, wait, stop, failed, broken };
+        enum class Kind { train, wait, stop, failed, broken, numbers };
         Kind kind = Kind::train;
         std::string why;
     };
@@ -66,6 +66,7 @@ class BucketPeer {
     void exchange_the_rest();
     void contribute(std::size_t bucket);
     void give(std::size_t bucket);
+    std::string complaint(Round round) const;
     std::uint64_t rounds_made() const;
     void post_status(bool urgent);
     bool all_told(const std::vector<BucketBoard::Member>& members) const;
@@ -90,7 +91,7 @@ class BucketPeer {
     StopReason wish_ = StopReason::none;
     StopReason wish_of_round_ = StopReason::none;  ///< fixed for one exchange
     bool broken_ = false;
-    bool not_finite_ = false;
+    std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
     mutable double progress_ = 0;
     float loss_ = 0;
     std::optional<Verdict> verdict_;

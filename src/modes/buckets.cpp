@@ -6,25 +6,39 @@
 
 namespace ako {
 
-Buckets::Buckets(const std::vector<Range>& layers, std::size_t parameter_count,
-                 std::size_t bucket_bytes_min) {
-    const std::size_t elements_min = bucket_bytes_min / sizeof(float);
+Buckets::Buckets(std::vector<Range> layers, std::size_t parameter_count,
+                 std::size_t bucket_bytes_min, std::size_t bucket_bytes_split) {
+    if (layers.empty()) layers.push_back({0, parameter_count});
+    const std::size_t elements_split = bucket_bytes_split / sizeof(float);
+    for (const Range& run : put_together(layers, bucket_bytes_min / sizeof(float))) {
+        const std::size_t parts = run.count < 2 * elements_split
+                                      ? 1
+                                      : std::max<std::size_t>(1, run.count / elements_split);
+        for (std::size_t part = 0; part < parts; ++part)
+            ranges_.push_back(part_of(run, part, parts));
+    }
+    AKO_ASSERT(this->parameter_count() == parameter_count,
+               std::to_string(this->parameter_count()) + " elements in layers");
+}
+
+std::vector<Range> Buckets::put_together(const std::vector<Range>& layers,
+                                         std::size_t elements_min) {
+    std::vector<Range> runs;
     std::size_t end = 0;
     for (const Range& layer : layers) {
         AKO_ASSERT(layer.first == end, "a layer begins at " + std::to_string(layer.first));
         end += layer.count;
-        if (ranges_.size() <= 1 || ranges_.back().count >= elements_min)
-            ranges_.push_back(layer);
+        if (runs.size() <= 1 || runs.back().count >= elements_min)
+            runs.push_back(layer);
         else
-            ranges_.back().count += layer.count;
+            runs.back().count += layer.count;
     }
-    if (layers.empty()) ranges_.push_back({0, end = parameter_count});
-    AKO_ASSERT(end == parameter_count, std::to_string(end) + " elements in layers");
     // A small last one is finished at once by back-propagation, so nothing is lost by joining it.
-    if (ranges_.size() > 2 && ranges_.back().count < elements_min) {
-        ranges_[ranges_.size() - 2].count += ranges_.back().count;
-        ranges_.pop_back();
+    if (runs.size() > 2 && runs.back().count < elements_min) {
+        runs[runs.size() - 2].count += runs.back().count;
+        runs.pop_back();
     }
+    return runs;
 }
 
 std::size_t Buckets::parameter_count() const {

@@ -1,8 +1,8 @@
-// Buckets: the flat parameter vector cut into runs of whole layers, each exchanged on its own as
-// soon as back-propagation has finished it. The first layer is alone, for it is ready last and
-// needed first. What belongs to two layers is never split between
-// buckets, because their gradients are ready at different times. A value, constant after
-// construction; any thread.
+// Buckets: the flat parameter vector cut into runs, each exchanged on its own as soon as
+// back-propagation has finished it. Small layers are put together, large ones are split, for a
+// layer may finish its gradient, and use its parameters, piece by piece. The first layer shares a
+// bucket with none, for it is ready last and needed first. A value, constant after construction;
+// any thread.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,12 @@ class Buckets {
     static constexpr std::size_t bytes_min = std::size_t{64} * 1024;
 
     Buckets() = default;
-    /// `layers` are in order and without gaps; a vector that has none is one bucket.
-    Buckets(const std::vector<Range>& layers, std::size_t parameter_count,
-            std::size_t bucket_bytes_min = bytes_min);
+    /// A layer beyond twice so many bytes becomes several buckets, of about so many or more.
+    static constexpr std::size_t bytes_split = std::size_t{256} * 1024;
+
+    /// `layers` are in order and without gaps; a vector that has none counts as one layer.
+    Buckets(std::vector<Range> layers, std::size_t parameter_count,
+            std::size_t bucket_bytes_min = bytes_min, std::size_t bucket_bytes_split = bytes_split);
 
     std::size_t count() const { return ranges_.size(); }
     const Range& operator[](std::size_t bucket) const { return ranges_[bucket]; }
@@ -36,6 +39,9 @@ class Buckets {
     Span overlapping(Range range) const;
 
   private:
+    static std::vector<Range> put_together(const std::vector<Range>& layers,
+                                           std::size_t elements_min);
+
     std::vector<Range> ranges_;
 };
 

@@ -29,7 +29,7 @@ struct ModeCluster::Peer {
     Peer(const ModeSettings& peer_settings, std::span<const float> initial, World& world,
          SimNetwork& network)
         : settings(peer_settings),
-          buckets(settings.layers, initial.size(), bucket_bytes_min),
+          buckets(settings.layers, initial.size(), bucket_bytes_min, bucket_bytes_split),
           clock(world, ms(1000) * settings.self),
           transport(network, settings.self),
           board(buckets.count(), settings.peer_count()),
@@ -38,9 +38,6 @@ struct ModeCluster::Peer {
                make_update(settings, initial, *protocol)),
           links(settings, board, *protocol, transport, clock),
           gradient(initial.size()) {}
-
-    /// Small, so that small models have several.
-    static constexpr std::size_t bucket_bytes_min = 64;
 
     const ModeSettings settings;
     const Buckets buckets;
@@ -124,7 +121,8 @@ void ModeCluster::begin(PeerIndex peer) {
         case BucketPeer::Begin::Kind::wait:
             return world_.after(wait_step, [this, peer] { begin(peer); });
         case BucketPeer::Begin::Kind::failed:
-            throw Violation("a peer did not start: " + begin_round.why);
+        case BucketPeer::Begin::Kind::numbers:
+            throw Violation("a peer cannot train: " + begin_round.why);
         case BucketPeer::Begin::Kind::broken:
             return end(peer, ModeEnd::Kind::broken, begin_round.why);
         case BucketPeer::Begin::Kind::stop:

@@ -48,6 +48,10 @@ struct ModeEnd {
 
 class ModeCluster {
   public:
+    /// Small, so that small models have several buckets, and large layers too.
+    static constexpr std::size_t bucket_bytes_min = 64;
+    static constexpr std::size_t bucket_bytes_split = 256;
+
     ModeCluster(const ModeScenario& scenario, std::span<const float> initial, SimGradient gradient);
     ~ModeCluster();
 

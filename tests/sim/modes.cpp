@@ -150,8 +150,9 @@ void check_bytes(const ModeScenario& scenario, const Ran& ran, Round rounds) {
     const auto n = static_cast<double>(ran.ends.size());
     const auto vector = static_cast<double>(elements_of(scenario) * sizeof(float));
     const double expected = 2 * (n - 1) / n * vector * static_cast<double>(rounds);
-    // A bucket falls into n parts that differ by an element.
-    const auto parts = static_cast<double>(scenario.settings.layers.size());
+    // A bucket falls into n parts that differ by an element; a large layer is several buckets.
+    const auto layers = static_cast<double>(scenario.settings.layers.size());
+    const double parts = layers + vector / ModeCluster::bucket_bytes_split;
     const double slack = 0.03 * expected + 8 * parts * static_cast<double>(rounds) + 2 * vector;
     for (const std::uint64_t sent : ran.sent)
         require(

@@ -26,6 +26,18 @@ TEST_CASE("layers are put together until they are worth a frame") {
     CHECK(none.first == none.end);
 }
 
+TEST_CASE("a large layer is several buckets, of equal size") {
+    const Buckets buckets({{0, 5}, {5, 395}, {400, 199}, {599, 3}}, 602, 80 * sizeof(float),
+                          100 * sizeof(float));
+    REQUIRE(buckets.count() == 6);
+    CHECK(buckets[1] == Range{5, 131});
+    CHECK(buckets[2] == Range{136, 132});
+    CHECK(buckets[3] == Range{268, 132});
+    CHECK(buckets[4] == Range{400, 101});  // with the small last layer
+    CHECK(buckets[5] == Range{501, 101});
+    CHECK(buckets.parameter_count() == 602);
+}
+
 TEST_CASE("a vector without layers is one bucket, and so is a small one") {
     CHECK(Buckets({}, 7).count() == 1);
     CHECK(Buckets({}, 7)[0] == Range{0, 7});

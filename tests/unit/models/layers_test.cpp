@@ -91,6 +91,19 @@ struct Check {
         std::vector<float> again(parameters.size(), 1e30f);
         layer.backward({count, parameters, input, output, output_weights, again, {}});
         CHECK(again == parameter_gradient);
+
+        // What it says is complete is not touched any more, and it is all of its own, once.
+        std::vector<float> then(parameters.size());
+        std::size_t completed = 0;
+        const RangeReady ready = [&](Range range) {
+            completed += range.count;
+            std::copy_n(&again[range.first], range.count, &then[range.first]);
+        };
+        std::fill(again.begin(), again.end(), 1e30f);
+        layer.backward(
+            {count, parameters, input, output, output_weights, again, input_gradient, &ready});
+        CHECK(completed == layer.parameters().count);
+        CHECK(then == parameter_gradient);
     }
 };
 

@@ -1,0 +1,91 @@
+// The compute half of the modes that exchange buckets, without a network: numbers that overflow.
+#include "src/modes/bucket_peer.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <vector>
+
+#include "src/modes/bucket_update.h"
+
+using namespace ako;
+
+namespace {
+
+/// The only peer of its run, so that its own contribution is the sum. Every gradient is finite, but
+/// a step with it leads beyond what a float can hold.
+struct Alone {
+    Alone(Mode mode, std::uint64_t rounds) : settings(settings_of(mode, rounds)) {
+        const std::vector<float> initial(elements);
+        std::unique_ptr<BucketUpdate> update;
+        if (mode == Mode::ring)
+            update = std::make_unique<MeanGradient>(settings.training, initial, 1);
+        else
+            update = std::make_unique<MeanOfLocalRounds>(settings.training,
+                                                         settings.exchange.local_sgd, initial, 1);
+        peer = std::make_unique<BucketPeer>(settings, buckets, board, sums, std::move(update));
+    }
+
+    static constexpr std::size_t elements = 8;
+    static ModeSettings settings_of(Mode mode, std::uint64_t rounds) {
+        ModeSettings settings;
+        settings.peer_names = {"a"};
+        settings.exchange.mode = mode;
+        settings.exchange.local_sgd.rounds = 2;
+        settings.training.learning_rate = 10;
+        settings.training.batch_per_peer = 1;
+        settings.sample_budget = rounds;
+        return settings;
+    }
+
+    Result<void> round() {
+        REQUIRE(peer->begin_round({}).kind == BucketPeer::Begin::Kind::train);
+        return peer->end_round(gradient, {1, 0.5F});
+    }
+    /// What the network half does.
+    std::size_t exchange() {
+        const auto contributions = board.take().contributions;
+        for (const Contribution& own : contributions) {
+            sums.assign(own.vector.begin(), own.vector.end());
+            board.complete(own.bucket, own.exchange, {});
+        }
+        return contributions.size();
+    }
+
+    const ModeSettings settings;
+    const Buckets buckets{{}, elements};
+    const std::vector<float> gradient = std::vector<float>(elements, 3e38F);
+    std::vector<float> sums = std::vector<float>(elements);
+    BucketBoard board{1, 1};
+    std::unique_ptr<BucketPeer> peer;
+};
+
+}  // namespace
+
+TEST_CASE("local rounds that overflow are not averaged") {
+    Alone alone(Mode::local_sgd, 4);
+    CHECK(alone.round());
+    const Result<void> second = alone.round();
+    REQUIRE(!second);
+    CHECK(second.error().kind == Error::Kind::numbers);
+    CHECK(second.error().what.find("of round 2 is not finite") != std::string::npos);
+    CHECK(alone.exchange() == 0);
+}
+
+TEST_CASE("local rounds that overflow are not averaged after the last round either") {
+    Alone alone(Mode::local_sgd, 1);
+    CHECK(alone.round());
+    const auto begin = alone.peer->begin_round({});
+    CHECK(begin.kind == BucketPeer::Begin::Kind::numbers);
+    CHECK(begin.why.find("of round 1 is not finite") != std::string::npos);
+    CHECK(alone.exchange() == 0);
+}
+
+TEST_CASE("a last step that overflows is no model to end with") {
+    Alone alone(Mode::ring, 1);
+    CHECK(alone.round());
+    CHECK(alone.exchange() == 1);
+    const auto begin = alone.peer->begin_round({});
+    CHECK(begin.kind == BucketPeer::Begin::Kind::numbers);
+    CHECK(begin.why == "a parameter of round 1 is not finite: no more of it is sent");
+}
