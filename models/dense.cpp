@@ -43,13 +43,15 @@ void Dense::backward(const BackwardPass& pass) {
     add_row_sums(pass.output_gradient.data(), pass.count, bias_gradient);
     pass.complete(bias_);
     for_each_piece([&](std::size_t first, std::size_t count, Range run) {
-        multiply(output_gradient.columns_from(first, count).transpose(), input,
-                 &pass.parameter_gradient[run.first], Product::overwrite);
+        const Matrix piece_gradient = output_gradient.columns_from(first, count);
+        const Matrix weight{&pass.parameters[run.first], count, inputs_};
+        multiply(piece_gradient.transpose(), input, &pass.parameter_gradient[run.first],
+                 Product::overwrite);
+        if (!pass.input_gradient.empty())
+            multiply(piece_gradient, weight, pass.input_gradient.data(),
+                     first == 0 ? Product::overwrite : Product::accumulate);
         pass.complete(run);
     });
-    const Matrix weight{&pass.parameters[weight_.first], outputs_, inputs_};
-    if (!pass.input_gradient.empty())
-        multiply(output_gradient, weight, pass.input_gradient.data(), Product::overwrite);
 }
 
 }  // namespace ako

@@ -42,7 +42,8 @@ struct BackwardPass {
     const RangeReady* ready = nullptr;       ///< whom a layer tells; null or empty: nobody
 
     /// A layer calls it once for each piece of its run of `parameter_gradient`, as soon as that is
-    /// complete: what it still computes then overlaps with the exchange of the piece.
+    /// complete and it reads the piece's parameters no more, for they may change now. What it still
+    /// computes overlaps with the exchange of the piece.
     void complete(Range run) const {
         if (ready && *ready) (*ready)(run);
     }

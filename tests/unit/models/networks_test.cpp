@@ -158,6 +158,9 @@ TEST_CASE("networks: await comes layer by layer from the first, ready from the l
             finished.push_back(range);
             std::copy_n(gradient.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
                         copied.begin() + static_cast<std::ptrdiff_t>(range.first));
+            // Whose gradient is finished may be changed.
+            std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
+                        std::nanf(""));
         });
     const std::vector<Range> layers{{0, 520}, {520, 25'050}, {25'570, 400'500}, {426'070, 5'010}};
     // A layer may go through its parameters in pieces, forward and backward.
