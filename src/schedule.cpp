@@ -9,7 +9,7 @@ namespace {
 /// The least rounds for one cycle.
 double partitions_of(unsigned fixed, std::size_t peer_count) {
     if (fixed != 0) return fixed;
-    return static_cast<double>(std::max<std::size_t>(1, peer_count - 1));
+    return static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)));
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 // decides.
 //
 // A cursor walks round-robin through the blocks of the own row. `partitions: auto` sends whenever
-// the link can take more, so that P is what comes out, up to one whole vector per round over all
-// links together: P is never below n - 1. What goes beyond that is worth less than it costs the
+// the link can take more, so that P is what comes out, up to half the vector per round over all
+// links together: P is never below 2 (n - 1). What goes beyond that is worth less than it costs the
 // processors of both sides (experiments/update-rule: with four peers LeNet needs no more rounds at
-// P = 3 than at P = 1, and a third of the bytes). `partitions: N` grants an N-th of the vector per
-// round. One schedule per link: a slow link slows only itself. Network thread only.
+// P = 6 than at P = 3 or 1). `partitions: N` grants an N-th of the vector per round. One schedule
+// per link: a slow link slows only itself. Network thread only.
 #pragma once
 
 #include <cstdint>

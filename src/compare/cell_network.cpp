@@ -69,6 +69,10 @@ std::string tc_rate(const Rate& rate, std::size_t machines) {
     return text;
 }
 
+std::string cpus_text(const TestbedPlan& plan) {
+    return fmt::format("{}", fmt::join(plan.cpus, ","));
+}
+
 class TestbedNetwork final : public CellNetwork {
   public:
     TestbedNetwork(std::string script, TestbedPlan plan)
@@ -79,14 +83,14 @@ class TestbedNetwork final : public CellNetwork {
         return fmt::format(
             "deploy/testbed: one network namespace per machine, links shaped both "
             "ways by tbf{}",
-            plan_.cpus ? fmt::format(", {} of a core per machine", *plan_.cpus)
-                       : ", no limit on processor time");
+            plan_.cpus.empty() ? ", no limit on processor time"
+                               : fmt::format(", {} of a core per machine", cpus_text(plan_)));
     }
 
     double prepare(std::size_t machines, const Rate& rate) override {
         std::vector<std::string> words = {"up", "--peers", fmt::to_string(machines), "--rate",
                                           tc_rate(rate, machines)};
-        if (plan_.cpus) words.insert(words.end(), {"--cpus", fmt::format("{}", *plan_.cpus)});
+        if (!plan_.cpus.empty()) words.insert(words.end(), {"--cpus", cpus_text(plan_)});
         const CommandOutput made = command(words);
         if (made.exit != 0)
             throw StartupError(fmt::format("{} {}: {}", script_, fmt::join(words, " "), made.text),
@@ -133,7 +137,8 @@ std::string testbed_obstacle(const std::string& script, const TestbedPlan& plan)
     if (script.empty()) return "there is no deploy/testbed beside this program";
     std::vector<std::string> words = {script,    "--name", plan.name, "up",
                                       "--peers", "2",      "--rate",  "none"};
-    if (plan.cpus) words.insert(words.end(), {"--cpus", fmt::format("{}", *plan.cpus)});
+    if (!plan.cpus.empty())
+        words.insert(words.end(), {"--cpus", fmt::format("{}", plan.cpus.front())});
     const CommandOutput made = run_command(words, command_seconds_max);
     run_command({script, "--name", plan.name, "down"}, command_seconds_max);
     if (made.exit == 0) return "";

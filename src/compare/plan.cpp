@@ -130,6 +130,21 @@ void check_rate(const ConfigValue& value, const std::string& key, const Rate& ra
     }
 }
 
+/// A share of a core for all machines, or a list with one for each.
+std::vector<double> read_cpus(const ConfigValue& value, const Plan& plan) {
+    std::vector<double> cpus;
+    for (const ConfigValue* one : elements(value, "testbed.cpus", "a number or a list of numbers"))
+        cpus.push_back(
+            read_bounded(*one, "testbed.cpus", {.low = 0, .high = 256, .low_open = true}));
+    for (const std::size_t machines : plan.machines) {
+        if (value.kind == ConfigValue::Kind::list && cpus.size() != machines)
+            refuse(value.where, "testbed.cpus",
+                   fmt::format("one number, or one for each of {} machines", machines),
+                   value.description());
+    }
+    return cpus;
+}
+
 /// What a plan leaves out is taken from its cluster file, which says it for one run.
 struct ClusterDefaults {
     double learning_rate = 0;
@@ -298,8 +313,7 @@ void read_testbed(const ConfigValue& tree, Plan& plan) {
             refuse(value->where, "testbed.name", expected, value->description());
     }
     if (const ConfigValue* value = present(*map, "cpus"))
-        plan.testbed.cpus =
-            read_bounded(*value, "testbed.cpus", {.low = 0, .high = 256, .low_open = true});
+        plan.testbed.cpus = read_cpus(*value, plan);
 }
 
 void read_rest(const ConfigValue& tree, Plan& plan) {

@@ -40,7 +40,8 @@ enum class NetworkChoice { automatic, testbed, paced };
 struct TestbedPlan {
     NetworkChoice use = NetworkChoice::automatic;
     std::string name = "compare";
-    std::optional<double> cpus;  ///< share of one core per machine
+    /// Share of one core: of each machine, or one for all; empty: no limit.
+    std::vector<double> cpus;
 };
 
 struct Plan {

@@ -64,7 +64,7 @@ def shaped_network(testbed):
 def goodput(testbed):
     """Plain TCP fills the links, whatever the share of a core that the peers have."""
     check_equal(subprocess.run([*testbed, "up", "--peers", "3", "--rate", f"{RATE_MBIT}mbit",
-                                "--cpus", "0.1"]).returncode, 0, "exit of up")
+                                "--cpus", "0.1,0.1,0.2"]).returncode, 0, "exit of up")
     for words, pattern in (([], "all-to-all"), (["--ring"], "ring")):
         measured = json.loads(subprocess.run([*testbed, "goodput", *words], check=True,
                                              capture_output=True, text=True).stdout)
@@ -77,8 +77,8 @@ def goodput(testbed):
                                       text=True).stdout)["peers"]
     check_equal([(peer["peer"], peer["address"], peer["egress"], peer["ingress"], peer["cpus"],
                   peer["processes"]) for peer in found],
-                [(k, f"10.99.0.{k}", f"{RATE_MBIT}mbit", f"{RATE_MBIT}mbit", 0.1, [])
-                 for k in (1, 2, 3)], "status")
+                [(k, f"10.99.0.{k}", f"{RATE_MBIT}mbit", f"{RATE_MBIT}mbit", cpus, [])
+                 for k, cpus in ((1, 0.1), (2, 0.1), (3, 0.2))], "status")
 
 
 def left_by_a_crash(testbed):
