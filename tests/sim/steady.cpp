@@ -83,7 +83,7 @@ Case fixed(std::size_t peer_count, unsigned partitions, std::size_t block_count,
 
 /// `partitions: auto` on a link that takes `rounds` rounds for the whole vector.
 Case automatic(std::size_t peer_count, double rounds) {
-    const auto least = static_cast<double>(peer_count - 1);
+    const auto least = static_cast<double>(2 * (peer_count - 1));
     Case what{peer_count, 0, 64, 64, 0, ms(3), std::max(least, rounds), 0.15};
     const double vector_bytes =
         static_cast<double>(what.block_count * what.block_elements * sizeof(float));
