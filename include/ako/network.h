@@ -56,8 +56,8 @@ inline std::vector<Range> layer_ranges(const std::vector<Tensor>& tensors) {
 
 /// Called before a layer reads its parameters.
 using AwaitRange = std::function<void(Range)>;
-/// Called when the gradient of so many parameters is finished and they are not read any more in this
-/// round: whoever is called may change them.
+/// Called when the gradient of so many parameters is finished and they are not read any more in
+/// this round: whoever is called may change them.
 using RangeReady = std::function<void(Range)>;
 
 /// A network with all its parameters in one flat vector, first layer first. Holds only scratch
