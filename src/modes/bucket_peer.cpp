@@ -68,8 +68,11 @@ BucketPeer::Begin BucketPeer::begin_round(Time now) {
     if (serves_only()) return {Begin::Kind::stop, ""};
     if (auto why = stop_due()) {
         exchange_the_rest();
-        if (not_finite_.empty() && lockstep() && !settle_all()) return {Begin::Kind::wait, ""};
-        if (not_finite_.empty() && !all_finite(parameters())) not_finite_ = "a parameter";
+        if (lockstep() && not_finite_.empty()) {
+            if (!settle_all()) return {Begin::Kind::wait, ""};
+            // Where a worker may be ahead more is still coming; report() looks there.
+            if (!broken_ && !all_finite(parameters())) not_finite_ = "a parameter";
+        }
         if (!not_finite_.empty()) return {Begin::Kind::numbers, complaint(round_)};
         return {Begin::Kind::stop, *why};
     }
@@ -299,13 +302,15 @@ FinishReport BucketPeer::report(std::span<float> out, Time now) {
         }
     }
     const std::string broken = board_.broken();
-    report.agreed = digest.has_value() && broken.empty() && !timed_out_;
+    const bool finite = all_finite(out);
+    report.agreed = digest.has_value() && broken.empty() && !timed_out_ && finite;
     report.identical &= report.agreed;
     if (digest) report.digest = *digest;
     if (!report.agreed)
         report.why_not = !broken.empty() ? broken
                          : timed_out_ ? std::string("not all peers ended within finish_timeout_s")
-                                      : std::string("no worker ended");
+                         : !finite ? std::string("a parameter is not finite: the training diverged")
+                                   : std::string("no worker ended");
     return report;
 }
 
