@@ -49,6 +49,16 @@ TEST_CASE("--set replaces lists") {
     CHECK(plan.rates[0].text() == "35 Mbit/s");
 }
 
+TEST_CASE("processor time of each machine, or of all") {
+    using Shares = std::vector<double>;
+    CHECK(plan_of("modes: {ako: {}}\n").testbed.cpus == Shares{});
+    CHECK(plan_of("modes: {ako: {}}\ntestbed: {cpus: 0.5}\n").testbed.cpus == Shares{0.5});
+    const std::string four = "modes: {ako: {}}\ntestbed: {cpus: ";
+    CHECK(plan_of(four + "[1, 1, 1, 0.25]}\n").testbed.cpus == Shares{1, 1, 1, 0.25});
+    CHECK(complaint(four + "[1, 1]}\n").find("one for each of 4 machines") != std::string::npos);
+    CHECK(complaint(four + "0}\n").find("testbed.cpus") != std::string::npos);
+}
+
 TEST_CASE("what is wrong with a plan is said with its place") {
     CHECK(complaint("modes: {ako: {}}\nrate_mbit: [2]\n") ==
           "plan.yaml:5:1: unknown key rate_mbit | did you mean rates_mbit?");
@@ -94,8 +104,8 @@ TEST_CASE("cells differ in their folders, and say what they set") {
 
 TEST_CASE("the plans of the repository are ones that every contender can run") {
     for (const char* name :
-         {"compare-example.yaml", "compare-mnist/plan.yaml", "compare-cifar/plan.yaml",
-          "compare-uneven/plan.yaml", "compare-lost-peer/plan.yaml"}) {
+         {"compare-example.yaml", "compare-mnist/plan.yaml", "compare-mnist/headline.yaml",
+          "compare-cifar/plan.yaml", "compare-uneven/plan.yaml", "compare-lost-peer/plan.yaml"}) {
         CAPTURE(name);
         const Plan plan = read_plan(std::string(AKO_SOURCE_DIR "/experiments/") + name, {});
         CHECK_NOTHROW(check_contenders(plan));
