@@ -120,14 +120,20 @@ Rate read_rate(const ConfigValue& value, const std::string& key) {
     return rate;
 }
 
-void check_rate(const ConfigValue& value, const std::string& key, const Rate& rate,
-                const Plan& plan) {
-    if (rate.even()) return;
+/// Refuses a list of `count` that is not as long as there are machines; `what` it should have of
+/// each.
+void check_one_per_machine(const ConfigValue& value, const std::string& key, std::size_t count,
+                           const std::string& what, const Plan& plan) {
     for (const std::size_t machines : plan.machines) {
-        if (rate.mbit.size() != machines)
-            refuse(value.where, key, fmt::format("one rate for each of {} machines", machines),
+        if (count != machines)
+            refuse(value.where, key, fmt::format("{} for each of {} machines", what, machines),
                    value.description());
     }
+}
+
+void check_rate(const ConfigValue& value, const std::string& key, const Rate& rate,
+                const Plan& plan) {
+    if (!rate.even()) check_one_per_machine(value, key, rate.mbit.size(), "one rate", plan);
 }
 
 /// A share of a core for all machines, or a list with one for each.
@@ -136,12 +142,8 @@ std::vector<double> read_cpus(const ConfigValue& value, const Plan& plan) {
     for (const ConfigValue* one : elements(value, "testbed.cpus", "a number or a list of numbers"))
         cpus.push_back(
             read_bounded(*one, "testbed.cpus", {.low = 0, .high = 256, .low_open = true}));
-    for (const std::size_t machines : plan.machines) {
-        if (value.kind == ConfigValue::Kind::list && cpus.size() != machines)
-            refuse(value.where, "testbed.cpus",
-                   fmt::format("one number, or one for each of {} machines", machines),
-                   value.description());
-    }
+    if (value.kind == ConfigValue::Kind::list)
+        check_one_per_machine(value, "testbed.cpus", cpus.size(), "one number, or one", plan);
     return cpus;
 }
 

@@ -11,9 +11,7 @@ Buckets::Buckets(std::vector<Range> layers, std::size_t parameter_count,
     if (layers.empty()) layers.push_back({0, parameter_count});
     const std::size_t elements_split = bucket_bytes_split / sizeof(float);
     for (const Range& run : put_together(layers, bucket_bytes_min / sizeof(float))) {
-        const std::size_t parts = run.count < 2 * elements_split
-                                      ? 1
-                                      : std::max<std::size_t>(1, run.count / elements_split);
+        const std::size_t parts = std::max<std::size_t>(1, run.count / elements_split);
         for (std::size_t part = 0; part < parts; ++part)
             ranges_.push_back(part_of(run, part, parts));
     }

@@ -17,11 +17,10 @@ class Buckets {
     /// Neighbouring layers are put together until they have so many bytes: below it a frame's
     /// header and the calls of the system cost more than the bytes do.
     static constexpr std::size_t bytes_min = std::size_t{64} * 1024;
-
-    Buckets() = default;
-    /// A layer beyond twice so many bytes becomes several buckets, of about so many or more.
+    /// A layer of twice so many bytes or more becomes several buckets, of so many or more each.
     static constexpr std::size_t bytes_split = std::size_t{256} * 1024;
 
+    Buckets() = default;
     /// `layers` are in order and without gaps; a vector that has none counts as one layer.
     Buckets(std::vector<Range> layers, std::size_t parameter_count,
             std::size_t bucket_bytes_min = bytes_min, std::size_t bucket_bytes_split = bytes_split);
