@@ -7,6 +7,10 @@ namespace ako {
 
 namespace {
 
+/// For runs that measure the time of a round alone, which does not depend on it: a short run has
+/// hardly any warm-up, and the rate that suits a whole one may diverge there.
+constexpr double timing_learning_rate = 0.001;
+
 std::vector<Screening> screenings_now(const Plan& plan, const ResultSet& results,
                                       bool out_of_time) {
     std::vector<Screening> all;
@@ -96,8 +100,10 @@ Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& sett
 
 Cell timing_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                  const Rate& rate) {
-    return {candidate, setting,           rate, plan.seeds.front(), plan.composition->epochs,
-            0,         Cell::Part::timing};
+    Cell cell{candidate, setting,           rate, plan.seeds.front(), plan.composition->epochs,
+              0,         Cell::Part::timing};
+    cell.candidate.learning_rate = timing_learning_rate;
+    return cell;
 }
 
 std::vector<Cell> headline_cells(const Plan& plan, const Candidate& candidate,

@@ -12,16 +12,6 @@ namespace {
 /// Beginnings are left out below this: what matters is near the end, and a logarithm has no zero.
 constexpr double accuracy_from = 0.5;
 
-std::vector<const Outcome*> best_at(const std::vector<Outcome>& outcomes, const Setting& setting,
-                                    const Rate& rate) {
-    std::vector<const Outcome*> found;
-    for (const Outcome& outcome : outcomes) {
-        if (outcome.best && outcome.setting == setting && outcome.rate == rate)
-            found.push_back(&outcome);
-    }
-    return found;
-}
-
 /// Which variant it is stands in the table.
 std::string label_of(const Outcome& outcome) {
     return outcome.candidate.contender + (outcome.composed ? " *" : "");
@@ -95,7 +85,7 @@ Chart target_chart(const Plan& plan, const std::vector<Outcome>& outcomes, const
         line.label = contender.name;
         line.colour = colour_of(plan, contender.name);
         for (std::size_t k = 0; k < rates.size(); ++k) {
-            for (const Outcome* outcome : best_at(outcomes, setting, rates[k])) {
+            for (const Outcome* outcome : best_at(outcomes, setting, rates[k], target_index)) {
                 const std::optional<Spread>& seconds = outcome->targets[target_index].seconds;
                 if (outcome->candidate.contender != contender.name || !seconds) continue;
                 line.dashed |= outcome->composed;

@@ -68,7 +68,8 @@ std::string targets_csv(const Plan& plan, const std::vector<Outcome>& outcomes) 
                                                of(reach.seconds, &Spread::high),
                                                of(reach.rounds, &Spread::median)};
             for (const std::string& name : plan.baselines)
-                fields.push_back(field(ratio_to(baseline_of(outcomes, name, outcome), outcome, k)));
+                fields.push_back(
+                    field(ratio_to(baseline_of(outcomes, name, outcome, k), outcome, k)));
             text += place_of(outcome) + tail(fields);
         }
     }

@@ -60,11 +60,13 @@ void mark_best(std::vector<Outcome>& outcomes, std::size_t first,
                const std::vector<double>& targets) {
     std::vector<SeedCurves> curves;
     for (std::size_t k = first; k < outcomes.size(); ++k) curves.push_back(outcomes[k].curves());
-    if (!curves.empty()) outcomes[first + ranking(curves, targets).front()].best = true;
-}
-
-bool same_place(const Outcome& left, const Outcome& right) {
-    return left.setting == right.setting && left.rate == right.rate;
+    if (curves.empty()) return;
+    outcomes[first + ranking(curves, targets).front()].best = true;
+    for (std::size_t target = 0; target < targets.size(); ++target) {
+        const std::size_t best = ranking(curves, {targets[target]}).front();
+        for (std::size_t k = 0; k < curves.size(); ++k)
+            outcomes[first + k].best_for.push_back(k == best);
+    }
 }
 
 }  // namespace
@@ -124,6 +126,7 @@ std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultS
             const CellResult* rounds =
                 results.find(full_cell(plan, candidate, setting, fastest_rate(plan), seed));
             if (whole == nullptr || timing == nullptr || rounds == nullptr) continue;
+            if (timing->failed || timing->round_seconds() <= 0) continue;
             const AccuracyCurve composed =
                 rounds->curve.with_round_seconds(timing->round_seconds());
             for (const double target : plan.target_accuracy) {
@@ -146,20 +149,26 @@ std::vector<FailedCell> failed_cells(const ResultSet& results) {
     return failed;
 }
 
-const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::string& baseline,
-                           const Outcome& here) {
+std::vector<const Outcome*> best_at(const std::vector<Outcome>& outcomes, const Setting& setting,
+                                    const Rate& rate, std::optional<std::size_t> target_index) {
     std::vector<const Outcome*> found;
     for (const Outcome& outcome : outcomes) {
-        const bool named =
-            outcome.candidate.contender == baseline || outcome.candidate.mode == baseline;
-        if (named && outcome.best && same_place(outcome, here)) found.push_back(&outcome);
+        const bool best = target_index ? outcome.best_for[*target_index] : outcome.best;
+        if (best && outcome.setting == setting && outcome.rate == rate) found.push_back(&outcome);
     }
+    return found;
+}
+
+const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::string& baseline,
+                           const Outcome& here, std::size_t target_index) {
+    std::vector<const Outcome*> found = best_at(outcomes, here.setting, here.rate, target_index);
+    std::erase_if(found, [&](const Outcome* outcome) {
+        return outcome->candidate.contender != baseline && outcome->candidate.mode != baseline;
+    });
     if (found.empty()) return nullptr;
     std::vector<SeedCurves> curves;
-    std::vector<double> targets;
     for (const Outcome* outcome : found) curves.push_back(outcome->curves());
-    for (const TargetReach& reach : here.targets) targets.push_back(reach.target);
-    return found[ranking(curves, targets).front()];
+    return found[ranking(curves, {here.targets[target_index].target}).front()];
 }
 
 std::optional<double> ratio_to(const Outcome* baseline, const Outcome& outcome,

@@ -20,9 +20,10 @@ struct Outcome {
     Candidate candidate;
     Setting setting;
     Rate rate;
-    bool best = false;  ///< of this contender's finalists, here
-    bool composed =
-        false;  ///< its times are rounds of another rate times the round time of this one
+    bool best = false;           ///< of this contender's finalists, here
+    std::vector<bool> best_for;  ///< the same for each of the plan's targets by itself
+    /// Its times are rounds of another rate times the round time of this one.
+    bool composed = false;
     std::vector<SeedCurve> seeds;
     std::vector<TargetReach> targets;         ///< one for each of the plan's
     std::optional<Spread> accuracy;           ///< the highest of each seed
@@ -56,9 +57,15 @@ std::vector<Outcome> outcomes_of(const Plan& plan, const ResultSet& results);
 std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultSet& results);
 std::vector<FailedCell> failed_cells(const ResultSet& results);
 
-/// The best outcome that a baseline (a contender's name or a mode) has here; nullptr if none.
+/// The best outcome of each contender at one place, in the plan's order: for one target by itself,
+/// or, without one, over all targets.
+std::vector<const Outcome*> best_at(const std::vector<Outcome>& outcomes, const Setting& setting,
+                                    const Rate& rate,
+                                    std::optional<std::size_t> target_index = std::nullopt);
+
+/// Who of a baseline (a contender's name or a mode) comes first to a target here; nullptr if none.
 const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::string& baseline,
-                           const Outcome& here);
+                           const Outcome& here, std::size_t target_index);
 /// How many times as long as the baseline this one takes to the target; nullopt if one of them
 /// never reaches it.
 std::optional<double> ratio_to(const Outcome* baseline, const Outcome& outcome,

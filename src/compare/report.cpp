@@ -122,9 +122,9 @@ std::string screening(const Material& material) {
     } else {
         text += paragraph(fmt::format(
             "Successive halving at {} with seed {}: all candidates ran {:g} epochs, the better "
-            "half "
-            "twice as many, and so on, until {} of each mode were left; at most {:g} minutes in "
-            "all. Better is who reaches the higher target, of those who reaches it earlier; where "
+            "half twice as many, and so on, until {} of each mode were left, for each target by "
+            "itself and for all together; at most {:g} minutes in all. Better is who reaches the "
+            "higher target, of those who reaches it earlier; where "
             "none is reached, who is more accurate at the moment at which the first of them ends.",
             plan.screening->rate.text(), plan.seeds.front(), plan.screening->epochs,
             plan.screening->finalists, plan.screening->minutes_max));
@@ -155,8 +155,8 @@ std::string rules(const Material& material) {
         "All modes start from equal parameters: they come from the seed alone.",
         "Test accuracy is measured the same way for all, on snapshots that are evaluated after the "
         "run, so that nobody computes less because it evaluates. A time to a target is "
-        "interpolated "
-        "between two snapshots.",
+        "interpolated between two snapshots. A snapshot is what a peer has agreed on with the "
+        "others at that moment: Ako's anchor, local SGD's newest average.",
         "Figures are medians over seeds, with their range. A seed that failed or never reached the "
         "target counts as later than all others.",
         fmt::format("Network: {}.", material.network)};
@@ -169,9 +169,9 @@ std::string rules(const Material& material) {
         list.push_back(
             "Synchronous modes (ring, BSP parameter server, local SGD) take the same rounds to a "
             "target at every rate. Where there are several rates they ran to the end at the "
-            "fastest "
-            "one, and figures marked * are those rounds times the time of a round, measured at the "
-            "rate in a shorter run.");
+            "fastest one, and figures marked * are those rounds times the time of a round, "
+            "measured "
+            "at the rate in a shorter run, in which the last exchange is not waited for.");
     std::string text = "<h2 id=\"rules\">Rules</h2>\n<ul>\n";
     for (const std::string& rule : list) text += fmt::format("<li>{}</li>\n", html_text(rule));
     text += "</ul>\n";

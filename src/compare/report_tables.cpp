@@ -28,26 +28,6 @@ HtmlCell contender_cell(const Plan& plan, const std::string& contender) {
     return cell;
 }
 
-const Outcome* best_of(const std::vector<Outcome>& outcomes, const std::string& contender,
-                       const Setting& setting, const Rate& rate) {
-    for (const Outcome& outcome : outcomes) {
-        if (outcome.best && outcome.candidate.contender == contender &&
-            outcome.setting == setting && outcome.rate == rate)
-            return &outcome;
-    }
-    return nullptr;
-}
-
-std::vector<const Outcome*> best_at(const Plan& plan, const std::vector<Outcome>& outcomes,
-                                    const Setting& setting, const Rate& rate) {
-    std::vector<const Outcome*> found;
-    for (const Contender& contender : plan.modes) {
-        const Outcome* outcome = best_of(outcomes, contender.name, setting, rate);
-        if (outcome != nullptr) found.push_back(outcome);
-    }
-    return found;
-}
-
 std::string composed_mark(const Outcome& outcome) { return outcome.composed ? " *" : ""; }
 
 HtmlCell ratio_cell(const std::optional<double>& ratio, bool itself) {
@@ -131,9 +111,10 @@ std::string glance_table(const Plan& plan, const std::vector<Outcome>& outcomes,
     for (const Contender& contender : plan.modes) {
         std::vector<HtmlCell> row = {contender_cell(plan, contender.name)};
         for (const Rate& rate : plan.rates) {
-            const Outcome* outcome = best_of(outcomes, contender.name, setting, rate);
+            const Outcome* outcome = nullptr;
             double shortest = 0;
-            for (const Outcome* other : best_at(plan, outcomes, setting, rate)) {
+            for (const Outcome* other : best_at(outcomes, setting, rate, target_index)) {
+                if (other->candidate.contender == contender.name) outcome = other;
                 const std::optional<Spread>& seconds = other->targets[target_index].seconds;
                 if (seconds && (shortest == 0 || seconds->median < shortest))
                     shortest = seconds->median;
@@ -165,7 +146,7 @@ std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
     for (const char* head : {"rounds", "best accuracy"}) heads.emplace_back(head);
     std::vector<std::vector<HtmlCell>> rows;
     for (const Rate& rate : plan.rates) {
-        const std::vector<const Outcome*> here = best_at(plan, outcomes, setting, rate);
+        const std::vector<const Outcome*> here = best_at(outcomes, setting, rate, target_index);
         for (std::size_t k = 0; k < here.size(); ++k) {
             const Outcome& outcome = *here[k];
             const TargetReach& reach = outcome.targets[target_index];
@@ -176,7 +157,7 @@ std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
             row.push_back(number_cell(fmt::format("{}", outcome.candidate.learning_rate)));
             row.push_back(number_cell(reach_text(reach) + composed_mark(outcome)));
             for (const std::string& name : baselines) {
-                const Outcome* baseline = baseline_of(outcomes, name, outcome);
+                const Outcome* baseline = baseline_of(outcomes, name, outcome, target_index);
                 row.push_back(ratio_cell(ratio_to(baseline, outcome, target_index),
                                          baseline == &outcome && reach.seconds.has_value()));
             }
@@ -209,11 +190,12 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
                                             "round ms: 10 / 50 / 90 / 99 %"};
     std::vector<std::vector<HtmlCell>> rows;
     for (const Rate& rate : plan.rates) {
-        const std::vector<const Outcome*> here = best_at(plan, outcomes, setting, rate);
+        const std::vector<const Outcome*> here = best_at(outcomes, setting, rate);
         for (std::size_t k = 0; k < here.size(); ++k) {
             std::vector<HtmlCell> row;
             add_rate(row, rate, k, here.size());
             row.push_back(contender_cell(plan, here[k]->candidate.contender));
+            row.back().html += composed_mark(*here[k]);
             for (HtmlCell& cell : figures_of(*here[k])) row.push_back(std::move(cell));
             rows.push_back(std::move(row));
         }
@@ -221,7 +203,8 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
     return html_table(
         "Images are of all peers together; the rest is of one peer, in the mean. P is the observed "
         "number of rounds in which one cycle over the parameters is sent; staleness is in rounds. "
-        "Medians over seeds.",
+        "Medians over seeds; where marked *, of one run of the first seed that measured the round "
+        "time alone.",
         heads, rows);
 }
 

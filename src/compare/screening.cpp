@@ -39,10 +39,29 @@ std::vector<std::size_t> ranked(const std::vector<ScreeningRow>& rows,
     return order;
 }
 
-void decide(Screening& screening, const std::vector<std::size_t>& order, std::size_t finalists) {
+/// Of these places, best first, those that are among the first `count` over all targets or for one
+/// of them by itself: who comes first to the lower target need not be who comes to the higher one.
+std::vector<std::size_t> better_ones(const std::vector<ScreeningRow>& rows,
+                                     const std::vector<std::size_t>& places, std::size_t rung,
+                                     const std::vector<double>& targets, std::size_t count) {
+    const auto first = [&](const std::vector<double>& by) {
+        std::vector<std::size_t> order = ranked(rows, places, rung, by);
+        order.resize(std::min(count, order.size()));
+        return order;
+    };
+    std::vector<std::size_t> kept = first(targets);
+    for (const double target : targets) {
+        for (const std::size_t place : first({target})) {
+            if (std::find(kept.begin(), kept.end(), place) == kept.end()) kept.push_back(place);
+        }
+    }
+    return kept;
+}
+
+void decide(Screening& screening, const std::vector<std::size_t>& chosen) {
     screening.next.clear();
-    for (std::size_t k = 0; k < std::min(finalists, order.size()); ++k) {
-        ScreeningRow& row = screening.rows[order[k]];
+    for (const std::size_t place : chosen) {
+        ScreeningRow& row = screening.rows[place];
         row.finalist = true;
         screening.finalists.push_back(row.candidate);
     }
@@ -86,20 +105,23 @@ Screening screen(const Plan& plan, const Contender& contender, const Setting& se
             screening.seconds += result->seconds;
         }
         if (!screening.next.empty() && !out_of_time) return screening;
-        const std::vector<std::size_t> order =
-            ranked(screening.rows, left, rung, plan.target_accuracy);
+        const auto better = [&](std::size_t count) {
+            return better_ones(screening.rows, left, rung, plan.target_accuracy, count);
+        };
         if (!screening.next.empty()) {
             // A rung that is not whole decides only if it is the first: else those who happened to
             // run would win over those who did not. `left` is in the order of the rung before.
             screening.cut_off = true;
-            decide(screening, rung == 1 ? order : left, finalists);
-            return screening;
+            if (rung == 1)
+                left = better(finalists);
+            else
+                left.resize(std::min(left.size(), finalists));
+            break;
         }
-        const std::size_t half = last ? finalists : std::max(finalists, (left.size() + 1) / 2);
-        left.assign(order.begin(),
-                    order.begin() + static_cast<std::ptrdiff_t>(std::min(half, order.size())));
+        left = better(last ? finalists : std::max(finalists, (left.size() + 1) / 2));
+        if (last) break;
     }
-    decide(screening, left, finalists);
+    decide(screening, left);
     return screening;
 }
 

@@ -100,11 +100,58 @@ TEST_CASE("synchronous modes are composed of rounds and round time, and checked 
         REQUIRE(outcome.targets[0].seconds);
         const double round_seconds = outcome.rate.of(0) ? 100 / *outcome.rate.of(0) : 0.5;
         CHECK(outcome.targets[0].seconds->median == doctest::Approx(0.9 * 1020 * round_seconds));
-        CHECK(*ratio_to(baseline_of(outcomes, "ring", outcome), outcome, 0) == doctest::Approx(1));
+        CHECK(*ratio_to(baseline_of(outcomes, "ring", outcome, 0), outcome, 0) ==
+              doctest::Approx(1));
     }
     const std::vector<CompositionCheck> checks = composition_checks(plan, results);
     REQUIRE(checks.size() == 1);
     CHECK(checks[0].composed_seconds == doctest::Approx(checks[0].measured_seconds));
+}
+
+TEST_CASE("who comes first to the lower target goes on beside who comes to the higher one") {
+    const Plan plan = plan_of(
+        "target_accuracy: [0.5, 0.95]\nlearning_rates: [0.01, 0.02, 0.04]\nmodes: {ring: {}}\n"
+        "screening: {epochs: 8}\n");
+    std::vector<Cell> made;
+    // 0.02 is quick to 80 % and stays there, 0.01 slow to 100 %, 0.04 slower still.
+    const auto run = [](const Cell& cell) {
+        const double learning_rate = cell.candidate.learning_rate;
+        CellResult result = straight_run(100, learning_rate == 0.02 ? 1 : 100 * learning_rate);
+        if (learning_rate == 0.02) {
+            for (RunPoint& point : result.curve.points)
+                point.accuracy = std::min(0.8, 4 * point.accuracy);
+        } else {
+            for (RunPoint& point : result.curve.points) point.seconds *= 2;
+        }
+        return result;
+    };
+    const ResultSet results = run_all(plan, run, made);
+    REQUIRE(screenings(plan, results).size() == 1);
+    const std::vector<Candidate> finalists = screenings(plan, results)[0].finalists;
+    REQUIRE(finalists.size() == 2);
+    CHECK(finalists[0].learning_rate == 0.01);
+    CHECK(finalists[1].learning_rate == 0.02);
+    const std::vector<Outcome> outcomes = outcomes_of(plan, results);
+    REQUIRE(outcomes.size() == 2);
+    for (const Outcome& outcome : outcomes) {
+        const bool quick = outcome.candidate.learning_rate == 0.02;
+        CHECK(outcome.best == !quick);
+        CHECK(outcome.best_for == std::vector<bool>{quick, !quick});
+        CHECK(baseline_of(outcomes, "ring", outcome, 0)->candidate.learning_rate == 0.02);
+        CHECK(baseline_of(outcomes, "ring", outcome, 1)->candidate.learning_rate == 0.01);
+    }
+}
+
+TEST_CASE("rounds are timed at a learning rate that no short run diverges at") {
+    const Plan plan = plan_of(
+        "target_accuracy: 0.9\nrates_mbit: [20, 50]\nlearning_rates: 0.1\nmodes: {ring: {}}\n"
+        "composition: {epochs: 1}\n");
+    std::vector<Cell> made;
+    run_all(
+        plan, [](const Cell&) { return straight_run(100, 1); }, made);
+    for (const Cell& cell : made)
+        CHECK((cell.candidate.learning_rate < 0.01) == (cell.part == Cell::Part::timing));
+    CHECK(count_of(made, Cell::Part::timing) == 1);
 }
 
 TEST_CASE("without screening everything runs, and the best at each rate is marked") {
