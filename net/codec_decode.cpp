@@ -219,6 +219,12 @@ Header get(wire::Chunk::Reader in) {
                  in.getRoundsTotal()};
 }
 
+Header get(wire::Bye::Reader in) {
+    Bye bye{in.getFinalRound()};
+    if (in.getGone() != 0) bye.gone = peer(in.getGone() - 1, "gone");
+    return bye;
+}
+
 Header get(wire::Header::Reader in) {
     switch (in.which()) {
         case wire::Header::HELLO:
@@ -250,7 +256,7 @@ Header get(wire::Header::Reader in) {
             return Accepted{get(accepted.getBallot(), "ballot"), get(accepted.getCut(), "cut")};
         }
         case wire::Header::BYE:
-            return Bye{in.getBye().getFinalRound()};
+            return get(in.getBye());
         case wire::Header::CHUNK:
             return get(in.getChunk());
     }

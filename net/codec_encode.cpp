@@ -167,7 +167,9 @@ void put(wire::Header::Builder header, const Accepted& accepted) {
 }
 
 void put(wire::Header::Builder header, const Bye& bye) {
-    header.initBye().setFinalRound(bye.final_round);
+    auto out = header.initBye();
+    out.setFinalRound(bye.final_round);
+    out.setGone(bye.gone ? *bye.gone + 1 : 0);
 }
 
 void put(wire::Header::Builder header, const Chunk& chunk) {

@@ -189,6 +189,7 @@ struct Accepted {
 # "I leave on purpose after this round": left, not lost.
 struct Bye {
   finalRound @0 :UInt64;
+  gone @1 :UInt32;            # 1 + the peer whose loss is the reason; 0 = no such reason
 }
 
 # "These elements of the flat vector belong to exchange number `exchange`": what all modes but `ako`

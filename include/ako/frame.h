@@ -16,7 +16,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -198,6 +198,7 @@ struct Accepted {
 /// "I leave on purpose": left, not lost.
 struct Bye {
     Round final_round = 0;
+    std::optional<PeerIndex> gone{};  ///< whose loss is the reason, in modes that cannot go on
     bool operator==(const Bye&) const = default;
 };
 

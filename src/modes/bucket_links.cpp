@@ -33,7 +33,7 @@ std::optional<OutFrame> BucketLinks::next(PeerIndex peer, std::size_t payload_by
         return frame;
     }
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
-    return OutFrame{Bye{status_.final_round.value_or(0)}, {}, {}};
+    return OutFrame{Bye{status_.final_round.value_or(0), broken_by_}, {}, {}};
 }
 
 void BucketLinks::poll(Time now) {
@@ -69,7 +69,11 @@ std::optional<std::string> BucketLinks::refuse(PeerIndex peer, const Header& hea
         return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
                std::to_string(links_.size());
     }
-    if (std::holds_alternative<Bye>(header)) return std::nullopt;
+    if (const auto* bye = std::get_if<Bye>(&header)) {
+        if (!bye->gone || *bye->gone < links_.size()) return std::nullopt;
+        return "Bye because of peer " + std::to_string(*bye->gone) + " in a cluster of " +
+               std::to_string(links_.size());
+    }
     return std::string("a ") + header_name(header) + ", which only the mode ako sends";
 }
 
@@ -97,7 +101,11 @@ void BucketLinks::arrived(PeerIndex peer, Header header, Destination destination
     }
     link.left = true;
     board_.set_presence(peer, Presence::left);
-    part(peer, "it left the training");
+    // Who leaves because of another may be heard of before that one's own session has ended.
+    const std::optional<PeerIndex> gone = std::get<Bye>(header).gone;
+    if (gone && *gone != settings_.self && *gone != peer) part(*gone, "so says peer " + name(peer));
+    part(peer,
+         gone == settings_.self ? "it left, for it had lost this peer" : "it left the training");
 }
 
 void BucketLinks::abandoned(PeerIndex, Destination) {}
@@ -124,14 +132,14 @@ void BucketLinks::session_down(PeerIndex peer, const std::string& why) {
     if (link.left || closing_) return;
     board_.set_presence(peer, Presence::down);
     // When the run is over for one reason, everybody leaves.
-    if (!broken_) settings_.log("peer " + name(peer) + ": session ended: " + why);
+    if (!broken_by_) settings_.log("peer " + name(peer) + ": session ended: " + why);
     if (link.met || (started_ && protocol_.partner(peer))) part(peer, "its session ended: " + why);
 }
 
 void BucketLinks::peer_lost(PeerIndex peer, const std::string& why) {
     if (closing_) return;
     board_.set_presence(peer, Presence::lost);
-    if (!broken_) settings_.log("peer " + name(peer) + " is lost: " + why);
+    if (!broken_by_) settings_.log("peer " + name(peer) + " is lost: " + why);
     if (started_) part(peer, why);
 }
 
@@ -141,7 +149,7 @@ void BucketLinks::part(PeerIndex peer, const std::string& why) {
     protocol_.gone(peer);
     // One whose parameters are final is not needed any more.
     if (closing_ || link.done || !protocol_.needs(peer)) return;
-    broken_ = true;
+    if (!broken_by_) broken_by_ = peer;
     board_.break_off("peer " + name(peer) +
                      " is gone, and this mode cannot go on without it: " + why);
 }

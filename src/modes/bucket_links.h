@@ -4,6 +4,7 @@
 // where the protocol needs it. Network thread only. Speaks to the compute half through the board.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,7 @@ class BucketLinks final : public FrameSource, public FrameSink {
     bool started_ = false;
     bool finished_ = false;  ///< this peer's last round is made
     bool closing_ = false;
-    bool broken_ = false;  ///< somebody who is needed is gone
+    std::optional<PeerIndex> broken_by_;  ///< who is needed and gone, the first known of
 };
 
 }  // namespace ako

@@ -41,7 +41,7 @@ class RandomHeaders {
             case 11:
                 return Accepted{ballot(), ballot()};
             case 12:
-                return Bye{u64()};
+                return below(2) == 0 ? Bye{u64()} : Bye{u64(), peer()};
             default:
                 return Chunk{static_cast<ChunkKind>(below(5)),
                              static_cast<StopReason>(below(4)),
