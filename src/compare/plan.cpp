@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 /// A comparison of more than this many values of one kind runs for years.
 constexpr std::size_t list_length_max = 64;
+/// As deploy/testbed: the system takes no quota below 1 ms, and the period is 10 ms.
+constexpr double cpus_min = 0.1;
 constexpr const char* example = "experiments/compare-mnist/plan.yaml";
 
 const std::vector<std::string> top_keys = {
@@ -140,8 +142,7 @@ void check_rate(const ConfigValue& value, const std::string& key, const Rate& ra
 std::vector<double> read_cpus(const ConfigValue& value, const Plan& plan) {
     std::vector<double> cpus;
     for (const ConfigValue* one : elements(value, "testbed.cpus", "a number or a list of numbers"))
-        cpus.push_back(
-            read_bounded(*one, "testbed.cpus", {.low = 0, .high = 256, .low_open = true}));
+        cpus.push_back(read_bounded(*one, "testbed.cpus", {.low = cpus_min, .high = 256}));
     if (value.kind == ConfigValue::Kind::list)
         check_one_per_machine(value, "testbed.cpus", cpus.size(), "one number, or one", plan);
     return cpus;

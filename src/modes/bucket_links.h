@@ -23,7 +23,8 @@ class BucketLinks final : public FrameSource, public FrameSink {
                 Transport& transport, const Clock& clock);
 
     std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
-    /// Everything in a queue is due in this round, so nothing is gained by choosing late.
+    /// All that is queued is due in this round, so choosing late matters less than that the link
+    /// does not run dry while this peer is off the processor for some milliseconds.
     double unsent_payloads() const override { return 2; }
 
     std::optional<std::string> refuse(PeerIndex peer, const Header& header,

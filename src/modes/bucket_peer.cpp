@@ -184,7 +184,8 @@ void BucketPeer::exchange_the_rest() {
     wish_of_round_ = wish_;
     ++exchange_;
     exchanged_round_ = round_;
-    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) give(bucket);
+    for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket)
+        give(bucket);
 }
 
 Result<void> BucketPeer::end_round(std::span<const float> gradient, const RoundResult& result) {

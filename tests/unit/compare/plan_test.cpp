@@ -56,7 +56,7 @@ TEST_CASE("processor time of each machine, or of all") {
     const std::string four = "modes: {ako: {}}\ntestbed: {cpus: ";
     CHECK(plan_of(four + "[1, 1, 1, 0.25]}\n").testbed.cpus == Shares{1, 1, 1, 0.25});
     CHECK(complaint(four + "[1, 1]}\n").find("one for each of 4 machines") != std::string::npos);
-    CHECK(complaint(four + "0}\n").find("testbed.cpus") != std::string::npos);
+    CHECK(complaint(four + "0.05}\n").find("testbed.cpus") != std::string::npos);
 }
 
 TEST_CASE("what is wrong with a plan is said with its place") {

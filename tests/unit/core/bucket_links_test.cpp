@@ -1,0 +1,102 @@
+// The network half of the modes that exchange buckets, without a network: who is named when a peer
+// that is needed is gone.
+#include "src/modes/bucket_links.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <vector>
+
+#include "src/modes/bucket_exchange.h"
+
+using namespace ako;
+
+namespace {
+
+class NoTransport final : public Transport {
+  public:
+    void start(FrameSource&, FrameSink&) override {}
+    void notify() override {}
+    void wake(PeerIndex) override {}
+    void resume(PeerIndex) override {}
+    void copy_aside(PeerIndex) override {}
+    std::vector<LinkCounters> counters() const override { return {}; }
+    void stop(Time) override {}
+};
+
+/// Peer b of a ring of a, b, c and d, in training.
+struct Bench {
+    Bench() : settings(make_settings()) {
+        protocol = make_protocol(settings, buckets, initial, board, transport);
+        links = std::make_unique<BucketLinks>(settings, board, *protocol, transport, clock);
+        for (const PeerIndex peer : {0, 2, 3}) links->session_up(peer, Hello{});
+        board.start();
+        links->poll(clock.now());
+    }
+    static ModeSettings make_settings() {
+        ModeSettings settings;
+        settings.self = 1;
+        settings.peer_names = {"a", "b", "c", "d"};
+        settings.exchange.mode = Mode::ring;
+        settings.log = [](const std::string&) {};
+        return settings;
+    }
+    /// What goes to this peer last.
+    Bye goodbye(PeerIndex peer) {
+        board.close();
+        links->poll(clock.now());
+        while (const auto frame = links->next(peer, 1 << 20)) {
+            if (const auto* bye = std::get_if<Bye>(&frame->header)) return *bye;
+        }
+        FAIL("no goodbye");
+        return {};
+    }
+
+    const ModeSettings settings;
+    const Buckets buckets{{}, 120};
+    const std::vector<float> initial = std::vector<float>(120);
+    SteadyClock clock;
+    NoTransport transport;
+    BucketBoard board{1, 4};
+    std::unique_ptr<BucketProtocol> protocol;
+    std::unique_ptr<BucketLinks> links;
+};
+
+bool names(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a peer whose session ends is named, here and in the goodbye to the others") {
+    Bench bench;
+    CHECK(bench.board.broken().empty());
+    bench.links->session_down(2, "closed by the peer");
+    CHECK(names(bench.board.broken(), "peer c is gone"));
+    CHECK(names(bench.board.broken(), "closed by the peer"));
+    CHECK(bench.goodbye(0).gone == PeerIndex{2});
+}
+
+TEST_CASE("who leaves because of another is not taken for the one that is gone") {
+    Bench bench;
+    bench.links->arrived(3, Bye{7, PeerIndex{2}}, {}, {});
+    CHECK(names(bench.board.broken(), "peer c is gone"));
+    CHECK(names(bench.board.broken(), "so says peer d"));
+    CHECK(bench.goodbye(0).gone == PeerIndex{2});
+}
+
+TEST_CASE("who leaves for no such reason, or because it lost this peer, is named itself") {
+    for (const std::optional<PeerIndex> gone : {std::optional<PeerIndex>(), {PeerIndex{1}}}) {
+        Bench bench;
+        bench.links->arrived(3, Bye{7, gone}, {}, {});
+        CHECK(names(bench.board.broken(), "peer d is gone"));
+        CHECK(names(bench.board.broken(), "it had lost this peer") == gone.has_value());
+        CHECK(bench.goodbye(0).gone == PeerIndex{3});
+    }
+}
+
+TEST_CASE("a goodbye names a peer of the cluster") {
+    Bench bench;
+    CHECK(!bench.links->refuse(3, Bye{7, PeerIndex{3}}, 0));
+    CHECK(names(bench.links->refuse(3, Bye{7, PeerIndex{4}}, 0).value_or(""), "cluster of 4"));
+}
