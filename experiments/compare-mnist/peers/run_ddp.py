@@ -61,7 +61,15 @@ def evaluate(python, folder):
 
 
 def seconds_to(points, target):
-    return next((point["seconds"] for point in points if point["accuracy"] >= target), None)
+    """Interpolated between two marks, as `ako compare` does; None if it is never reached."""
+    for before, point in zip([None, *points], points):
+        if point["accuracy"] < target:
+            continue
+        if before is None:
+            return point["seconds"]
+        share = (target - before["accuracy"]) / (point["accuracy"] - before["accuracy"])
+        return before["seconds"] + share * (point["seconds"] - before["seconds"])
+    return None
 
 
 def main():
