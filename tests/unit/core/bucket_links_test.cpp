@@ -8,21 +8,11 @@
 #include <vector>
 
 #include "src/modes/bucket_exchange.h"
+#include "tests/unit/core/no_transport.h"
 
 using namespace ako;
 
 namespace {
-
-class NoTransport final : public Transport {
-  public:
-    void start(FrameSource&, FrameSink&) override {}
-    void notify() override {}
-    void wake(PeerIndex) override {}
-    void resume(PeerIndex) override {}
-    void copy_aside(PeerIndex) override {}
-    std::vector<LinkCounters> counters() const override { return {}; }
-    void stop(Time) override {}
-};
 
 /// Peer b of a ring of a, b, c and d, in training.
 struct Bench {
@@ -56,7 +46,7 @@ struct Bench {
     const Buckets buckets{{}, 120};
     const std::vector<float> initial = std::vector<float>(120);
     SteadyClock clock;
-    NoTransport transport;
+    test::NoTransport transport;
     BucketBoard board{1, 4};
     std::unique_ptr<BucketProtocol> protocol;
     std::unique_ptr<BucketLinks> links;

@@ -7,21 +7,11 @@
 
 #include "src/modes/bucket_exchange.h"
 #include "src/modes/bucket_links.h"
+#include "tests/unit/core/no_transport.h"
 
 using namespace ako;
 
 namespace {
-
-class NoTransport final : public Transport {
-  public:
-    void start(FrameSource&, FrameSink&) override {}
-    void notify() override {}
-    void wake(PeerIndex) override {}
-    void resume(PeerIndex) override {}
-    void copy_aside(PeerIndex) override {}
-    std::vector<LinkCounters> counters() const override { return {}; }
-    void stop(Time) override {}
-};
 
 /// Peer 1 of three, 4 x 30 elements.
 struct Bench {
@@ -58,7 +48,7 @@ struct Bench {
     const Buckets buckets;
     const std::vector<float> initial;
     SteadyClock clock;
-    NoTransport transport;
+    test::NoTransport transport;
     BucketBoard board;
     std::unique_ptr<BucketProtocol> protocol;
     BucketLinks links;
