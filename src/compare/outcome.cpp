@@ -17,7 +17,14 @@ void add_measured(const Plan& plan, const ResultSet& results, Outcome& outcome) 
     }
 }
 
-/// The rounds of the full runs at the fastest rate, with the time that a round takes here.
+/// The rounds of a full run at the fastest rate, with the time that a round takes where `timing`
+/// was made; empty if one of them failed.
+AccuracyCurve composed_curve(const CellResult& full, const CellResult& timing) {
+    const double round_seconds = timing.round_seconds();
+    if (full.failed || timing.failed || round_seconds <= 0) return {};
+    return full.curve.with_round_seconds(round_seconds);
+}
+
 void add_composed(const Plan& plan, const ResultSet& results, Outcome& outcome) {
     const CellResult* timing =
         results.find(timing_cell(plan, outcome.candidate, outcome.setting, outcome.rate));
@@ -28,10 +35,7 @@ void add_composed(const Plan& plan, const ResultSet& results, Outcome& outcome) 
         const CellResult* full = results.find(
             full_cell(plan, outcome.candidate, outcome.setting, fastest_rate(plan), seed));
         if (full == nullptr) continue;
-        const double round_seconds = timing->round_seconds();
-        const bool failed = full->failed || timing->failed || round_seconds <= 0;
-        outcome.seeds.push_back(
-            {seed, failed ? AccuracyCurve{} : full->curve.with_round_seconds(round_seconds)});
+        outcome.seeds.push_back({seed, composed_curve(*full, *timing)});
     }
 }
 
@@ -126,9 +130,7 @@ std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultS
             const CellResult* rounds =
                 results.find(full_cell(plan, candidate, setting, fastest_rate(plan), seed));
             if (whole == nullptr || timing == nullptr || rounds == nullptr) continue;
-            if (timing->failed || timing->round_seconds() <= 0) continue;
-            const AccuracyCurve composed =
-                rounds->curve.with_round_seconds(timing->round_seconds());
+            const AccuracyCurve composed = composed_curve(*rounds, *timing);
             for (const double target : plan.target_accuracy) {
                 const std::optional<Reach> there = whole->curve.reach(target);
                 const std::optional<Reach> thought = composed.reach(target);

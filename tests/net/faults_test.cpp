@@ -1,6 +1,7 @@
 // What a peer may do wrong, from malformed bytes to silence, and what the transport makes of it.
 #include <doctest/doctest.h>
 
+#include "tests/contains.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
@@ -8,6 +9,7 @@ namespace ako {
 namespace {
 
 using namespace std::chrono_literals;
+using test::contains;
 using test::FakePeer;
 using test::make_settings;
 using test::Pair;
@@ -31,11 +33,6 @@ std::string reason_after(FakePeer& peer, Misbehave misbehave) {
     misbehave(raw);
     REQUIRE(peer.wait([&] { return peer.downs.size() == downs + 1; }));
     return peer.seen().downs.back().second;
-}
-
-bool contains(const std::string& text, const char* part) {
-    INFO(text);
-    return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("malformed frames end the session with the reason, and the next one is served") {

@@ -9,8 +9,10 @@
 #include <fstream>
 
 #include "ako/error.h"
+#include "tests/contains.h"
 
 using namespace ako;
+using ako::test::contains;
 
 namespace {
 
@@ -45,10 +47,6 @@ std::string complaint(const std::string& path) {
     return "";
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a key is what stands in the file, without what editors add at its end") {
@@ -70,14 +68,14 @@ TEST_CASE("what is no key is refused with the remedy, and never shown") {
     const std::string missing = complaint(folder.path("none.key"));
     CHECK(missing.starts_with("cluster_key_file: " + folder.path("none.key") +
                               ": cannot be read: No such file"));
-    CHECK(has(missing, "openssl rand -hex 32 > " + folder.path("none.key")));
-    CHECK(has(complaint(folder.path(".")), "this is no file"));
+    CHECK(contains(missing, "openssl rand -hex 32 > " + folder.path("none.key")));
+    CHECK(contains(complaint(folder.path(".")), "this is no file"));
     REQUIRE(mkfifo(folder.path("pipe").c_str(), 0600) == 0);
-    CHECK(has(complaint(folder.path("pipe")), "this is no file"));
-    CHECK(has(complaint(folder.write("")), "0 bytes are too few for a key, 16 at least"));
-    CHECK(has(complaint(folder.write("0123456789abcde\n\n\n")), "15 bytes are too few"));
-    CHECK_FALSE(has(complaint(folder.write("secret")), "secret"));
-    CHECK(has(complaint(folder.write(std::string(key_bytes_max + 1, 'x'))), "more than 4096"));
+    CHECK(contains(complaint(folder.path("pipe")), "this is no file"));
+    CHECK(contains(complaint(folder.write("")), "0 bytes are too few for a key, 16 at least"));
+    CHECK(contains(complaint(folder.write("0123456789abcde\n\n\n")), "15 bytes are too few"));
+    CHECK_FALSE(contains(complaint(folder.write("secret")), "secret"));
+    CHECK(contains(complaint(folder.write(std::string(key_bytes_max + 1, 'x'))), "more than 4096"));
 }
 
 TEST_CASE("a key that every user may use is refused") {
@@ -85,7 +83,7 @@ TEST_CASE("a key that every user may use is refused") {
     for (const mode_t mode : {0644, 0604, 0602, 0601, 0777}) {
         CAPTURE(mode);
         const std::string text = complaint(folder.write("0123456789abcdef", mode));
-        CHECK(has(text, "every user of this machine may use it (mode 0"));
-        CHECK(has(text, "chmod 600 " + folder.path("cluster.key")));
+        CHECK(contains(text, "every user of this machine may use it (mode 0"));
+        CHECK(contains(text, "chmod 600 " + folder.path("cluster.key")));
     }
 }

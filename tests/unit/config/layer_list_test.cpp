@@ -10,8 +10,10 @@
 #include "ako/error.h"
 #include "complaint.h"
 #include "src/config/cluster_file.h"
+#include "tests/contains.h"
 
 using namespace ako;
+using ako::test::contains;
 
 namespace {
 
@@ -46,12 +48,6 @@ const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2
     - dense: 10
 )";
 
-bool has(const std::string& text, const std::string& part) {
-    CAPTURE(text);
-    CAPTURE(part);
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("layers: every kind, with its defaults and its short form") {
@@ -75,10 +71,10 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
 TEST_CASE("layers: written with all keys, and read back as the same") {
     const Settings settings = read(with_layers(all_kinds));
     const std::string text = write_cluster_text(settings);
-    CHECK(has(text,
-              "  input: [28, 28, 1]\n  layers:\n    - conv: {outputs: 20, window: 5, "
-              "stride: 1, padding: 2}\n"));
-    CHECK(has(text, "\n    - dense: {outputs: 10}\n"));
+    CHECK(contains(text,
+                   "  input: [28, 28, 1]\n  layers:\n    - conv: {outputs: 20, window: 5, "
+                   "stride: 1, padding: 2}\n"));
+    CHECK(contains(text, "\n    - dense: {outputs: 10}\n"));
     CHECK_FALSE(text.find("name: lenet") != std::string::npos);
     CHECK(read_cluster_text(text, "c.yaml", {}) == settings);
 }
@@ -104,45 +100,45 @@ TEST_CASE("layers: complaints have a place, what was expected and what was found
     CHECK(complaint(with_layers("    - relu\n    - pool: 2\n")) ==
           "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, relu, flatten, "
           "dense, found pool (every layer with its keys is in experiments/example.yaml)");
-    CHECK(has(complaint(with_layers("    - softmax\n")), "come by themselves"));
+    CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
     CHECK(complaint(with_layers("    - conv: {outputs: 3, windows: 5}\n")) ==
           "c.yaml:7:26: model.layers.0.conv.windows: expected no key but outputs, window, stride, "
           "padding, found it");
-    CHECK(has(complaint(with_layers("    - conv: {outputs: 3}\n")),
-              "c.yaml:7:13: model.layers.0.conv.window: expected a whole number from 1 to"));
-    CHECK(has(complaint(with_layers("    - conv: 3\n")), "expected `conv: {outputs: 20"));
-    CHECK(has(complaint(with_layers("    - conv\n")), "expected `conv: {outputs: 20"));
-    CHECK(has(complaint(with_layers("    - max_pool: 257\n")), "from 1 to 256, found 257"));
-    CHECK(has(complaint(with_layers("    - dense\n")), "expected `dense: 10`, found nothing"));
-    CHECK(has(complaint(with_layers("    - dense: 0\n")),
-              "c.yaml:7:14: model.layers.0.dense: expected a whole number from 1 to 1000000"));
-    CHECK(has(complaint(with_layers("    - dense: {outputs: ten}\n")), "found ten"));
-    CHECK(has(complaint(with_layers("    - max_pool: {window: 2, stride: 0}\n")),
-              "model.layers.0.max_pool.stride: expected a whole number from 1"));
-    CHECK(has(complaint(with_layers("    - conv: {outputs: 1, window: 3, padding: -1}\n")),
-              "model.layers.0.conv.padding: expected a whole number from 0"));
-    CHECK(has(complaint(with_layers("    - relu: 3\n")), "expected `relu`, found 3"));
-    CHECK(has(complaint(with_layers("    - {relu: , flatten: }\n")), "expected one layer"));
-    CHECK(has(complaint(with_layers("    - [relu]\n")), "expected one layer"));
-    CHECK(has(complaint(with_layers("    []\n")), "a list of 1 to 128 layers"));
-    CHECK(has(complaint(with_layers("    relu\n")), "a list of 1 to 128 layers"));
+    CHECK(contains(complaint(with_layers("    - conv: {outputs: 3}\n")),
+                   "c.yaml:7:13: model.layers.0.conv.window: expected a whole number from 1 to"));
+    CHECK(contains(complaint(with_layers("    - conv: 3\n")), "expected `conv: {outputs: 20"));
+    CHECK(contains(complaint(with_layers("    - conv\n")), "expected `conv: {outputs: 20"));
+    CHECK(contains(complaint(with_layers("    - max_pool: 257\n")), "from 1 to 256, found 257"));
+    CHECK(contains(complaint(with_layers("    - dense\n")), "expected `dense: 10`, found nothing"));
+    CHECK(contains(complaint(with_layers("    - dense: 0\n")),
+                   "c.yaml:7:14: model.layers.0.dense: expected a whole number from 1 to 1000000"));
+    CHECK(contains(complaint(with_layers("    - dense: {outputs: ten}\n")), "found ten"));
+    CHECK(contains(complaint(with_layers("    - max_pool: {window: 2, stride: 0}\n")),
+                   "model.layers.0.max_pool.stride: expected a whole number from 1"));
+    CHECK(contains(complaint(with_layers("    - conv: {outputs: 1, window: 3, padding: -1}\n")),
+                   "model.layers.0.conv.padding: expected a whole number from 0"));
+    CHECK(contains(complaint(with_layers("    - relu: 3\n")), "expected `relu`, found 3"));
+    CHECK(contains(complaint(with_layers("    - {relu: , flatten: }\n")), "expected one layer"));
+    CHECK(contains(complaint(with_layers("    - [relu]\n")), "expected one layer"));
+    CHECK(contains(complaint(with_layers("    []\n")), "a list of 1 to 128 layers"));
+    CHECK(contains(complaint(with_layers("    relu\n")), "a list of 1 to 128 layers"));
     std::string many;
     for (int k = 0; k < 129; ++k) many += "    - relu\n";
-    CHECK(has(complaint(with_layers(many)), "found a list of 129"));
+    CHECK(contains(complaint(with_layers(many)), "found a list of 129"));
 }
 
 TEST_CASE("layers: the input has three extents, and neither stands without the other") {
     const std::string layers = "  layers: [{dense: 10}]\n";
     for (const char* input : {"[28, 28]", "28", "[28, 28, 0]", "[28, 28, 1.5]", "[5000, 1, 1]"}) {
         CAPTURE(input);
-        CHECK(has(complaint(head + "model:\n  input: " + input + "\n" + layers),
-                  "model.input: expected [height, width, channels]"));
+        CHECK(contains(complaint(head + "model:\n  input: " + input + "\n" + layers),
+                       "model.input: expected [height, width, channels]"));
     }
-    CHECK(has(complaint(head + "model:\n" + layers), "model.input: expected"));
-    CHECK(has(complaint(head + "model:\n  input: [1, 1, 1]\n"), "model.name: expected mlp"));
-    CHECK(has(complaint(head + "model: {}\n"), "model.name: expected mlp"));
-    CHECK(has(complaint(head), "model: expected the name of a network or a list"));
-    CHECK(has(complaint(with_layers("    - dense: 10\n") + "  name: lenet\n"),
-              "model.name: expected it only with neither model.input nor model.layers"));
-    CHECK(has(complaint(head + "model: {name: synthetic, input: [1, 1, 1]}\n"), "model.name"));
+    CHECK(contains(complaint(head + "model:\n" + layers), "model.input: expected"));
+    CHECK(contains(complaint(head + "model:\n  input: [1, 1, 1]\n"), "model.name: expected mlp"));
+    CHECK(contains(complaint(head + "model: {}\n"), "model.name: expected mlp"));
+    CHECK(contains(complaint(head), "model: expected the name of a network or a list"));
+    CHECK(contains(complaint(with_layers("    - dense: 10\n") + "  name: lenet\n"),
+                   "model.name: expected it only with neither model.input nor model.layers"));
+    CHECK(contains(complaint(head + "model: {name: synthetic, input: [1, 1, 1]}\n"), "model.name"));
 }

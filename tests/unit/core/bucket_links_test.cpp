@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "src/modes/bucket_exchange.h"
+#include "tests/contains.h"
 #include "tests/unit/core/no_transport.h"
 
 using namespace ako;
+using ako::test::contains;
 
 namespace {
 
@@ -52,26 +54,22 @@ struct Bench {
     std::unique_ptr<BucketLinks> links;
 };
 
-bool names(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a peer whose session ends is named, here and in the goodbye to the others") {
     Bench bench;
     CHECK(bench.board.broken().empty());
     bench.links->session_down(2, "closed by the peer");
-    CHECK(names(bench.board.broken(), "peer c is gone"));
-    CHECK(names(bench.board.broken(), "closed by the peer"));
+    CHECK(contains(bench.board.broken(), "peer c is gone"));
+    CHECK(contains(bench.board.broken(), "closed by the peer"));
     CHECK(bench.goodbye(0).gone == PeerIndex{2});
 }
 
 TEST_CASE("who leaves because of another is not taken for the one that is gone") {
     Bench bench;
     bench.links->arrived(3, Bye{7, PeerIndex{2}}, {}, {});
-    CHECK(names(bench.board.broken(), "peer c is gone"));
-    CHECK(names(bench.board.broken(), "so says peer d"));
+    CHECK(contains(bench.board.broken(), "peer c is gone"));
+    CHECK(contains(bench.board.broken(), "so says peer d"));
     CHECK(bench.goodbye(0).gone == PeerIndex{2});
 }
 
@@ -79,8 +77,8 @@ TEST_CASE("who leaves for no such reason, or because it lost this peer, is named
     for (const std::optional<PeerIndex> gone : {std::optional<PeerIndex>(), {PeerIndex{1}}}) {
         Bench bench;
         bench.links->arrived(3, Bye{7, gone}, {}, {});
-        CHECK(names(bench.board.broken(), "peer d is gone"));
-        CHECK(names(bench.board.broken(), "it had lost this peer") == gone.has_value());
+        CHECK(contains(bench.board.broken(), "peer d is gone"));
+        CHECK(contains(bench.board.broken(), "it had lost this peer") == gone.has_value());
         CHECK(bench.goodbye(0).gone == PeerIndex{3});
     }
 }
@@ -88,5 +86,5 @@ TEST_CASE("who leaves for no such reason, or because it lost this peer, is named
 TEST_CASE("a goodbye names a peer of the cluster") {
     Bench bench;
     CHECK(!bench.links->refuse(3, Bye{7, PeerIndex{3}}, 0));
-    CHECK(names(bench.links->refuse(3, Bye{7, PeerIndex{4}}, 0).value_or(""), "cluster of 4"));
+    CHECK(contains(bench.links->refuse(3, Bye{7, PeerIndex{4}}, 0).value_or(""), "cluster of 4"));
 }
