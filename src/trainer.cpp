@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/finite.h"
 
 namespace ako {
 
@@ -112,6 +113,11 @@ TrainingOutcome Trainer::finish(std::string why) {
     outcome.why = std::move(why);
     outcome.report = exchange_.finish(evaluation_.parameters());
     observer_.finished(outcome.report);
+    // Steps with finite gradients may still lead beyond what a number can be.
+    if (!all_finite(evaluation_.parameters())) {
+        const std::string why_none = "a parameter is not finite at the end: no model";
+        return {TrainingOutcome::Ending::numbers, why_none, {}, {}, {}};
+    }
     evaluation_.begin(exchange_.progress());
     outcome.verdict = evaluation_.complete();
     outcome.parameters = evaluation_.release();

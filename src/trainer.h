@@ -62,7 +62,8 @@ struct TrainingOutcome {
         not_agreed,   ///< trained to the end, but no agreement was possible (`report.why_not`)
         failed,       ///< training did not begin (`why`), such as too few peers
         broken,       ///< it could not go on (`why`): a peer that its mode needs was lost
-        numbers,      ///< a loss or a gradient of this peer is not finite; nothing of it was sent
+        numbers,      ///< a loss or a gradient of this peer is not finite, nothing of it was sent;
+                      ///< or a parameter at the end: there is no model
     };
     Ending ending = Ending::finished;
     std::string why;                ///< why it stopped, for people

@@ -21,7 +21,7 @@ constexpr const char* about =
 
 constexpr const char* exit_statuses =
     "Exit status: 0 trained, and all who finished hold the same parameters; 2 could not start;\n"
-    "3 a loss or gradient is not finite; 4 no agreement was possible; 5 a peer was lost that the\n"
+    "3 a number is not finite; 4 no agreement was possible; 5 a peer was lost that the\n"
     "mode cannot go on without; 130 interrupted.\n"
     "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
     "1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";

@@ -6,7 +6,7 @@
 //   points     [{seconds, round, samples, progress, accuracy, loss}], by progress: `seconds` since
 //              the first round of the peer that took the parameters began, `round` its round,
 //              `samples` and `progress` those of all peers; of the last point, `seconds` is the end
-//              of the last round. A loss that is not finite is null.
+//              of the final exchange. A loss that is not finite is null.
 //
 // Values; any thread.
 #pragma once

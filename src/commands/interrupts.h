@@ -12,7 +12,7 @@ enum ExitStatus : int {
     exit_ok = 0,
     exit_crash = 1,     ///< launch only: a peer ended by a bug
     exit_start_up = 2,  ///< settings, data, ports, memory, too few peers
-    exit_numbers = 3,   ///< a loss or a gradient is not finite
+    exit_numbers = 3,   ///< a loss, a gradient or a parameter is not finite
     exit_no_agreement = 4,
     exit_broken = 5,  ///< a peer was lost that the mode cannot go on without (ring, a server)
     exit_interrupted = 130,

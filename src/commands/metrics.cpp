@@ -151,6 +151,7 @@ Metrics::Totals Metrics::totals() const {
 }
 
 void Metrics::finished(const FinishReport&) {
+    if (const auto began = times_.began_at()) ended_after_ = seconds_of(clock_.now() - *began);
     line_.phase = "evaluating";
     write_line(clock_.now());
 }

@@ -49,6 +49,8 @@ class Metrics final : public TrainingObserver {
     const MetricsLine& last();
     /// Of the rounds that were made; nothing if there were none, or if the training did not end.
     const std::optional<TrainingFigures>& figures() const { return figures_; }
+    /// From the beginning of the first round to the end of the final exchange; 0 without either.
+    double seconds_to_end() const { return ended_after_; }
     /// What this peer evaluated while it trained.
     const std::vector<CurvePoint>& curve() const { return curve_; }
 
@@ -82,6 +84,7 @@ class Metrics final : public TrainingObserver {
     Time due_at_;         ///< the next line
     MetricsLine before_;  ///< the totals from which rates are taken
     Time before_at_;
+    double ended_after_ = 0;
     double loss_sum_ = 0;
     unsigned rounds_since_ = 0;
 

@@ -37,6 +37,7 @@ std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
 
 std::vector<std::string> Summary::finished_with() const {
     std::vector<std::string> names;
+    if (finisher() == nullptr) return names;
     for (const PeerResult& peer : peers) {
         if (peer.agreed) names.push_back(peer.name);
     }
@@ -45,7 +46,7 @@ std::vector<std::string> Summary::finished_with() const {
 
 const PeerResult* Summary::finisher() const {
     for (const PeerResult& peer : peers) {
-        if (peer.agreed) return &peer;
+        if (peer.agreed && peer.accuracy) return &peer;  // who only served has no replica
     }
     return nullptr;
 }

@@ -179,10 +179,9 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
 }
 
 /// The last point of the curve: the parameters that stay.
-CurvePoint final_point(const TrainingOutcome& outcome,
-                       const std::optional<TrainingFigures>& figures) {
+CurvePoint final_point(const TrainingOutcome& outcome, double seconds) {
     CurvePoint point;
-    point.seconds = figures ? figures->train_seconds : 0;
+    point.seconds = seconds;
     point.round = outcome.report.rounds;
     point.samples = outcome.report.samples_total;
     point.progress = outcome.verdict.progress;
@@ -214,7 +213,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     if (!outcome.parameters.empty()) {
         result.accuracy = rounded(outcome.verdict.accuracy);
         result.loss = rounded(outcome.verdict.loss);
-        result.curve.push_back(final_point(outcome, result.figures));
+        result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
     }
     result.agreed = report.agreed;
     result.identical = report.identical;

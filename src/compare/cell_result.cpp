@@ -158,8 +158,8 @@ void write_cell_result(const std::string& folder, const Cell& cell, const CellRe
 }
 
 double CellResult::round_seconds() const {
-    const double by_curve = curve.round_seconds();
-    if (by_curve > 0 || !figures.train_seconds || !figures.rounds) return by_curve;
+    // The last point of a curve is later than the last round, by the final exchange.
+    if (!figures.train_seconds || !figures.rounds) return curve.round_seconds();
     return *figures.train_seconds / *figures.rounds;
 }
 

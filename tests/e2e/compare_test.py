@@ -43,7 +43,7 @@ points = [{"seconds": seconds * k / 20, "round": 25 * k * epochs, "samples": 100
           for k in range(1, 21)]
 (folder / "curve.json").write_text(json.dumps({"evaluated": "anchor", "peer": "a",
                                                "points": points}))
-peer = {"rounds": 500, "images": 10000, "egress_bytes": 10 ** 7, "ingress_bytes": 10 ** 7,
+peer = {"rounds": 500 * epochs, "images": 10000, "egress_bytes": 10 ** 7, "ingress_bytes": 10 ** 7,
         "train_seconds": seconds, "compute_share": 0.7, "exit": 0, "why": "",
         "round_ms": {"p10": 9, "p50": 10, "p90": 12, "p99": 30}}
 (folder / "summary.json").write_text(json.dumps(

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Alone {
         std::unique_ptr<BucketUpdate> update;
         if (mode == Mode::ring)
             update = std::make_unique<MeanGradient>(settings.training, initial, 1);
+        else if (mode == Mode::parameter_server)
+            update = std::make_unique<PulledParameters>(sums);
         else
             update = std::make_unique<MeanOfLocalRounds>(settings.training,
                                                          settings.exchange.local_sgd, initial, 1);
@@ -32,6 +35,7 @@ struct Alone {
         settings.peer_names = {"a"};
         settings.exchange.mode = mode;
         settings.exchange.local_sgd.rounds = 2;
+        settings.exchange.server.clock_gap_max = std::nullopt;  // async
         settings.training.learning_rate = 10;
         settings.training.batch_per_peer = 1;
         settings.sample_budget = rounds;
@@ -88,4 +92,16 @@ TEST_CASE("a last step that overflows is no model to end with") {
     const auto begin = alone.peer->begin_round({});
     CHECK(begin.kind == BucketPeer::Begin::Kind::numbers);
     CHECK(begin.why == "a parameter of round 1 is not finite: no more of it is sent");
+}
+
+TEST_CASE("where a worker may be ahead, what the servers end with is looked at last") {
+    Alone alone(Mode::parameter_server, 1);
+    CHECK(alone.round());
+    CHECK(alone.exchange() == 1);
+    CHECK(alone.peer->begin_round({}).kind == BucketPeer::Begin::Kind::stop);
+    alone.sums[3] = std::numeric_limits<float>::infinity();
+    std::vector<float> parameters(alone.sums.size());
+    const FinishReport report = alone.peer->report(parameters, {});
+    CHECK(!report.agreed);
+    CHECK(report.why_not == "a parameter is not finite: the training diverged");
 }

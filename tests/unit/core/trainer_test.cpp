@@ -93,7 +93,7 @@ class FakeExchange final : public Exchange {
     void request_stop(StopReason reason) override { stop = reason; }
     FinishReport finish(std::span<float> out) override {
         events += 'f';
-        std::fill(out.begin(), out.end(), 1000.0F);
+        std::fill(out.begin(), out.end(), last_parameter);
         FinishReport report;
         report.agreed = agrees;
         report.rounds = round_;
@@ -103,6 +103,7 @@ class FakeExchange final : public Exchange {
     Round rounds_max = 4;
     bool evaluator = true;
     bool agrees = true;
+    float last_parameter = 1000;
     bool fails = false;
     bool refuses = false;
     std::function<void()> before_round;
@@ -313,6 +314,15 @@ TEST_CASE("a gradient that the exchange refuses ends the run") {
     CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
     CHECK(outcome.why == "the gradient is not finite");
     CHECK(bench.recorder.rounds.empty());
+}
+
+TEST_CASE("parameters that are not finite at the end are no model") {
+    Bench bench;
+    bench.exchange.last_parameter = std::numeric_limits<float>::infinity();
+    const TrainingOutcome outcome = bench.run();
+    CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
+    CHECK(outcome.why == "a parameter is not finite at the end: no model");
+    CHECK(outcome.parameters.empty());
 }
 
 TEST_CASE("an exchange that cannot go on, and a finish without agreement") {
