@@ -17,6 +17,7 @@ from bench import check, check_equal, wait_for
 
 SKIPPED = 77
 NAME = f"test{os.getpid()}"
+CONTROL_GROUPS = pathlib.Path("/sys/fs/cgroup")
 ALLOWED_CONTROLS = pathlib.Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 RATE_MBIT = 16
 BYTES = 1_000_000
@@ -43,13 +44,16 @@ def carry(sending, address):
     return time.monotonic() - began
 
 
-def shaped_network(testbed):
-    made = subprocess.run([*testbed, "up", "--peers", "2", "--rate", f"{RATE_MBIT}mbit,none"],
-                          capture_output=True, text=True)
+def up(testbed, *words):
+    made = subprocess.run([*testbed, "up", *words], capture_output=True, text=True)
     if made.returncode == SKIPPED:
         print(made.stderr.strip())
         sys.exit(SKIPPED)
     check_equal(made.returncode, 0, f"exit of up: {made.stderr}")
+
+
+def shaped_network(testbed):
+    up(testbed, "--peers", "2", "--rate", f"{RATE_MBIT}mbit,none")
     spaces = [f"ako-{NAME}-{which}" for which in ("1", "2", "bridge")]
     check_equal(namespaces(NAME), spaces, "namespaces")
     at = {peer: [*testbed, "exec", str(peer), "--"] for peer in (1, 2)}
@@ -63,8 +67,7 @@ def shaped_network(testbed):
 
 def goodput(testbed):
     """Plain TCP fills the links, whatever the share of a core that the peers have."""
-    check_equal(subprocess.run([*testbed, "up", "--peers", "3", "--rate", f"{RATE_MBIT}mbit",
-                                "--cpus", "0.1,0.1,0.2"]).returncode, 0, "exit of up")
+    up(testbed, "--peers", "3", "--rate", f"{RATE_MBIT}mbit", "--cpus", "0.1,0.1,0.2")
     for words, pattern in (([], "all-to-all"), (["--ring"], "ring")):
         measured = json.loads(subprocess.run([*testbed, "goodput", *words], check=True,
                                              capture_output=True, text=True).stdout)
@@ -81,17 +84,47 @@ def goodput(testbed):
                  for k, cpus in ((1, 0.1), (2, 0.1), (3, 0.2))], "status")
 
 
+def share_of_a_core(testbed):
+    """Two processes of a peer with 0.2 of a core, which both want one whole, get no more together.
+    The network of before is still there."""
+    burn = """import os, resource, time
+def spent():
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+before, began = spent(), time.monotonic()
+child = os.fork()
+while time.monotonic() < began + 2: pass
+if child:
+    os.waitpid(child, 0)
+    print((spent() - before) / (time.monotonic() - began))
+"""
+    share = float(subprocess.run([*testbed, "exec", "3", "--", "python3", "-c", burn], check=True,
+                                 capture_output=True, text=True, timeout=120).stdout)
+    check(0 < share < 0.25, f"{share} of a core at a peer with 0.2")
+
+
+def cpu_groups(name, peer):
+    """Those of one peer, the one that is made first before the others."""
+    controllers = CONTROL_GROUPS / "cgroup.controllers"
+    if controllers.exists() and "cpu" in controllers.read_text().split():
+        return [CONTROL_GROUPS / f"ako-{name}", CONTROL_GROUPS / f"ako-{name}/{peer}"]
+    return [CONTROL_GROUPS / f"cpu/ako-{name}-{peer}"]
+
+
 def left_by_a_crash(testbed):
     """A control group whose namespace is gone is removed all the same; others are not touched."""
-    left = pathlib.Path(f"/sys/fs/cgroup/cpu/ako-{NAME}-7")
-    others = left.with_name(f"ako-{NAME}x-7")
-    for group in (left, others):
+    check_equal(subprocess.run([*testbed, "down"]).returncode, 0, "exit of down")
+    left, others = cpu_groups(NAME, 7), cpu_groups(f"{NAME}x", 7)
+    for group in left + others:
+        check(not group.exists(), f"{group} is there after down")
         group.mkdir()
     try:
         check_equal(subprocess.run([*testbed, "down"]).returncode, 0, "exit of down")
-        check(not left.exists() and others.exists(), "the groups after down")
+        check_equal([group.exists() for group in left + others],
+                    [False for _ in left] + [True for _ in others], "the groups after down")
     finally:
-        others.rmdir()
+        for group in reversed(others):
+            group.rmdir()
     absent = subprocess.run([*testbed, "status"], capture_output=True, text=True)
     check(absent.returncode == 1 and "there is no testbed" in absent.stderr, absent.stderr)
 
@@ -142,9 +175,10 @@ def main():
     try:
         shaped_network(testbed)
         up_again_and_down(testbed)
-        goodput(testbed)
-        left_by_a_crash(testbed)
         interrupted_measurement(arguments.source, arguments.peer)
+        goodput(testbed)
+        share_of_a_core(testbed)
+        left_by_a_crash(testbed)
     finally:
         subprocess.run([*testbed, "down"])
     print("ok: testbed")
