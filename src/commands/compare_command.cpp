@@ -1,9 +1,6 @@
 #include "src/commands/compare_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +16,7 @@
 #include "src/compare/report.h"
 #include "src/compare/runner.h"
 #include "src/compare/svg_plot.h"
+#include "src/system/lock_file.h"
 
 namespace ako {
 
@@ -26,30 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of a comparison, which one process at a time may fill.
-class LockedFolder {
-  public:
-    explicit LockedFolder(const std::string& folder) {
-        std::error_code error;
-        fs::create_directories(folder, error);
-        const std::string file = folder + "/lock";
-        fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (error || fd_ < 0)
-            throw StartupError(fmt::format("output: the folder {} cannot be written", folder),
-                               "set another one with --set output=FOLDER");
-        if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-            close(fd_);
-            throw StartupError(fmt::format("{}: another `ako compare` is at work there", folder),
-                               "wait for it, or set another folder with --set output=FOLDER");
-        }
-    }
-    ~LockedFolder() { close(fd_); }
-    LockedFolder(const LockedFolder&) = delete;
-    LockedFolder& operator=(const LockedFolder&) = delete;
-
-  private:
-    int fd_ = -1;
-};
+/// Refuses a folder that cannot be written, or that another comparison is filling.
+void require_folder(const std::string& folder, const LockFile& lock) {
+    if (lock.state() == LockFile::State::no_file)
+        throw StartupError(
+            fmt::format("output: the folder {} cannot be written: {}", folder, lock.why()),
+            "set another one with --set output=FOLDER");
+    if (lock.state() == LockFile::State::taken)
+        throw StartupError(fmt::format("{}: another `ako compare` is at work there", folder),
+                           "wait for it, or set another folder with --set output=FOLDER");
+}
 
 std::string own_program() {
     std::error_code error;
@@ -114,7 +98,8 @@ ExitStatus compare(const CompareOptions& options) {
         return exit_ok;
     }
     require_gnuplot();
-    const LockedFolder lock(plan.output);
+    const LockFile lock(plan.output + "/lock");
+    require_folder(plan.output, lock);
     const std::unique_ptr<CellNetwork> network = choose_network(plan, find_testbed_script(plan));
     const std::string commit = commit_of(own_program());
     Runner runner(plan, *network, options.program.empty() ? own_program() : options.program,

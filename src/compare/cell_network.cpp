@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -75,9 +76,11 @@ std::string cpus_text(const TestbedPlan& plan) {
 
 class TestbedNetwork final : public CellNetwork {
   public:
-    TestbedNetwork(std::string script, TestbedPlan plan)
-        : script_(std::move(script)), plan_(std::move(plan)) {}
-    ~TestbedNetwork() override { command({"down"}); }
+    TestbedNetwork(std::string script, TestbedPlan plan, std::unique_ptr<LockFile> lock)
+        : script_(std::move(script)), plan_(std::move(plan)), lock_(std::move(lock)) {}
+    ~TestbedNetwork() override {
+        if (prepared_) command({"down"});
+    }
 
     std::string text() const override {
         return fmt::format(
@@ -88,6 +91,7 @@ class TestbedNetwork final : public CellNetwork {
     }
 
     double prepare(std::size_t machines, const Rate& rate) override {
+        prepared_ = true;
         std::vector<std::string> words = {"up", "--peers", fmt::to_string(machines), "--rate",
                                           tc_rate(rate, machines)};
         if (!plan_.cpus.empty()) words.insert(words.end(), {"--cpus", cpus_text(plan_)});
@@ -130,7 +134,28 @@ class TestbedNetwork final : public CellNetwork {
 
     const std::string script_;
     const TestbedPlan plan_;
+    const std::unique_ptr<LockFile> lock_;
+    bool prepared_ = false;
 };
+
+/// Taken before anything is tried with the testbed; nullptr for who is not root, for whom the
+/// testbed refuses to do anything.
+std::unique_ptr<LockFile> lock_testbed(const Plan& plan) {
+    if (geteuid() != 0) return nullptr;
+    const std::string file = testbed_lock_file(plan.testbed.name);
+    auto lock = std::make_unique<LockFile>(file);
+    if (lock->state() == LockFile::State::no_file)
+        throw StartupError(fmt::format("{}: the testbed's lock {} cannot be written: {}", plan.file,
+                                       file, lock->why()),
+                           "remove it, or use --set testbed.name=NAME or testbed.use=never");
+    if (lock->state() == LockFile::State::taken)
+        throw StartupError(
+            fmt::format("{}: another comparison uses the testbed `{}`", plan.file,
+                        plan.testbed.name),
+            "wait for it, or use another testbed with --set testbed.name=NAME (at the same time "
+            "they share the processors)");
+    return lock;
+}
 
 /// Why the testbed cannot be made here; empty if it can.
 std::string testbed_obstacle(const std::string& script, const TestbedPlan& plan) {
@@ -155,15 +180,17 @@ std::unique_ptr<CellNetwork> make_paced_network(const std::string& why) {
 }
 
 std::unique_ptr<CellNetwork> make_testbed_network(const std::string& script,
-                                                  const TestbedPlan& plan) {
-    return std::make_unique<TestbedNetwork>(script, plan);
+                                                  const TestbedPlan& plan,
+                                                  std::unique_ptr<LockFile> lock) {
+    return std::make_unique<TestbedNetwork>(script, plan, std::move(lock));
 }
 
 std::unique_ptr<CellNetwork> choose_network(const Plan& plan, const std::string& script) {
     std::string why = "testbed.use: never";
     if (plan.testbed.use != NetworkChoice::paced) {
+        std::unique_ptr<LockFile> lock = lock_testbed(plan);
         why = testbed_obstacle(script, plan.testbed);
-        if (why.empty()) return make_testbed_network(script, plan.testbed);
+        if (why.empty()) return make_testbed_network(script, plan.testbed, std::move(lock));
         if (plan.testbed.use == NetworkChoice::testbed)
             throw StartupError(fmt::format("{}: testbed.use: always, but {}", plan.file, why),
                                "run it as root, or use --set testbed.use=auto");
@@ -176,6 +203,10 @@ std::unique_ptr<CellNetwork> choose_network(const Plan& plan, const std::string&
             fmt::format("{}: rates_mbit: one per machine needs the testbed ({})", plan.file, why),
             "run it as root; where every peer paces itself there is one rate for all");
     return make_paced_network(why);
+}
+
+std::string testbed_lock_file(const std::string& name) {
+    return fmt::format("/run/lock/ako-testbed-{}.lock", name);
 }
 
 std::string find_testbed_script(const Plan& plan) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/compare/cell.h"
+#include "src/system/lock_file.h"
 
 namespace ako {
 
@@ -28,16 +29,24 @@ class CellNetwork {
 /// Every peer on 127.0.0.1, with `exchange.egress_mbit_max`. `why` says why it is not the testbed.
 std::unique_ptr<CellNetwork> make_paced_network(const std::string& why);
 
-/// `script` is deploy/testbed. Namespaces are removed when it goes.
+/// `script` is deploy/testbed. Namespaces are removed when it goes, if it has made any. `lock`
+/// keeps other comparisons from a testbed of the same name; none where nothing is prepared, only
+/// looked up.
 std::unique_ptr<CellNetwork> make_testbed_network(const std::string& script,
-                                                  const TestbedPlan& plan);
+                                                  const TestbedPlan& plan,
+                                                  std::unique_ptr<LockFile> lock);
 
 /// What the plan asks for; with `auto` the testbed where it can be made. `script` is empty if there
-/// is none. Throws StartupError where it must be the testbed, or a rate of the plan needs it.
+/// is none. Throws StartupError where it must be the testbed, or a rate of the plan needs it, or
+/// another comparison uses the testbed of this name.
 std::unique_ptr<CellNetwork> choose_network(const Plan& plan, const std::string& script);
 
 /// deploy/testbed of the repository that this program, or the plan, lies in; empty if there is
 /// none.
 std::string find_testbed_script(const Plan& plan);
+
+/// The file that is locked while a comparison uses the testbed of this name: to make one anew ends
+/// all processes in it.
+std::string testbed_lock_file(const std::string& name);
 
 }  // namespace ako

@@ -8,6 +8,7 @@ Exits 77 and says why where a case cannot run.
 
 import argparse
 import csv
+import fcntl
 import os
 import pathlib
 import re
@@ -140,6 +141,25 @@ def interrupted(bench):
     running.expect(130)
 
 
+def locked(bench):
+    """Two comparisons cannot use the testbed of one name: the second would end the first's cell."""
+    if os.geteuid() != 0:
+        print("skipped: the testbed needs root")
+        sys.exit(SKIPPED)
+    name = f"e2e{os.getpid()}"
+    path = pathlib.Path(f"/run/lock/ako-testbed-{name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    plan = write_plan(bench, modes="{ako: {}}", testbed=f"{{use: auto, name: {name}}}")
+    try:
+        with open(path, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            output = bench.start("compare", plan, *fake_program(bench)).expect(2)
+        check("--set testbed.name=" in output and "another comparison" in output, output)
+        check(not (results(bench) / "cells").exists(), "no cell was begun")
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def refused(bench):
     """What is wrong is said with its place, before anything runs."""
     for keys, words, expected in (
@@ -205,7 +225,8 @@ def browser(bench):
     check(picture.stat().st_size > 10_000, "a picture of the page")
 
 
-CASES = {case.__name__: case for case in (fake_modes, interrupted, refused, real, browser)}
+CASES = {case.__name__: case for case in (fake_modes, interrupted, locked, refused, real,
+                                          browser)}
 
 
 def main():
