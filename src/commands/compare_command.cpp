@@ -11,6 +11,7 @@
 #include "src/compare/agenda.h"
 #include "src/compare/cell_network.h"
 #include "src/compare/cell_settings.h"
+#include "src/compare/earlier_results.h"
 #include "src/compare/progress_line.h"
 #include "src/compare/provenance.h"
 #include "src/compare/report.h"
@@ -40,15 +41,6 @@ std::string own_program() {
     return fs::read_symlink("/proc/self/exe", error).string();
 }
 
-/// Cells whose results an earlier call left, in the order in which this one would run them.
-void take_earlier(const Plan& plan, const Runner& runner, bool retry_failed, ResultSet& results) {
-    while (const std::optional<Cell> cell = next_cell(plan, results)) {
-        std::optional<CellResult> result = runner.earlier(*cell, retry_failed);
-        if (!result) return;
-        results.put(*cell, std::move(*result));
-    }
-}
-
 void list_cells(const Plan& plan) {
     ResultSet imagined;
     std::size_t count = 0;
@@ -69,13 +61,13 @@ bool headline_failed(const ResultSet& results) {
 }
 
 /// Runs what is left. False: it was interrupted.
-bool run_cells(const Plan& plan, Runner& runner, bool retry_failed, ResultSet& results,
-               ProgressLine& progress) {
+bool run_cells(const Plan& plan, const EarlierResults& earlier, Runner& runner, bool retry_failed,
+               ResultSet& results, ProgressLine& progress) {
     const std::atomic<int>& interrupts = count_interrupts();
     while (const std::optional<Cell> cell = next_cell(plan, results)) {
         if (interrupts > 0) return false;
-        std::optional<CellResult> result = runner.earlier(*cell, retry_failed);
-        if (!result) {
+        std::optional<CellResult> result = earlier.of(*cell);
+        if (!result || (result->failed && retry_failed)) {
             progress.begin(*cell, results.all().size(), forecast(plan, results));
             result =
                 runner.run(*cell, interrupts, [&](double seconds) { progress.update(seconds); });
@@ -86,6 +78,45 @@ bool run_cells(const Plan& plan, Runner& runner, bool retry_failed, ResultSet& r
         results.put(*cell, std::move(*result));
     }
     return true;
+}
+
+/// What there is, whatever network this machine could offer: cells of the testbed, and where a
+/// cell did not run there, those that paced themselves.
+void take_everything(const Plan& plan, ResultSet& results) {
+    const auto testbed = make_testbed_network("", plan.testbed, nullptr);
+    const auto paced = make_paced_network("");
+    EarlierResults(plan, {testbed.get(), paced.get()}).take_all(results);
+}
+
+ExitStatus finish(const Plan& plan, const ResultSet& results, const std::string& commit) {
+    const std::string report = write_report(plan, results, commit);
+    fmt::print("report: {}\n", report);
+    return headline_failed(results) ? exit_crash : exit_ok;
+}
+
+/// Runs what is left, and writes the report of all.
+ExitStatus run_and_report(const Plan& plan, const CompareOptions& options,
+                          const std::string& commit) {
+    const std::unique_ptr<CellNetwork> network = choose_network(plan, find_testbed_script(plan));
+    const EarlierResults earlier(plan, {network.get()});
+    Runner runner(plan, *network, options.program.empty() ? own_program() : options.program,
+                  commit);
+    ResultSet results;
+    earlier.take_in_order(results, options.retry_failed);
+    fmt::print("network: {}\n", network->text());
+    if (!results.all().empty()) fmt::print("{} cells are there already\n", results.all().size());
+    std::fflush(stdout);
+    const ScreenStyle style = Terminal::style();
+    ProgressLine progress(Terminal::usable() ? style.columns : 0, style.unicode);
+    if (run_cells(plan, earlier, runner, options.retry_failed, results, progress))
+        return finish(plan, results, commit);
+    fmt::print("interrupted: the same command goes on from here\n");
+    earlier.take_all(results);
+    if (results.all().empty())
+        fmt::print("no report: no cell has ended\n");
+    else
+        finish(plan, results, commit);
+    return exit_interrupted;
 }
 
 }  // namespace
@@ -100,26 +131,11 @@ ExitStatus compare(const CompareOptions& options) {
     require_gnuplot();
     const LockFile lock(plan.output + "/lock");
     require_folder(plan.output, lock);
-    const std::unique_ptr<CellNetwork> network = choose_network(plan, find_testbed_script(plan));
     const std::string commit = commit_of(own_program());
-    Runner runner(plan, *network, options.program.empty() ? own_program() : options.program,
-                  commit);
+    if (!options.only_report) return run_and_report(plan, options, commit);
     ResultSet results;
-    take_earlier(plan, runner, options.retry_failed, results);
-    fmt::print("network: {}\n", network->text());
-    if (!results.all().empty()) fmt::print("{} cells are there already\n", results.all().size());
-    std::fflush(stdout);
-    bool done = true;
-    if (!options.only_report) {
-        const ScreenStyle style = Terminal::style();
-        ProgressLine progress(Terminal::usable() ? style.columns : 0, style.unicode);
-        done = run_cells(plan, runner, options.retry_failed, results, progress);
-        if (!done) fmt::print("interrupted: the same command goes on from here\n");
-    }
-    const std::string report = write_report(plan, results, network->text(), commit);
-    fmt::print("report: {}\n", report);
-    if (!done) return exit_interrupted;
-    return headline_failed(results) ? exit_crash : exit_ok;
+    take_everything(plan, results);
+    return finish(plan, results, commit);
 }
 
 }  // namespace ako

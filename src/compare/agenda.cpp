@@ -127,6 +127,17 @@ std::vector<Cell> headline_cells(const Plan& plan, const Candidate& candidate,
     return cells;
 }
 
+std::vector<Cell> open_cells(const Plan& plan, const ResultSet& results) {
+    const std::vector<Screening> all = screenings(plan, results);
+    std::vector<Cell> cells;
+    for (const Screening& screening : all)
+        cells.insert(cells.end(), screening.next.begin(), screening.next.end());
+    for (const Cell& cell : comparison_cells(plan, all)) {
+        if (results.find(cell) == nullptr) cells.push_back(cell);
+    }
+    return cells;
+}
+
 std::optional<Cell> next_cell(const Plan& plan, const ResultSet& results) {
     const std::vector<Screening> all = screenings(plan, results);
     if (const Cell* next = next_screening_cell(all)) return *next;

@@ -29,7 +29,11 @@ Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& sett
 Cell timing_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                  const Rate& rate);
 
-/// nullopt: all has been run.
+/// Cells whose turn does not depend on one another: those of the present rung of every screening,
+/// and of the comparison proper of whoever has been screened.
+std::vector<Cell> open_cells(const Plan& plan, const ResultSet& results);
+/// The one of them that is run next: a screening's, of the contender that has come least far,
+/// before any of the comparison proper. nullopt: all has been run.
 std::optional<Cell> next_cell(const Plan& plan, const ResultSet& results);
 
 /// How much is left, judged by what the cells so far took.

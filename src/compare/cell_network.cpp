@@ -47,6 +47,7 @@ class PacedNetwork final : public CellNetwork {
             "the peers share the processors ({})",
             why_);
     }
+    std::string key() const override { return "paced"; }
     double prepare(std::size_t, const Rate& rate) override { return rate.of(0).value_or(0); }
     std::vector<std::string> overrides(const Cell& cell) const override {
         const std::optional<double> mbit = cell.rate.of(0);
@@ -88,6 +89,10 @@ class TestbedNetwork final : public CellNetwork {
             "ways by tbf{}",
             plan_.cpus.empty() ? ", no limit on processor time"
                                : fmt::format(", {} of a core per machine", cpus_text(plan_)));
+    }
+
+    std::string key() const override {
+        return plan_.cpus.empty() ? "testbed" : fmt::format("testbed, cpus {}", cpus_text(plan_));
     }
 
     double prepare(std::size_t machines, const Rate& rate) override {

@@ -17,6 +17,9 @@ class CellNetwork {
 
     /// For people, in the report.
     virtual std::string text() const = 0;
+    /// Tells results on this kind of network from those on another; never to be reworded, or all
+    /// cells would be run again.
+    virtual std::string key() const = 0;
     /// Before cells with so many machines at this rate. Returns what a peer can send when all send
     /// to all, Mbit/s; 0: not known. Throws StartupError.
     virtual double prepare(std::size_t machines, const Rate& rate) = 0;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 
+#include "ako/error.h"
 #include "src/compare/charts.h"
 #include "src/compare/csv.h"
 #include "src/compare/figure_text.h"
@@ -142,6 +144,17 @@ std::set<std::string> commits(const ResultSet& results) {
     return found;
 }
 
+/// What the cells ran on; of several networks how many on each, for they do not compare.
+std::string networks_text(const ResultSet& results) {
+    std::map<std::string, std::size_t> cells;
+    for (const auto& [text, done] : results.all()) cells[done.result.network] += 1;
+    if (cells.size() == 1) return cells.begin()->first;
+    return joined(cells, [](const auto& one) {
+        return fmt::format("{} {} on {}", one.second, one.second == 1 ? "cell" : "cells",
+                           one.first);
+    });
+}
+
 std::string rules(const Material& material) {
     const Plan& plan = material.plan;
     const std::string grid =
@@ -216,15 +229,20 @@ std::string repetition(const Material& material) {
 
 }  // namespace
 
-std::string write_report(const Plan& plan, const ResultSet& results, const std::string& network,
-                         const std::string& commit) {
+std::string write_report(const Plan& plan, const ResultSet& results, const std::string& commit) {
+    if (results.all().empty())
+        throw StartupError(fmt::format("{}: no cell of this plan has been run, so there is nothing "
+                                       "to report",
+                                       plan.output),
+                           "run it without --report; or is it another folder (--set output=), or "
+                           "has the plan been changed since?");
     const Material material{plan,
                             results,
                             screenings(plan, results),
                             outcomes_of(plan, results),
                             composition_checks(plan, results),
                             failed_cells(results),
-                            network,
+                            networks_text(results),
                             commit};
     std::error_code error;
     fs::remove_all(plan.output + "/plots", error);  // those of a plan that was changed

@@ -16,8 +16,8 @@
 namespace ako {
 
 /// Writes all of it into the plan's folder, of what has been run so far; returns the path of
-/// report.html. Throws StartupError.
-std::string write_report(const Plan& plan, const ResultSet& results, const std::string& network,
-                         const std::string& commit);
+/// report.html. Throws StartupError; so it does without a single result, and leaves what an earlier
+/// call wrote as it is.
+std::string write_report(const Plan& plan, const ResultSet& results, const std::string& commit);
 
 }  // namespace ako

@@ -11,6 +11,7 @@
 
 #include "ako/error.h"
 #include "src/compare/cell_settings.h"
+#include "src/compare/earlier_results.h"
 #include "src/config/cluster_file.h"
 #include "src/system/child_process.h"
 #include "src/system/whole_file.h"
@@ -73,18 +74,6 @@ std::string run_folder_of(const std::string& folder) { return folder + "/run"; }
 Runner::Runner(const Plan& plan, CellNetwork& network, std::string program, std::string commit)
     : plan_(plan), network_(network), program_(std::move(program)), commit_(std::move(commit)) {}
 
-std::string Runner::folder(const Cell& cell) const {
-    const Settings settings = cell_settings(plan_, cell, network_.overrides(cell));
-    return fmt::format("{}/cells/{}", plan_.output,
-                       cell.folder_name(identity_text(settings) + network_.text()));
-}
-
-std::optional<CellResult> Runner::earlier(const Cell& cell, bool retry_failed) const {
-    std::optional<CellResult> result = read_cell_result(folder(cell));
-    if (result && result->failed && retry_failed) return std::nullopt;
-    return result;
-}
-
 std::vector<std::string> Runner::prepare(const Cell& cell, const std::string& folder) {
     const std::string wanted = cell.setting.text() + cell.rate.text();
     if (prepared_ != wanted) achievable_mbit_ = network_.prepare(cell.setting.machines, cell.rate);
@@ -107,7 +96,7 @@ std::vector<std::string> Runner::prepare(const Cell& cell, const std::string& fo
 
 std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& interrupts,
                                       const std::function<void(double seconds)>& every_second) {
-    const std::string folder = this->folder(cell);
+    const std::string folder = cell_folder(plan_, cell, network_);
     const std::vector<std::string> words = prepare(cell, folder);
     ChildProcess child(words, folder + "/launch.log");
     const double began = seconds_now();

@@ -23,16 +23,10 @@ class Runner {
     /// `program` is ako itself; `commit` is written beside every result.
     Runner(const Plan& plan, CellNetwork& network, std::string program, std::string commit);
 
-    /// What an earlier comparison in the same folder left of this cell. `retry_failed`: a cell that
-    /// failed counts as not run.
-    std::optional<CellResult> earlier(const Cell& cell, bool retry_failed) const;
-
     /// Runs it to its end and keeps the result; nullopt if it was interrupted, which leaves
     /// nothing. `every_second` is called while it runs. Throws StartupError.
     std::optional<CellResult> run(const Cell& cell, const std::atomic<int>& interrupts,
                                   const std::function<void(double seconds)>& every_second);
-
-    std::string folder(const Cell& cell) const;
 
   private:
     std::vector<std::string> prepare(const Cell& cell, const std::string& folder);

@@ -138,7 +138,31 @@ def interrupted(bench):
     refused = bench.start("compare", plan).expect(2)
     check("another `ako compare` is at work there" in refused, refused)
     running.process.send_signal(signal.SIGINT)
-    running.expect(130)
+    output = running.expect(130)
+    check("no report: no cell has ended" in output, output)
+    check_equal(len(rows(bench, "cells")), 4, "cells of the report that was there")
+
+
+def reported(bench):
+    """`--report` finds what was run, whatever network this machine could offer now, and never
+    replaces a report by one of nothing."""
+    plan = write_plan(bench, seeds="[1, 2]", modes="{ako: {}, ring: {}}")
+    bench.start("compare", plan, *fake_program(bench)).expect(0)
+    cells = rows(bench, "cells")
+    check_equal(len(cells), 4, "cells")
+    # What the testbed would do is not tried: nobody may be disturbed by a report.
+    for use in ("never", "auto", "always"):
+        output = bench.start("compare", plan, "--report", "--set", f"testbed.use={use}").expect(0)
+        check("report:" in output, output)
+        check_equal(rows(bench, "cells"), cells, f"cells found with testbed.use={use}")
+    more = bench.start("compare", plan, "--report", "--set", "seeds=[3, 2]").expect(0)
+    check("report:" in more, more)
+    check_equal({cell["seed"] for cell in rows(bench, "cells")}, {"2"}, "behind a missing one")
+    page = (results(bench) / "report.html").read_text()
+    output = bench.start("compare", plan, "--report", "--set", "seeds=[9]").expect(2)
+    check("no cell of this plan has been run" in output, output)
+    check_equal((results(bench) / "report.html").read_text(), page, "the report after that")
+    check(list((results(bench) / "plots").glob("*.svg")), "its plots are still there")
 
 
 def locked(bench):
@@ -225,7 +249,7 @@ def browser(bench):
     check(picture.stat().st_size > 10_000, "a picture of the page")
 
 
-CASES = {case.__name__: case for case in (fake_modes, interrupted, locked, refused, real,
+CASES = {case.__name__: case for case in (fake_modes, interrupted, reported, locked, refused, real,
                                           browser)}
 
 
