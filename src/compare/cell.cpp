@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
-
-#include "src/config/fields.h"
 
 namespace ako {
 
@@ -22,8 +21,16 @@ std::uint64_t hash(const std::string& text) {
     return value;
 }
 
-bool known_key(const std::string& key) {
-    return std::find(known_keys().begin(), known_keys().end(), key) != known_keys().end();
+constexpr const char* warm_up_key = "training.schedule.warm_up";
+/// A shorter run that warms up for more of its time than this shows too little of what comes after.
+constexpr double warm_up_max = 0.5;
+
+/// A warm-up is a share of the run. In a short run that is to choose for whole ones it must not be
+/// fewer rounds than there, or high rates diverge which whole runs bear.
+double screening_warm_up(const Plan& plan, const Cell& cell) {
+    const double whole =
+        number_of(plan, cell.candidate.variant, warm_up_key, plan.defaults.warm_up);
+    return std::max(whole, std::min(warm_up_max, whole * plan.epochs / cell.epochs));
 }
 
 }  // namespace
@@ -72,7 +79,7 @@ std::vector<std::string> Cell::overrides(const Plan& plan) const {
     set("training.target_accuracy", "null");
     set("training.checkpoint_every", "0");
     // Nobody computes less than the others while it trains because it evaluates.
-    if (known_key("training.evaluate")) set("training.evaluate", "after");
+    set("training.evaluate", "after");
     for (const auto& [key, value] : plan.settings) set(key, value);
     set("exchange.mode", candidate.mode);
     for (const auto& [key, value] : candidate.variant) set(key, value);
@@ -81,7 +88,17 @@ std::vector<std::string> Cell::overrides(const Plan& plan) const {
     set("training.epochs", epochs);
     set("training.evaluate_every", evaluate_every);
     set("seed", seed);
+    if (part == Part::screening) set(warm_up_key, screening_warm_up(plan, *this));
     return list;
+}
+
+double number_of(const Plan& plan, const Variant& variant, const std::string& key,
+                 double otherwise) {
+    std::string text = value_of(variant, key);
+    if (text.empty()) text = value_of(plan.settings, key);
+    double number = otherwise;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
 }
 
 std::vector<Setting> settings_of(const Plan& plan) {

@@ -58,6 +58,11 @@ struct Cell {
     std::vector<std::string> overrides(const Plan& plan) const;
 };
 
+/// The number that a candidate runs with under a key of the cluster file: its variant's, else the
+/// plan's, else the cluster file's, which is `otherwise`.
+double number_of(const Plan& plan, const Variant& variant, const std::string& key,
+                 double otherwise);
+
 /// All settings of the plan.
 std::vector<Setting> settings_of(const Plan& plan);
 /// Every variant with every learning rate.

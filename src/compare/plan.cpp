@@ -148,15 +148,6 @@ std::vector<double> read_cpus(const ConfigValue& value, const Plan& plan) {
     return cpus;
 }
 
-/// What a plan leaves out is taken from its cluster file, which says it for one run.
-struct ClusterDefaults {
-    double learning_rate = 0;
-    std::size_t batch = 0;
-    double epochs = 0;
-    std::uint64_t seed = 0;
-    std::size_t machines = 0;
-};
-
 void read_cluster(const ConfigValue& tree, Plan& plan) {
     const ConfigValue* value = present(tree, "cluster");
     if (value == nullptr)
@@ -186,11 +177,14 @@ ClusterDefaults defaults_of(const Plan& plan) {
     defaults.batch = settings.training.batch_per_peer;
     defaults.epochs = settings.training.epochs;
     defaults.seed = settings.seed;
+    defaults.warm_up = settings.training.schedule.warm_up;
+    defaults.local_rounds = settings.exchange.local_sgd.rounds;
     return defaults;
 }
 
 void read_lists(const ConfigValue& tree, Plan& plan) {
-    const ClusterDefaults defaults = defaults_of(plan);
+    plan.defaults = defaults_of(plan);
+    const ClusterDefaults& defaults = plan.defaults;
     if (const ConfigValue* value = present(tree, "target_accuracy"))
         plan.target_accuracy =
             read_numbers(*value, "target_accuracy", {.low = 0, .high = 1, .low_open = true});

@@ -35,6 +35,17 @@ struct PeerLoss {
     bool operator==(const PeerLoss&) const = default;
 };
 
+/// What a plan leaves out is taken from its cluster file, which says it for one run.
+struct ClusterDefaults {
+    double learning_rate = 0;
+    std::size_t batch = 0;
+    double epochs = 0;
+    std::uint64_t seed = 0;
+    std::size_t machines = 0;
+    double warm_up = 0;         ///< training.schedule.warm_up
+    unsigned local_rounds = 0;  ///< exchange.local_rounds
+};
+
 enum class NetworkChoice { automatic, testbed, paced };
 
 struct TestbedPlan {
@@ -51,7 +62,8 @@ struct Plan {
     std::string name;
     ConfigValue cluster;
     std::string cluster_file;  ///< where it stands, which relative paths in it start from
-    Variant settings;          ///< keys of the cluster file, for all cells
+    ClusterDefaults defaults;  ///< of the cluster file, where nothing else is said
+    Variant settings;  ///< keys of the cluster file, for all cells
     std::vector<double> target_accuracy;
     std::vector<std::size_t> machines;
     std::vector<Rate> rates;
@@ -72,7 +84,8 @@ struct Plan {
 };
 
 /// Reads and checks a plan and the `--set` overrides. Throws StartupError "file:line:column: key:
-/// expected ..., found ...". What is wrong with the cluster file itself is found by resolve().
+/// expected ..., found ...". What is wrong with the cluster file itself is found by
+/// check_contenders().
 Plan read_plan(const std::string& file, const std::vector<std::string>& overrides);
 Plan read_plan_text(const std::string& text, const std::string& file,
                     const std::vector<std::string>& overrides);

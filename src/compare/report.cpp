@@ -173,6 +173,11 @@ std::string rules(const Material& material) {
         "Figures are medians over seeds, with their range. A seed that failed or never reached the "
         "target counts as later than all others.",
         fmt::format("Network: {}.", material.network)};
+    if (plan.screening)
+        list.push_back(
+            "A warm-up of the learning rate is a share of the run. In the screening's shorter runs "
+            "it is a larger share, up to half of the run, so that it has as many rounds as in a "
+            "whole run: otherwise high learning rates would diverge there alone.");
     if (plan.loss)
         list.push_back(
             fmt::format("In every run of the comparison proper, peer {} is killed {:g} s "

@@ -1,6 +1,8 @@
 // What a comparison runs next, by results that were made up.
 #include <doctest/doctest.h>
 
+#include "src/compare/cell_network.h"
+#include "src/compare/cell_settings.h"
 #include "src/compare/outcome.h"
 #include "tests/unit/compare/fake_runs.h"
 
@@ -152,6 +154,31 @@ TEST_CASE("rounds are timed at a learning rate that no short run diverges at") {
     for (const Cell& cell : made)
         CHECK((cell.candidate.learning_rate < 0.01) == (cell.part == Cell::Part::timing));
     CHECK(count_of(made, Cell::Part::timing) == 1);
+}
+
+TEST_CASE("a screening warms up for as many rounds as a whole run") {
+    const auto warm_ups = [](const std::string& more) {
+        const Plan plan = plan_of(
+            "learning_rates: [0.01, 0.02, 0.04, 0.08]\nmodes: {ako: {}}\n"
+            "screening: {epochs: 0.25}\n" +
+            more);
+        std::vector<Cell> made;
+        run_all(
+            plan, [](const Cell&) { return straight_run(100, 1); }, made);
+        std::vector<double> shares;
+        for (const Cell& cell : made) {
+            const auto network = make_paced_network("");
+            const Settings settings = cell_settings(plan, cell, network->overrides(cell));
+            shares.push_back(settings.training.schedule.warm_up);
+        }
+        return shares;
+    };
+    // Four of a quarter of an epoch, two of half of one, and the whole run of 8.
+    CHECK(warm_ups("settings: {training.schedule.warm_up: 0.01}\n") ==
+          std::vector<double>{0.32, 0.32, 0.32, 0.32, 0.16, 0.16, 0.01});
+    CHECK(warm_ups("settings: {training.schedule.warm_up: 0.02}\n")[0] == 0.5);
+    CHECK(warm_ups("settings: {training: {schedule: {warm_up: 0.6}}}\n")[0] == 0.6);
+    CHECK(warm_ups("")[0] == 0);
 }
 
 TEST_CASE("without screening everything runs, and the best at each rate is marked") {
