@@ -8,6 +8,7 @@
 
 #include "ako/error.h"
 #include "src/commands/terminal.h"
+#include "src/commands/training_data.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_network.h"
 #include "src/compare/cell_settings.h"
@@ -34,6 +35,22 @@ void require_folder(const std::string& folder, const LockFile& lock) {
     if (lock.state() == LockFile::State::taken)
         throw StartupError(fmt::format("{}: another `ako compare` is at work there", folder),
                            "wait for it, or set another folder with --set output=FOLDER");
+}
+
+/// Tells the plan how large its training set is, where its cells depend on that. Without the data
+/// nothing can be run, but a report can be written and cells listed.
+void find_training_images(Plan& plan, bool runs) {
+    const std::optional<Cell> cell = composed_local_sgd(plan);
+    if (!cell) return;
+    const Settings settings = cell_settings(plan, *cell, make_paced_network("")->overrides(*cell));
+    try {
+        plan.training_images = training_set_size(settings);
+    } catch (const StartupError& error) {
+        if (runs) throw;
+        fmt::print(stderr,
+                   "{}\nwithout the training set the round times of local SGD are not found\n",
+                   error.what());
+    }
 }
 
 std::string own_program() {
@@ -122,8 +139,9 @@ ExitStatus run_and_report(const Plan& plan, const CompareOptions& options,
 }  // namespace
 
 ExitStatus compare(const CompareOptions& options) {
-    const Plan plan = read_plan(options.file, options.overrides);
+    Plan plan = read_plan(options.file, options.overrides);
     check_contenders(plan);
+    find_training_images(plan, !options.only_list && !options.only_report);
     if (options.only_list) {
         list_cells(plan);
         return exit_ok;

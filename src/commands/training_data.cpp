@@ -18,6 +18,11 @@ WorkerPlace place_among_workers(const Settings& settings, PeerIndex self) {
     return place;
 }
 
+std::uint64_t training_set_size(const Settings& settings) {
+    if (!needs_data(settings.model.kind)) return settings.model.samples;
+    return load_dataset(settings.data, DataPart::train, data_shape(settings.model)).size();
+}
+
 TrainingData::TrainingData(const Settings& settings, DataParts parts)
     : settings_(settings), sample_count_(settings.model.samples) {
     if (!needs_data(settings.model.kind)) return;

@@ -20,6 +20,9 @@ struct WorkerPlace {
 };
 WorkerPlace place_among_workers(const Settings& settings, PeerIndex self);
 
+/// Samples in the training set, of which `epochs` counts. Loads it; throws StartupError as below.
+std::uint64_t training_set_size(const Settings& settings);
+
 /// Who only judges a model needs no training set.
 enum class DataParts { all, test };
 

@@ -1,6 +1,7 @@
 #include "src/compare/agenda.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace ako {
@@ -92,16 +93,45 @@ bool is_composed(const Plan& plan, const Candidate& candidate) {
     return plan.composition && !plan.loss && candidate.synchronous() && plan.rates.size() > 1;
 }
 
+std::optional<Cell> composed_local_sgd(const Plan& plan) {
+    const Setting setting = settings_of(plan).front();
+    for (const Contender& contender : plan.modes) {
+        if (contender.mode != "local-sgd") continue;
+        const Candidate candidate = candidates_of(plan, contender, setting).front();
+        if (is_composed(plan, candidate))
+            return full_cell(plan, candidate, setting, plan.rates.front(), plan.seeds.front());
+    }
+    return std::nullopt;
+}
+
 Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                const Rate& rate, std::uint64_t seed) {
     return {candidate, setting, rate, seed, plan.epochs, plan.evaluate_every, Cell::Part::headline,
             plan.loss};
 }
 
+double timing_epochs(const Plan& plan, const Candidate& candidate, const Setting& setting) {
+    const double asked = plan.composition->epochs;
+    if (candidate.mode != "local-sgd" || !plan.training_images) return asked;
+    const auto images = static_cast<double>(*plan.training_images);
+    const auto images_per_round = static_cast<double>(setting.machines * setting.batch_per_peer);
+    const double period =
+        number_of(plan, candidate.variant, "exchange.local_rounds", plan.defaults.local_rounds);
+    const double rounds = std::ceil(std::round(asked * images) / images_per_round);
+    const double averagings = std::max(1.0, std::ceil((rounds - 1) / period));
+    const double epochs = (averagings * period + 1) * images_per_round / images;
+    return std::min(epochs, std::max(asked, plan.epochs));
+}
+
 Cell timing_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                  const Rate& rate) {
-    Cell cell{candidate, setting,           rate, plan.seeds.front(), plan.composition->epochs,
-              0,         Cell::Part::timing};
+    Cell cell{candidate,
+              setting,
+              rate,
+              plan.seeds.front(),
+              timing_epochs(plan, candidate, setting),
+              0,
+              Cell::Part::timing};
     cell.candidate.learning_rate = timing_learning_rate;
     return cell;
 }

@@ -19,6 +19,10 @@ std::vector<Screening> screenings(const Plan& plan, const ResultSet& results);
 std::vector<Cell> headline_cells(const Plan& plan, const Candidate& candidate,
                                  const Setting& setting);
 
+/// The first setting and candidate of local SGD whose round time is measured apart; nullopt if
+/// there is none. What its timing cells are depends on the size of the training set.
+std::optional<Cell> composed_local_sgd(const Plan& plan);
+
 /// Full runs at the fastest rate stand for all rates.
 bool is_composed(const Plan& plan, const Candidate& candidate);
 Rate fastest_rate(const Plan& plan);
@@ -26,6 +30,11 @@ Rate fastest_rate(const Plan& plan);
 Rate check_rate(const Plan& plan);
 Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                const Rate& rate, std::uint64_t seed);
+/// How long a timing cell is: as the plan says, but with local SGD at least so many rounds that
+/// they are a whole number of averagings and the one round that waits for the last of them. With
+/// fewer, averagings would be left out, or look free. As the plan says, too, if the size of the
+/// training set is not known; and never longer than a whole run.
+double timing_epochs(const Plan& plan, const Candidate& candidate, const Setting& setting);
 Cell timing_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                  const Rate& rate);
 

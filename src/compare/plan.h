@@ -24,7 +24,9 @@ struct ScreeningPlan {
 
 /// Figures of synchronous modes put together from rounds to target and round time.
 struct CompositionPlan {
-    double epochs = 0.25;  ///< of the short runs that measure the round time at a rate
+    /// Of the short runs that measure the round time at a rate; those of local SGD are a little
+    /// longer, see timing_epochs().
+    double epochs = 0.25;
 };
 
 /// A machine whose peer is killed while it trains.
@@ -63,6 +65,8 @@ struct Plan {
     ConfigValue cluster;
     std::string cluster_file;  ///< where it stands, which relative paths in it start from
     ClusterDefaults defaults;  ///< of the cluster file, where nothing else is said
+    /// In the training set, of which `epochs` counts; filled in by who can read it.
+    std::optional<std::uint64_t> training_images;
     Variant settings;  ///< keys of the cluster file, for all cells
     std::vector<double> target_accuracy;
     std::vector<std::size_t> machines;

@@ -188,7 +188,9 @@ std::string rules(const Material& material) {
             "Synchronous modes (ring, BSP parameter server, local SGD) take the same rounds to a "
             "target at every rate. Where there are several rates they ran to the end at the "
             "fastest one, and figures marked * are those rounds times the time of a round, "
-            "measured at the rate in a shorter run, in which the last exchange is not waited for.");
+            "measured at the rate in a shorter run, in which the last exchange is not waited for; "
+            "with local SGD that run is a whole number of averagings and the round that waits for "
+            "the last of them.");
     std::string text = "<h2 id=\"rules\">Rules</h2>\n<ul>\n";
     for (const std::string& rule : list) text += fmt::format("<li>{}</li>\n", html_text(rule));
     text += "</ul>\n";

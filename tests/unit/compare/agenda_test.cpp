@@ -156,6 +156,35 @@ TEST_CASE("rounds are timed at a learning rate that no short run diverges at") {
     CHECK(count_of(made, Cell::Part::timing) == 1);
 }
 
+TEST_CASE("the rounds of local SGD are timed over whole averagings, and one that waits") {
+    Plan plan = plan_of(
+        "target_accuracy: 0.9\nrates_mbit: [20, 50]\ncomposition: {epochs: 0.2}\n"
+        "settings: {exchange.local_rounds: 4}\n"
+        "modes: {ring: {}, four: {mode: local-sgd}, "
+        "many: {mode: local-sgd, exchange.local_rounds: [7, 16, 100, 10000]}}\n");
+    const Setting setting = settings_of(plan)[0];
+    const auto rounds = [&](std::size_t contender, std::size_t variant) {
+        const Candidate candidate = candidates_of(plan, plan.modes[contender], setting)[variant];
+        const Cell cell = timing_cell(plan, candidate, setting, plan.rates[0]);
+        return cell.epochs * 60'000 / (4 * 64);
+    };
+    // Of how many images an epoch is is not known: what the plan says.
+    CHECK(rounds(2, 1) == doctest::Approx(0.2 * 60'000 / (4 * 64)));
+    plan.training_images = 60'000;
+    // 0.2 epochs are 46.9 rounds.
+    CHECK(rounds(0, 0) == doctest::Approx(46.875));
+    CHECK(rounds(1, 0) == doctest::Approx(49));
+    CHECK(rounds(2, 0) == doctest::Approx(50));
+    CHECK(rounds(2, 1) == doctest::Approx(49));
+    CHECK(rounds(2, 2) == doctest::Approx(101));
+    CHECK(rounds(2, 3) == doctest::Approx(8 * 60'000 / 256.0));  // no more than a whole run
+    // A plan that had asked for as many by hand gets as many.
+    plan.composition->epochs = 0.209;
+    CHECK(rounds(2, 1) == doctest::Approx(49));
+    plan.composition->epochs = 0.0001;
+    CHECK(rounds(2, 1) == doctest::Approx(17));
+}
+
 TEST_CASE("a screening warms up for as many rounds as a whole run") {
     const auto warm_ups = [](const std::string& more) {
         const Plan plan = plan_of(
