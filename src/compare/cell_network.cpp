@@ -48,7 +48,10 @@ class PacedNetwork final : public CellNetwork {
             why_);
     }
     std::string key() const override { return "paced"; }
-    double prepare(std::size_t, const Rate& rate) override { return rate.of(0).value_or(0); }
+    std::vector<double> prepare(std::size_t machines, const Rate& rate) override {
+        const std::optional<double> mbit = rate.of(0);
+        return mbit ? std::vector<double>(machines, *mbit) : std::vector<double>();
+    }
     std::vector<std::string> overrides(const Cell& cell) const override {
         const std::optional<double> mbit = cell.rate.of(0);
         return {
@@ -95,7 +98,7 @@ class TestbedNetwork final : public CellNetwork {
         return plan_.cpus.empty() ? "testbed" : fmt::format("testbed, cpus {}", cpus_text(plan_));
     }
 
-    double prepare(std::size_t machines, const Rate& rate) override {
+    std::vector<double> prepare(std::size_t machines, const Rate& rate) override {
         prepared_ = true;
         std::vector<std::string> words = {"up", "--peers", fmt::to_string(machines), "--rate",
                                           tc_rate(rate, machines)};
@@ -104,7 +107,7 @@ class TestbedNetwork final : public CellNetwork {
         if (made.exit != 0)
             throw StartupError(fmt::format("{} {}: {}", script_, fmt::join(words, " "), made.text),
                                "run it by hand, or use --set testbed.use=never");
-        return goodput();
+        return goodput(machines);
     }
 
     std::vector<std::string> overrides(const Cell& cell) const override {
@@ -127,14 +130,18 @@ class TestbedNetwork final : public CellNetwork {
     }
 
     /// A testbed that cannot measure it leaves it unknown.
-    double goodput() const try {
+    std::vector<double> goodput(std::size_t machines) const try {
         const CommandOutput measured = command({"goodput"});
-        if (measured.exit != 0) return 0;
+        if (measured.exit != 0) return {};
         const std::size_t brace = measured.text.find('{');
-        if (brace == std::string::npos) return 0;
-        return nlohmann::json::parse(measured.text.substr(brace)).at("mean_mbit");
+        if (brace == std::string::npos) return {};
+        const nlohmann::json json = nlohmann::json::parse(measured.text.substr(brace));
+        std::vector<double> mbit;
+        for (std::size_t k = 1; k <= machines; ++k)
+            mbit.push_back(json.at("egress_mbit").at(fmt::to_string(k)));
+        return mbit;
     } catch (const nlohmann::json::exception&) {
-        return 0;
+        return {};
     }
 
     const std::string script_;

@@ -20,9 +20,10 @@ class CellNetwork {
     /// Tells results on this kind of network from those on another; never to be reworded, or all
     /// cells would be run again.
     virtual std::string key() const = 0;
-    /// Before cells with so many machines at this rate. Returns what a peer can send when all send
-    /// to all, Mbit/s; 0: not known. Throws StartupError.
-    virtual double prepare(std::size_t machines, const Rate& rate) = 0;
+    /// Before cells with so many machines at this rate, once for all that follow one another.
+    /// Returns what each machine can send when all send to all, Mbit/s; empty: not known. Throws
+    /// StartupError.
+    virtual std::vector<double> prepare(std::size_t machines, const Rate& rate) = 0;
     /// What `--set` would be given for the peers and the rate.
     virtual std::vector<std::string> overrides(const Cell& cell) const = 0;
     /// What follows `ako launch FILE`.

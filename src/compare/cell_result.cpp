@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "src/compare/spread.h"
 #include "src/system/whole_file.h"
 
 namespace ako {
@@ -68,14 +69,40 @@ std::optional<double> egress_mbit_of(const ordered_json& peer, double seconds) {
     return bytes ? std::optional(*bytes * megabits / seconds) : std::nullopt;
 }
 
+/// Of a peer that trained to its end; one that was killed on the way says nothing.
+std::optional<double> images_per_s_of(const ordered_json& peer) {
+    const std::optional<double> images = number_at(peer, "images");
+    const std::optional<double> seconds = number_at(peer, "train_seconds");
+    if (!images || *images <= 0 || !seconds || *seconds <= 0) return std::nullopt;
+    const std::optional<double> said = number_at(peer, "images_per_s");
+    return said ? said : std::optional(*images / *seconds);
+}
+
+/// In a round of those that train; a server makes none, and says only what it sent in all.
+std::optional<double> busiest_bytes_per_round(const ordered_json& peers, double rounds) {
+    std::optional<double> busiest;
+    for (const ordered_json& peer : peers) {
+        std::optional<double> bytes = number_at(peer, "egress_bytes_per_round");
+        if (const auto all = number_at(peer, "egress_bytes"); !bytes && all) bytes = *all / rounds;
+        if (bytes) busiest = std::max(busiest.value_or(0), *bytes);
+    }
+    return busiest;
+}
+
 /// Figures that follow from plain counters, for those that the summary does not say itself.
 void derive(const ordered_json& peers, RunFigures& figures) {
     if (!figures.train_seconds || *figures.train_seconds <= 0) return;
     const double seconds = *figures.train_seconds;
-    std::vector<double> egress;
+    std::vector<double> egress, paces;
     for (const ordered_json& peer : peers) {
-        if (const std::optional<double> mbit = egress_mbit_of(peer, seconds))
-            egress.push_back(*mbit);
+        const std::optional<double> mbit = egress_mbit_of(peer, seconds);
+        figures.egress_mbit_by_machine.push_back(mbit);
+        if (mbit) egress.push_back(*mbit);
+        if (const std::optional<double> pace = images_per_s_of(peer)) paces.push_back(*pace);
+    }
+    if (const std::optional<Spread> spread = spread_of(paces)) {
+        figures.images_per_s_median = spread->median;
+        figures.images_per_s_slowest = spread->low;
     }
     if (!egress.empty()) {
         figures.egress_mbit = mean(egress);
@@ -85,6 +112,7 @@ void derive(const ordered_json& peers, RunFigures& figures) {
     if (!figures.images_per_s && images) figures.images_per_s = *images / seconds;
     const std::optional<double>& rounds = figures.rounds;
     if (!rounds) return;
+    figures.egress_bytes_per_round_busiest = busiest_bytes_per_round(peers, *rounds);
     const auto per_round = [&](const char* counter, std::optional<double>& figure) {
         const std::optional<double> bytes = mean(of_peers(peers, counter));
         if (!figure && bytes) figure = *bytes / *rounds;
@@ -138,7 +166,8 @@ std::optional<CellResult> read_cell_result(const std::string& folder) try {
     result.seconds = json->at("seconds");
     result.commit = json->at("commit");
     result.network = json->at("network");
-    result.achievable_mbit = json->at("achievable_mbit");
+    result.machine = json->at("machine");
+    result.achievable_mbit = json->at("achievable_mbit").get<std::vector<double>>();
     result.figures = read_figures(folder + "/run/summary.json");
     result.curve = read_curve(folder + "/run/curve.json").value_or(AccuracyCurve{});
     return result;
@@ -147,14 +176,22 @@ std::optional<CellResult> read_cell_result(const std::string& folder) try {
 }
 
 void write_cell_result(const std::string& folder, const Cell& cell, const CellResult& result) {
-    const ordered_json json = {{"cell", cell.text()},
-                               {"failed", result.failed},
-                               {"why", result.why},
-                               {"seconds", result.seconds},
-                               {"commit", result.commit},
-                               {"network", result.network},
-                               {"achievable_mbit", result.achievable_mbit}};
+    const ordered_json json = {
+        {"cell", cell.text()},       {"failed", result.failed},
+        {"why", result.why},         {"seconds", result.seconds},
+        {"commit", result.commit},   {"network", result.network},
+        {"machine", result.machine}, {"achievable_mbit", result.achievable_mbit}};
     write_whole_file(folder + "/cell.json", json.dump(2) + "\n");
+}
+
+std::vector<double> CellResult::egress_shares() const {
+    std::vector<double> shares;
+    for (std::size_t k = 0; k < figures.egress_mbit_by_machine.size(); ++k) {
+        const std::optional<double>& mbit = figures.egress_mbit_by_machine[k];
+        if (mbit && k < achievable_mbit.size() && achievable_mbit[k] > 0)
+            shares.push_back(*mbit / achievable_mbit[k]);
+    }
+    return shares;
 }
 
 double CellResult::round_seconds() const {

@@ -17,30 +17,37 @@ struct RunFigures {
     std::optional<double> train_seconds;
     std::optional<double> rounds;  ///< of a peer that trains; mean
     std::optional<double> accuracy;
-    std::optional<double> images_per_s;   ///< of all peers together
+    std::optional<double> images_per_s;                               ///< of all peers together
+    std::optional<double> images_per_s_median, images_per_s_slowest;  ///< of a peer that trains
     std::optional<double> compute_share;  ///< 0 .. 1: time in gradients / time of a round; mean
     std::optional<double> cpu_ms_per_round;
-    std::optional<double> gradient_ms;              ///< median of a round; mean of the peers
-    std::optional<double> wait_ms;                  ///< the same
-    std::optional<double> egress_bytes_per_round;   ///< of a peer; mean
-    std::optional<double> ingress_bytes_per_round;  ///< of a peer; mean
-    std::optional<double> egress_mbit;              ///< of a peer; mean
-    std::optional<double> egress_mbit_busiest;      ///< of the peer that sends most
-    std::optional<double> partitions;               ///< mean
-    std::optional<double> staleness_rounds;         ///< mean
+    std::optional<double> gradient_ms;             ///< median of a round; mean of the peers
+    std::optional<double> wait_ms;                 ///< the same
+    std::optional<double> egress_bytes_per_round;  ///< of a peer that trains; mean
+    /// Of the machine that sends most, which may be a server; a round is one of a peer that trains.
+    std::optional<double> egress_bytes_per_round_busiest;
+    std::optional<double> ingress_bytes_per_round;              ///< of a peer; mean
+    std::optional<double> egress_mbit;                          ///< of a peer; mean
+    std::optional<double> egress_mbit_busiest;                  ///< of the peer that sends most
+    std::vector<std::optional<double>> egress_mbit_by_machine;  ///< servers too
+    std::optional<double> partitions;                           ///< mean
+    std::optional<double> staleness_rounds;                     ///< mean
     std::optional<double> round_ms_p10, round_ms_p50, round_ms_p90, round_ms_p99;  ///< mean
 };
 
 struct CellResult {
     bool failed = false;
-    std::string why;             ///< it failed
-    double seconds = 0;          ///< from start to end of the process
-    std::string commit;          ///< of the program that ran it
-    std::string network;         ///< what it ran on, for people
-    double achievable_mbit = 0;  ///< of a peer, all sending to all; 0: not known
+    std::string why;                      ///< it failed
+    double seconds = 0;                   ///< from start to end of the process
+    std::string commit;                   ///< of the program that ran it
+    std::string network;                  ///< what it ran on, for people
+    std::string machine;                  ///< the same: processor, cores, memory, kernel
+    std::vector<double> achievable_mbit;  ///< of each machine, all sending to all; empty: not known
     RunFigures figures;
     AccuracyCurve curve;
 
+    /// What each machine sent / what it could have; those of which both are known.
+    std::vector<double> egress_shares() const;
     /// How long a round took, over the whole run; 0: not known.
     double round_seconds() const;
 };

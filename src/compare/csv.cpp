@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ako {
 
@@ -23,6 +24,12 @@ std::string row(const Fields&... fields) {
     std::string text;
     ((text += (text.empty() ? "" : ",") + field(fields)), ...);
     return text + "\r\n";
+}
+
+/// Nothing of an empty list.
+std::optional<double> mean_of(const std::vector<double>& values) {
+    if (values.empty()) return std::nullopt;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // A row begins with a text that is never empty, so row() puts its commas right.
@@ -79,11 +86,14 @@ std::string targets_csv(const Plan& plan, const std::vector<Outcome>& outcomes) 
 std::string figures_csv(const std::vector<Outcome>& outcomes) {
     const std::vector<std::pair<const char*, std::optional<double> RunFigures::*>> columns = {
         {"images_per_s", &RunFigures::images_per_s},
+        {"images_per_s_median_peer", &RunFigures::images_per_s_median},
+        {"images_per_s_slowest_peer", &RunFigures::images_per_s_slowest},
         {"compute_share", &RunFigures::compute_share},
         {"gradient_ms", &RunFigures::gradient_ms},
         {"wait_ms", &RunFigures::wait_ms},
         {"cpu_ms_per_round", &RunFigures::cpu_ms_per_round},
         {"egress_bytes_per_round", &RunFigures::egress_bytes_per_round},
+        {"egress_bytes_per_round_busiest", &RunFigures::egress_bytes_per_round_busiest},
         {"ingress_bytes_per_round", &RunFigures::ingress_bytes_per_round},
         {"egress_mbit", &RunFigures::egress_mbit},
         {"egress_mbit_busiest", &RunFigures::egress_mbit_busiest},
@@ -99,8 +109,8 @@ std::string figures_csv(const std::vector<Outcome>& outcomes) {
     for (const Outcome& outcome : outcomes) {
         std::vector<std::string> fields;
         for (const auto& [name, which] : columns) fields.push_back(field(outcome.figure(which)));
-        fields.push_back(field(outcome.egress_share(&RunFigures::egress_mbit)));
-        fields.push_back(field(outcome.egress_share(&RunFigures::egress_mbit_busiest)));
+        fields.push_back(field(outcome.egress_share_mean()));
+        fields.push_back(field(outcome.egress_share_busiest()));
         fields.push_back(outcome.accuracy ? field(outcome.accuracy->median) : "");
         text += place_of(outcome) + tail(fields);
     }
@@ -125,7 +135,7 @@ std::string curves_csv(const std::vector<Outcome>& outcomes) {
 std::string cells_csv(const ResultSet& results) {
     std::string text =
         "contender,mode,variant,learning_rate,machines,batch_per_peer,rate_mbit,seed,epochs,part,"
-        "failed,why,seconds,best_accuracy,achievable_mbit,commit\r\n";
+        "failed,why,seconds,best_accuracy,achievable_mbit,commit,machine\r\n";
     for (const auto& [key, done] : results.all()) {
         const Cell& cell = done.cell;
         const CellResult& result = done.result;
@@ -138,7 +148,8 @@ std::string cells_csv(const ResultSet& results) {
                 static_cast<double>(cell.setting.batch_per_peer), cell.rate.short_text(),
                 static_cast<double>(cell.seed), cell.epochs, std::string(part),
                 std::string(result.failed ? "yes" : "no"), result.why, result.seconds,
-                result.curve.best_accuracy(), result.achievable_mbit, result.commit);
+                result.curve.best_accuracy(), mean_of(result.achievable_mbit), result.commit,
+                result.machine);
     }
     return text;
 }

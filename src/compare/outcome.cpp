@@ -1,6 +1,7 @@
 #include "src/compare/outcome.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ako {
 
@@ -59,6 +60,18 @@ Outcome outcome_of(const Plan& plan, const ResultSet& results, const Candidate& 
     return outcome;
 }
 
+/// The median over runs that did not fail of what `value_of_run` gives, where it gives anything.
+template <class Value>
+std::optional<double> median_of(const std::vector<const CellResult*>& runs, Value value_of_run) {
+    std::vector<double> values;
+    for (const CellResult* result : runs) {
+        if (result->failed) continue;
+        if (const std::optional<double> value = value_of_run(*result)) values.push_back(*value);
+    }
+    const std::optional<Spread> spread = spread_of(values);
+    return spread ? std::optional(spread->median) : std::nullopt;
+}
+
 /// Marks the best of one contender's outcomes from `first` on.
 void mark_best(std::vector<Outcome>& outcomes, std::size_t first,
                const std::vector<double>& targets) {
@@ -76,24 +89,24 @@ void mark_best(std::vector<Outcome>& outcomes, std::size_t first,
 }  // namespace
 
 std::optional<double> Outcome::figure(std::optional<double> RunFigures::*which) const {
-    std::vector<double> values;
-    for (const CellResult* result : measured) {
-        const std::optional<double>& value = result->figures.*which;
-        if (!result->failed && value) values.push_back(*value);
-    }
-    const std::optional<Spread> spread = spread_of(values);
-    return spread ? std::optional(spread->median) : std::nullopt;
+    return median_of(measured, [&](const CellResult& result) { return result.figures.*which; });
 }
 
-std::optional<double> Outcome::egress_share(std::optional<double> RunFigures::*which) const {
-    std::vector<double> shares;
-    for (const CellResult* result : measured) {
-        const std::optional<double>& mbit = result->figures.*which;
-        if (!result->failed && mbit && result->achievable_mbit > 0)
-            shares.push_back(*mbit / result->achievable_mbit);
-    }
-    const std::optional<Spread> spread = spread_of(shares);
-    return spread ? std::optional(spread->median) : std::nullopt;
+std::optional<double> Outcome::egress_share_mean() const {
+    return median_of(measured, [](const CellResult& result) -> std::optional<double> {
+        const std::vector<double> shares = result.egress_shares();
+        if (shares.empty()) return std::nullopt;
+        return std::accumulate(shares.begin(), shares.end(), 0.0) /
+               static_cast<double>(shares.size());
+    });
+}
+
+std::optional<double> Outcome::egress_share_busiest() const {
+    return median_of(measured, [](const CellResult& result) -> std::optional<double> {
+        const std::vector<double> shares = result.egress_shares();
+        if (shares.empty()) return std::nullopt;
+        return *std::max_element(shares.begin(), shares.end());
+    });
 }
 
 SeedCurves Outcome::curves() const {

@@ -31,8 +31,10 @@ struct Outcome {
 
     /// The median of one figure over the measured runs.
     std::optional<double> figure(std::optional<double> RunFigures::*which) const;
-    /// egress / achievable of a peer.
-    std::optional<double> egress_share(std::optional<double> RunFigures::*which) const;
+    /// What a machine sent / what it could have: the mean, and of the machine that is nearest to
+    /// its own limit. Medians over the measured runs.
+    std::optional<double> egress_share_mean() const;
+    std::optional<double> egress_share_busiest() const;
     SeedCurves curves() const;
 };
 

@@ -61,13 +61,14 @@ std::string commit_of(const std::string& program) {
     return changes.text.empty() ? commit : commit + " + changes";
 }
 
+std::string this_machine() {
+    return fmt::format("{}, {} cores, {}, {}", value_in("/proc/cpuinfo", "model name", ':'),
+                       std::thread::hardware_concurrency(), memory(), kernel());
+}
+
 std::vector<ProvenanceLine> provenance(const std::string& commit) {
     const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    return {{"processor", value_in("/proc/cpuinfo", "model name", ':')},
-            {"cores", fmt::to_string(std::thread::hardware_concurrency())},
-            {"memory", memory()},
-            {"kernel", kernel()},
-            {"system", value_in("/etc/os-release", "PRETTY_NAME", '=')},
+    return {{"system", value_in("/etc/os-release", "PRETTY_NAME", '=')},
             {"ako", AKO_VERSION},
             {"commit", commit},
             {"compiler", "g++ " __VERSION__},

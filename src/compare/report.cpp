@@ -137,11 +137,17 @@ std::string screening(const Material& material) {
     return text;
 }
 
-/// Which commits ran the cells that are shown.
-std::set<std::string> commits(const ResultSet& results) {
+/// What the cells that are shown have in one of these: the commits that ran them, or the machines.
+std::set<std::string> all_of(const ResultSet& results, std::string CellResult::*which) {
     std::set<std::string> found;
-    for (const auto& [text, done] : results.all()) found.insert(done.result.commit);
+    for (const auto& [text, done] : results.all()) found.insert(done.result.*which);
     return found;
+}
+
+std::vector<HtmlCell> provenance_row(const std::string& what, const std::string& value) {
+    HtmlCell head{html_text(what)};
+    head.header = true;
+    return {head, {html_text(value)}};
 }
 
 /// What the cells ran on; of several networks how many on each, for they do not compare.
@@ -172,7 +178,11 @@ std::string rules(const Material& material) {
         "others at that moment: Ako's anchor, local SGD's newest average.",
         "Figures are medians over seeds, with their range. A seed that failed or never reached the "
         "target counts as later than all others.",
-        fmt::format("Network: {}.", material.network)};
+        fmt::format("Network: {}.", material.network),
+        "What a machine can send (egress / achievable) is what plain TCP carried from it with all "
+        "sending to all, measured each time the links were set to another rate and not before "
+        "every "
+        "run; where peers pace themselves it is the rate."};
     if (plan.screening)
         list.push_back(
             "A warm-up of the learning rate is a share of the run. In the screening's shorter runs "
@@ -214,21 +224,20 @@ std::string command_of(const Plan& plan) {
 std::string repetition(const Material& material) {
     const Plan& plan = material.plan;
     std::vector<std::vector<HtmlCell>> rows;
-    for (const ProvenanceLine& line : provenance(material.commit)) {
-        HtmlCell what{html_text(line.what)};
-        what.header = true;
-        rows.push_back({what, {html_text(line.value)}});
-    }
+    for (const std::string& machine : all_of(material.results, &CellResult::machine))
+        rows.push_back(provenance_row("cells ran on", machine));
+    for (const ProvenanceLine& line : provenance(material.commit))
+        rows.push_back(provenance_row(line.what, line.value));
     std::string text = "<h2 id=\"repeat\">To repeat it</h2>\n";
     text += fmt::format("<pre>{}</pre>\n", html_text(command_of(plan)));
     text += paragraph(
         "Every cell has a folder below cells/, in which cluster.yaml repeats it alone "
         "with `ako launch`. The figures of this page are in the CSV files beside it.");
-    const std::set<std::string> all = commits(material.results);
+    const std::set<std::string> all = all_of(material.results, &CellResult::commit);
     if (all.size() > 1)
         text += paragraph("The cells were run by different commits: " +
                           joined(all, [](const std::string& one) { return one; }) + ".");
-    text += html_table("", {"machine", ""}, rows);
+    text += html_table("", {"machines and versions", ""}, rows);
     text += fmt::format("<h3>The plan</h3>\n<pre>{}</pre>\n", html_text(plan.text));
     if (plan.cluster_file != plan.file) text += paragraph("Its cluster file: " + plan.cluster_file);
     return text;

@@ -72,14 +72,21 @@ std::vector<HtmlCell> figures_of(const Outcome& outcome) {
     const auto figure = [&](std::optional<double> RunFigures::*which) {
         return figure_text(outcome.figure(which), 1);
     };
-    const std::optional<double> mean = outcome.egress_share(&RunFigures::egress_mbit);
-    const std::optional<double> busiest = outcome.egress_share(&RunFigures::egress_mbit_busiest);
+    const std::optional<double> mean = outcome.egress_share_mean();
+    const std::optional<double> busiest = outcome.egress_share_busiest();
+    const auto two = [&](std::optional<double> RunFigures::*one,
+                         std::optional<double> RunFigures::*other, double scale = 1) {
+        return number_cell(fmt::format("{} ({})", figure_text(outcome.figure(one), 0, scale),
+                                       figure_text(outcome.figure(other), 0, scale)));
+    };
     return {number(&RunFigures::images_per_s, 0),
+            two(&RunFigures::images_per_s_median, &RunFigures::images_per_s_slowest),
             number_cell(percent_text(outcome.figure(&RunFigures::compute_share), 0)),
             number(&RunFigures::gradient_ms, 1),
             number(&RunFigures::wait_ms, 1),
             number(&RunFigures::cpu_ms_per_round, 1),
-            number(&RunFigures::egress_bytes_per_round, 0, to_kilobytes),
+            two(&RunFigures::egress_bytes_per_round, &RunFigures::egress_bytes_per_round_busiest,
+                to_kilobytes),
             number(&RunFigures::ingress_bytes_per_round, 0, to_kilobytes),
             number_cell(fmt::format("{} ({})", percent_text(mean, 0), percent_text(busiest, 0))),
             number(&RunFigures::partitions, 1),
@@ -178,13 +185,14 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
     const std::vector<std::string> heads = {"rate",
                                             "mode",
                                             "images/s",
+                                            "of a peer: median (slowest)",
                                             "compute share",
                                             "gradient ms",
                                             "wait ms",
                                             "CPU ms per round",
-                                            "sent kB per round",
+                                            "sent kB per round (busiest)",
                                             "received kB per round",
-                                            "egress / achievable (busiest peer)",
+                                            "egress / achievable (busiest)",
                                             "P",
                                             "staleness",
                                             "round ms: 10 / 50 / 90 / 99 %"};
@@ -201,8 +209,13 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
         }
     }
     return html_table(
-        "Images are of all peers together; the rest is of one peer, in the mean. P is the observed "
-        "number of rounds in which one cycle over the parameters is sent; staleness is in rounds. "
+        "Images are of all peers together, and of one that trains: the median peer and the "
+        "slowest. "
+        "The rest is of one peer, in the mean; the busiest is the machine that sends most, or "
+        "comes "
+        "nearest to what its own link carries, be it a peer or a server. P is the observed number "
+        "of "
+        "rounds in which one cycle over the parameters is sent; staleness is in rounds. "
         "Medians over seeds; where marked *, of one run of the first seed that measured the round "
         "time alone.",
         heads, rows);

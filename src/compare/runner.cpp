@@ -12,6 +12,7 @@
 #include "ako/error.h"
 #include "src/compare/cell_settings.h"
 #include "src/compare/earlier_results.h"
+#include "src/compare/provenance.h"
 #include "src/config/cluster_file.h"
 #include "src/system/child_process.h"
 #include "src/system/whole_file.h"
@@ -72,7 +73,11 @@ std::string run_folder_of(const std::string& folder) { return folder + "/run"; }
 }  // namespace
 
 Runner::Runner(const Plan& plan, CellNetwork& network, std::string program, std::string commit)
-    : plan_(plan), network_(network), program_(std::move(program)), commit_(std::move(commit)) {}
+    : plan_(plan),
+      network_(network),
+      program_(std::move(program)),
+      commit_(std::move(commit)),
+      machine_(this_machine()) {}
 
 std::vector<std::string> Runner::prepare(const Cell& cell, const std::string& folder) {
     const std::string wanted = cell.setting.text() + cell.rate.text();
@@ -136,6 +141,7 @@ std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& 
     result.seconds = seconds_now() - began;
     result.commit = commit_;
     result.network = network_.text();
+    result.machine = machine_;
     result.achievable_mbit = achievable_mbit_;
     result.figures = read_figures(run_folder_of(folder) + "/summary.json");
     result.curve = read_curve(run_folder_of(folder) + "/curve.json").value_or(AccuracyCurve{});

@@ -35,8 +35,9 @@ class Runner {
     CellNetwork& network_;
     const std::string program_;
     const std::string commit_;
+    const std::string machine_;
     std::string prepared_;  ///< for what the network stands
-    double achievable_mbit_ = 0;
+    std::vector<double> achievable_mbit_;
 };
 
 }  // namespace ako

@@ -1,11 +1,13 @@
 // Curves, spreads and rankings.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "src/compare/cell_result.h"
 #include "src/compare/figure_text.h"
+#include "src/compare/outcome.h"
 #include "src/compare/standing.h"
 #include "tests/unit/compare/fake_runs.h"
 
@@ -72,11 +74,44 @@ TEST_CASE("figures of a summary, whatever it leaves out") {
     CHECK(figures.train_seconds == 10);
     CHECK(figures.rounds == 100);
     CHECK(figures.images_per_s == 640);
+    CHECK(figures.images_per_s_median == 640);
+    CHECK(figures.images_per_s_slowest == 640);
     CHECK(figures.compute_share == 0.5);
     CHECK(figures.round_ms_p50 == 100);
     CHECK(!figures.round_ms_p99);
     CHECK(figures.egress_mbit == doctest::Approx(32));
     CHECK(figures.egress_mbit_busiest == doctest::Approx(48));
+    // The second is a server: what it sends counts, in rounds of the first.
+    CHECK(figures.egress_bytes_per_round == doctest::Approx(400'000));
+    CHECK(figures.egress_bytes_per_round_busiest == doctest::Approx(600'000));
     std::filesystem::remove(file);
     CHECK(!read_figures(file).accuracy);
+}
+
+TEST_CASE("the pace of a peer, and what it sends beside what its own link carries") {
+    const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
+    const auto peer = [](int images_per_s, int bytes_per_round) {
+        return fmt::format(
+            R"({{"rounds": 100, "images": 6400, "train_seconds": 10, "images_per_s": {},
+                "egress_bytes_per_round": {}, "egress_bytes": 9e9}})",
+            images_per_s, bytes_per_round);
+    };
+    std::ofstream(file) << fmt::format(R"({{"peers": [{}, {}, {}, {}, {}]}})", peer(600, 500'000),
+                                       peer(640, 500'000), peer(200, 50'000), peer(620, 600'000),
+                                       R"({"rounds": 40, "images": 2560, "train_seconds": null})");
+    CellResult result;
+    result.figures = read_figures(file);
+    std::filesystem::remove(file);
+    CHECK(result.figures.images_per_s == 2060);
+    CHECK(result.figures.images_per_s_median == 610);
+    CHECK(result.figures.images_per_s_slowest == 200);
+    CHECK(result.figures.egress_bytes_per_round_busiest == 600'000);
+    CHECK(result.egress_shares().empty());
+    // 40, 40, 4 and 48 Mbit/s, of the third less because its link carries less.
+    result.achievable_mbit = {50, 50, 4.5, 50, 50};
+    Outcome outcome;
+    outcome.measured.push_back(&result);
+    REQUIRE(result.egress_shares().size() == 4);
+    CHECK(outcome.egress_share_mean() == doctest::Approx((0.8 + 0.8 + 4 / 4.5 + 0.96) / 4));
+    CHECK(outcome.egress_share_busiest() == doctest::Approx(0.96));
 }
