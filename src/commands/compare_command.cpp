@@ -26,6 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Once the network could not be made for so many cells in a row, it will not be for the next ones.
+constexpr unsigned without_network_max = 3;
+
 /// Refuses a folder that cannot be written, or that another comparison is filling.
 void require_folder(const std::string& folder, const LockFile& lock) {
     if (lock.state() == LockFile::State::no_file)
@@ -77,24 +80,27 @@ bool headline_failed(const ResultSet& results) {
     return false;
 }
 
-/// Runs what is left. False: it was interrupted.
-bool run_cells(const Plan& plan, const EarlierResults& earlier, Runner& runner, bool retry_failed,
-               ResultSet& results, ProgressLine& progress) {
+enum class RunEnd { done, interrupted, no_network };
+
+/// Runs what is left.
+RunEnd run_cells(const Plan& plan, const EarlierResults& earlier, Runner& runner, bool retry_failed,
+                 ResultSet& results, ProgressLine& progress) {
     const std::atomic<int>& interrupts = count_interrupts();
     while (const std::optional<Cell> cell = next_cell(plan, results)) {
-        if (interrupts > 0) return false;
+        if (interrupts > 0) return RunEnd::interrupted;
         std::optional<CellResult> result = earlier.of(*cell);
         if (!result || (result->failed && retry_failed)) {
             progress.begin(*cell, results.all().size(), forecast(plan, results));
             result =
                 runner.run(*cell, interrupts, [&](double seconds) { progress.update(seconds); });
             progress.clear();
-            if (!result) return false;
+            if (!result) return RunEnd::interrupted;
             progress.end(*result);
         }
         results.put(*cell, std::move(*result));
+        if (runner.without_network() >= without_network_max) return RunEnd::no_network;
     }
-    return true;
+    return RunEnd::done;
 }
 
 /// What there is, whatever network this machine could offer: cells of the testbed, and where a
@@ -125,15 +131,21 @@ ExitStatus run_and_report(const Plan& plan, const CompareOptions& options,
     std::fflush(stdout);
     const ScreenStyle style = Terminal::style();
     ProgressLine progress(Terminal::usable() ? style.columns : 0, style.unicode);
-    if (run_cells(plan, earlier, runner, options.retry_failed, results, progress))
-        return finish(plan, results, commit);
-    fmt::print("interrupted: the same command goes on from here\n");
+    const RunEnd end = run_cells(plan, earlier, runner, options.retry_failed, results, progress);
+    if (end == RunEnd::done) return finish(plan, results, commit);
+    if (end == RunEnd::no_network)
+        fmt::print(
+            "stopped: {} cells in a row had no network; once it can be made, --retry-failed "
+            "goes on from here\n",
+            without_network_max);
+    else
+        fmt::print("interrupted: the same command goes on from here\n");
     earlier.take_all(results);
     if (results.all().empty())
         fmt::print("no report: no cell has ended\n");
     else
         finish(plan, results, commit);
-    return exit_interrupted;
+    return end == RunEnd::no_network ? exit_start_up : exit_interrupted;
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ struct CompareOptions {
 };
 
 /// exit_ok; exit_crash if a cell of the comparison proper failed; exit_interrupted after an
-/// interrupt, with a report of what had been run. Throws StartupError.
+/// interrupt and exit_start_up once no network can be made, both with a report of what had been
+/// run. Throws StartupError.
 ExitStatus compare(const CompareOptions& options);
 
 }  // namespace ako

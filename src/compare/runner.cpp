@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 /// How long a launch that is asked to end may take before it is killed: the final exchange, and the
 /// evaluation after it.
 constexpr double ending_seconds_max = 60;
+constexpr int network_tries = 2;
 
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -79,10 +80,24 @@ Runner::Runner(const Plan& plan, CellNetwork& network, std::string program, std:
       commit_(std::move(commit)),
       machine_(this_machine()) {}
 
-std::vector<std::string> Runner::prepare(const Cell& cell, const std::string& folder) {
+bool Runner::prepare_network(const Cell& cell, std::string& why) {
     const std::string wanted = cell.setting.text() + cell.rate.text();
-    if (prepared_ != wanted) achievable_mbit_ = network_.prepare(cell.setting.machines, cell.rate);
-    prepared_ = wanted;
+    // What the one before left behind may be gone the second time.
+    for (int tries = 0; prepared_ != wanted && tries < network_tries; ++tries) {
+        prepared_.clear();
+        achievable_mbit_.clear();
+        try {
+            achievable_mbit_ = network_.prepare(cell.setting.machines, cell.rate);
+            prepared_ = wanted;
+        } catch (const StartupError& error) {
+            why = fmt::format("the network could not be made: {}", error.what());
+        }
+    }
+    without_network_ = prepared_ == wanted ? 0 : without_network_ + 1;
+    return prepared_ == wanted;
+}
+
+std::vector<std::string> Runner::prepare_folder(const Cell& cell, const std::string& folder) {
     std::error_code error;
     fs::remove_all(folder, error);
     fs::create_directories(folder, error);
@@ -94,62 +109,87 @@ std::vector<std::string> Runner::prepare(const Cell& cell, const std::string& fo
     const std::string file = folder + "/cluster.yaml";
     write_whole_file(file, fmt::format("# {}\n{}", cell.text(), write_cluster_text(settings)));
     std::vector<std::string> words = {program_,  "launch",       file,
-                                      "--plain", "--output-dir", folder + "/run"};
+                                      "--plain", "--output-dir", run_folder_of(folder)};
     for (const std::string& word : network_.launch_words()) words.push_back(word);
     return words;
 }
 
-std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& interrupts,
-                                      const std::function<void(double seconds)>& every_second) {
-    const std::string folder = cell_folder(plan_, cell, network_);
-    const std::vector<std::string> words = prepare(cell, folder);
-    ChildProcess child(words, folder + "/launch.log");
-    const double began = seconds_now();
-    const double seconds_max = plan_.cell_minutes_max * 60;
-    bool interrupted = false, late = false;
-    double kill_at = 0;
-    bool lost = !cell.loss;
-    while (!child.wait(1)) {
-        const double seconds = seconds_now() - began;
-        every_second(seconds);
-        if (!lost && seconds >= cell.loss->after_s) {
-            const pid_t peer = peer_process(child.pid(), peer_name(cell.loss->machine));
-            lost = peer > 0 && kill(peer, SIGKILL) == 0;
-        }
-        const bool end_it = interrupts > 0 || seconds > seconds_max;
-        if (end_it && kill_at == 0) {
-            interrupted = interrupts > 0;
-            late = !interrupted;
-            child.signal(SIGINT);
-            kill_at = seconds + ending_seconds_max;
-        }
-        if (kill_at > 0 && seconds > kill_at) child.signal(SIGKILL);
-    }
-    // Between the child's end and our look at it there may have been the interrupt that ended both.
-    if (interrupted || interrupts > 0) return std::nullopt;
+CellResult Runner::result_of(const std::string& folder) const {
     CellResult result;
-    result.failed = late || child.exit() != 0;
-    if (late)
-        result.why =
-            fmt::format("not done after {:.0f} minutes (cell_minutes_max)", plan_.cell_minutes_max);
-    else if (result.failed)
-        result.why = fmt::format("exit {}: {}", child.exit(), why_failed(folder));
-    else if (!lost)
-        result.why =
-            fmt::format("it ended before {:g} s, when a peer was to be killed", cell.loss->after_s);
-    result.failed |= !lost;
-    result.seconds = seconds_now() - began;
     result.commit = commit_;
     result.network = network_.text();
     result.machine = machine_;
     result.achievable_mbit = achievable_mbit_;
     result.figures = read_figures(run_folder_of(folder) + "/summary.json");
     result.curve = read_curve(run_folder_of(folder) + "/curve.json").value_or(AccuracyCurve{});
-    const bool needs_curve = cell.part != Cell::Part::timing;
-    if (!result.failed && needs_curve && result.curve.points.empty()) {
-        result.failed = true;
-        result.why = "it left no curve.json: nothing was evaluated";
+    return result;
+}
+
+Runner::Ending Runner::wait_for(ChildProcess& child, const Cell& cell,
+                                const std::atomic<int>& interrupts,
+                                const std::function<void(double seconds)>& every_second) {
+    Ending ending;
+    const double began = seconds_now();
+    double kill_at = 0;
+    ending.lost = !cell.loss;
+    while (!child.wait(1)) {
+        const double seconds = seconds_now() - began;
+        every_second(seconds);
+        if (!ending.lost && seconds >= cell.loss->after_s) {
+            const pid_t peer = peer_process(child.pid(), peer_name(cell.loss->machine));
+            ending.lost = peer > 0 && kill(peer, SIGKILL) == 0;
+        }
+        const bool end_it = interrupts > 0 || seconds > plan_.cell_minutes_max * 60;
+        if (end_it && kill_at == 0) {
+            ending.interrupted = interrupts > 0;
+            ending.late = !ending.interrupted;
+            child.signal(SIGINT);
+            kill_at = seconds + ending_seconds_max;
+        }
+        if (kill_at > 0 && seconds > kill_at) {
+            child.signal(SIGKILL);
+            // Its peers may linger, until the network is made anew.
+            prepared_.clear();
+        }
     }
+    // Between the child's end and our look at it there may have been the interrupt that ended both.
+    ending.interrupted |= interrupts > 0;
+    ending.seconds = seconds_now() - began;
+    return ending;
+}
+
+std::string Runner::why_it_failed(const Cell& cell, const std::string& folder, const Ending& ending,
+                                  int exit, const CellResult& result) const {
+    if (ending.late)
+        return fmt::format("not done after {:.0f} minutes (cell_minutes_max)",
+                           plan_.cell_minutes_max);
+    if (exit != 0) return fmt::format("exit {}: {}", exit, why_failed(folder));
+    if (!ending.lost)
+        return fmt::format("it ended before {:g} s, when a peer was to be killed",
+                           cell.loss->after_s);
+    if (cell.part != Cell::Part::timing && result.curve.points.empty())
+        return "it left no curve.json: nothing was evaluated";
+    return "";
+}
+
+std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& interrupts,
+                                      const std::function<void(double seconds)>& every_second) {
+    const std::string folder = cell_folder(plan_, cell, network_);
+    const std::vector<std::string> words = prepare_folder(cell, folder);
+    CellResult result;
+    if (std::string why; !prepare_network(cell, why)) {
+        if (interrupts > 0) return std::nullopt;  // it may be what ended the attempt
+        result = result_of(folder);
+        result.why = why;
+    } else {
+        ChildProcess child(words, folder + "/launch.log");
+        const Ending ending = wait_for(child, cell, interrupts, every_second);
+        if (ending.interrupted) return std::nullopt;
+        result = result_of(folder);
+        result.seconds = ending.seconds;
+        result.why = why_it_failed(cell, folder, ending, child.exit(), result);
+    }
+    result.failed = !result.why.empty();
     write_cell_result(folder, cell, result);
     return result;
 }

@@ -15,6 +15,7 @@
 
 #include "src/compare/cell_network.h"
 #include "src/compare/cell_result.h"
+#include "src/system/child_process.h"
 
 namespace ako {
 
@@ -24,12 +25,31 @@ class Runner {
     Runner(const Plan& plan, CellNetwork& network, std::string program, std::string commit);
 
     /// Runs it to its end and keeps the result; nullopt if it was interrupted, which leaves
-    /// nothing. `every_second` is called while it runs. Throws StartupError.
+    /// nothing. One whose network cannot be made, twice, has failed. `every_second` is called
+    /// while it runs. Throws StartupError.
     std::optional<CellResult> run(const Cell& cell, const std::atomic<int>& interrupts,
                                   const std::function<void(double seconds)>& every_second);
 
+    /// How many of the newest cells, one after the other, failed because there was no network.
+    unsigned without_network() const { return without_network_; }
+
   private:
-    std::vector<std::string> prepare(const Cell& cell, const std::string& folder);
+    bool prepare_network(const Cell& cell, std::string& why);
+    std::vector<std::string> prepare_folder(const Cell& cell, const std::string& folder);
+    /// How launch ended.
+    struct Ending {
+        double seconds = 0;
+        bool interrupted = false;
+        bool late = false;  ///< it was ended because it took too long
+        bool lost = false;  ///< the peer that was to be lost is, if one was
+    };
+    Ending wait_for(ChildProcess& child, const Cell& cell, const std::atomic<int>& interrupts,
+                    const std::function<void(double seconds)>& every_second);
+    /// Empty: it did not fail.
+    std::string why_it_failed(const Cell& cell, const std::string& folder, const Ending& ending,
+                              int exit, const CellResult& result) const;
+    /// What it left, but for whether it failed and how long it took.
+    CellResult result_of(const std::string& folder) const;
 
     const Plan& plan_;
     CellNetwork& network_;
@@ -38,6 +58,7 @@ class Runner {
     const std::string machine_;
     std::string prepared_;  ///< for what the network stands
     std::vector<double> achievable_mbit_;
+    unsigned without_network_ = 0;
 };
 
 }  // namespace ako
