@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ako {
 
@@ -15,6 +16,26 @@ constexpr double accuracy_from = 0.5;
 /// Which variant it is stands in the table.
 std::string label_of(const Outcome& outcome) {
     return outcome.candidate.contender + (outcome.composed ? " *" : "");
+}
+
+/// At a place where all seeds that ran have points. One that failed counts as below all others in
+/// the median, as in the tables; the range is of those that ran. nullopt: the median is no number.
+std::optional<Spread> accuracies_at(const Outcome& outcome, double RunPoint::*along, double place) {
+    std::vector<double> all, ran;
+    for (const SeedCurve& seed : outcome.seeds) {
+        if (seed.curve.points.empty()) {
+            all.push_back(-std::numeric_limits<double>::infinity());
+            continue;
+        }
+        ran.push_back(along == &RunPoint::seconds ? seed.curve.accuracy_at_seconds(place)
+                                                  : seed.curve.accuracy_at_round(place));
+        all.push_back(ran.back());
+    }
+    const std::optional<Spread> those = spread_of(ran);
+    if (!those) return std::nullopt;
+    const double median = spread_of(all)->median;
+    if (!std::isfinite(median)) return std::nullopt;
+    return Spread{median, those->low, those->high, all.size()};
 }
 
 /// Median and range over seeds, at the moments of all seeds' points within what all have.
@@ -35,15 +56,9 @@ SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double RunPoint:
     places.erase(std::unique(places.begin(), places.end()), places.end());
     for (const double place : places) {
         if (place <= 0 || place > end) continue;
-        std::vector<double> accuracies;
-        for (const SeedCurve& seed : outcome.seeds) {
-            if (seed.curve.points.empty()) continue;
-            accuracies.push_back(along == &RunPoint::seconds ? seed.curve.accuracy_at_seconds(place)
-                                                             : seed.curve.accuracy_at_round(place));
-        }
-        const Spread spread = *spread_of(accuracies);
-        if (spread.median < accuracy_from) continue;
-        line.points.push_back({place, spread.median, spread.low, spread.high});
+        const std::optional<Spread> spread = accuracies_at(outcome, along, place);
+        if (!spread || spread->median < accuracy_from) continue;
+        line.points.push_back({place, spread->median, spread->low, spread->high});
     }
     return line;
 }

@@ -94,10 +94,12 @@ Contender read_contender(const ConfigEntry& entry) {
     contender.name = contender.mode = entry.key;
     contender.where = entry.where;
     ConfigValue value = entry.value;
-    const std::string expected = "{}, best, or keys of the cluster file with their values";
+    const bool knows_best = contender.mode == "parameter-server";
+    const std::string expected = fmt::format(
+        "nothing, {}or keys of the cluster file with their values", knows_best ? "best, " : "");
     if (value.kind == ConfigValue::Kind::null) return contender;
     if (value.kind == ConfigValue::Kind::scalar && value.text == "best") {
-        if (contender.mode != "parameter-server")
+        if (!knows_best)
             refuse(value.where, path, "keys and values", "best",
                    "`best` stands for all parameter servers; of other modes list the variants");
         contender.every_server = true;

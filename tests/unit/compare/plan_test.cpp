@@ -67,6 +67,11 @@ TEST_CASE("what is wrong with a plan is said with its place") {
     CHECK(complaint("modes: {ako: {training.epochs: 3}}\n") ==
           "plan.yaml:4:15: training.epochs: a comparison sets it itself | use the plan's epochs");
     CHECK(complaint("modes: {ring: best}\n").find("modes.ring") != std::string::npos);
+    CHECK(
+        complaint("modes: {ring: fast}\n").find("expected nothing, or keys of the cluster file") !=
+        std::string::npos);
+    CHECK(complaint("modes: {parameter-server: fast}\n").find("expected nothing, best, or keys") !=
+          std::string::npos);
     CHECK(complaint("modes: {ako: {}}\nseeds: [1, 1]\n").find("1 again") != std::string::npos);
     CHECK(complaint("modes: {ako: {}}\nrates_mbit: [[1, 2]]\n").find("4 machines") !=
           std::string::npos);

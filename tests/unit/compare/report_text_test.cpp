@@ -1,6 +1,7 @@
 // Pieces of the report: HTML, CSV, the line of progress.
 #include <doctest/doctest.h>
 
+#include "src/compare/charts.h"
 #include "src/compare/csv.h"
 #include "src/compare/html.h"
 #include "src/compare/progress_line.h"
@@ -46,6 +47,34 @@ TEST_CASE("wins and losses stand out alike, and CSV says what the page says") {
     CHECK(csv.find("slower,ako,,") != std::string::npos);
     CHECK(csv.find(",0.9,1,1,180,180,180,90,2,1\r\n") != std::string::npos);
     CHECK(cells_csv(results).find("\"exit 3: a, \"\"loss\"\"\"") != std::string::npos);
+}
+
+TEST_CASE("a seed that failed pulls the line of a chart down as it does the tables") {
+    const Plan plan = plan_of("target_accuracy: 0.9\nseeds: [1, 2, 3, 4]\nmodes: {ako: {}}\n");
+    const auto line_with = [&](unsigned failures) {
+        std::vector<Cell> made;
+        const ResultSet results = run_all(
+            plan,
+            [&](const Cell& cell) {
+                CellResult result = straight_run(100, 1);
+                for (RunPoint& point : result.curve.points)
+                    point.accuracy -= 0.01 * static_cast<double>(cell.seed);
+                if (cell.seed <= failures) {
+                    result.failed = true;
+                    result.curve = {};
+                }
+                return result;
+            },
+            made);
+        const std::vector<Chart> charts =
+            charts_of(plan, outcomes_of(plan, results), settings_of(plan)[0]);
+        return charts.front().plot.lines.front();
+    };
+    CHECK(line_with(0).points.back().y == doctest::Approx(0.975));
+    // Of nothing, 0.96, 0.97 and 0.98.
+    CHECK(line_with(1).points.back().y == doctest::Approx(0.965));
+    CHECK(line_with(1).points.back().low == doctest::Approx(0.96));
+    CHECK(line_with(2).points.empty());
 }
 
 TEST_CASE("the line of progress fits") {
