@@ -184,6 +184,45 @@ def locked(bench):
         path.unlink(missing_ok=True)
 
 
+def networkless(bench):
+    """When no network can be made any more, cells fail one by one; after three in a row the
+    comparison stops, with a report."""
+    if os.geteuid() != 0:
+        print("skipped: the testbed needs root")
+        sys.exit(SKIPPED)
+    # An `ip` that refuses from some moment on.
+    broken, folder = pathlib.Path(bench.folder, "broken"), pathlib.Path(bench.folder, "bin")
+    folder.mkdir()
+    (folder / "ip").write_text(f"#!/bin/sh\n[ -e '{broken}' ] && echo busy >&2 && exit 1\n"
+                               f"exec {shutil.which('ip')} \"$@\"\n")
+    (folder / "ip").chmod(0o755)
+    os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
+    name = f"e2e{os.getpid()}"
+    plan = write_plan(bench, modes="{ako: {}}", rates_mbit="[100, 90, 80, 70, 60]",
+                      testbed=f"{{use: auto, name: {name}}}")
+    try:
+        running = bench.start("compare", plan, *fake_program(bench, pause=3))
+        wait_for(lambda: list(results(bench).glob("cells/*/run"))
+                 or running.process.poll() is not None, "the first cell")
+        if running.line_with("no testbed:"):
+            running.process.send_signal(signal.SIGINT)
+            running.wait()
+            print("skipped: there is no testbed here")
+            sys.exit(SKIPPED)
+        broken.touch()
+        output = running.expect(2)
+        check("3 cells in a row had no network" in output and "report:" in output, output)
+        check_equal([cell["failed"] for cell in rows(bench, "cells")].count("yes"), 3, "failed")
+        check("busy" in output, output)
+        broken.unlink()
+        output = bench.start("compare", plan, *fake_program(bench), "--retry-failed").expect(0)
+        check_equal({cell["failed"] for cell in rows(bench, "cells")}, {"no"}, "failed in the end")
+    finally:
+        broken.unlink(missing_ok=True)
+        subprocess.run([f"{bench.source}/deploy/testbed", "--name", name, "down"], check=False)
+        pathlib.Path(f"/run/lock/ako-testbed-{name}.lock").unlink(missing_ok=True)
+
+
 def refused(bench):
     """What is wrong is said with its place, before anything runs."""
     for keys, words, expected in (
@@ -249,8 +288,8 @@ def browser(bench):
     check(picture.stat().st_size > 10_000, "a picture of the page")
 
 
-CASES = {case.__name__: case for case in (fake_modes, interrupted, reported, locked, refused, real,
-                                          browser)}
+CASES = {case.__name__: case for case in (fake_modes, interrupted, reported, locked, networkless,
+                                          refused, real, browser)}
 
 
 def main():
