@@ -52,14 +52,14 @@ bool BucketBoard::final_is_here() const {
     return final_is_here_;
 }
 
-Time BucketBoard::newest_chunk_at() const {
+Time BucketBoard::newest_sign_at() const {
     const std::lock_guard lock(mutex_);
-    return newest_chunk_at_;
+    return newest_sign_at_;
 }
 
-void BucketBoard::chunk_came(Time at) {
+void BucketBoard::sign_came(Time at) {
     const std::lock_guard lock(mutex_);
-    newest_chunk_at_ = at;
+    newest_sign_at_ = at;
 }
 
 void BucketBoard::wait(Time for_at_most) {

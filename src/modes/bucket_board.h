@@ -82,8 +82,8 @@ class BucketBoard {
     std::string broken() const;
     /// The parameters after everybody's last round are here (parameter server).
     bool final_is_here() const;
-    /// When the newest chunk came; 0 before the first.
-    Time newest_chunk_at() const;
+    /// When it last showed that the others get on; 0 before the first time.
+    Time newest_sign_at() const;
     /// Waits until something is new, or `for_at_most` has passed.
     void wait(Time for_at_most);
 
@@ -91,7 +91,8 @@ class BucketBoard {
     Mail take();
     void complete(std::size_t bucket, std::uint64_t exchange, const Exchanged& exchanged);
     void complete_final();
-    void chunk_came(Time at);
+    /// A chunk came, or a peer that chunks come from has made a round.
+    void sign_came(Time at);
     void set_presence(PeerIndex peer, Presence presence);
     void heard(PeerIndex peer, const Status& status);
     /// Either thread. The first reason stands.
@@ -111,7 +112,7 @@ class BucketBoard {
     std::vector<Complete> completed_;  ///< [bucket], the newest
     std::vector<Member> members_;
     std::string broken_;
-    Time newest_chunk_at_{0};
+    Time newest_sign_at_{0};
     bool final_is_here_ = false;
 };
 

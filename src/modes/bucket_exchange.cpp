@@ -74,6 +74,7 @@ void BucketExchange::start() {
 }
 
 Next BucketExchange::begin_round() {
+    const Time since = clock_.now();
     while (true) {
         if (interrupts_ > 0) peer_.request_stop(StopReason::requested);
         const BucketPeer::Begin begin = peer_.begin_round(clock_.now());
@@ -95,6 +96,7 @@ Next BucketExchange::begin_round() {
         }
         if (!peer_.started()) log_missing();
         wait(peer_.started() ? std::vector<PeerIndex>() : peer_.missing());
+        if (peer_.started()) break_off_if_stuck(since);  // waiting for the last exchange
     }
 }
 
@@ -121,15 +123,19 @@ void BucketExchange::wait_for(Range range) {
     const Time since = clock_.now();
     while (!peer_.settle(range)) {
         wait({});
-        const Time patience = interrupts_ > 0 ? patience_when_interrupted
-                                              : from_seconds(settings_.exchange.finish_timeout_s);
-        if (clock_.now() - std::max(since, board_.newest_chunk_at()) > patience)
-            board_.break_off(
-                "no peer has sent anything that this round awaits for " +
-                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
-                " s, although all are live");
+        break_off_if_stuck(since);
     }
     leave_if_broken();
+}
+
+void BucketExchange::break_off_if_stuck(Time since) {
+    const Time patience = interrupts_ > 0 ? patience_when_interrupted
+                                          : from_seconds(settings_.exchange.finish_timeout_s);
+    if (clock_.now() - std::max(since, board_.newest_sign_at()) <= patience) return;
+    board_.break_off(
+        "no peer that this round awaits has sent anything or ended a round for " +
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
+        " s, although all are live");
 }
 
 void BucketExchange::await(Range range) {

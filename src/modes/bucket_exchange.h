@@ -56,8 +56,10 @@ class BucketExchange final : public Exchange {
   private:
     void log_missing();
     void wait(const std::vector<PeerIndex>& missing);
-    /// Waits for this range. A peer that lives but never sends what is awaited breaks it off.
+    /// Waits for this range.
     void wait_for(Range range);
+    /// A peer that lives but never sends what has been awaited `since` then breaks it off.
+    void break_off_if_stuck(Time since);
     /// Ends the network thread if the exchange cannot go on: from then on the compute thread may
     /// overwrite what was being sent.
     void leave_if_broken();

@@ -90,12 +90,16 @@ void BucketLinks::arrived(PeerIndex peer, Header header, Destination destination
     Link& link = links_[peer];
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
         link.met = true;
-        board_.chunk_came(arrived_at);
+        board_.sign_came(arrived_at);
         return protocol_.arrived(peer, *chunk, destination.memory.size() / sizeof(float));
     }
     if (const auto* status = std::get_if<Status>(&header)) {
         link.done |= status->digest.has_value();
         board_.heard(peer, *status);
+        // Local SGD: while a slow peer makes its rounds nobody sends chunks, and all is well.
+        const Round round = status->progress[peer].round;
+        if (round > std::exchange(link.round, round) && protocol_.partner(peer))
+            board_.sign_came(arrived_at);
         if (status->final_round) protocol_.finished(peer, *status->final_round);
         return;
     }

@@ -49,6 +49,7 @@ class BucketLinks final : public FrameSource, public FrameSink {
         bool bye_sent = false;
         bool status_due = false;
         Time status_sent_at{};
+        Round round = 0;  ///< the newest it has announced
     };
 
     /// A peer does not come back. `why` is for people.

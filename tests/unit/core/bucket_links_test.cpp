@@ -83,6 +83,22 @@ TEST_CASE("who leaves for no such reason, or because it lost this peer, is named
     }
 }
 
+TEST_CASE("a peer that makes rounds shows that all is well, one that only lives does not") {
+    Bench bench;
+    Status status;
+    status.progress.resize(4);
+    const auto says = [&](Round round, int at_s) {
+        status.progress[2].round = round;
+        bench.links->arrived(2, status, {}, std::chrono::seconds(at_s));
+    };
+    says(0, 1);
+    CHECK(bench.board.newest_sign_at() == Time{0});
+    says(1, 2);
+    CHECK(bench.board.newest_sign_at() == std::chrono::seconds(2));
+    says(1, 3);
+    CHECK(bench.board.newest_sign_at() == std::chrono::seconds(2));
+}
+
 TEST_CASE("a goodbye names a peer of the cluster") {
     Bench bench;
     CHECK(!bench.links->refuse(3, Bye{7, PeerIndex{3}}, 0));

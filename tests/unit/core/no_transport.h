@@ -7,7 +7,7 @@
 
 namespace ako::test {
 
-class NoTransport final : public Transport {
+class NoTransport : public Transport {
   public:
     void start(FrameSource&, FrameSink&) override {}
     void notify() override {}

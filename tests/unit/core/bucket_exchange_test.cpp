@@ -1,0 +1,126 @@
+// The modes that exchange buckets behind the seam of the training loop, with a clock and a network
+// that the tests play: how long is waited.
+#include "src/modes/bucket_exchange.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <vector>
+
+#include "tests/contains.h"
+#include "tests/unit/core/no_transport.h"
+
+using namespace ako;
+using ako::test::contains;
+using std::chrono::seconds;
+
+namespace {
+
+class HandClock final : public Clock {
+  public:
+    Time now() const override { return now_; }
+    void pass(Time time) { now_ += time; }
+
+  private:
+    Time now_ = seconds(1000);
+};
+
+/// Its network thread is the caller's.
+class HandTransport final : public test::NoTransport {
+  public:
+    explicit HandTransport(const Clock& clock) : clock_(clock) {}
+    void start(FrameSource&, FrameSink& arrivals) override { sink = &arrivals; }
+    void notify() override { sink->poll(clock_.now()); }
+
+    FrameSink* sink = nullptr;
+
+  private:
+    const Clock& clock_;
+};
+
+constexpr std::size_t elements = 120;
+
+/// Peer b of three. Whenever it waits, ten seconds pass and `meanwhile` happens.
+struct Bench {
+    explicit Bench(Mode mode, std::uint64_t rounds = 1000)
+        : exchange(make_settings(mode, rounds), std::vector<float>(elements), transport, clock,
+                   interrupts) {
+        exchange.start();
+        for (const PeerIndex peer : {0, 2}) transport.sink->session_up(peer, Hello{});
+    }
+    ModeSettings make_settings(Mode mode, std::uint64_t rounds) {
+        ModeSettings settings;
+        settings.self = 1;
+        settings.peer_names = {"a", "b", "c"};
+        settings.exchange.mode = mode;
+        settings.exchange.local_sgd.rounds = 1;
+        settings.exchange.finish_timeout_s = 120;
+        settings.exchange.heartbeat_ms = 500;
+        settings.training.batch_per_peer = 1;
+        settings.sample_budget = 3 * rounds;
+        settings.log = [](const std::string&) {};
+        settings.waits = [this](const auto&) {
+            clock.pass(seconds(10));
+            ++waits;
+            if (meanwhile) meanwhile();
+        };
+        return settings;
+    }
+
+    void round() {
+        REQUIRE(exchange.begin_round().kind == Next::Kind::train);
+        REQUIRE(exchange.end_round(gradient, {1, 0.5F}));
+    }
+    /// What peer c has to say while nobody sends chunks.
+    void c_announces(Round made) {
+        Status status;
+        status.progress.resize(3);
+        status.progress[2].round = made;
+        transport.sink->arrived(2, status, {}, clock.now());
+    }
+
+    const std::vector<float> gradient = std::vector<float>(elements, 1.0F);
+    std::atomic<int> interrupts = 0;
+    HandClock clock;
+    HandTransport transport{clock};
+    int waits = 0;
+    std::function<void()> meanwhile;
+    BucketExchange exchange;
+};
+
+}  // namespace
+
+TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
+    Bench bench(Mode::local_sgd);
+    bench.round();
+    // A round every 40 s: 120 s without a chunk are nothing unusual.
+    bench.meanwhile = [&] {
+        bench.c_announces(static_cast<Round>(bench.waits / 4));
+        if (bench.waits == 60) bench.transport.sink->session_down(0, "the end of the test");
+    };
+    bench.exchange.await({0, elements});
+    CHECK(bench.waits == 60);
+    CHECK(contains(bench.exchange.begin_round().why, "the end of the test"));
+}
+
+TEST_CASE("one that lives but makes no rounds is not waited for longer than finish_timeout_s") {
+    Bench bench(Mode::local_sgd);
+    bench.round();
+    bench.meanwhile = [&] { bench.c_announces(1); };
+    bench.exchange.await({0, elements});
+    // The round that was announced after 10 s, and 120 s from then on.
+    CHECK(bench.waits == 14);
+    const Next next = bench.exchange.begin_round();
+    CHECK(next.kind == Next::Kind::broken);
+    CHECK(contains(next.why, "or ended a round for 120 s"));
+}
+
+TEST_CASE("the last exchange is waited for no longer either") {
+    Bench bench(Mode::ring, 1);
+    bench.round();
+    bench.meanwhile = [&] { bench.c_announces(1); };
+    const Next next = bench.exchange.begin_round();
+    CHECK(bench.waits == 14);
+    CHECK(next.kind == Next::Kind::broken);
+    CHECK(contains(next.why, "or ended a round for 120 s"));
+}
