@@ -75,6 +75,7 @@ BucketBoard::Mail BucketBoard::take() {
     // State, not news: told again each time.
     mail_.started = mail.started;
     mail_.closing = mail.closing;
+    mail.broken = !broken_.empty();
     return mail;
 }
 

@@ -56,6 +56,7 @@ class BucketBoard {
         std::optional<Status> status;
         bool urgent = false;   ///< the status is to go out at once
         bool started = false;  ///< the first round has begun here
+        bool broken = false;   ///< the exchange cannot go on
         bool closing = false;  ///< nothing but goodbye any more
     };
     /// What is known of another peer.

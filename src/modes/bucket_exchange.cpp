@@ -14,6 +14,10 @@ namespace {
 /// close.
 constexpr Time goodbye_max = std::chrono::seconds(2);
 
+/// As goodbye_max, when the exchange cannot go on: what is being sent is a few milliseconds of a
+/// link and lies before the Bye. Much longer is no use, for the others leave as well.
+constexpr Time goodbye_when_broken_max = std::chrono::milliseconds(200);
+
 /// Once this process was asked to end, it waits no longer than so for others.
 constexpr Time patience_when_interrupted = std::chrono::seconds(10);
 
@@ -115,7 +119,13 @@ void BucketExchange::log_missing() {
 
 void BucketExchange::leave_if_broken() {
     if (!running_ || board_.broken().empty()) return;
-    transport_.stop(clock_.now());
+    // Where sessions just close, this peer is taken for the one that is gone.
+    board_.close();
+    transport_.notify();
+    // Who has no room for a chunk does not read the Bye behind it. Its own life time-out runs out
+    // within a heartbeat of this peer's; until then this session must not close on it either.
+    const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
+    transport_.stop(clock_.now() + heartbeat + goodbye_when_broken_max);
     running_ = false;
 }
 

@@ -60,8 +60,8 @@ class BucketExchange final : public Exchange {
     void wait_for(Range range);
     /// A peer that lives but never sends what has been awaited `since` then breaks it off.
     void break_off_if_stuck(Time since);
-    /// Ends the network thread if the exchange cannot go on: from then on the compute thread may
-    /// overwrite what was being sent.
+    /// Says goodbye and ends the network thread if the exchange cannot go on: from then on the
+    /// compute thread may overwrite what was being sent.
     void leave_if_broken();
 
     const ModeSettings settings_;  // constant after construction

@@ -28,9 +28,12 @@ std::optional<OutFrame> BucketLinks::next(PeerIndex peer, std::size_t payload_by
             if (links_[other].up) status.reached |= peer_bit(other);
         return OutFrame{std::move(status), {}, {}};
     }
-    if (auto frame = protocol_.next(peer, payload_bytes_max)) {
-        link.met = true;
-        return frame;
+    // What is queued when all is over is of no use, and the Bye must not wait behind it.
+    if (!broken_) {
+        if (auto frame = protocol_.next(peer, payload_bytes_max)) {
+            link.met = true;
+            return frame;
+        }
     }
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
     return OutFrame{Bye{status_.final_round.value_or(0), broken_by_}, {}, {}};
@@ -39,6 +42,7 @@ std::optional<OutFrame> BucketLinks::next(PeerIndex peer, std::size_t payload_by
 void BucketLinks::poll(Time now) {
     BucketBoard::Mail mail = board_.take();
     started_ = mail.started;
+    broken_ |= mail.broken;
     if (mail.status) status_ = std::move(*mail.status);
     for (const auto& [bucket, exchange] : mail.consumed) protocol_.consumed(bucket, exchange);
     for (const Contribution& contribution : mail.contributions) protocol_.contributed(contribution);
@@ -105,9 +109,12 @@ void BucketLinks::arrived(PeerIndex peer, Header header, Destination destination
     }
     link.left = true;
     board_.set_presence(peer, Presence::left);
-    // Who leaves because of another may be heard of before that one's own session has ended.
+    // Who leaves because of another may be heard of before that one's own session has ended. It is
+    // believed where its leaving is the end here too, as always in a ring. A worker that can be
+    // spared may have lost no more than its own link to a server that serves all others well.
     const std::optional<PeerIndex> gone = std::get<Bye>(header).gone;
-    if (gone && *gone != settings_.self && *gone != peer) part(*gone, "so says peer " + name(peer));
+    const bool other = gone && *gone != settings_.self && *gone != peer;
+    if (other && protocol_.needs(peer)) part(*gone, "so says peer " + name(peer));
     part(peer,
          gone == settings_.self ? "it left, for it had lost this peer" : "it left the training");
 }
@@ -154,6 +161,7 @@ void BucketLinks::part(PeerIndex peer, const std::string& why) {
     // One whose parameters are final is not needed any more.
     if (closing_ || link.done || !protocol_.needs(peer)) return;
     if (!broken_by_) broken_by_ = peer;
+    broken_ = true;
     board_.break_off("peer " + name(peer) +
                      " is gone, and this mode cannot go on without it: " + why);
 }

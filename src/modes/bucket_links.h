@@ -67,6 +67,7 @@ class BucketLinks final : public FrameSource, public FrameSink {
     bool started_ = false;
     bool finished_ = false;  ///< this peer's last round is made
     bool closing_ = false;
+    bool broken_ = false;                 ///< no chunk is of use any more
     std::optional<PeerIndex> broken_by_;  ///< who is needed and gone, the first known of
 };
 

@@ -101,12 +101,13 @@ def case_ring_peer_stopped(bench):
     stopped_at = time.monotonic()
     try:
         for name in "ab":
-            wait_for(lambda: run.line_with(f" {name} ", "stopped: peer"), f"{name} gives up", 10)
+            _, line = wait_for(lambda: run.line_with(f" {name} ", "stopped: peer"),
+                               f"{name} gives up", 10)
+            check("peer c is gone" in line, f"{name} names who hangs; it said: {line}")
         check(time.monotonic() - stopped_at < 6, "the others ended within 6 s")
     finally:
         os.kill(stopped, signal.SIGKILL)
     run.expect(5, seconds=20)
-    check(run.line_with("peer c is gone"), "who was lost")
 
 
 def case_server_loses_a_worker(bench):

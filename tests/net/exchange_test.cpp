@@ -3,14 +3,17 @@
 // being sent, and layers are awaited while others come.
 #include <doctest/doctest.h>
 
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "net/tcp_transport.h"
 #include "src/modes/make_exchange.h"
+#include "tests/contains.h"
 
 using namespace ako;
+using ako::test::contains;
 
 namespace {
 
@@ -21,7 +24,7 @@ const std::vector<Range> layers = {{0, 100}, {100, 16'900}, {17'000, 3000}};
 
 /// One peer: what main wires, less the data.
 struct Peer {
-    explicit Peer(PeerIndex index, double link_mbit) : self(index) {
+    Peer(PeerIndex index, double link_mbit, unsigned life_timeout_ms) : self(index) {
         TransportSettings net;
         net.self = self;
         net.hello.run_name = "test";
@@ -31,7 +34,7 @@ struct Peer {
             net.peers.push_back({name(peer), "127.0.0.1:0", "127.0.0.1:0", link_mbit});
         }
         net.connect_timeout_ms = 3000;
-        net.life_timeout_ms = 20'000;  // sanitizers and loaded machines are slow
+        net.life_timeout_ms = life_timeout_ms;
         net.log = net.detail = [](const std::string&) {};
         transport = std::make_unique<TcpTransport>(net, clock);
         transport->bind();
@@ -41,8 +44,9 @@ struct Peer {
         return std::string(1, static_cast<char>('a' + peer));
     }
 
-    /// `quits_after`: goes without a word after so many rounds; 0: not.
-    void train(const ExchangeSettings& mode, Round quits_after = 0) {
+    /// `quits_after`: goes without a word after so many rounds, once `hangs` lets it; 0: not.
+    void train(const ExchangeSettings& mode, Round quits_after = 0,
+               const std::shared_future<void>& hangs = {}) {
         ModeSettings settings;
         settings.self = self;
         for (PeerIndex peer = 0; peer < peer_count; ++peer)
@@ -67,7 +71,10 @@ struct Peer {
                 exchange->gradient_ready(*layer, gradient);
             }
             if (!exchange->end_round(gradient, {1, 0.5f})) return;
-            if (exchange->round() == quits_after) return;
+            if (exchange->round() == quits_after) {
+                if (hangs.valid()) hangs.wait();
+                return;
+            }
         }
         if (next.kind != Next::Kind::stop) return;
         parameters.resize(parameter_count);
@@ -83,10 +90,14 @@ struct Peer {
     FinishReport report;
 };
 
-std::vector<std::unique_ptr<Peer>> make_peers(double link_mbit) {
+constexpr unsigned patient_ms = 20'000;  // sanitizers and loaded machines are slow
+
+std::vector<std::unique_ptr<Peer>> make_peers(double link_mbit,
+                                              unsigned life_timeout_ms_of_a = patient_ms) {
     std::vector<std::unique_ptr<Peer>> peers;
     for (PeerIndex self = 0; self < peer_count; ++self) {
-        peers.push_back(std::make_unique<Peer>(self, link_mbit));
+        peers.push_back(
+            std::make_unique<Peer>(self, link_mbit, self == 0 ? life_timeout_ms_of_a : patient_ms));
     }
     for (const auto& peer : peers) {
         for (const auto& other : peers) {
@@ -154,7 +165,34 @@ TEST_CASE("when a peer is gone a ring ends for everybody, and so does the loss o
         for (std::thread& thread : threads) thread.join();
         for (const PeerIndex survivor : {0, 1}) {
             CHECK(peers[survivor]->next.kind == Next::Kind::broken);
-            CHECK(peers[survivor]->next.why.find("cannot go on without it") != std::string::npos);
+            CHECK(contains(peers[survivor]->next.why, "peer c is gone"));
+            CHECK(contains(peers[survivor]->next.why, "cannot go on without it"));
         }
+    }
+}
+
+TEST_CASE("when a peer hangs, those who learn it from another name the one that hangs") {
+    for (const Mode mode : {Mode::ring, Mode::local_sgd}) {
+        CAPTURE(static_cast<int>(mode));
+        ExchangeSettings exchange, mute;
+        exchange.mode = mode;
+        exchange.local_sgd.rounds = 3;
+        mute = exchange;
+        mute.heartbeat_ms = 60'000;
+        const auto peers = make_peers(0, 2000);  // b would miss c much later
+        std::promise<void> others_ended;
+        std::thread hangs([&] { peers[2]->train(mute, 20, others_ended.get_future().share()); });
+        std::vector<std::thread> threads;
+        for (const PeerIndex survivor : {0, 1})
+            threads.emplace_back([&, survivor] { peers[survivor]->train(exchange); });
+        for (std::thread& thread : threads) thread.join();
+        others_ended.set_value();
+        hangs.join();
+        for (const PeerIndex survivor : {0, 1}) {
+            CHECK(peers[survivor]->next.kind == Next::Kind::broken);
+            CHECK(contains(peers[survivor]->next.why, "peer c is gone"));
+        }
+        CHECK(contains(peers[0]->next.why, "no byte for 2000 ms"));
+        CHECK(contains(peers[1]->next.why, "so says peer a"));
     }
 }

@@ -9,6 +9,9 @@ namespace ako::sim {
 namespace {
 
 constexpr Time life_timeout = ms(150);
+constexpr Time heartbeat = ms(30);
+/// For which a peer that ends stays to say goodbye; longer than a heartbeat, as in BucketExchange.
+constexpr Time goodbye = ms(100);
 constexpr Time poll_interval = ms(10);
 constexpr Time wait_step = ms(1);
 /// Of virtual time, after which somebody hangs.
@@ -18,8 +21,8 @@ ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
     ModeSettings settings = scenario.settings;
     settings.self = self;
     settings.log = [](const std::string&) {};
-    settings.exchange.heartbeat_ms = 30;
-    settings.exchange.life_timeout_ms = 150;
+    settings.exchange.heartbeat_ms = heartbeat / ms(1);
+    settings.exchange.life_timeout_ms = life_timeout / ms(1);
     return settings;
 }
 
@@ -89,11 +92,16 @@ ModeCluster::ModeCluster(const ModeScenario& scenario, std::span<const float> in
 ModeCluster::~ModeCluster() { network_.drop_all(); }
 
 void ModeCluster::kill(PeerIndex peer, bool silently) {
-    if (!peers_[peer]->ended) {
-        peers_[peer]->ended = true;  // and stays `dead`
-        peers_[peer]->training = false;
-        network_.kill(peer, silently);
-    }
+    if (peers_[peer]->ended) return;
+    peers_[peer]->ended = true;  // and stays `dead`
+    peers_[peer]->training = false;
+    network_.kill(peer, silently);
+    if (!silently) return;
+    // The others miss it one after the other, for they heard from it last at different times.
+    for (PeerIndex other = 0; other < peers_.size(); ++other)
+        if (other != peer)
+            world_.after(life_timeout - random_.time(ms(0), heartbeat),
+                         [=, this] { network_.cut(peer, other, deadline); });
 }
 
 void ModeCluster::poll(PeerIndex peer) {
@@ -124,7 +132,7 @@ void ModeCluster::begin(PeerIndex peer) {
         case BucketPeer::Begin::Kind::numbers:
             throw Violation("a peer cannot train: " + begin_round.why);
         case BucketPeer::Begin::Kind::broken:
-            return end(peer, ModeEnd::Kind::broken, begin_round.why);
+            return leave(peer, ModeEnd::Kind::broken, begin_round.why);
         case BucketPeer::Begin::Kind::stop:
             p.training = false;
             return finish(peer);
@@ -178,9 +186,13 @@ void ModeCluster::finish(PeerIndex peer) {
     if (!over) return world_.after(wait_step, [this, peer] { finish(peer); });
     if (p.settings.role(peer) == Role::worker) p.end.parameters.resize(p.gradient.size());
     p.end.report = p.half.report(p.end.parameters, p.clock.now());
-    p.board.close();
+    leave(peer, ModeEnd::Kind::finished, "");
+}
+
+void ModeCluster::leave(PeerIndex peer, ModeEnd::Kind kind, const std::string& why) {
+    peers_[peer]->board.close();
     network_.poll(peer);
-    world_.after(ms(100), [this, peer] { end(peer, ModeEnd::Kind::finished, ""); });
+    world_.after(goodbye, [=, this] { end(peer, kind, why); });
 }
 
 void ModeCluster::end(PeerIndex peer, ModeEnd::Kind kind, const std::string& why) {

@@ -72,6 +72,7 @@ class ModeCluster {
     void forward(PeerIndex peer, std::size_t layer);
     void backward(PeerIndex peer, std::size_t layers_left);
     void finish(PeerIndex peer);
+    void leave(PeerIndex peer, ModeEnd::Kind kind, const std::string& why);
     void end(PeerIndex peer, ModeEnd::Kind kind, const std::string& why);
     void kill(PeerIndex peer, bool silently);
     void measure_gap(PeerIndex peer);

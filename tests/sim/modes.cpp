@@ -6,7 +6,7 @@
 //   - SSP: no worker begins a round more than s ahead of the slowest
 //   - bytes per peer and round: 2(n-1)/n M for ring and servers on all peers, n M through one
 //   - all who finish hold the same bits; a worker that dies is survived by a parameter server, any
-//     other death ends the run for everybody soon
+//     other death ends the run for everybody soon, and everybody names who died
 #include "tests/sim/modes.h"
 
 #include <array>
@@ -57,7 +57,8 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     scenario.seed = seed;
     ModeSettings& settings = scenario.settings;
     const std::size_t peers = random.between(1, 5);
-    settings.peer_names.assign(peers, "peer");
+    for (std::size_t peer = 0; peer < peers; ++peer)
+        settings.peer_names.push_back("p" + std::to_string(peer));
     scenario.peers.resize(peers);
     std::size_t end = 0;
     for (std::size_t layer = random.between(1, 5); layer > 0; --layer) {
@@ -295,7 +296,7 @@ void check_ssp(ModeScenario scenario, const Task& task, Random& random) {
     finished_alike(scenario, run(scenario, task));
 }
 
-/// Whoever survives this death notices it soon.
+/// Whoever survives this death notices it soon, and takes nobody else for dead.
 void require_broken(const ModeScenario& scenario, const Task& task, PeerIndex victim) {
     const Ran ran = run(scenario, task);
     for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
@@ -304,6 +305,10 @@ void require_broken(const ModeScenario& scenario, const Task& task, PeerIndex vi
         require(end.kind == ModeEnd::Kind::broken &&
                     end.at <= *scenario.peers[victim].killed_at + notice_max,
                 "peer " + std::to_string(peer) + " did not notice a death: " + end.why);
+        const std::string named = "peer " + scenario.settings.peer_names[victim] + " is gone";
+        require(end.why.find(named) != std::string::npos,
+                "peer " + std::to_string(peer) + " does not name who died, " +
+                    scenario.settings.peer_names[victim] + ": " + end.why);
     }
 }
 

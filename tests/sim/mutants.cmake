@@ -129,6 +129,12 @@ mutation(src/modes/ring.cpp
     [=[        state.early.push_back({chunk, count});]=]
     [=[]=])
 
+# Who leaves does not say because of whom, and is taken for the one that died.
+mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
+mutation(src/modes/bucket_links.cpp
+    [=[    return OutFrame{Bye{status_.final_round.value_or(0), broken_by_}, {}, {}};]=]
+    [=[    return OutFrame{Bye{status_.final_round.value_or(0), std::nullopt}, {}, {}};]=])
+
 # SSP: one round more than agreed.
 mutant(ssp_gap_off_by_one simulate "--modes;--count;400" "violated: SSP")
 mutation(src/modes/server.cpp

@@ -1,5 +1,5 @@
 // The modes that exchange buckets behind the seam of the training loop, with a clock and a network
-// that the tests play: how long is waited.
+// that the tests play: how long is waited, and how a run that cannot go on is left.
 #include "src/modes/bucket_exchange.h"
 
 #include <doctest/doctest.h>
@@ -29,10 +29,25 @@ class HandClock final : public Clock {
 class HandTransport final : public test::NoTransport {
   public:
     explicit HandTransport(const Clock& clock) : clock_(clock) {}
-    void start(FrameSource&, FrameSink& arrivals) override { sink = &arrivals; }
+    void start(FrameSource& frames, FrameSink& arrivals) override {
+        source = &frames;
+        sink = &arrivals;
+    }
     void notify() override { sink->poll(clock_.now()); }
+    void stop(Time drain_until) override {
+        stopped_after = drain_until - clock_.now();
+        last_of_a = frames_to(0);
+    }
+    std::vector<Header> frames_to(PeerIndex peer) {
+        std::vector<Header> headers;
+        while (auto frame = source->next(peer, 1 << 20)) headers.push_back(frame->header);
+        return headers;
+    }
 
+    FrameSource* source = nullptr;
     FrameSink* sink = nullptr;
+    Time stopped_after{0};
+    std::vector<Header> last_of_a;  ///< what peer a was sent when this was stopped
 
   private:
     const Clock& clock_;
@@ -89,6 +104,28 @@ struct Bench {
 };
 
 }  // namespace
+
+TEST_CASE(
+    "who must leave in the middle of training says because of whom, and no chunk comes first") {
+    for (const Mode mode : {Mode::ring, Mode::local_sgd}) {
+        Bench bench(mode);
+        bench.round();
+        bench.transport.sink->session_down(2, "no byte for 2000 ms");
+        bench.exchange.await({0, elements});
+        // Time to write it, and for others to miss c themselves.
+        CHECK(bench.transport.stopped_after >= std::chrono::milliseconds(600));
+        CHECK(bench.transport.stopped_after <= seconds(1));
+        REQUIRE(!bench.transport.last_of_a.empty());
+        for (const Header& header : bench.transport.last_of_a)
+            CHECK(!std::holds_alternative<Chunk>(header));
+        const auto* bye = std::get_if<Bye>(&bench.transport.last_of_a.back());
+        REQUIRE(bye != nullptr);
+        CHECK(bye->gone == PeerIndex{2});
+        const Next next = bench.exchange.begin_round();
+        CHECK(next.kind == Next::Kind::broken);
+        CHECK(contains(next.why, "peer c is gone"));
+    }
+}
 
 TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
     Bench bench(Mode::local_sgd);

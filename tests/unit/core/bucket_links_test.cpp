@@ -16,20 +16,21 @@ using ako::test::contains;
 
 namespace {
 
-/// Peer b of a ring of a, b, c and d, in training.
+/// Peer b of a ring of a, b, c and d, in training; or of so many servers on the first of them.
 struct Bench {
-    Bench() : settings(make_settings()) {
+    explicit Bench(unsigned servers = 0) : settings(make_settings(servers)) {
         protocol = make_protocol(settings, buckets, initial, board, transport);
         links = std::make_unique<BucketLinks>(settings, board, *protocol, transport, clock);
         for (const PeerIndex peer : {0, 2, 3}) links->session_up(peer, Hello{});
         board.start();
         links->poll(clock.now());
     }
-    static ModeSettings make_settings() {
+    static ModeSettings make_settings(unsigned servers) {
         ModeSettings settings;
         settings.self = 1;
         settings.peer_names = {"a", "b", "c", "d"};
-        settings.exchange.mode = Mode::ring;
+        settings.exchange.mode = servers == 0 ? Mode::ring : Mode::parameter_server;
+        settings.exchange.server.count = servers;
         settings.log = [](const std::string&) {};
         return settings;
     }
@@ -80,6 +81,43 @@ TEST_CASE("who leaves for no such reason, or because it lost this peer, is named
         CHECK(contains(bench.board.broken(), "peer d is gone"));
         CHECK(contains(bench.board.broken(), "it had lost this peer") == gone.has_value());
         CHECK(bench.goodbye(0).gone == PeerIndex{3});
+    }
+}
+
+TEST_CASE("a worker that has lost a server does not talk others out of that server") {
+    Bench bench(1);
+    bench.links->arrived(3, Bye{7, PeerIndex{0}}, {}, {});
+    CHECK(bench.board.broken().empty());
+    bench.links->session_down(0, "closed by the peer");
+    CHECK(contains(bench.board.broken(), "peer a is gone"));
+    CHECK(contains(bench.board.broken(), "closed by the peer"));
+}
+
+TEST_CASE("a server that leaves because of another is believed, for it is missed itself") {
+    Bench bench(3);
+    bench.links->arrived(2, Bye{7, PeerIndex{0}}, {}, {});
+    CHECK(contains(bench.board.broken(), "peer a is gone"));
+    CHECK(contains(bench.board.broken(), "so says peer c"));
+}
+
+TEST_CASE("once the exchange is broken no chunk goes out, and the goodbye does at once") {
+    Bench bench;
+    const std::vector<float> gradient(120);
+    bench.board.contribute({0, 1, gradient, StopReason::none});
+    bench.links->poll(bench.clock.now());
+    REQUIRE(bench.links->next(0, 1 << 20));  // the status that a new session begins with
+    const auto chunk = bench.links->next(0, 1 << 20);
+    REQUIRE(chunk);
+    CHECK(std::holds_alternative<Chunk>(chunk->header));
+    bench.links->session_down(2, "no byte for 2000 ms");
+    bench.board.close();
+    bench.links->poll(bench.clock.now());
+    for (const PeerIndex peer : {0, 3}) {
+        if (peer == 3) REQUIRE(bench.links->next(peer, 1 << 20));
+        const auto last = bench.links->next(peer, 1 << 20);
+        REQUIRE(last);
+        CHECK(std::holds_alternative<Bye>(last->header));
+        CHECK(!bench.links->next(peer, 1 << 20));
     }
 }
 
