@@ -29,10 +29,10 @@ ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
 }  // namespace
 
 struct ModeCluster::Peer {
-    Peer(const ModeSettings& peer_settings, std::span<const float> initial, World& world,
+    Peer(const ModeScenario& scenario, PeerIndex self, std::span<const float> initial, World& world,
          SimNetwork& network)
-        : settings(peer_settings),
-          buckets(settings.layers, initial.size(), bucket_bytes_min, bucket_bytes_split),
+        : settings(settings_of(scenario, self)),
+          buckets(scenario.buckets()),
           clock(world, ms(1000) * settings.self),
           transport(network, settings.self),
           board(buckets.count(), settings.peer_count()),
@@ -66,8 +66,7 @@ ModeCluster::ModeCluster(const ModeScenario& scenario, std::span<const float> in
     network_.set_payload_max(scenario.payload_max);
     const auto count = static_cast<PeerIndex>(scenario.settings.peer_count());
     for (PeerIndex peer = 0; peer < count; ++peer) {
-        peers_.push_back(
-            std::make_unique<Peer>(settings_of(scenario, peer), initial, world_, network_));
+        peers_.push_back(std::make_unique<Peer>(scenario, peer, initial, world_, network_));
         for (PeerIndex other = 0; other < count; ++other) {
             LinkQuality& quality = network_.quality(peer, other) = scenario.quality;
             quality.delay = random_.time(quality.delay / 2, quality.delay * 2);

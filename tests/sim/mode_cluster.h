@@ -30,6 +30,14 @@ struct ModeScenario {
     LinkQuality quality;  ///< of every link; delays are drawn from half to twice its own
     std::optional<PeerIndex> slow_link;  ///< from this peer to the next: a tenth of the others
     std::size_t payload_max = 256;       ///< bytes of one frame
+    /// Of buckets. Small, so that small models have several buckets, and large layers too.
+    std::size_t bucket_bytes_min = 64;
+    std::size_t bucket_bytes_split = 256;
+
+    Buckets buckets() const {
+        const Range& last = settings.layers.back();
+        return {settings.layers, last.first + last.count, bucket_bytes_min, bucket_bytes_split};
+    }
 };
 
 /// Writes the gradient of `peer` in its round (from 0) at these parameters.
@@ -48,10 +56,6 @@ struct ModeEnd {
 
 class ModeCluster {
   public:
-    /// Small, so that small models have several buckets, and large layers too.
-    static constexpr std::size_t bucket_bytes_min = 64;
-    static constexpr std::size_t bucket_bytes_split = 256;
-
     ModeCluster(const ModeScenario& scenario, std::span<const float> initial, SimGradient gradient);
     ~ModeCluster();
 
