@@ -9,6 +9,7 @@ Exits 77 and says why where a case cannot run.
 import argparse
 import csv
 import fcntl
+import json
 import os
 import pathlib
 import re
@@ -249,6 +250,34 @@ def real(bench):
     check(len(rows(bench, "curves")) >= 10, "points of the curves")
 
 
+def lost_machine(bench):
+    """Between shaped links one of three machines is killed in mid-training: Ako goes on without
+    it, and the ring is kept as failed, in its own words."""
+    name = f"e2e{os.getpid()}"
+    tried = subprocess.run([f"{bench.source}/deploy/testbed", "--name", name, "up", "--peers", "1",
+                            "--rate", "100mbit"], capture_output=True, text=True)
+    if tried.returncode == SKIPPED:
+        print(tried.stderr.strip())
+        sys.exit(SKIPPED)
+    plan = write_plan(
+        bench, rates_mbit="[100]", epochs="2.5", modes="{ako: {}, ring: {}}", baselines="[ring]",
+        cluster="{model: {name: synthetic, parameters: 20000, compute_ms: 10}, "
+                "training: {batch_per_peer: 64}}",
+        lost_peer="{machine: 2, after_s: 4}", testbed=f"{{use: always, name: {name}}}")
+    bench.start("compare", plan).expect(1, seconds=200)
+    cells = {cell["contender"]: cell for cell in rows(bench, "cells")}
+    check_equal(cells["ako"]["failed"], "no", f"ako goes on: {cells['ako']['why']}")
+    check("exit 5: " in cells["ring"]["why"] and "peer b is gone" in cells["ring"]["why"],
+          f"why the ring failed: {cells['ring']['why']}")
+    summaries = results(bench).glob("cells/ako-*/run/summary.json")
+    lost = [json.loads(path.read_text())["lost_peers"] for path in summaries]
+    check_equal(lost, [["b"]], "whom ako lost")
+    page = (results(bench) / "report.html").read_text()
+    check("one network namespace per machine" in page, "the report says what the network was")
+    left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+    check(f"ako-{name}-" not in left.stdout, f"the testbed is taken down: {left.stdout}")
+
+
 def console_errors(text):
     """What the page complained of; the browser's own messages are its own affair."""
     return [line for line in text.splitlines() if "CONSOLE" in line or "Uncaught" in line]
@@ -289,7 +318,7 @@ def browser(bench):
 
 
 CASES = {case.__name__: case for case in (fake_modes, interrupted, reported, locked, networkless,
-                                          refused, real, browser)}
+                                          refused, real, lost_machine, browser)}
 
 
 def main():
