@@ -180,9 +180,8 @@ std::string rules(const Material& material) {
         "target counts as later than all others.",
         fmt::format("Network: {}.", material.network),
         "What a machine can send (egress / achievable) is what plain TCP carried from it with all "
-        "sending to all, measured each time the links were set to another rate and not before "
-        "every "
-        "run; where peers pace themselves it is the rate."};
+        "sending to all, measured when the links were set to another rate, not before every run; "
+        "where peers pace themselves it is the rate."};
     if (plan.screening)
         list.push_back(
             "A warm-up of the learning rate is a share of the run. In the screening's shorter runs "
