@@ -88,8 +88,8 @@ RunEnd run_cells(const Plan& plan, const EarlierResults& earlier, Runner& runner
     const std::atomic<int>& interrupts = count_interrupts();
     while (const std::optional<Cell> cell = next_cell(plan, results)) {
         if (interrupts > 0) return RunEnd::interrupted;
-        std::optional<CellResult> result = earlier.of(*cell);
-        if (!result || (result->failed && retry_failed)) {
+        std::optional<CellResult> result = earlier.of(*cell, retry_failed);
+        if (!result) {
             progress.begin(*cell, results.all().size(), forecast(plan, results));
             result =
                 runner.run(*cell, interrupts, [&](double seconds) { progress.update(seconds); });

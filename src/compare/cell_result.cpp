@@ -44,13 +44,6 @@ std::vector<double> of_peers(const ordered_json& peers, const std::string& path)
     return values;
 }
 
-std::optional<double> mean(const std::vector<double>& values) {
-    if (values.empty()) return std::nullopt;
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
-}
-
 std::optional<double> sum(const std::vector<double>& values) {
     const std::optional<double> average = mean(values);
     if (!average) return std::nullopt;

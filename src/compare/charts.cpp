@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace ako {
@@ -19,23 +18,17 @@ std::string label_of(const Outcome& outcome) {
 }
 
 /// At a place where all seeds that ran have points. One that failed counts as below all others in
-/// the median, as in the tables; the range is of those that ran. nullopt: the median is no number.
+/// the median, as in the tables; the range is of those that ran. nullopt: there is no median.
 std::optional<Spread> accuracies_at(const Outcome& outcome, double RunPoint::*along, double place) {
-    std::vector<double> all, ran;
-    for (const SeedCurve& seed : outcome.seeds) {
-        if (seed.curve.points.empty()) {
-            all.push_back(-std::numeric_limits<double>::infinity());
-            continue;
-        }
-        ran.push_back(along == &RunPoint::seconds ? seed.curve.accuracy_at_seconds(place)
-                                                  : seed.curve.accuracy_at_round(place));
-        all.push_back(ran.back());
+    std::vector<double> accuracies;
+    for (const auto& [seed, curve] : outcome.seeds) {
+        if (curve.points.empty())
+            accuracies.push_back(-std::numeric_limits<double>::infinity());
+        else
+            accuracies.push_back(along == &RunPoint::seconds ? curve.accuracy_at_seconds(place)
+                                                             : curve.accuracy_at_round(place));
     }
-    const std::optional<Spread> those = spread_of(ran);
-    if (!those) return std::nullopt;
-    const double median = spread_of(all)->median;
-    if (!std::isfinite(median)) return std::nullopt;
-    return Spread{median, those->low, those->high, all.size()};
+    return spread_of_finite(accuracies);
 }
 
 /// Median and range over seeds, at the moments of all seeds' points within what all have.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace ako {
 
@@ -24,12 +23,6 @@ std::string row(const Fields&... fields) {
     std::string text;
     ((text += (text.empty() ? "" : ",") + field(fields)), ...);
     return text + "\r\n";
-}
-
-/// Nothing of an empty list.
-std::optional<double> mean_of(const std::vector<double>& values) {
-    if (values.empty()) return std::nullopt;
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // A row begins with a text that is never empty, so row() puts its commas right.
@@ -108,6 +101,7 @@ std::string figures_csv(const std::vector<Outcome>& outcomes) {
     text += ",egress_share,egress_share_busiest,accuracy\r\n";
     for (const Outcome& outcome : outcomes) {
         std::vector<std::string> fields;
+        fields.reserve(columns.size() + 3);
         for (const auto& [name, which] : columns) fields.push_back(field(outcome.figure(which)));
         fields.push_back(field(outcome.egress_share_mean()));
         fields.push_back(field(outcome.egress_share_busiest()));
@@ -148,7 +142,7 @@ std::string cells_csv(const ResultSet& results) {
                 static_cast<double>(cell.setting.batch_per_peer), cell.rate.short_text(),
                 static_cast<double>(cell.seed), cell.epochs, std::string(part),
                 std::string(result.failed ? "yes" : "no"), result.why, result.seconds,
-                result.curve.best_accuracy(), mean_of(result.achievable_mbit), result.commit,
+                result.curve.best_accuracy(), mean(result.achievable_mbit), result.commit,
                 result.machine);
     }
     return text;

@@ -18,17 +18,18 @@ std::string cell_folder(const Plan& plan, const Cell& cell, const CellNetwork& n
 EarlierResults::EarlierResults(const Plan& plan, std::vector<const CellNetwork*> networks)
     : plan_(plan), networks_(std::move(networks)) {}
 
-std::optional<CellResult> EarlierResults::of(const Cell& cell) const {
+std::optional<CellResult> EarlierResults::of(const Cell& cell, bool retry_failed) const {
     for (const CellNetwork* network : networks_) {
-        if (auto result = read_cell_result(cell_folder(plan_, cell, *network))) return result;
+        auto result = read_cell_result(cell_folder(plan_, cell, *network));
+        if (result) return result->failed && retry_failed ? std::nullopt : result;
     }
     return std::nullopt;
 }
 
 void EarlierResults::take_in_order(ResultSet& results, bool retry_failed) const {
     while (const std::optional<Cell> cell = next_cell(plan_, results)) {
-        std::optional<CellResult> result = of(*cell);
-        if (!result || (result->failed && retry_failed)) return;
+        std::optional<CellResult> result = of(*cell, retry_failed);
+        if (!result) return;
         results.put(*cell, std::move(*result));
     }
 }
@@ -39,7 +40,7 @@ void EarlierResults::take_all(ResultSet& results) const {
     for (bool found = true; found;) {
         found = false;
         for (const Cell& cell : open_cells(plan_, results)) {
-            std::optional<CellResult> result = of(cell);
+            std::optional<CellResult> result = of(cell, false);
             if (!result) continue;
             results.put(cell, std::move(*result));
             found = true;

@@ -20,10 +20,9 @@ class EarlierResults {
     /// to outlive this.
     EarlierResults(const Plan& plan, std::vector<const CellNetwork*> networks);
 
-    /// nullopt: it has not been run to its end.
-    std::optional<CellResult> of(const Cell& cell) const;
-    /// Adds the results of cells in the order in which they are run, up to the first that is not
-    /// there. `retry_failed`: one that failed is not there.
+    /// nullopt: it has not been run to its end; or it failed, and those are run again.
+    std::optional<CellResult> of(const Cell& cell, bool retry_failed) const;
+    /// Adds the results of cells in the order in which they are run, up to the first without one.
     void take_in_order(ResultSet& results, bool retry_failed) const;
     /// Adds whatever there is, also behind cells that are missing, as after the plan has grown.
     void take_all(ResultSet& results) const;

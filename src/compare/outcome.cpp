@@ -1,8 +1,5 @@
 #include "src/compare/outcome.h"
 
-#include <algorithm>
-#include <numeric>
-
 namespace ako {
 
 namespace {
@@ -93,19 +90,14 @@ std::optional<double> Outcome::figure(std::optional<double> RunFigures::*which) 
 }
 
 std::optional<double> Outcome::egress_share_mean() const {
-    return median_of(measured, [](const CellResult& result) -> std::optional<double> {
-        const std::vector<double> shares = result.egress_shares();
-        if (shares.empty()) return std::nullopt;
-        return std::accumulate(shares.begin(), shares.end(), 0.0) /
-               static_cast<double>(shares.size());
-    });
+    return median_of(measured,
+                     [](const CellResult& result) { return mean(result.egress_shares()); });
 }
 
 std::optional<double> Outcome::egress_share_busiest() const {
-    return median_of(measured, [](const CellResult& result) -> std::optional<double> {
-        const std::vector<double> shares = result.egress_shares();
-        if (shares.empty()) return std::nullopt;
-        return *std::max_element(shares.begin(), shares.end());
+    return median_of(measured, [](const CellResult& result) {
+        const std::optional<Spread> shares = spread_of(result.egress_shares());
+        return shares ? std::optional(shares->high) : std::nullopt;
     });
 }
 
@@ -182,6 +174,7 @@ const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::stri
     });
     if (found.empty()) return nullptr;
     std::vector<SeedCurves> curves;
+    curves.reserve(found.size());
     for (const Outcome* outcome : found) curves.push_back(outcome->curves());
     return found[ranking(curves, {here.targets[target_index].target}).front()];
 }

@@ -1,8 +1,11 @@
-// A spread: the median of some values and the range they lie in. Pure functions; any thread.
+// What some values come to: their spread, which is the median and the range they lie in, and their
+// mean. Pure functions; any thread.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -23,6 +26,23 @@ inline std::optional<Spread> spread_of(std::vector<double> values) {
     const double median =
         values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
     return Spread{median, values.front(), values.back(), values.size()};
+}
+
+/// Of values of which infinite ones stand for runs that failed or never got there: they count in
+/// the median, range and count are of the others. None where the median is infinite, or of nothing.
+inline std::optional<Spread> spread_of_finite(const std::vector<double>& values) {
+    std::vector<double> finite = values;
+    std::erase_if(finite, [](double value) { return std::isinf(value); });
+    const std::optional<Spread> all = spread_of(values);
+    const std::optional<Spread> those = spread_of(finite);
+    if (!all || !those || std::isinf(all->median)) return std::nullopt;
+    return Spread{all->median, those->low, those->high, those->count};
+}
+
+/// None of nothing.
+inline std::optional<double> mean(const std::vector<double>& values) {
+    if (values.empty()) return std::nullopt;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace ako

@@ -10,16 +10,6 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Of values of which some may be "never".
-std::optional<Spread> spread_of_reached(const std::vector<double>& values) {
-    std::vector<double> reached = values;
-    std::erase(reached, never);
-    const std::optional<Spread> all = spread_of(values);
-    const std::optional<Spread> those = spread_of(reached);
-    if (!all || !those || all->median == never) return std::nullopt;
-    return Spread{all->median, those->low, those->high, those->count};
-}
-
 struct Standing {
     bool ran = false;
     double target = 0;  ///< the highest that was reached; 0: none
@@ -76,8 +66,8 @@ TargetReach target_reach(const std::vector<AccuracyCurve>& seeds, double target)
         seconds.push_back(reached ? reached->seconds : never);
         rounds.push_back(reached ? reached->round : never);
     }
-    reach.seconds = spread_of_reached(seconds);
-    reach.rounds = spread_of_reached(rounds);
+    reach.seconds = spread_of_finite(seconds);
+    reach.rounds = spread_of_finite(rounds);
     return reach;
 }
 
@@ -85,6 +75,7 @@ std::vector<std::size_t> ranking(const std::vector<SeedCurves>& candidates,
                                  const std::vector<double>& targets) {
     const double moment = first_end(candidates);
     std::vector<Standing> standings;
+    standings.reserve(candidates.size());
     for (const SeedCurves& seeds : candidates)
         standings.push_back(standing_of(seeds, targets, moment));
     std::vector<std::size_t> order(candidates.size());

@@ -7,6 +7,7 @@ Exits 77 and says why where a case cannot run.
 """
 
 import argparse
+import contextlib
 import csv
 import fcntl
 import json
@@ -185,43 +186,50 @@ def locked(bench):
         path.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def testbed_name(bench):
+    """The name of a testbed that can be made here, of which nothing stays."""
+    name = f"e2e{os.getpid()}"
+    testbed = [f"{bench.source}/deploy/testbed", "--name", name]
+    made = subprocess.run([*testbed, "up", "--peers", "1", "--rate", "100mbit"],
+                          capture_output=True, text=True)
+    if made.returncode == SKIPPED:
+        print(made.stderr.strip())
+        sys.exit(SKIPPED)
+    check_equal(made.returncode, 0, f"exit of testbed up: {made.stderr}")
+    try:
+        yield name
+    finally:
+        subprocess.run([*testbed, "down"], check=False)
+        pathlib.Path(f"/run/lock/ako-testbed-{name}.lock").unlink(missing_ok=True)
+
+
 def networkless(bench):
     """When no network can be made any more, cells fail one by one; after three in a row the
     comparison stops, with a report."""
-    if os.geteuid() != 0:
-        print("skipped: the testbed needs root")
-        sys.exit(SKIPPED)
     # An `ip` that refuses from some moment on.
     broken, folder = pathlib.Path(bench.folder, "broken"), pathlib.Path(bench.folder, "bin")
     folder.mkdir()
     (folder / "ip").write_text(f"#!/bin/sh\n[ -e '{broken}' ] && echo busy >&2 && exit 1\n"
                                f"exec {shutil.which('ip')} \"$@\"\n")
     (folder / "ip").chmod(0o755)
-    os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
-    name = f"e2e{os.getpid()}"
-    plan = write_plan(bench, modes="{ako: {}}", rates_mbit="[100, 90, 80, 70, 60]",
-                      testbed=f"{{use: auto, name: {name}}}")
-    try:
-        running = bench.start("compare", plan, *fake_program(bench, pause=3))
-        wait_for(lambda: list(results(bench).glob("cells/*/run"))
-                 or running.process.poll() is not None, "the first cell")
-        if running.line_with("no testbed:"):
-            running.process.send_signal(signal.SIGINT)
-            running.wait()
-            print("skipped: there is no testbed here")
-            sys.exit(SKIPPED)
-        broken.touch()
-        output = running.expect(2)
+    with testbed_name(bench) as name:
+        os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
+        plan = write_plan(bench, modes="{ako: {}}", rates_mbit="[100, 90, 80, 70, 60]",
+                          testbed=f"{{use: always, name: {name}}}")
+        try:
+            running = bench.start("compare", plan, *fake_program(bench, pause=3))
+            wait_for(lambda: list(results(bench).glob("cells/*/run"))
+                     or running.process.poll() is not None, "the first cell")
+            broken.touch()
+            output = running.expect(2)
+        finally:
+            broken.unlink(missing_ok=True)
         check("3 cells in a row had no network" in output and "report:" in output, output)
         check_equal([cell["failed"] for cell in rows(bench, "cells")].count("yes"), 3, "failed")
         check("busy" in output, output)
-        broken.unlink()
         output = bench.start("compare", plan, *fake_program(bench), "--retry-failed").expect(0)
         check_equal({cell["failed"] for cell in rows(bench, "cells")}, {"no"}, "failed in the end")
-    finally:
-        broken.unlink(missing_ok=True)
-        subprocess.run([f"{bench.source}/deploy/testbed", "--name", name, "down"], check=False)
-        pathlib.Path(f"/run/lock/ako-testbed-{name}.lock").unlink(missing_ok=True)
 
 
 def refused(bench):
@@ -253,18 +261,15 @@ def real(bench):
 def lost_machine(bench):
     """Between shaped links one of three machines is killed in mid-training: Ako goes on without
     it, and the ring is kept as failed, in its own words."""
-    name = f"e2e{os.getpid()}"
-    tried = subprocess.run([f"{bench.source}/deploy/testbed", "--name", name, "up", "--peers", "1",
-                            "--rate", "100mbit"], capture_output=True, text=True)
-    if tried.returncode == SKIPPED:
-        print(tried.stderr.strip())
-        sys.exit(SKIPPED)
-    plan = write_plan(
-        bench, rates_mbit="[100]", epochs="2.5", modes="{ako: {}, ring: {}}", baselines="[ring]",
-        cluster="{model: {name: synthetic, parameters: 20000, compute_ms: 10}, "
-                "training: {batch_per_peer: 64}}",
-        lost_peer="{machine: 2, after_s: 4}", testbed=f"{{use: always, name: {name}}}")
-    bench.start("compare", plan).expect(1, seconds=200)
+    with testbed_name(bench) as name:
+        plan = write_plan(
+            bench, rates_mbit="[100]", epochs="2.5", modes="{ako: {}, ring: {}}",
+            cluster="{model: {name: synthetic, parameters: 20000, compute_ms: 10}, "
+                    "training: {batch_per_peer: 64}}", baselines="[ring]",
+            lost_peer="{machine: 2, after_s: 4}", testbed=f"{{use: always, name: {name}}}")
+        bench.start("compare", plan).expect(1, seconds=200)
+        left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+        check(f"ako-{name}-" not in left.stdout, f"the testbed is taken down: {left.stdout}")
     cells = {cell["contender"]: cell for cell in rows(bench, "cells")}
     check_equal(cells["ako"]["failed"], "no", f"ako goes on: {cells['ako']['why']}")
     check("exit 5: " in cells["ring"]["why"] and "peer b is gone" in cells["ring"]["why"],
@@ -274,8 +279,6 @@ def lost_machine(bench):
     check_equal(lost, [["b"]], "whom ako lost")
     page = (results(bench) / "report.html").read_text()
     check("one network namespace per machine" in page, "the report says what the network was")
-    left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
-    check(f"ako-{name}-" not in left.stdout, f"the testbed is taken down: {left.stdout}")
 
 
 def console_errors(text):
