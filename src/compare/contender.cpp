@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace ako {
 
@@ -53,6 +54,26 @@ std::string value_of(const Variant& variant, const std::string& key) {
         if (assignment.key == key) return assignment.value;
     }
     return "";
+}
+
+const std::vector<std::string>& server_keys() {
+    static const std::vector<std::string> keys = {servers_key, placement_key, consistency_key};
+    return keys;
+}
+
+void complete_servers(Contender& contender, const Variant& elsewhere) {
+    if (contender.mode != "parameter-server") return;
+    for (Variant& variant : contender.variants) {
+        Variant complete;
+        for (const std::string& key : server_keys()) {
+            std::string value = value_of(variant, key);
+            if (value.empty()) value = value_of(elsewhere, key);
+            if (!value.empty()) complete.push_back({key, value});
+            std::erase_if(variant, [&](const Assignment& one) { return one.key == key; });
+        }
+        complete.insert(complete.end(), variant.begin(), variant.end());
+        variant = std::move(complete);
+    }
 }
 
 std::size_t dedicated_servers(const Variant& variant) {

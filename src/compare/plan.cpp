@@ -12,6 +12,7 @@
 #include "src/config/cluster_file.h"
 #include "src/config/config_file.h"
 #include "src/config/field_types.h"
+#include "src/config/fields.h"
 #include "src/config/overrides.h"
 #include "src/config/unknown_keys.h"
 
@@ -100,10 +101,13 @@ std::vector<Number> read_wholes(const ConfigValue& value, const std::string& key
     });
 }
 
+bool is_none(const ConfigValue& value) {
+    return value.kind == ConfigValue::Kind::null ||
+           (value.kind == ConfigValue::Kind::scalar && value.text == "none");
+}
+
 std::optional<double> read_one_rate(const ConfigValue& value, const std::string& key) {
-    const bool none = value.kind == ConfigValue::Kind::null ||
-                      (value.kind == ConfigValue::Kind::scalar && value.text == "none");
-    if (none) return std::nullopt;
+    if (is_none(value)) return std::nullopt;
     const Bounds bounds{.low = 0.01, .high = 1e6};
     const std::string expected = bounds.description() + ", or none";
     const double mbit = read_number(value, key, expected);
@@ -179,6 +183,11 @@ ClusterDefaults defaults_of(const Plan& plan) {
     defaults.seed = settings.seed;
     defaults.warm_up = settings.training.schedule.warm_up;
     defaults.local_rounds = settings.exchange.local_sgd.rounds;
+    for (const Field& field : all_fields()) {
+        const std::vector<std::string>& keys = server_keys();
+        if (std::find(keys.begin(), keys.end(), field.path) != keys.end())
+            defaults.servers.push_back({field.path, field.write(settings)});
+    }
     return defaults;
 }
 
@@ -225,9 +234,7 @@ void read_screening(const ConfigValue& tree, Plan& plan) {
     const ConfigEntry* entry = tree.find("screening");
     if (entry == nullptr) return;
     const ConfigValue& map = entry->value;
-    const bool none = map.kind == ConfigValue::Kind::null ||
-                      (map.kind == ConfigValue::Kind::scalar && map.text == "none");
-    if (none) return;
+    if (is_none(map)) return;
     if (map.kind != ConfigValue::Kind::map)
         refuse(map.where, "screening", "none, or keys and values", map.description());
     refuse_unknown(map, "screening.", screening_keys);
@@ -251,10 +258,7 @@ void read_screening(const ConfigValue& tree, Plan& plan) {
 
 void read_composition(const ConfigValue& tree, Plan& plan) {
     const ConfigEntry* entry = tree.find("composition");
-    const bool none = entry != nullptr && entry->value.kind == ConfigValue::Kind::scalar &&
-                      entry->value.text == "none";
-    const bool null = entry != nullptr && entry->value.kind == ConfigValue::Kind::null;
-    if (none || null) return;
+    if (entry != nullptr && is_none(entry->value)) return;
     CompositionPlan composition;
     composition.epochs = plan.epochs / 8;
     if (entry != nullptr) {
@@ -271,7 +275,9 @@ void read_composition(const ConfigValue& tree, Plan& plan) {
 
 void read_loss(const ConfigValue& tree, Plan& plan) {
     const ConfigValue* map = present(tree, "lost_peer");
-    if (map == nullptr) return;
+    if (map == nullptr || is_none(*map)) return;
+    if (map->kind != ConfigValue::Kind::map)
+        refuse(map->where, "lost_peer", "none, or machine and after_s", map->description());
     refuse_unknown(*map, "lost_peer.", loss_keys);
     const ConfigValue* machine = present(*map, "machine");
     const ConfigValue* after = present(*map, "after_s");
@@ -367,6 +373,10 @@ Plan read_plan_text(const std::string& text, const std::string& file,
     const ConfigValue* modes = present(tree, "modes");
     if (modes == nullptr) refuse(tree.where, "modes", "the modes to compare", "nothing");
     plan.modes = read_modes(*modes);
+    for (Contender& contender : plan.modes) {
+        complete_servers(contender, plan.settings);
+        complete_servers(contender, plan.defaults.servers);
+    }
     read_screening(tree, plan);
     read_composition(tree, plan);
     read_loss(tree, plan);

@@ -77,8 +77,16 @@ TEST_CASE("what is wrong with a plan is said with its place") {
           std::string::npos);
     CHECK(complaint("modes: {ako: {}}\nbaselines: [ring]\n").find("baselines") !=
           std::string::npos);
+    CHECK(complaint("modes: {ako: {}}\nlost_peer: soon\n").find("expected none, or machine") !=
+          std::string::npos);
     CHECK(complaint("").find("modes: expected") != std::string::npos);
     CHECK(complaint("modes: {ako: {}}\n", {"seeds=[-1]"}).find("--set seeds=[-1]: seeds") == 0);
+}
+
+TEST_CASE("what a plan has is taken away on the command line") {
+    const std::string some = "modes: {ako: {}}\nlost_peer: {machine: 1, after_s: 2}\n";
+    CHECK(plan_of(some).loss.has_value());
+    CHECK_FALSE(read_plan_text(plan_text(some), "plan.yaml", {"lost_peer=none"}).loss.has_value());
 }
 
 TEST_CASE("the parameter server is tried with every number, place and consistency") {
@@ -88,6 +96,20 @@ TEST_CASE("the parameter server is tried with every number, place and consistenc
     CHECK(variants.size() == 28);
     for (const Variant& variant : variants) CHECK(dedicated_servers(variant) < 4);
     CHECK(variant_text(variants[1]) == "servers 1, dedicated, ssp 1");
+}
+
+TEST_CASE("a parameter server is what the plan and its cluster file make of it together") {
+    const Plan plan = plan_of(
+        "settings: {exchange.placement: dedicated}\n"
+        "modes: {parameter-server: {training.momentum: 0, exchange.servers: 2}}\n");
+    const Variant& variant = plan.modes[0].variants[0];
+    CHECK(variant_text(variant) == "servers 2, dedicated, bsp, momentum 0");
+    CHECK(dedicated_servers(variant) == 2);
+    CHECK(is_synchronous("parameter-server", variant));
+    const Plan async = plan_of(
+        "settings: {exchange: {consistency: async}}\n"
+        "modes: {parameter-server: {}}\n");
+    CHECK_FALSE(is_synchronous("parameter-server", async.modes[0].variants[0]));
 }
 
 TEST_CASE("cells differ in their folders, and say what they set") {
