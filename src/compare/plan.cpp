@@ -183,8 +183,8 @@ ClusterDefaults defaults_of(const Plan& plan) {
     defaults.seed = settings.seed;
     defaults.warm_up = settings.training.schedule.warm_up;
     defaults.local_rounds = settings.exchange.local_sgd.rounds;
+    const std::vector<std::string>& keys = server_keys();
     for (const Field& field : all_fields()) {
-        const std::vector<std::string>& keys = server_keys();
         if (std::find(keys.begin(), keys.end(), field.path) != keys.end())
             defaults.servers.push_back({field.path, field.write(settings)});
     }
@@ -231,27 +231,25 @@ void read_lists(const ConfigValue& tree, Plan& plan) {
 }
 
 void read_screening(const ConfigValue& tree, Plan& plan) {
-    const ConfigEntry* entry = tree.find("screening");
-    if (entry == nullptr) return;
-    const ConfigValue& map = entry->value;
-    if (is_none(map)) return;
-    if (map.kind != ConfigValue::Kind::map)
-        refuse(map.where, "screening", "none, or keys and values", map.description());
-    refuse_unknown(map, "screening.", screening_keys);
+    const ConfigValue* map = present(tree, "screening");
+    if (map == nullptr || is_none(*map)) return;
+    if (map->kind != ConfigValue::Kind::map)
+        refuse(map->where, "screening", "none, or keys and values", map->description());
+    refuse_unknown(*map, "screening.", screening_keys);
     ScreeningPlan screening;
     screening.rate = plan.rates[plan.rates.size() / 2];
-    if (const ConfigValue* value = present(map, "rate_mbit")) {
+    if (const ConfigValue* value = present(*map, "rate_mbit")) {
         screening.rate = read_rate(*value, "screening.rate_mbit");
         check_rate(*value, "screening.rate_mbit", screening.rate, plan);
     }
     screening.epochs = plan.epochs / 8;
-    if (const ConfigValue* value = present(map, "epochs"))
+    if (const ConfigValue* value = present(*map, "epochs"))
         screening.epochs = read_bounded(*value, "screening.epochs",
                                         {.low = 0, .high = plan.epochs, .low_open = true});
-    if (const ConfigValue* value = present(map, "minutes_max"))
+    if (const ConfigValue* value = present(*map, "minutes_max"))
         screening.minutes_max = read_bounded(*value, "screening.minutes_max",
                                              {.low = 0, .high = 1e6, .low_open = true});
-    if (const ConfigValue* value = present(map, "finalists"))
+    if (const ConfigValue* value = present(*map, "finalists"))
         screening.finalists = read_wholes<unsigned>(*value, "screening.finalists", 1, 64).front();
     plan.screening = screening;
 }
@@ -373,10 +371,9 @@ Plan read_plan_text(const std::string& text, const std::string& file,
     const ConfigValue* modes = present(tree, "modes");
     if (modes == nullptr) refuse(tree.where, "modes", "the modes to compare", "nothing");
     plan.modes = read_modes(*modes);
-    for (Contender& contender : plan.modes) {
-        complete_servers(contender, plan.settings);
-        complete_servers(contender, plan.defaults.servers);
-    }
+    Variant elsewhere = plan.settings;  // which win over the cluster file
+    elsewhere.insert(elsewhere.end(), plan.defaults.servers.begin(), plan.defaults.servers.end());
+    for (Contender& contender : plan.modes) complete_servers(contender, elsewhere);
     read_screening(tree, plan);
     read_composition(tree, plan);
     read_loss(tree, plan);

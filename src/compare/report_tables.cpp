@@ -211,12 +211,10 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
     return html_table(
         "Images are of all peers together, and of one that trains: the median peer and the "
         "slowest. The rest is of one peer, in the mean; the busiest is the machine that sends "
-        "most, "
-        "or comes nearest to what its own link carries, be it a peer or a server. P is the "
-        "observed "
-        "number of rounds in which one cycle over the parameters is sent; staleness is in rounds. "
-        "Medians over seeds; where marked *, of one run of the first seed that measured the round "
-        "time alone.",
+        "most, or comes nearest to what its own link carries, be it a peer or a server. P is "
+        "the observed number of rounds in which one cycle over the parameters is sent; "
+        "staleness is in rounds. Medians over seeds; where marked *, of one run of the first "
+        "seed that measured the round time alone.",
         heads, rows);
 }
 
