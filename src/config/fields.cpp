@@ -112,6 +112,8 @@ void add_training(std::vector<Field>& fields) {
     add_schedule(fields);
     fields.push_back(number_field("training.momentum", shared, AKO_MEMBER(training.momentum),
                                   {.low = 0, .high = 1, .high_open = true}));
+    fields.push_back(choice_field<bool>("training.nesterov", shared, AKO_MEMBER(training.nesterov),
+                                        {{"true", true}, {"false", false}}));
     fields.push_back(number_field("training.weight_decay", shared,
                                   AKO_MEMBER(training.weight_decay), {.low = 0, .high = 1}));
     fields.push_back(number_field("training.epochs", shared, AKO_MEMBER(training.epochs),

@@ -47,7 +47,7 @@ AkoPeer::AkoPeer(const ModeSettings& settings, std::span<const float> initial, I
       membership_(settings.self, settings.peer_count()),
       replica_(ledger_, initial),
       own_row_(blocks_),
-      optimizer_(initial.size(), settings.training.momentum, settings.training.weight_decay),
+      optimizer_(initial.size(), settings.training),
       finish_(
           ledger_, membership_,
           [this](PeerIndex peer, Header header) { outbox_.send(peer, std::move(header)); },

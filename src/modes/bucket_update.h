@@ -38,7 +38,7 @@ class MeanGradient final : public BucketUpdate {
                  std::size_t peer_count)
         : share_(1.0f / static_cast<float>(peer_count)),
           parameters_(std::move(initial)),
-          optimizer_(parameters_.size(), training.momentum, training.weight_decay) {}
+          optimizer_(parameters_.size(), training) {}
 
     std::span<const float> replica() const override { return parameters_; }
     void take(Range, std::span<const float> gradient, double rate) override {
@@ -75,7 +75,7 @@ class MeanOfLocalRounds final : public BucketUpdate {
           replica_(average_),
           distance_(average_.size()),
           velocity_(average_.size()),
-          optimizer_(average_.size(), training.momentum, training.weight_decay) {}
+          optimizer_(average_.size(), training) {}
 
     std::span<const float> replica() const override { return replica_; }
     std::span<const float> parameters() const override { return average_; }

@@ -14,8 +14,7 @@ LocalExchange::LocalExchange(ModeSettings settings, std::vector<float> initial,
     : settings_(std::move(settings)),
       interrupts_(interrupts),
       parameters_(std::move(initial)),
-      optimizer_(parameters_.size(), settings_.training.momentum, settings_.training.weight_decay) {
-}
+      optimizer_(parameters_.size(), settings_.training) {}
 
 Next LocalExchange::begin_round() {
     if (interrupts_ > 0) stop_ = StopReason::requested;

@@ -41,7 +41,7 @@ Server::Server(const ModeSettings& settings, const Slices& slices, std::size_t s
       inboxes_(workers_.size()),
       sum_(std::min(part_elements_, Slices::elements_max)),
       optimizer_(part_elements_, std::pow(training_.momentum, 1 / steps_per_round(settings)),
-                 training_.weight_decay / steps_per_round(settings)) {
+                 training_.weight_decay / steps_per_round(settings), training_.nesterov) {
     for (std::size_t slice = 0; slice < slices.count(); ++slice) {
         if (!serves(slice)) continue;
         State& state = states_[slice];

@@ -5,8 +5,9 @@
 //                   it, with the mean of their gradients, added in the order of workers
 //   SSP, async      a slice is stepped with each push at once, as a share 1/n of a round: velocity
 //                   fades by momentum^(1/n) and the rate is 1/n, so that n pushes do what one round
-//                   of BSP does. An answer waits while its worker would be more than `gap` rounds
-//                   ahead of the slowest that trains.
+//                   of BSP does (Nesterov's momentum then looks ahead by a push). An answer waits
+//                   while its worker would be more than `gap` rounds ahead of the slowest that
+//                   trains.
 //
 // Free of sockets and clocks. Network thread only.
 #pragma once

@@ -37,9 +37,10 @@ void Invariants::round_ended(const SimPeer& peer, std::span<const float> gradien
     if (past_[self].size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
     for (std::size_t k = 0; k < row.size(); ++k) {
         double& velocity = velocity_[self][k];
-        velocity = training_.momentum * velocity + gradient[k] +
-                   training_.weight_decay * replica_before[k];
-        own_sum_[self][k] -= rate * velocity;
+        const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
+        velocity = training_.momentum * velocity + decayed;
+        own_sum_[self][k] -=
+            rate * (training_.nesterov ? decayed + training_.momentum * velocity : velocity);
         row_max_[self] = std::max(row_max_[self], std::abs(own_sum_[self][k]));
         if (std::abs(own_sum_[self][k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
             throw Violation("I1: row " + std::to_string(self) +

@@ -79,6 +79,7 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     scenario.quality.delay = random.time(ms(0), ms(20));
     if (random.chance(0.5)) scenario.slow_link = static_cast<PeerIndex>(random.below(peers));
     scenario.payload_max = 64 * random.between(1, 8);
+    settings.training.nesterov = random.chance(0.5);
     return scenario;
 }
 
@@ -113,7 +114,7 @@ std::vector<float> one_process(const ModeScenario& scenario, const Task& task, R
     const TrainingSettings& training = scenario.settings.training;
     const std::vector<PeerIndex> workers = scenario.settings.workers();
     std::vector<float> parameters = task.initial, mean(parameters.size()), one(mean), update(mean);
-    Sgd optimizer(parameters.size(), training.momentum, training.weight_decay);
+    Sgd optimizer(parameters.size(), training);
     for (Round round = 0; round < rounds; ++round) {
         std::fill(mean.begin(), mean.end(), 0.0f);
         for (const PeerIndex worker : workers) {
@@ -190,7 +191,7 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
     const std::size_t elements = task.initial.size();
     std::vector<double> average(task.initial.begin(), task.initial.end()), velocity(elements);
     std::vector<std::vector<float>> replicas(peers, task.initial);
-    std::vector<Sgd> optimizers(peers, Sgd(elements, training.momentum, training.weight_decay));
+    std::vector<Sgd> optimizers(peers, Sgd(elements, training));
     std::vector<float> gradient(elements), update(elements);
     for (Round round = 0; round < rounds; ++round) {
         const double progress = static_cast<double>(round * peers * batch) /

@@ -95,7 +95,7 @@ std::vector<float> alone(Network& network, Batches& batches, std::vector<float> 
             drawn, parameters, out, [](Range) {}, [](Range) {});
     };
     const TrainingSettings settings = training();
-    Sgd optimizer(parameters.size(), settings.momentum, settings.weight_decay);
+    Sgd optimizer(parameters.size(), settings);
     for (Round round = 0; round < rounds; ++round) {
         if (split) {
             std::vector<float> one(parameters.size());

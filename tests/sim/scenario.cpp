@@ -90,6 +90,7 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     if (random.chance(0.25)) {
         scenario.staleness_rounds_max = static_cast<unsigned>(random.between(1, 12));
     }
+    scenario.nesterov = random.chance(0.5);
     return scenario;
 }
 
@@ -99,8 +100,8 @@ std::string Scenario::text() const {
         return std::chrono::duration<double, std::milli>(time).count();
     };
     out << "seed " << seed << ": n " << peers.size() << ", " << element_count << " parameters, "
-        << (rule == Rule::anchored ? "anchored" : "plain") << ", " << rounds << " rounds, "
-        << bytes_per_second << " B/s, delay " << in_ms(delay) << " ms";
+        << (rule == Rule::anchored ? "anchored" : "plain") << (nesterov ? ", Nesterov, " : ", ")
+        << rounds << " rounds, " << bytes_per_second << " B/s, delay " << in_ms(delay) << " ms";
     if (loss > 0) out << ", loss " << loss;
     if (reorder > 0) out << ", reorder " << reorder;
     if (slow_link) {

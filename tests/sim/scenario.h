@@ -32,6 +32,7 @@ struct Scenario {
     std::size_t element_count = 64;
     std::size_t block_elements = 4;
     Rule rule = Rule::anchored;
+    bool nesterov = false;
     double rounds = 40;  ///< of each peer, about: the sample budget
     std::vector<PeerPlan> peers;
     std::vector<Cut> cuts;

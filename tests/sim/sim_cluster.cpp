@@ -26,6 +26,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
     settings.log = [](const std::string&) {};
     settings.training.learning_rate = 0.05;
     settings.training.momentum = 0.5;
+    settings.training.nesterov = scenario.nesterov;
     settings.training.weight_decay = 1e-3;
     ExchangeSettings& exchange = settings.exchange;
     exchange.rule = scenario.rule;
