@@ -28,6 +28,14 @@ std::string find_folder(const std::string& folder) {
                        "experiments/cifar10/fetch downloads, checks and unpacks it");
 }
 
+std::vector<std::string> files_of(const fs::path& place, bool train) {
+    if (!train) return {(place / "test_batch.bin").string()};
+    std::vector<std::string> files;
+    for (int k = 1; k <= train_files; ++k)
+        files.push_back((place / ("data_batch_" + std::to_string(k) + ".bin")).string());
+    return files;
+}
+
 void append(const std::string& path, std::size_t class_count, LabelledImages& set) {
     const std::vector<std::uint8_t> bytes = read_data_file(path);
     if (bytes.empty() || bytes.size() % record_bytes != 0)
@@ -47,14 +55,19 @@ void append(const std::string& path, std::size_t class_count, LabelledImages& se
 
 }  // namespace
 
+std::size_t cifar10_bytes(const std::string& folder, bool train) {
+    std::size_t sum = 0;
+    for (const std::string& path : files_of(find_folder(folder), train))
+        sum += plain_file_bytes(path).value_or(0);
+    return sum;
+}
+
 LabelledImages read_cifar10(const std::string& folder, bool train, std::size_t class_count) {
     const fs::path place = find_folder(folder);
     LabelledImages set;
     set.images.shape = image_shape;
     set.path = place.string();
-    if (!train) append((place / "test_batch.bin").string(), class_count, set);
-    for (int k = 1; train && k <= train_files; ++k)
-        append((place / ("data_batch_" + std::to_string(k) + ".bin")).string(), class_count, set);
+    for (const std::string& path : files_of(place, train)) append(path, class_count, set);
     set.images.count = set.labels.size();
     return set;
 }

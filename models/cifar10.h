@@ -23,4 +23,8 @@ struct LabelledImages {
 /// there, not a whole number of records, a label above 9 or not below `class_count`.
 LabelledImages read_cifar10(const std::string& folder, bool train, std::size_t class_count);
 
+/// What a part takes in memory, by the sizes of its files alone, of which a compressed one counts
+/// nothing; throws as the reader.
+std::size_t cifar10_bytes(const std::string& folder, bool train);
+
 }  // namespace ako

@@ -2,11 +2,14 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <span>
 #include <system_error>
 
 #include "ako/error.h"
@@ -25,15 +28,25 @@ constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
                        "split the data set");
 }
 
-Bytes read_file(const std::string& path) {
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+File open_file(const std::string& path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         throw StartupError(path + ": is a folder, not a file", "see data.path in the cluster file");
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                               &std::fclose);
+    File file(std::fopen(path.c_str(), "rb"), &std::fclose);
     if (!file)
         throw StartupError(path + ": cannot be opened: " + std::generic_category().message(errno),
                            "check that the file exists and may be read");
+    return file;
+}
+
+bool begins_as_gzip(std::span<const std::uint8_t> bytes) {
+    return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+Bytes read_file(const std::string& path) {
+    const File file = open_file(path);
     Bytes bytes;
     for (;;) {
         const std::size_t old_size = bytes.size();
@@ -83,8 +96,30 @@ Bytes decompress(const std::string& path, Bytes& compressed) {
 
 std::vector<std::uint8_t> read_data_file(const std::string& path) {
     Bytes bytes = read_file(path);
-    const bool compressed = bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
-    return compressed ? decompress(path, bytes) : bytes;
+    return begins_as_gzip(bytes) ? decompress(path, bytes) : bytes;
+}
+
+std::optional<std::size_t> plain_file_bytes(const std::string& path) {
+    // Asked before the file is opened: what opens a pipe takes the pipe's first bytes from its
+    // reader.
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) return std::nullopt;
+    const File file = open_file(path);
+    std::array<std::uint8_t, 4> bytes{};
+    const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), file.get());
+    if (begins_as_gzip(std::span(bytes).first(got))) return std::nullopt;
+    return size;
+}
+
+std::vector<std::uint8_t> data_file_head(const std::string& path, std::size_t bytes_max) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return {};
+    const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), &gzclose);
+    Bytes bytes(bytes_max);
+    const int got = file ? gzread(file.get(), bytes.data(), static_cast<unsigned>(bytes_max)) : 0;
+    bytes.resize(static_cast<std::size_t>(std::max(got, 0)));
+    return bytes;
 }
 
 void damaged_data_file(const std::string& path, const std::string& what) {

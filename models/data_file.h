@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ inline constexpr std::size_t data_file_bytes_max = std::size_t{2} << 30;
 /// Reads a file, and decompresses it if it begins as gzip does. Throws StartupError that names the
 /// path: not there, not readable, damaged compression, more than `data_file_bytes_max`.
 std::vector<std::uint8_t> read_data_file(const std::string& path);
+
+/// The size of a file that is not compressed, by which its reading can be planned; nothing for one
+/// that is, or for what is no file. Throws StartupError if a file cannot be opened.
+std::optional<std::size_t> plain_file_bytes(const std::string& path);
+
+/// The first bytes that read_data_file would return, fewer where there are no more. Of a damaged
+/// file, or of what is no file, what can be had: reading it says what is wrong.
+std::vector<std::uint8_t> data_file_head(const std::string& path, std::size_t bytes_max);
 
 /// Throws StartupError "path: what" with the advice to get the file again.
 [[noreturn]] void damaged_data_file(const std::string& path, const std::string& what);

@@ -33,30 +33,41 @@ std::string find_idx_file(const std::string& folder, const std::string& name) {
                        "data.format to what is there");
 }
 
-LabelledImages read_idx(const std::string& folder, const std::string& kind,
-                        std::size_t class_count) {
-    const std::string images_path = find_idx_file(folder, kind + "-images-idx3-ubyte");
-    const std::string labels_path = find_idx_file(folder, kind + "-labels-idx1-ubyte");
-    Images images = read_idx_images(images_path);
-    return {std::move(images), read_idx_labels(labels_path, class_count), images_path};
+/// Where the images of a part lie, and its labels.
+struct PartFiles {
+    std::string images, labels;
+};
+
+PartFiles idx_files(const std::string& folder, bool train) {
+    const std::string kind = train ? "train" : "t10k";
+    return {find_idx_file(folder, kind + "-images-idx3-ubyte"),
+            find_idx_file(folder, kind + "-labels-idx1-ubyte")};
 }
 
-LabelledImages read_npy(const std::string& folder, const std::string& kind,
-                        std::size_t class_count) {
-    const std::string images_path = (fs::path(folder) / (kind + "_images.npy")).string();
-    Images images = read_npy_images(images_path);
-    const std::string labels_path = (fs::path(folder) / (kind + "_labels.npy")).string();
-    return {std::move(images), read_npy_labels(labels_path, class_count), images_path};
+PartFiles npy_files(const std::string& folder, bool train) {
+    const std::string kind = train ? "train" : "test";
+    return {(fs::path(folder) / (kind + "_images.npy")).string(),
+            (fs::path(folder) / (kind + "_labels.npy")).string()};
+}
+
+LabelledImages read_idx(const PartFiles& files, std::size_t class_count) {
+    Images images = read_idx_images(files.images);
+    return {std::move(images), read_idx_labels(files.labels, class_count), files.images};
+}
+
+LabelledImages read_npy(const PartFiles& files, std::size_t class_count) {
+    Images images = read_npy_images(files.images);
+    return {std::move(images), read_npy_labels(files.labels, class_count), files.images};
 }
 
 LabelledImages read_part(const DataSettings& settings, bool train, std::size_t class_count) {
     switch (settings.format) {
         case DataFormat::idx:
-            return read_idx(settings.path, train ? "train" : "t10k", class_count);
+            return read_idx(idx_files(settings.path, train), class_count);
         case DataFormat::cifar10:
             return read_cifar10(settings.path, train, class_count);
         case DataFormat::npy:
-            return read_npy(settings.path, train ? "train" : "test", class_count);
+            return read_npy(npy_files(settings.path, train), class_count);
     }
     AKO_ASSERT(false, "data format " + std::to_string(static_cast<int>(settings.format)));
 }
@@ -110,6 +121,23 @@ void Dataset::copy_normalised(std::size_t index, float* out) const {
                 out[k] = (numbers[k] - mean_[c]) / deviation_[c];
         }
     }
+}
+
+std::size_t dataset_bytes(const DataSettings& settings, DataPart part) {
+    const bool train = part == DataPart::train;
+    switch (settings.format) {
+        case DataFormat::idx: {
+            const PartFiles files = idx_files(settings.path, train);
+            return idx_image_bytes(files.images) + idx_label_bytes(files.labels);
+        }
+        case DataFormat::cifar10:
+            return cifar10_bytes(settings.path, train);
+        case DataFormat::npy: {
+            const PartFiles files = npy_files(settings.path, train);
+            return npy_image_bytes(files.images) + npy_label_bytes(files.labels);
+        }
+    }
+    AKO_ASSERT(false, "data format " + std::to_string(static_cast<int>(settings.format)));
 }
 
 Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShape& wanted) {

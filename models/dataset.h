@@ -60,6 +60,10 @@ struct DataShape {
     std::size_t class_count = 0;
 };
 
+/// What one part takes once it is loaded, by headers and sizes of files: nothing is read but those.
+/// Throws StartupError if there are no such files; what else may be wrong, loading says.
+std::size_t dataset_bytes(const DataSettings& settings, DataPart part);
+
 /// Reads one part of the data set in the folder `settings.path`. Throws StartupError: a file is
 /// missing, damaged or empty, files do not belong together, images are of another shape than the
 /// network takes, a label is not among its outputs.

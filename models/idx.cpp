@@ -1,5 +1,6 @@
 #include "models/idx.h"
 
+#include <algorithm>
 #include <span>
 
 #include "models/data_file.h"
@@ -15,10 +16,26 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
            std::uint32_t{bytes[2]} << 8 | std::uint32_t{bytes[3]};
 }
 
+/// The magic number and so many extents.
+constexpr std::size_t header_bytes_of(std::size_t extent_count) { return 4 + 4 * extent_count; }
+
+/// What the header announces, no more than is in the file where that is known; 0 for a file that
+/// does not begin with such a header, which its reader refuses.
+std::size_t announced_bytes(const std::string& path, std::size_t extent_count) {
+    const std::size_t header_bytes = header_bytes_of(extent_count);
+    const std::optional<std::size_t> plain = plain_file_bytes(path);
+    const Bytes head = data_file_head(path, header_bytes);
+    if (head.size() < header_bytes || big_endian(head.data()) != 0x800 + extent_count) return 0;
+    std::size_t bytes = 1;
+    for (std::size_t d = 0; d < extent_count; ++d)
+        bytes = std::min(bytes * big_endian(&head[4 + 4 * d]), data_file_bytes_max);
+    return plain ? std::min(bytes, *plain) : bytes;
+}
+
 /// Splits a file into extents, given out, and elements, which are left in the returned vector.
 Bytes read_idx(const std::string& path, std::span<std::size_t> extents) {
     Bytes bytes = read_data_file(path);
-    const std::size_t header_bytes = 4 + 4 * extents.size();
+    const std::size_t header_bytes = header_bytes_of(extents.size());
     if (bytes.size() < header_bytes)
         damaged_data_file(path, "ends within the header: expected at least " +
                                     std::to_string(header_bytes) + " bytes, found " +
@@ -45,6 +62,9 @@ Bytes read_idx(const std::string& path, std::span<std::size_t> extents) {
 }
 
 }  // namespace
+
+std::size_t idx_image_bytes(const std::string& path) { return announced_bytes(path, 3); }
+std::size_t idx_label_bytes(const std::string& path) { return announced_bytes(path, 1); }
 
 Images read_idx_images(const std::string& path) {
     std::size_t extents[3];

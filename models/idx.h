@@ -20,4 +20,8 @@ namespace ako {
 Images read_idx_images(const std::string& path);
 Labels read_idx_labels(const std::string& path, std::size_t class_count);
 
+/// What the images or the labels in it take in memory, by its header alone; 0 where it is damaged.
+std::size_t idx_image_bytes(const std::string& path);
+std::size_t idx_label_bytes(const std::string& path);
+
 }  // namespace ako

@@ -180,6 +180,13 @@ std::int64_t integer_at(const std::uint8_t* from, std::size_t bytes, bool has_si
 
 }  // namespace
 
+std::size_t npy_image_bytes(const std::string& path) { return open_npy(path).data_bytes; }
+
+std::size_t npy_label_bytes(const std::string& path) {
+    const Npy npy = open_npy(path);
+    return npy.shape.empty() ? 0 : npy.shape[0];  // whatever its type, a byte each in memory
+}
+
 Images read_npy_images(const std::string& path) {
     Npy npy = open_npy(path);
     if (npy.shape.size() != 3 && npy.shape.size() != 4)

@@ -22,4 +22,8 @@ Images read_npy_images(const std::string& path);
 /// [count], any integer type. Likewise; and for a label that is not below `class_count`.
 Labels read_npy_labels(const std::string& path, std::size_t class_count);
 
+/// What the images or the labels in it take in memory, by its header alone; throws as the readers.
+std::size_t npy_image_bytes(const std::string& path);
+std::size_t npy_label_bytes(const std::string& path);
+
 }  // namespace ako

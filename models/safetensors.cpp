@@ -27,10 +27,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are stored as they lie");
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
-/// The Python package refuses longer headers as well.
-constexpr std::uint64_t header_bytes_max = 100'000'000;
+/// An entry takes about 100 bytes, so this is room for 40,000 tensors; as JSON in memory it comes
+/// to at most 14 times as much.
+constexpr std::uint64_t header_bytes_max = std::uint64_t{4} << 20;
+/// Of lists and objects within each other: header, tensor, shape.
+constexpr int header_depth_max = 3;
+/// Of what a header says, in a message.
+constexpr std::size_t shown_bytes_max = 80;
 /// A file of another network altogether says so in its first lines.
 constexpr std::size_t mismatches_listed_max = 12;
 constexpr const char* metadata_key = "__metadata__";
@@ -58,7 +63,7 @@ std::string hexadecimal(std::uint32_t checksum) {
 
 std::string make_header(const std::vector<Tensor>& tensors,
                         const std::map<std::string, std::string>& metadata) {
-    Json header = Json::object();
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
     header[metadata_key] = metadata;
     for (const Tensor& tensor : tensors) {
         const std::size_t begin = tensor.first * sizeof(float);
@@ -133,6 +138,26 @@ class TemporaryFile {
     bool renamed_ = false;
 };
 
+/// What a header says, in a message: a long text is cut off.
+std::string shown(const std::string& text) {
+    return text.size() <= shown_bytes_max ? text : text.substr(0, shown_bytes_max) + "..";
+}
+std::string shown(const Json& value) { return shown(value.dump()); }
+
+/// Null unless it is an object whose lists and objects are no deeper than a header's: what walks
+/// through JSON calls itself for each level, and a file must not decide how often.
+Json parse_header(const std::string& text) {
+    int deepest = 0;
+    const auto watch = [&deepest](int depth, Json::parse_event_t event, Json&) {
+        const bool begins =
+            event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+        if (begins) deepest = std::max(deepest, depth + 1);
+        return !begins || depth < header_depth_max;  // what is deeper is not kept
+    };
+    Json header = Json::parse(text, watch, false);
+    return header.is_object() && deepest <= header_depth_max ? header : Json();
+}
+
 /// The header's entry of this name; null if there is none.
 Json entry_of(const Json& header, const std::string& name) {
     const auto entry = header.find(name);
@@ -155,16 +180,16 @@ std::vector<std::string> mismatches(const Json& header, const std::vector<Tensor
         }
         const Json dtype = entry.value("dtype", Json());
         if (dtype != "F32")
-            found.push_back(tensor.name + ": expected dtype \"F32\", found " + dtype.dump());
+            found.push_back(tensor.name + ": expected dtype \"F32\", found " + shown(dtype));
         const Json shape = entry.value("shape", Json());
         if (shape != expected)
             found.push_back(tensor.name + ": expected shape " + expected.dump() + ", found " +
-                            shape.dump());
+                            shown(shape));
     }
     for (const auto& [name, entry] : header.items()) {
         if (known.contains(name)) continue;
         const Json shape = entry.is_object() ? entry.value("shape", Json()) : Json();
-        found.push_back(name + ": found with shape " + shape.dump() +
+        found.push_back(shown(name) + ": found with shape " + shown(shape) +
                         ", the network has no such tensor");
     }
     return found;
@@ -193,7 +218,7 @@ std::uint64_t place_of(const std::string& path, const Json& header, const Tensor
     if (begin > end || end - begin != bytes || end > data_bytes)
         damaged(path, tensor.name + ": expected " + std::to_string(bytes) + " of the " +
                           std::to_string(data_bytes) + " bytes of data, found data_offsets " +
-                          offsets.dump());
+                          shown(offsets));
     return begin;
 }
 
@@ -217,7 +242,7 @@ void require_checksum(const std::string& path, const Json& header, std::uint32_t
     const Json& stated = metadata[checksum_key];
     if (stated == hexadecimal(checksum)) return;
     damaged(path, "its data have the checksum \"" + hexadecimal(checksum) + "\", it states " +
-                      stated.dump());
+                      shown(stated));
 }
 
 /// Reads and checks the header; leaves `file` at the data, of which `data_bytes` follow.
@@ -237,8 +262,8 @@ Json read_header(const std::string& path, std::ifstream& file, std::uint64_t& da
     std::string text(header_bytes, '\0');
     file.read(text.data(), static_cast<std::streamsize>(header_bytes));
     data_bytes = file_bytes - sizeof(header_bytes) - header_bytes;
-    Json header = Json::parse(text, nullptr, false);
-    if (!file || !header.is_object()) damaged(path, "its header is not a JSON object");
+    Json header = parse_header(text);
+    if (!file || !header.is_object()) damaged(path, "its header is not a JSON object of tensors");
     return header;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ako/printable.h"
 #include "net/codec.h"
 #include "net/frame_prefix.h"
 #include "net/wire.h"
@@ -26,9 +27,9 @@ struct Refused {
 std::string text(capnp::Text::Reader value, const char* field) {
     if (value.size() > text_bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
     std::string result(value.begin(), value.size());
-    const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    if (std::any_of(result.begin(), result.end(), control))
-        refuse(fmt::format("{} with control characters", field));
+    if (printable(result) != result)
+        refuse(
+            fmt::format("{} with what a terminal would obey, or bytes that are not UTF-8", field));
     return result;
 }
 
@@ -126,6 +127,7 @@ Header get(wire::Partial::Reader in) {
     partial.checksums.reserve(checksums.size());
     for (const std::uint32_t checksum : checksums) partial.checksums.push_back(checksum);
     partial.bound_at = time(in.getBoundAt(), "bound_at");
+    partial.life = in.getLife();
     return partial;
 }
 
@@ -147,7 +149,8 @@ Header get(wire::Status::Reader in) {
     for (const auto row : limited(in.getRows(), peers_max, "rows"))
         status.rows.push_back({{row.getLowestIncarnation(), row.getLowestRound()},
                                {row.getHighestIncarnation(), row.getHighestRound()},
-                               row.getMapChecksum()});
+                               row.getMapChecksum(),
+                               row.getLife()});
     const auto final_round = in.getFinalRound();
     switch (final_round.which()) {
         case wire::Status::FinalRound::NONE:
@@ -163,6 +166,7 @@ Header get(wire::Status::Reader in) {
     const auto sum = in.getDigest();
     if (sum.size() > 0) status.digest = digest(sum, "digest");
     if (in.hasVerdict()) status.verdict = get(in.getVerdict());
+    status.cut_blocks = in.getCutBlocks();
     return status;
 }
 
@@ -178,10 +182,20 @@ Header get(wire::Want::Reader in) {
     return want;
 }
 
+Header get(wire::Lack::Reader in) {
+    Lack lack;
+    lack.row = peer(in.getRow(), "row");
+    const auto runs = limited(in.getRuns(), version_runs_max, "runs");
+    lack.runs.reserve(runs.size());
+    for (const auto run : runs) lack.runs.push_back({run.getFirstBlock(), run.getBlockCount()});
+    return lack;
+}
+
 Header get(wire::CutRow::Reader in) {
     CutRow row;
     row.cut = get(in.getCut(), "cut");
     row.row = peer(in.getRow(), "row");
+    row.life = in.getLife();
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     row.runs.reserve(runs.size());
     for (const auto run : runs)
@@ -216,7 +230,8 @@ Header get(wire::Chunk::Reader in) {
                  in.getWorkers(),
                  in.getExchange(),
                  in.getFirst(),
-                 in.getRoundsTotal()};
+                 in.getRoundsTotal(),
+                 in.getChecksum()};
 }
 
 Header get(wire::Bye::Reader in) {
@@ -239,6 +254,8 @@ Header get(wire::Header::Reader in) {
             return get(in.getStatus());
         case wire::Header::WANT:
             return get(in.getWant());
+        case wire::Header::LACK:
+            return get(in.getLack());
         case wire::Header::WANT_CUT:
             return WantCut{get(in.getWantCut().getCut(), "cut")};
         case wire::Header::CUT_ROW:

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "ako/assert.h"
+#include "ako/checksum.h"
 #include "net/codec.h"
 #include "net/frame_prefix.h"
 #include "net/wire.h"
@@ -73,6 +74,7 @@ void put(wire::Header::Builder header, const Partial& partial) {
     auto checksums = out.initChecksums(count);
     for (unsigned i = 0; i < count; ++i) checksums.set(i, partial.checksums[i]);
     out.setBoundAt(partial.bound_at.count());
+    out.setLife(partial.life);
 }
 
 void put(wire::Header::Builder header, const Status& status) {
@@ -98,6 +100,7 @@ void put(wire::Header::Builder header, const Status& status) {
         rows[i].setHighestIncarnation(row.highest.incarnation);
         rows[i].setHighestRound(row.highest.round);
         rows[i].setMapChecksum(row.map_checksum);
+        rows[i].setLife(row.life);
     }
     if (status.final_round) out.getFinalRound().setRound(*status.final_round);
     put(out.initAccepted(), status.accepted);
@@ -109,6 +112,7 @@ void put(wire::Header::Builder header, const Status& status) {
         verdict.setAccuracy(status.verdict->accuracy);
         verdict.setLoss(status.verdict->loss);
     }
+    out.setCutBlocks(status.cut_blocks);
 }
 
 void put(wire::Header::Builder header, const Want& want) {
@@ -126,6 +130,17 @@ void put(wire::Header::Builder header, const Want& want) {
     }
 }
 
+void put(wire::Header::Builder header, const Lack& lack) {
+    auto out = header.initLack();
+    out.setRow(lack.row);
+    const unsigned count = list_size(lack.runs.size(), version_runs_max);
+    auto runs = out.initRuns(count);
+    for (unsigned i = 0; i < count; ++i) {
+        runs[i].setFirstBlock(lack.runs[i].first);
+        runs[i].setBlockCount(lack.runs[i].count);
+    }
+}
+
 void put(wire::Header::Builder header, const WantCut& want) {
     put(header.initWantCut().initCut(), want.cut);
 }
@@ -134,6 +149,7 @@ void put(wire::Header::Builder header, const CutRow& row) {
     auto out = header.initCutRow();
     put(out.initCut(), row.cut);
     out.setRow(row.row);
+    out.setLife(row.life);
     const unsigned count = list_size(row.runs.size(), version_runs_max);
     auto runs = out.initRuns(count);
     for (unsigned i = 0; i < count; ++i) {
@@ -180,6 +196,7 @@ void put(wire::Header::Builder header, const Chunk& chunk) {
     out.setExchange(chunk.exchange);
     out.setFirst(chunk.first);
     out.setRoundsTotal(chunk.rounds_total);
+    out.setChecksum(chunk.checksum);
 }
 
 }  // namespace
@@ -195,9 +212,10 @@ std::vector<std::byte> encode_frame_head(const Header& header, std::size_t paylo
                std::to_string(payload_bytes) + " bytes of payload");
 
     std::vector<std::byte> head(frame_prefix_bytes + bytes.size());
-    const auto prefix = encode_prefix({bytes.size(), payload_bytes});
+    std::memcpy(head.data() + frame_prefix_bytes, bytes.begin(), bytes.size());
+    const auto header_bytes = std::span<const std::byte>(head).subspan(frame_prefix_bytes);
+    const auto prefix = encode_prefix({bytes.size(), payload_bytes, crc32c(header_bytes)});
     std::memcpy(head.data(), prefix.data(), prefix.size());
-    std::memcpy(head.data() + prefix.size(), bytes.begin(), bytes.size());
     return head;
 }
 

@@ -23,11 +23,10 @@ constexpr Time patience = milliseconds(50);
 }  // namespace
 
 struct Dialer::Attempt {
-    asio::ip::tcp::socket socket;
-    Time deadline{};
+    Time deadline{};  ///< of the look-up
     bool over = false;
     bool cancelled = false;
-    std::string tried{};  ///< the address, and what its name was looked up to
+    std::shared_ptr<Connector> connector{};  ///< once the addresses are known
 };
 
 Dialer::Dialer(asio::io_context& io, Time connect_timeout, bool patient, std::uint64_t seed,
@@ -41,14 +40,14 @@ Dialer::Dialer(asio::io_context& io, Time connect_timeout, bool patient, std::ui
 
 void Dialer::begin(Time now) { due_ = now + (patient_ ? patience : Time{0}); }
 
-void Dialer::tick(Time now) {
+void Dialer::tick(Time now, Time excuse) {
     now_ = now;
-    if (attempt_) {
-        if (now < attempt_->deadline) return;
-        if (looking_up_) return fail_look_up("no answer " + timeout_text());
-        fail(fmt::format("no answer from {} {}", attempt_->tried, timeout_text()));
-    } else if (now >= due_) {
-        dial(now);
+    if (!attempt_) {
+        if (now >= due_) dial(now);
+    } else if (attempt_->connector) {
+        attempt_->connector->tick(now, excuse);
+    } else if (now >= (attempt_->deadline += excuse)) {
+        fail_slow_look_up();
     }
 }
 
@@ -56,8 +55,7 @@ void Dialer::cancel(Time now) {
     found_late_.clear();
     if (!attempt_) return;
     attempt_->over = attempt_->cancelled = true;
-    asio::error_code ignored;
-    attempt_->socket.close(ignored);
+    if (attempt_->connector) attempt_->connector->cancel();
     attempt_.reset();
     resolver_.cancel();
     failures_ = 0;
@@ -83,13 +81,13 @@ void Dialer::schedule(Time now) {
 }
 
 void Dialer::dial(Time now) {
-    if (looking_up_) return fail_look_up("no answer " + timeout_text());
-    attempt_ = std::make_shared<Attempt>(Attempt{asio::ip::tcp::socket(io_)});
+    if (looking_up_) return fail_slow_look_up();
+    attempt_ = std::make_shared<Attempt>();
     attempt_->deadline = now + connect_timeout_;
     asio::error_code not_numeric;
     const auto address = asio::ip::make_address(address_.host, not_numeric);
-    if (!not_numeric) return connect(attempt_, {{address, address_.port}});
-    if (!found_late_.empty()) return connect(attempt_, std::exchange(found_late_, {}));
+    if (!not_numeric) return connect({{address, address_.port}});
+    if (!found_late_.empty()) return connect(std::exchange(found_late_, {}));
     look_up(attempt_);
 }
 
@@ -106,41 +104,26 @@ void Dialer::look_up(const std::shared_ptr<Attempt>& attempt) {
                                     return;
                                 }
                                 if (error) return fail_look_up(error.message());
-                                connect(attempt, {results.begin(), results.end()});
+                                connect({results.begin(), results.end()});
                             });
 }
 
-void Dialer::connect(const std::shared_ptr<Attempt>& attempt, Endpoints endpoints) {
-    attempt->tried = address_text(address_, endpoints.back().address().to_string());
-    asio::async_connect(
-        attempt->socket, endpoints,
-        [this, attempt](const asio::error_code& error, const asio::ip::tcp::endpoint&) {
-            if (!attempt->over) finish(attempt, error);
-        });
-}
-
-void Dialer::finish(const std::shared_ptr<Attempt>& attempt, const asio::error_code& error) {
-    // A port of this machine on which nobody listens can be given to the dialling socket itself,
-    // and TCP then connects it to itself.
-    asio::error_code ignored;
-    const bool to_itself = !error && attempt->socket.local_endpoint(ignored) ==
-                                         attempt->socket.remote_endpoint(ignored);
-    if (to_itself || error == asio::error::connection_refused)
-        return fail(fmt::format("nobody listens on {}: connection refused", attempt->tried));
-    if (error)
-        return fail(fmt::format("cannot connect to {}: {}", attempt->tried, error.message()));
-    attempt->over = true;
-    attempt_.reset();
-    events_.connected(std::move(attempt->socket));
+void Dialer::connect(Endpoints endpoints) {
+    Connector::Events events;
+    events.connected = [this](asio::ip::tcp::socket socket) {
+        attempt_->over = true;
+        attempt_.reset();
+        events_.connected(std::move(socket));
+    };
+    events.failed = [this](const std::string& why) { fail(why); };
+    attempt_->connector = std::make_shared<Connector>(io_, address_, std::move(endpoints),
+                                                      connect_timeout_, std::move(events));
+    attempt_->connector->tick(now_, Time{0});
 }
 
 void Dialer::fail(const std::string& why) {
-    if (attempt_) {
-        attempt_->over = true;
-        asio::error_code ignored;
-        attempt_->socket.close(ignored);
-        attempt_.reset();
-    }
+    if (attempt_) attempt_->over = true;
+    attempt_.reset();
     back_off(now_);
     events_.failed(why);
 }
@@ -149,9 +132,9 @@ void Dialer::fail_look_up(const std::string& why) {
     fail(fmt::format("the name in {} does not resolve: {}", address_text(address_), why));
 }
 
-std::string Dialer::timeout_text() const {
-    return fmt::format("within {} ms",
-                       std::chrono::duration_cast<milliseconds>(connect_timeout_).count());
+void Dialer::fail_slow_look_up() {
+    fail_look_up(fmt::format("no answer within {} ms",
+                             std::chrono::duration_cast<milliseconds>(connect_timeout_).count()));
 }
 
 }  // namespace ako

@@ -1,5 +1,6 @@
-// Dials one peer: looks up its name, connects, and after a failure waits longer each time. The name
-// is looked up anew for every attempt, for a container that was started again has another address.
+// Dials one peer: looks up its name, connects to one of its addresses (net/connector.h), and after
+// a failure waits longer each time. The name is looked up anew for every attempt, for a container
+// that was started again has another address.
 // Thread: network; look-ups run on a thread of Asio's, one after the other for all links. Lifetime:
 // that of its link. A look-up cannot be called off: one that takes longer than its attempt goes on,
 // and the next attempt has what it found; one that was cancelled ends unseen when the system's
@@ -15,19 +16,17 @@
 #include "ako/types.h"
 #include "net/address.h"
 #include "net/asio.h"
+#include "net/connector.h"
 
 namespace ako {
 
 class Dialer {
   public:
     /// One of these is called for every attempt that is not cancelled.
-    struct Events {
-        std::function<void(asio::ip::tcp::socket)> connected;
-        std::function<void(const std::string& why)> failed;
-    };
+    using Events = Connector::Events;
 
-    /// `patient`: waits a little longer, because the other end dials too and its session would
-    /// stand.
+    /// `connect_timeout`: of a look-up, and of each address that it finds. `patient`: waits a
+    /// little longer, because the other end dials too and its session would stand.
     Dialer(asio::io_context& io, Time connect_timeout, bool patient, std::uint64_t seed,
            Events events);
 
@@ -36,8 +35,9 @@ class Dialer {
 
     /// The first attempt is due at once; for the patient, after a while.
     void begin(Time now);
-    /// Begins an attempt when it is due, and ends one that takes too long.
-    void tick(Time now);
+    /// Begins an attempt when it is due, and ends one that takes too long. `excuse`: for so long
+    /// this thread did not look.
+    void tick(Time now, Time excuse);
     /// Forgets the attempt, silently; the next is due after the shortest wait.
     void cancel(Time now);
 
@@ -55,11 +55,10 @@ class Dialer {
     void schedule(Time now);
     void dial(Time now);
     void look_up(const std::shared_ptr<Attempt>& attempt);
-    void connect(const std::shared_ptr<Attempt>& attempt, Endpoints endpoints);
-    void finish(const std::shared_ptr<Attempt>& attempt, const asio::error_code& error);
+    void connect(Endpoints endpoints);
     void fail(const std::string& why);
     void fail_look_up(const std::string& why);
-    std::string timeout_text() const;
+    void fail_slow_look_up();
 
     asio::io_context& io_;
     const Time connect_timeout_;

@@ -25,7 +25,8 @@ void Handshake::drop() {
     session_->drop();
 }
 
-void Handshake::tick(Time now) {
+void Handshake::tick(Time now, Time excuse) {
+    deadline_ += excuse;
     if (over() || now < deadline_) return;
     const bool was_pending = pending();
     drop();
@@ -71,14 +72,12 @@ void Handshake::take_hello(const Hello& hello) {
     hello_ = hello;
     if (const auto reject = check_first(hello)) return refuse_with(*reject);
     peer_ = find_peer(terms_, hello.peer_name);
-    const HandshakeHost::Verdict verdict = host_.identified(*this);
-    if (verdict.kind == HandshakeHost::Verdict::Kind::drop) return drop();
-    if (verdict.kind == HandshakeHost::Verdict::Kind::refuse) return refuse_with(verdict.reject);
+    if (!passes_judgement()) return;
     if (!dialled_) {
         make_own_hello();
         say_hello(ClusterKey::Step::answer);
         stage_ = Stage::confirmation;
-        return;
+        return host_.answered(*this);
     }
     say_hello(ClusterKey::Step::confirmation);
     stage_ = Stage::over;
@@ -101,8 +100,17 @@ void Handshake::take_confirmation(const Hello& hello) {
     if (hello != same) return session_->end("the second Hello differs from the first");
     if (const auto reject = check_key(hello, terms_, ClusterKey::Step::confirmation, hello, &own_))
         return refuse_with(*reject);
+    confirmed_ = true;
+    if (!passes_judgement()) return;
     stage_ = Stage::over;
     host_.stands(*this);
+}
+
+bool Handshake::passes_judgement() {
+    const HandshakeHost::Verdict verdict = host_.judge(*this);
+    if (verdict.kind == HandshakeHost::Verdict::Kind::drop) drop();
+    if (verdict.kind == HandshakeHost::Verdict::Kind::refuse) refuse_with(verdict.reject);
+    return verdict.kind == HandshakeHost::Verdict::Kind::go_on;
 }
 
 void Handshake::refuse_with(const Reject& reject) {

@@ -31,8 +31,12 @@ class HandshakeHost {
         Kind kind = Kind::go_on;
         Reject reject;  ///< of refuse
     };
-    /// All fields of the Hello match: may this session go on?
-    virtual Verdict identified(Handshake& handshake) = 0;
+    /// All fields of the Hello match: may this session go on? Asked when the other end has said who
+    /// it is, and, if it dialled, again when it has confirmed: much may have happened in between.
+    virtual Verdict judge(Handshake& handshake) = 0;
+    /// The other end dialled, was answered, and is yet to confirm: with a key it may still be
+    /// anybody who has recorded a greeting.
+    virtual void answered(Handshake& handshake) = 0;
     /// The session stands: take it.
     virtual void stands(Handshake& handshake) = 0;
     /// It came to nothing. `refused`: one of the two said Reject.
@@ -48,14 +52,18 @@ class Handshake final : public SessionHost {
     void begin();
     /// Closes the connection without a word to anyone.
     void drop();
-    /// Gives up when the time is over.
-    void tick(Time now);
+    /// Gives up when the time is over. `excuse`: for so long this thread did not look.
+    void tick(Time now, Time excuse);
 
     /// Nothing more will happen; the session is closed or somebody else's.
     bool over() const { return stage_ == Stage::over; }
     /// A dial that waits for its answer, or an answer that waits for the dialler's word.
     bool pending() const { return stage_ == Stage::hello || stage_ == Stage::confirmation; }
     bool dialled() const { return dialled_.has_value(); }
+    /// It was not we who dialled, and nothing has come yet.
+    bool silent() const { return !dialled_ && stage_ == Stage::hello; }
+    /// The other end dialled and has proved that it means now: judge() is asked the second time.
+    bool confirmed() const { return confirmed_; }
     /// Of the peer, once it is identified (or was dialled).
     std::optional<PeerIndex> peer() const { return peer_; }
     const Hello& hello() const { return hello_; }
@@ -74,6 +82,7 @@ class Handshake final : public SessionHost {
 
     void take_hello(const Hello& hello);
     void take_confirmation(const Hello& hello);
+    bool passes_judgement();
     std::optional<Reject> check_first(const Hello& hello) const;
     void refuse_with(const Reject& reject);
     void make_own_hello();
@@ -84,11 +93,12 @@ class Handshake final : public SessionHost {
     const HelloTerms& terms_;
     const std::shared_ptr<Session> session_;
     const std::optional<PeerIndex> dialled_;
-    const Time deadline_;
+    Time deadline_;
     std::optional<PeerIndex> peer_;
     Hello own_;    ///< from make_own_hello() on
     Hello hello_;  ///< the first of the other end
     Stage stage_ = Stage::hello;
+    bool confirmed_ = false;
 };
 
 }  // namespace ako

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "ako/assert.h"
 
 namespace ako {
 namespace {
@@ -13,6 +16,14 @@ constexpr Time good_session = std::chrono::seconds(1);
 /// Both sides dial, and each refusal is told in two ways; twice as many reasons are remembered as a
 /// peer that is set up wrongly gives, so that it does not fill the log.
 constexpr std::size_t logged_max = 8;
+
+/// People wonder where a run that waits has got to before they would call a peer lost.
+constexpr Time silence_named_after = std::chrono::seconds(2);
+
+/// How long an own dial waits for the confirmation of the other end's: several round trips and a
+/// hiccup. Longer, and a greeting said again costs more; shorter, and a slow machine has two
+/// sessions for a moment.
+constexpr Time hold_back_max = std::chrono::seconds(1);
 
 long long milliseconds(Time time) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -38,21 +49,38 @@ bool Link::quiet() const {
 }
 
 void Link::expect(const std::shared_ptr<Handshake>& handshake) {
-    dialer_->cancel(context_.clock.now());
-    if (Handshake* old = pending(); old != nullptr && old != handshake.get()) old->drop();
+    AKO_ASSERT(pending() == nullptr, name_ + " is dialled twice");
+    was_held_ = false;
     pending_ = handshake;
+}
+
+void Link::hold_back(const Handshake& answered) {
+    if (up() || std::exchange(was_held_, true)) return;
+    const Time now = context_.clock.now();
+    held_for_ = &answered;
+    held_until_ = now + hold_back_max;
+    dialer_->cancel(now);
+}
+
+void Link::let_go(const Handshake& answered) {
+    if (held_for_ != &answered) return;
+    held_for_ = nullptr;
+    held_until_ = Time{};
 }
 
 void Link::adopt(Handshake& handshake) {
     if (session_) session_->end("replaced by a new session of the same process");
+    if (Handshake* dial = pending(); dial != nullptr && dial != &handshake) dial->drop();
     pending_.reset();
+    let_go(handshake);
+    was_held_ = false;
     dialer_->cancel(context_.clock.now());
     session_ = handshake.session();
     hello_ = handshake.hello();
     dialled_here_ = handshake.dialled();
     up_since_ = context_.clock.now();
     known_ = true;
-    left_ = lost_ = false;
+    left_ = lost_ = silence_named_ = false;
     rate_ = {};
     sessions_.fetch_add(1, std::memory_order_relaxed);
     up_ = true;
@@ -65,16 +93,19 @@ void Link::adopt(Handshake& handshake) {
 
 void Link::tick(Time now, Time excuse) {
     check_life(now, excuse);
-    if (!up() && pending() == nullptr && !context_.stopping) dialer_->tick(now);
+    if (held_until_ != Time{}) held_until_ += excuse;
+    if (!up() && pending() == nullptr && now >= held_until_ && !context_.stopping)
+        dialer_->tick(now, excuse);
 }
 
 void Link::check_life(Time now, Time excuse) {
     if (session_) {
-        session_->excuse(excuse);
+        session_->excuse(excuse, now);
+        name_silence(session_->silence(now));
         if (session_->silence(now) >= context_.life_timeout)
             session_->end(fmt::format("no byte for {} ms", milliseconds(context_.life_timeout)));
     } else {
-        silent_since_ += excuse;
+        silent_since_ = std::min(silent_since_ + excuse, now);
     }
     if (session_ || !known_ || left_ || lost_ || context_.stopping) return;
     if (now - silent_since_ < context_.life_timeout) return;
@@ -83,6 +114,18 @@ void Link::check_life(Time now, Time excuse) {
                                         milliseconds(context_.life_timeout), session_error_);
     context_.detail(fmt::format("{}: lost: {}", name_, why));
     context_.sink->peer_lost(peer_, why);
+}
+
+void Link::name_silence(Time silence) {
+    if (context_.life_timeout <= silence_named_after) return;  // then it is lost, which is said
+    if (silence >= silence_named_after && !silence_named_) {
+        context_.log(fmt::format("{}: silent for {} ms; lost if it stays so for {} ms", name_,
+                                 milliseconds(silence), milliseconds(context_.life_timeout)));
+        silence_named_ = true;
+    } else if (silence < silence_named_after && silence_named_) {
+        context_.log(fmt::format("{}: heard from again", name_));
+        silence_named_ = false;
+    }
 }
 
 void Link::drain() {
@@ -107,9 +150,13 @@ void Link::copy_aside() {
     if (session_ && session_->copy_aside()) copies_aside_.fetch_add(1, std::memory_order_relaxed);
 }
 
+bool Link::has_noted(const std::string& why) const {
+    return std::find(logged_.begin(), logged_.end(), why) != logged_.end();
+}
+
 void Link::note(const std::string& why, bool refused) {
     set_error(why);
-    if (std::find(logged_.begin(), logged_.end(), why) != logged_.end()) return;
+    if (has_noted(why)) return;
     if (logged_.size() == logged_max) logged_.erase(logged_.begin());
     logged_.push_back(why);
     (refused ? context_.log : context_.detail)(name_ + ": " + why);

@@ -46,13 +46,20 @@ class Link final : public SessionHost {
     /// Has nothing come for the life time-out, whether we read or not?
     bool quiet() const;
 
-    /// The handshake that may become this link's session, if there is one.
+    /// The handshake of the own dial, if there is one.
     Handshake* pending() const;
-    /// Drops the attempt and the handshake that there may be, and waits for this one.
+    /// An own dial has connected; its handshake begins.
     void expect(const std::shared_ptr<Handshake>& handshake);
     void forget_pending() { pending_.reset(); }
+    /// A dial of the peer, or of somebody who repeats what the peer once said, was answered and is
+    /// to be confirmed. Own dials wait for that, so that two that cross do not both stand: not
+    /// long, and once for each own dial, or greetings said again and again would hold the link
+    /// down.
+    void hold_back(const Handshake& answered);
+    /// It came to nothing: own dials go on.
+    void let_go(const Handshake& answered);
 
-    /// Takes the session of a handshake; the old one, if there is one, ends.
+    /// Takes the session of a handshake; the old one and the own dial, if there are any, end.
     void adopt(Handshake& handshake);
 
     /// Life, and dialling. `excuse`: for so long this thread did not look.
@@ -65,6 +72,8 @@ class Link final : public SessionHost {
     void resume();
     void copy_aside();
 
+    /// Was this logged since the last session?
+    bool has_noted(const std::string& why) const;
     /// Remembers why there is no session; logged unless it was logged since the last session.
     /// `refused`: by a Hello's field, which both sides must show.
     void note(const std::string& why, bool refused = false);
@@ -80,6 +89,7 @@ class Link final : public SessionHost {
 
   private:
     void check_life(Time now, Time excuse);
+    void name_silence(Time silence);
     void set_error(const std::string& why);
 
     // Constant after construction.
@@ -92,6 +102,9 @@ class Link final : public SessionHost {
     TokenBucket bucket_;
     LinkRate rate_;
     std::weak_ptr<Handshake> pending_;
+    const Handshake* held_for_ = nullptr;  ///< compared only
+    Time held_until_{};
+    bool was_held_ = false;  ///< since the newest own dial
     std::shared_ptr<Session> session_;
     Hello hello_;
     bool dialled_here_ = false;
@@ -100,6 +113,7 @@ class Link final : public SessionHost {
     bool known_ = false;               ///< there has been a session
     bool left_ = false;                ///< it said Bye
     bool lost_ = false;                ///< and the sink was told so
+    bool silence_named_ = false;       ///< of this session, in the log
     std::string session_error_;        ///< why the newest session ended
     std::vector<std::string> logged_;  ///< by note() since the last session
 

@@ -7,6 +7,7 @@
 // Thread: network. Lifetime: shared by its host and by its pending handlers; end() is final.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -94,9 +95,10 @@ class Session final : public std::enable_shared_from_this<Session> {
     Time silence(Time now) const;
     /// How long nothing has come at all.
     Time quiet(Time now) const { return now - newest_byte_at_; }
-    /// For so long this thread did not look: no silence of the peer.
-    void excuse(Time gap) {
-        if (!paused_) silent_since_ += gap;
+    /// For so long this thread did not look: no silence of the peer. What was read since then has
+    /// begun the silence anew, which so never begins later than now.
+    void excuse(Time gap, Time now) {
+        if (!paused_) silent_since_ = std::min(silent_since_ + gap, now);
     }
 
     /// For SharedEgress: this session may write a slice now.
@@ -124,6 +126,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     void complete_header();
     bool place();
     void complete_frame();
+    bool payload_intact();
     bool discard_some();
     void wait_readable();
     void abandon_destination();
@@ -170,7 +173,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     std::array<std::byte, frame_prefix_bytes> prefix_bytes_{};
     std::vector<std::byte> header_bytes_;
     std::size_t header_limit_ = handshake_header_bytes_max;
-    std::size_t payload_bytes_ = 0;
+    FramePrefix prefix_;  ///< of the frame being read
     std::optional<Header> header_;
     std::optional<Destination> destination_;
     std::span<std::byte> unread_;  ///< what is still to be filled in this stage

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/checksum.h"
 #include "net/codec.h"
 #include "net/session.h"
 
@@ -94,23 +95,26 @@ void Session::complete_stage() {
 void Session::complete_prefix() {
     const auto prefix = decode_prefix(prefix_bytes_, header_limit_);
     if (!prefix) return end(prefix.error().what);
-    payload_bytes_ = prefix->payload_bytes;
+    prefix_ = *prefix;
     header_bytes_.resize(prefix->header_bytes);
     unread_ = header_bytes_;
     reading_ = Reading::header;
 }
 
 void Session::complete_header() {
+    if (auto intact = check_header(prefix_, header_bytes_); !intact)
+        return end(intact.error().what);
     auto header = decode_header(header_bytes_);
     if (!header) return end(header.error().what);
-    if (auto complaint = host_->refuse(*this, *header, payload_bytes_)) return end(*complaint);
+    if (auto complaint = host_->refuse(*this, *header, prefix_.payload_bytes))
+        return end(*complaint);
     header_ = std::move(*header);
     reading_ = Reading::place;
 }
 
 // Asks where to read the payload to. False if there is no room: resume() asks again.
 bool Session::place() {
-    auto destination = host_->reserve(*this, *header_, payload_bytes_);
+    auto destination = host_->reserve(*this, *header_, prefix_.payload_bytes);
     if (ended_) {
         if (destination) host_->abandoned(*this, *destination);
         return false;
@@ -122,16 +126,27 @@ bool Session::place() {
         return false;
     }
     unpause(now);
-    AKO_ASSERT(destination->memory.size() == payload_bytes_,
+    AKO_ASSERT(destination->memory.size() == prefix_.payload_bytes,
                std::to_string(destination->memory.size()) + " bytes of room for " +
-                   std::to_string(payload_bytes_));
+                   std::to_string(prefix_.payload_bytes));
     destination_ = *destination;
     unread_ = destination_->memory;
     reading_ = Reading::payload;
     return true;
 }
 
+// A chunk is added up and passed on as soon as the host has it, and nobody sends it twice: what is
+// not as it was sent must end here. (A Partial's blocks have checksums of their owner, which hold
+// over every relay; a block that was damaged is dropped by the ledger and asked for again.)
+bool Session::payload_intact() {
+    const auto* chunk = std::get_if<Chunk>(&*header_);
+    if (chunk == nullptr || crc32c(destination_->memory) == chunk->checksum) return true;
+    end("a chunk was damaged on the way: its values do not have the CRC-32C that its header says");
+    return false;
+}
+
 void Session::complete_frame() {
+    if (!payload_intact()) return;
     const Destination destination = *std::exchange(destination_, std::nullopt);
     unread_ = prefix_bytes_;
     reading_ = Reading::prefix;

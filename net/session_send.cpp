@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/checksum.h"
 #include "net/codec.h"
 #include "net/session.h"
 #include "net/socket_options.h"
@@ -90,6 +91,7 @@ bool Session::bind_frame() {
         if (draining_) shut_down_send();
         return false;
     }
+    if (auto* chunk = std::get_if<Chunk>(&frame->header)) chunk->checksum = crc32c(frame->payload);
     Outgoing out;
     out.head = encode_frame_head(frame->header, frame->payload.size());
     out.payload = frame->payload;

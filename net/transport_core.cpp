@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ako/assert.h"
+#include "ako/printable.h"
 #include "net/exposure.h"
 #include "net/frame_prefix.h"
 #include "net/socket_options.h"
@@ -21,12 +22,10 @@ constexpr Time tick_period = milliseconds(10);
 /// silence. Less is told from silence by the length of the life time-out.
 constexpr Time late_tick = milliseconds(50);
 
-/// Connections that have not yet a link: every peer may have one of each direction, and as many
-/// refused ones may wait for the end of the stream. More are closed at once.
-constexpr std::size_t handshakes_max = 4 * peers_max;
-
-/// Lines of the log for one second of strangers, who are no peers: a port scan does not fill it.
-constexpr unsigned strangers_logged_max = 20;
+/// Connections that others have opened and that have no link yet: every peer may have one, as many
+/// refused ones may wait for the end of the stream, and as many again may be of strangers. For one
+/// more the oldest is closed. Own dials are not among them: there is at most one for each link.
+constexpr std::size_t strangers_max = 4 * peers_max;
 
 Address checked_address(const std::string& text, const std::string& name) {
     auto address = parse_address(text);
@@ -131,8 +130,9 @@ void TransportCore::tick() {
     const Time late = now - ticked_at_ - tick_period;
     ticked_at_ = now;
     const Time excuse = late > late_tick ? late : Time{0};
-    for (std::size_t i = 0; i < handshakes_.size(); ++i) handshakes_[i]->tick(now);
+    for (std::size_t i = 0; i < handshakes_.size(); ++i) handshakes_[i]->tick(now, excuse);
     forget_ended_handshakes();
+    if (const auto summary = stranger_lines_.summary(now)) context_.log(*summary);
     for (const auto& link : links_)
         if (link) link->tick(now, excuse);
     poll();
@@ -197,11 +197,8 @@ void TransportCore::forget_ended_handshakes() {
 }
 
 void TransportCore::shake_hands(asio::ip::tcp::socket socket, std::optional<PeerIndex> dialled) {
-    if (handshakes_.size() >= handshakes_max) forget_ended_handshakes();
-    if (handshakes_.size() >= handshakes_max) {
-        if (dialled) links_[*dialled]->dialer().back_off(clock_.now());
-        return log_stranger("too many connections without a Hello; one was closed", true);
-    }
+    forget_ended_handshakes();
+    if (!dialled) make_room_for_stranger();
     asio::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
     const Address* address = dialled ? &links_[*dialled]->dialer().address() : nullptr;
@@ -216,30 +213,40 @@ void TransportCore::shake_hands(asio::ip::tcp::socket socket, std::optional<Peer
     handshake->begin();
 }
 
+// An honest peer says Hello at once, so the one that has been silent longest is the least loss.
+void TransportCore::make_room_for_stranger() {
+    const auto of_others = [](const auto& handshake) { return !handshake->dialled(); };
+    if (static_cast<std::size_t>(std::count_if(handshakes_.begin(), handshakes_.end(), of_others)) <
+        strangers_max)
+        return;
+    auto oldest = std::find_if(handshakes_.begin(), handshakes_.end(),
+                               [](const auto& handshake) { return handshake->silent(); });
+    if (oldest == handshakes_.end())
+        oldest = std::find_if(handshakes_.begin(), handshakes_.end(), of_others);
+    if (const auto peer = (*oldest)->peer()) links_[*peer]->let_go(**oldest);
+    (*oldest)->drop();
+    handshakes_.erase(oldest);
+    log_stranger("too many connections without a Hello; the oldest was closed", true);
+}
+
 // Both sides of a pair dial. Of two sessions that cross, the one that the lower index dialled
-// stands; the lower index sees to it, by closing the other.
-bool TransportCore::loses_crossing(const Link& link) const {
-    if (link.peer() < settings_.self) return false;
-    const Handshake* pending = link.pending();
-    if (pending != nullptr && pending->dialled()) return true;
+// stands; the lower index sees to it, by closing the other. One that the other end has confirmed
+// stands there, so an own dial that has not come as far gives way to it.
+bool TransportCore::loses_crossing(const Handshake& handshake) const {
+    const Link& link = *links_[*handshake.peer()];
+    if (handshake.dialled() || link.peer() < settings_.self) return false;
+    if (link.pending() != nullptr && !handshake.confirmed()) return true;
     return link.up() && link.dialled_here() && !link.quiet();
 }
 
 void TransportCore::log_stranger(const std::string& why, bool refused) {
-    const Time now = clock_.now();
-    if (now - strangers_since_ >= std::chrono::seconds(1)) {
-        strangers_since_ = now;
-        strangers_logged_ = 0;
-    }
-    if (++strangers_logged_ <= strangers_logged_max)
-        (refused ? context_.log : context_.detail)(why);
+    if (stranger_lines_.allows(clock_.now())) (refused ? context_.log : context_.detail)(why);
 }
 
-HandshakeHost::Verdict TransportCore::identified(Handshake& handshake) {
+HandshakeHost::Verdict TransportCore::judge(Handshake& handshake) {
     Link& link = *links_[*handshake.peer()];
     const Hello& hello = handshake.hello();
-    if (context_.stopping) return {Verdict::Kind::drop, {}};
-    if (!handshake.dialled() && loses_crossing(link)) return {Verdict::Kind::drop, {}};
+    if (context_.stopping || loses_crossing(handshake)) return {Verdict::Kind::drop, {}};
     // Two processes that claim one name: the one that is here stays until it has been silent for
     // the life time-out; a restarted peer is let in then.
     if (link.up() && link.hello().process_id != hello.process_id)
@@ -247,15 +254,14 @@ HandshakeHost::Verdict TransportCore::identified(Handshake& handshake) {
                 {"process_id", hex(link.hello().process_id), hex(hello.process_id)}};
     if (auto reject = context_.sink->admit(link.peer(), hello)) {
         for (std::string* text : {&reject->field, &reject->expected, &reject->got})
-            text->resize(std::min(text->size(), text_bytes_max));
+            *text = printable(std::string_view(*text).substr(0, text_bytes_max));
         return {Verdict::Kind::refuse, std::move(*reject)};
     }
-    if (handshake.dialled()) return {};
-    const auto found =
-        std::find_if(handshakes_.begin(), handshakes_.end(),
-                     [&](const auto& candidate) { return candidate.get() == &handshake; });
-    link.expect(*found);
     return {};
+}
+
+void TransportCore::answered(Handshake& handshake) {
+    links_[*handshake.peer()]->hold_back(handshake);
 }
 
 void TransportCore::stands(Handshake& handshake) { links_[*handshake.peer()]->adopt(handshake); }
@@ -270,8 +276,11 @@ void TransportCore::failed(Handshake& handshake, const std::string& why, bool re
             link.dialer().back_off_long(clock_.now());
         else
             link.dialer().back_off(clock_.now());
+        return link.note(why, refused);
     }
-    link.note(why, refused);
+    // Whoever dialled may have only said that it is this peer, and something new each time.
+    link.let_go(handshake);
+    if (link.has_noted(why) || stranger_lines_.allows(clock_.now())) link.note(why, refused);
 }
 
 }  // namespace ako

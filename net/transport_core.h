@@ -11,6 +11,7 @@
 #include "net/acceptor.h"
 #include "net/asio.h"
 #include "net/handshake.h"
+#include "net/line_limit.h"
 #include "net/link.h"
 #include "net/tcp_transport.h"
 
@@ -32,7 +33,8 @@ class TransportCore final : public HandshakeHost {
     /// The link to this peer, for a call that belongs to the network thread.
     Link& link(PeerIndex peer);
 
-    Verdict identified(Handshake& handshake) override;
+    Verdict judge(Handshake& handshake) override;
+    void answered(Handshake& handshake) override;
     void stands(Handshake& handshake) override;
     void failed(Handshake& handshake, const std::string& why, bool refused) override;
 
@@ -44,8 +46,9 @@ class TransportCore final : public HandshakeHost {
     void finish_stop();
     void shake_hands(asio::ip::tcp::socket socket, std::optional<PeerIndex> dialled);
     void forget_ended_handshakes();
+    void make_room_for_stranger();
     void log_stranger(const std::string& why, bool refused);
-    bool loses_crossing(const Link& link) const;
+    bool loses_crossing(const Handshake& handshake) const;
     std::unique_ptr<Dialer> make_dialer(PeerIndex peer);
 
     // Constant after start().
@@ -63,8 +66,7 @@ class TransportCore final : public HandshakeHost {
     asio::steady_timer tick_timer_;
     std::vector<std::shared_ptr<Handshake>> handshakes_;
     Time ticked_at_{};
-    Time strangers_since_{};
-    unsigned strangers_logged_ = 0;  ///< since strangers_since_
+    LineLimit stranger_lines_;
     Time drain_until_{};
 
     // Any thread.

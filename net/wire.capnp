@@ -1,4 +1,4 @@
-# The headers of frames on the wire. A frame is a prefix of 12 bytes (net/frame_prefix.h), then one
+# The headers of frames on the wire. A frame is a prefix of 20 bytes (net/frame_prefix.h), then one
 # Header in the stream framing of Cap'n Proto, then the payload: raw float32 values, little-endian.
 # net/codec translates between these messages and the structs of include/ako/frame.h, whose
 # docstrings hold the details. A change that an older peer would misread raises `protocol_version`
@@ -24,6 +24,7 @@ struct Header {
     accepted @11 :Accepted;
     bye @12 :Bye;
     chunk @13 :Chunk;
+    lack @14 :Lack;
   }
 }
 
@@ -72,6 +73,7 @@ struct Partial {
   relayed @6 :Bool;
   checksums @7 :List(UInt32); # CRC-32C of each block
   boundAt @8 :Int64;          # nanoseconds on the sender's clock; 0 = not said
+  life @9 :UInt64;            # relayed: the process id of the `origin` that made them; 0 = round 0
 }
 
 # "This is how I am and what I hold": the state of the sender, repeated as its heartbeat.
@@ -92,6 +94,7 @@ struct Status {
   decided @11 :Ballot;
   digest @12 :Data;           # empty = no cut adopted yet
   verdict @13 :Verdict;       # null = none
+  cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -108,6 +111,7 @@ struct RowHeld {
   lowestRound @2 :UInt64;
   highestRound @3 :UInt64;
   mapChecksum @4 :UInt32;
+  life @5 :UInt64;            # the process id of the owner that made it; 0 = not known
 }
 
 enum StopReason {
@@ -144,6 +148,18 @@ struct Want {
   }
 }
 
+# "Of what you wanted of row `row`, these blocks do not come": I do not hold them so, or as much
+# waits for you as I keep.
+struct Lack {
+  row @0 :UInt32;
+  runs @1 :List(Run);
+
+  struct Run {
+    firstBlock @0 :UInt32;
+    blockCount @1 :UInt32;
+  }
+}
+
 # "Send me the version map of this cut."
 struct WantCut {
   cut @0 :Ballot;
@@ -154,6 +170,7 @@ struct CutRow {
   cut @0 :Ballot;
   row @1 :UInt32;
   runs @2 :List(Run);
+  life @3 :UInt64;            # as in RowHeld
 
   struct Run {
     blockCount @0 :UInt32;
@@ -201,6 +218,7 @@ struct Chunk {
   exchange @3 :UInt64;        # of the worker it comes from or goes to; from 1
   first @4 :UInt64;           # element
   roundsTotal @5 :UInt64;     # pulled, final: rounds of all workers in it
+  checksum @6 :UInt32;        # CRC-32C of the payload
 }
 
 enum ChunkKind {

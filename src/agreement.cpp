@@ -8,7 +8,13 @@
 
 namespace ako {
 
-void Agreement::see(Ballot ballot) { highest_seen_ = std::max(highest_seen_, ballot); }
+bool Agreement::see(Ballot ballot) {
+    if (ballot.number > ballot_number_max ||
+        ballot.number > std::uint64_t{highest_seen_.number} + ballot_step_max)
+        return false;
+    highest_seen_ = std::max(highest_seen_, ballot);
+    return true;
+}
 
 std::size_t Agreement::answer_count() const {
     return static_cast<std::size_t>(std::popcount(answered_));
@@ -16,7 +22,7 @@ std::size_t Agreement::answer_count() const {
 
 Ballot Agreement::propose() {
     ballot_ = {highest_seen_.number + 1, self_};
-    see(ballot_);
+    highest_seen_ = ballot_;
     phase_ = Phase::preparing;
     answered_ = 0;
     best_accepted_ballot_ = {};
@@ -32,8 +38,7 @@ std::optional<Header> Agreement::outstanding() const {
 
 // Phase 1b.
 Promise Agreement::on_prepare(const Prepare& prepare) {
-    see(prepare.ballot);
-    if (prepare.ballot > promised_) {
+    if (see(prepare.ballot) && prepare.ballot > promised_) {
         promised_ = prepare.ballot;
         pending_.reset();  // an older ballot can not be accepted any more
     }
@@ -42,7 +47,7 @@ Promise Agreement::on_prepare(const Prepare& prepare) {
 
 // Phase 2a, once a majority has promised.
 void Agreement::on_promise(PeerIndex from, const Promise& promise) {
-    see(promise.ballot);
+    if (!see(promise.ballot)) return;
     if (phase_ != Phase::preparing || promise.ballot != ballot_) return;
     answered_ |= peer_bit(from);
     if (promise.accepted_ballot > best_accepted_ballot_) {
@@ -56,12 +61,13 @@ void Agreement::on_promise(PeerIndex from, const Promise& promise) {
 }
 
 // Phase 2b, first half: not yet accepted, because the blocks may have to be pulled first.
-bool Agreement::on_accept(const Accept& accept) {
-    see(accept.ballot);
-    if (accept.ballot < promised_) return false;
+std::optional<Promise> Agreement::on_accept(const Accept& accept) {
+    if (!see(accept.ballot) || accept.ballot < promised_) {
+        return Promise{promised_, accepted_ballot_, accepted_cut_};
+    }
     promised_ = accept.ballot;
     pending_ = accept;
-    return true;
+    return std::nullopt;
 }
 
 // Phase 2b, second half.

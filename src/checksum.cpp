@@ -3,7 +3,7 @@
 // that do not wait for each other are three times as fast. A CRC is linear: the strands are joined
 // by moving a CRC on over as many zero bytes as the next strand has (Gopal et al., "Fast CRC
 // Computation for iSCSI Polynomial Using CRC32 Instruction", Intel, 2011).
-#include "src/checksum.h"
+#include "ako/checksum.h"
 
 #include <array>
 #include <cstring>

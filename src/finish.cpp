@@ -2,122 +2,51 @@
 #include "src/finish.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "ako/assert.h"
 
 namespace ako {
-namespace {
-
-/// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
-Version version_of(Round round, std::uint32_t incarnation) {
-    return round == 0 ? Version{} : Version{incarnation, round};
-}
-
-}  // namespace
 
 Finish::Finish(Ledger& ledger, const Membership& membership, Send send, FinishTimes times)
     : ledger_(ledger),
       membership_(membership),
-      send_(std::move(send)),
+      send_(send),
       times_(times),
-      agreement_(membership.self(), membership.peer_count()) {
-    for (PeerIndex row = 0; row < membership.peer_count(); ++row) {
-        pullers_.emplace_back(row, ledger.blocks().count(), times.ask);
-    }
-}
+      agreement_(membership.self(), membership.peer_count()),
+      cut_(ledger, membership, std::move(send), times.ask),
+      movement_(membership.peer_count()) {}
 
 void Finish::begin(Time now) {
     begun_at_ = now;
     heard_at_ = now;
+    movement_.here(now);
+    cut_.ledger_changed();
 }
 
-// ---- what is held
-
-bool Finish::holds(PeerIndex row, BlockIndex block, Version version) const {
-    return ledger_.version(row, block) == version || store_.find(row, block, version) != nullptr;
-}
-
-Finish::HeldBlock Finish::find(PeerIndex row, BlockIndex block, Version version) const {
-    if (ledger_.version(row, block) == version) {
-        return {ledger_.block(row, block), ledger_.checksum(row, block)};
-    }
-    if (const CutStore::Block* kept = store_.find(row, block, version)) {
-        return {kept->values, kept->checksum};
-    }
-    return {};
-}
+// ---- blocks
 
 bool Finish::take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
                   std::uint32_t checksum, Time now) {
-    if (adopted() || holds(row, block, version)) return false;
-    const auto names_it = [&](CutId cut) {
-        const auto found = maps_.find(cut);
-        return found != maps_.end() && found->second.complete() &&
-               found->second.version(row, block) == version;
-    };
-    const bool wanted = agreement_.decided().none()
-                            ? agreement_.pending() && names_it(agreement_.pending()->cut)
-                            : names_it(agreement_.decided());
-    if (!wanted) return false;
-    pullers_[row].arrived(1, now);
-    heard_at_ = block_at_ = now;
+    if (adopted() || cut_.holds(row, block, version)) return false;
+    CutId wanted = agreement_.decided();
+    if (wanted.none() && agreement_.pending()) wanted = agreement_.pending()->cut;
+    if (!cut_.names(wanted, row, block, version)) return false;
+    heard_at_ = now;
+    movement_.here(now);
     if (!frozen_ && version > ledger_.version(row, block)) return false;  // goes into the ledger
-    store_.put(row, block, version, values, checksum);
+    cut_.put(row, block, version, values, checksum);
     return true;
 }
 
-// ---- pulling a cut
-
-PeerSet Finish::holders_of(CutId cut) const {
-    PeerSet holders = peer_bit(cut.proposer);
-    if (agreement_.pending()) holders |= peer_bit(agreement_.pending()->ballot.proposer);
-    for (PeerIndex peer = 0; peer < membership_.peer_count(); ++peer) {
-        const std::optional<Status>& status = membership_[peer].status;
-        if (status && (status->accepted == cut || status->decided == cut))
-            holders |= peer_bit(peer);
-    }
-    return holders & membership_.reached();
-}
-
-const CutMap* Finish::map_of(CutId cut, Time now) {
-    const auto found = maps_.find(cut);
-    if (found != maps_.end() && found->second.complete()) return &found->second;
-    if (map_asked_at_ && now < *map_asked_at_ + times_.ask) return nullptr;
-    PeerSet holders = holders_of(cut);
-    if ((holders & ~map_asked_) == 0) map_asked_ = 0;
-    holders &= ~map_asked_;
-    if (holders == 0) return nullptr;
-    const auto holder = static_cast<PeerIndex>(std::countr_zero(holders));
-    map_asked_ |= peer_bit(holder);
-    map_asked_at_ = now;
-    send_(holder, WantCut{cut});
-    return nullptr;
+void Finish::ledger_changed(Time now) {
+    if (!begun()) return;
+    cut_.ledger_changed();
+    movement_.here(now);
 }
 
 bool Finish::pull(CutId cut, Time now) {
-    const CutMap* map = map_of(cut, now);
-    if (map == nullptr) return false;
-    bool complete = true;
-    for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
-        const auto lacking = [&](BlockIndex block) -> std::optional<Version> {
-            const Version version = map->version(row, block);
-            if (holds(row, block, version)) return std::nullopt;
-            return version;
-        };
-        bool row_complete = true;
-        for (BlockIndex block = 0; block < ledger_.blocks().count() && row_complete; ++block) {
-            row_complete = !lacking(block).has_value();
-        }
-        if (row_complete) continue;
-        complete = false;
-        // What its owner is still streaming comes by itself.
-        if (membership_.reachable(row) && now < block_at_ + times_.ask) continue;
-        if (auto ask = pullers_[row].step(now, holders_of(cut), true, lacking)) {
-            send_(ask->holder, std::move(ask->want));
-        }
-    }
-    return complete;
+    return cut_.pull(
+        cut, agreement_.pending() ? peer_bit(agreement_.pending()->ballot.proposer) : 0, now);
 }
 
 // ---- proposing
@@ -150,7 +79,8 @@ bool Finish::complete() const {
 bool Finish::may_propose(Time now) const {
     if (!begun() || !agreement_.decided().none()) return false;
     const bool first = membership_.lowest_live() == membership_.self();
-    const Time quiet = now - heard_at_;
+    // Who pulls what was proposed is not to be outbid.
+    const Time quiet = now - std::max(heard_at_, movement_.newest_pull());
     // Stagger by place, so that two who lost patience together do not outbid each other for ever.
     const Time patience =
         (times_.exchange / 4 + times_.ask * membership_.self()) * (1 << std::min(proposals_, 4u));
@@ -164,8 +94,7 @@ void Finish::propose(Time now) {
     frozen_ = true;
     ++proposals_;
     const Ballot ballot = agreement_.propose();
-    maps_.erase(ballot);
-    maps_.emplace(ballot, CutMap::of(ledger_));
+    cut_.make_map(ballot);
     heard_at_ = now;
     asked_.reset();
 }
@@ -204,40 +133,43 @@ void Finish::handle(PeerIndex from, const Header& header, Time now) {
                           agreement_.decided());
     };
     const auto before = state();
-    handle_message(from, header, now);
+    const bool is_news = handle_message(from, header, now);
+    keep_maps();
     // What only repeats itself moves nothing on: a proposer that was outbid asks again and is
     // refused again, and if that counted, nobody would ever lose patience and propose anew.
-    if (from != membership_.self() &&
-        (state() != before || std::holds_alternative<CutRow>(header))) {
-        heard_at_ = now;
-    }
+    if (from != membership_.self() && (is_news || state() != before)) heard_at_ = now;
 }
 
-void Finish::handle_message(PeerIndex from, const Header& header, Time now) {
+bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
         deliver(from, agreement_.on_prepare(*prepare), now);
     } else if (const auto* promise = std::get_if<Promise>(&header)) {
         agreement_.on_promise(from, *promise);
     } else if (const auto* accept = std::get_if<Accept>(&header)) {
-        if (agreement_.on_accept(*accept)) {
-            map_asked_at_.reset();
+        if (const std::optional<Promise> newer = agreement_.on_accept(*accept)) {
+            deliver(from, *newer, now);
+        } else {
+            cut_.ask_for_map_again();
             try_accept(now);
         }
     } else if (const auto* accepted = std::get_if<Accepted>(&header)) {
         agreement_.on_accepted(from, *accepted);
     } else if (const auto* want = std::get_if<WantCut>(&header)) {
-        const auto found = maps_.find(want->cut);
-        if (found == maps_.end() || !found->second.complete()) return;
-        for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
-            send_(from, CutRow{want->cut, row, found->second.runs(row)});
-        }
+        cut_.send_map(from, want->cut);
     } else if (const auto* row = std::get_if<CutRow>(&header)) {
-        block_at_ = now;
-        map_asked_at_ = now;  // the rest is on its way
-        if (!maps_.contains(row->cut) && maps_.size() >= maps_max) maps_.erase(maps_.begin());
-        maps_.try_emplace(row->cut, ledger_.peer_count(), ledger_.blocks().count())
-            .first->second.set_row(row->row, row->runs);
+        const bool is_news = cut_.take_row(*row, now);
+        if (is_news) movement_.here(now);
+        return is_news;
+    } else if (const auto* lack = std::get_if<Lack>(&header)) {
+        cut_.lacks(from, *lack, now);
     }
+    return false;
+}
+
+void Finish::keep_maps() {
+    const std::optional<Accept> pending = agreement_.pending();
+    cut_.keep_maps({agreement_.proposed(), agreement_.accepted(), agreement_.decided(),
+                    pending ? pending->cut : CutId{}});
 }
 
 void Finish::try_accept(Time now) {
@@ -268,32 +200,37 @@ void Finish::step(Time now) {
 
 void Finish::adopt_cut(Time now) {
     AKO_ASSERT(ready_to_adopt_, "the cut is not complete");
-    const CutMap& map = maps_.at(agreement_.decided());
-    ledger_.detach_own();
-    for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
-        for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block) {
-            const Version version = map.version(row, block);
-            if (ledger_.version(row, block) == version) continue;
-            const CutStore::Block* kept = store_.find(row, block, version);
-            AKO_ASSERT(kept != nullptr, "a block of the cut is neither here nor there");
-            ledger_.adopt(row, block, version, kept->values, kept->checksum);
-        }
-    }
-    store_.clear();
+    cut_.adopt(agreement_.decided(), ledger_);
     ready_to_adopt_ = false;
     adopted_at_ = now;
 }
 
+// ---- how long
+
+Time Finish::bound() const {
+    return times_.timeout +
+           times_.ask * asks_per_block *
+               static_cast<Time::rep>(ledger_.peer_count() * ledger_.blocks().count());
+}
+
+bool Finish::timed_out(Time now) const {
+    if (adopted() || !begun()) return false;
+    return now - movement_.newest() > times_.timeout || now - *begun_at_ > bound();
+}
+
 bool Finish::done(Time now, bool hurried) const {
     if (!adopted()) return false;
-    if (now > adopted_at_ + times_.linger) return true;
+    if (now - *begun_at_ > bound() + times_.linger) return true;
     for (PeerIndex peer = 0; peer < membership_.peer_count(); ++peer) {
         const PeerView& view = membership_[peer];
         if (peer == membership_.self() || view.presence == Presence::left) continue;
+        if (view.presence == Presence::gone) continue;
         if (view.presence == Presence::absent) continue;  // it never trained
         if (hurried && !view.live()) continue;
-        if (!view.status || !view.status->digest)
-            return false;  // a lost one may come back for the cut
+        if (view.status && view.status->digest) continue;
+        // A live one that moves still needs this peer, and a lost one may come back for the cut.
+        const Time moved_at = view.live() ? movement_.of(peer) : Time{0};
+        if (now <= std::max(adopted_at_, moved_at) + times_.linger) return false;
     }
     return true;
 }

@@ -1,46 +1,51 @@
 // The final exchange of one peer: from its last round to a cut that all who finish together hold.
 //
-//   propose   the lowest live peer, once it holds every live peer's final round (or after a while,
-//   then
-//             others too), proposes the version map it holds
-//   accept    a peer accepts a cut only once it holds exactly its blocks, so a decided cut outlives
-//   its proposer adopt     whoever hears of the decision pulls exactly that map; its blocks
-//   override newer ones
+//   propose  the lowest live peer, once it holds every live peer's final round (or after a while,
+//            then others too), proposes the version map it holds
+//   accept   a peer accepts a cut only once it holds exactly its blocks, so that a decided cut
+//            outlives its proposer
+//   adopt    whoever hears of the decision pulls exactly that map; its blocks override newer ones
+//   linger   whoever has adopted serves the others for as long as a live one still moves
 //
 // From the first cut that a peer proposes or accepts, its ledger is *frozen*: what it holds must
-// stay held, so only blocks that a cut names are still taken, and kept beside it. No clock, no
-// sockets; `step` is called after events and at least every 50 ms. Compute thread only.
+// stay held, so only blocks that a cut names are still taken, and kept beside it.
+//
+// Nothing here ends by a time that was fixed before: as long as a block comes, or the agreement
+// goes on, at this peer or as another's Status says, it waits. What only lives holds up nobody. So
+// that a trickle does not last for ever, there is a bound, which follows from the bytes: see
+// `bound`.
+//
+// No clock, no sockets; `step` is called after events and at least every 50 ms. Compute thread
+// only.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <tuple>
-#include <vector>
 
 #include "ako/frame.h"
 #include "ako/types.h"
 #include "src/agreement.h"
-#include "src/cut.h"
+#include "src/cut_puller.h"
 #include "src/ledger.h"
 #include "src/membership.h"
-#include "src/puller.h"
+#include "src/movement.h"
 
 namespace ako {
 
 struct FinishTimes {
     Time exchange;  ///< how long the proposer waits for rows that do not come
-    Time linger;    ///< how long a peer that has adopted serves others
+    Time linger;    ///< how long a peer that has adopted serves others that do not move
     Time ask;       ///< for an answer to a Want and between two tries of any question
+    Time timeout;   ///< how long a peer that has not adopted waits while nothing moves
 };
 
 class Finish {
   public:
-    using Send = std::function<void(PeerIndex, Header)>;
-    /// What came beside the ledger counts as held only here: version maps that may be known at
-    /// once. Each proposer has one at a time, so more than peers_max means somebody makes them up.
-    static constexpr std::size_t maps_max = peers_max;
+    using Send = CutPuller::Send;
+    /// A block of the rows may take so many times `ask`, on average: with the default of 500 ms,
+    /// 16 KiB in 2 s, which is 0.07 Mbit/s.
+    static constexpr int asks_per_block = 4;
 
     /// All three outlive this.
     Finish(Ledger& ledger, const Membership& membership, Send send, FinishTimes times);
@@ -49,7 +54,11 @@ class Finish {
     void begin(Time now);
     bool begun() const { return begun_at_.has_value(); }
 
-    /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow).
+    /// `peer` has said this, which Membership knows already.
+    void heard(PeerIndex peer, const Status& status, Time now) {
+        movement_.heard(peer, status, now);
+    }
+    /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
     void handle(PeerIndex from, const Header& header, Time now);
 
     /// From now on only `take` may change the ledger.
@@ -58,12 +67,16 @@ class Finish {
     /// nor, not being frozen, will take it. True if it was kept.
     bool take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
               std::uint32_t checksum, Time now);
-    struct HeldBlock {
-        std::span<const float> values;
-        std::uint32_t checksum = 0;
-    };
+    /// A Partial came from `from`, whatever became of its blocks.
+    void arrived(PeerIndex from, const Partial& partial, Time at) {
+        cut_.arrived(from, partial, at);
+    }
+    /// The ledger has taken a block.
+    void ledger_changed(Time now);
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
-    HeldBlock find(PeerIndex row, BlockIndex block, Version version) const;
+    CutPuller::HeldBlock find(PeerIndex row, BlockIndex block, Version version) const {
+        return cut_.find(row, block, version);
+    }
 
     void step(Time now);
 
@@ -77,26 +90,29 @@ class Finish {
     /// The cut is complete here and waits to be adopted by the caller with `adopt_cut`.
     bool ready_to_adopt() const { return ready_to_adopt_; }
     void adopt_cut(Time now);
-    /// Adopted, and nobody needs this peer any more: everyone who took part has adopted the cut or
-    /// left, or the linger time is over. Hurried, it does not wait for the lost.
+    /// Adopted, and nobody needs this peer any more: everyone who took part has adopted the cut,
+    /// has left, or has not moved for the linger time. Hurried, it does not wait for the lost.
     bool done(Time now, bool hurried) const;
+    /// Not adopted, and nothing has moved for the time-out, or the bound is passed.
+    bool timed_out(Time now) const;
+    /// How long a final exchange in which something moves all the time may last: the time-out, and
+    /// `asks_per_block` for each block of each row.
+    Time bound() const;
+    /// What it holds and lacks of the cut that it pulls, and how fast that comes.
+    const CutPuller& cut() const { return cut_; }
 
   private:
-    bool holds(PeerIndex row, BlockIndex block, Version version) const;
-    /// The map of `cut`, asking for it where it is not known; null until it has come.
-    const CutMap* map_of(CutId cut, Time now);
-    PeerSet holders_of(CutId cut) const;
-    /// True once every block of the cut is held; asks for those that are not.
-    bool pull(CutId cut, Time now);
-
     bool may_propose(Time now) const;
     /// Is every row here that can still come?
     bool complete() const;
     bool settled(PeerIndex row) const;
     void propose(Time now);
+    bool pull(CutId cut, Time now);
     void push_agreement(Time now);
     void try_accept(Time now);
-    void handle_message(PeerIndex from, const Header& header, Time now);
+    /// False if it says nothing new.
+    bool handle_message(PeerIndex from, const Header& header, Time now);
+    void keep_maps();
     void deliver(PeerIndex to, Header header, Time now);
 
     Ledger& ledger_;
@@ -105,9 +121,8 @@ class Finish {
     const FinishTimes times_;
 
     Agreement agreement_;
-    std::map<CutId, CutMap> maps_;
-    CutStore store_;
-    std::vector<Puller> pullers_;  ///< [peer_count]
+    CutPuller cut_;
+    Movement movement_;
     bool frozen_ = false;
     bool ready_to_adopt_ = false;
     std::optional<Digest> digest_;
@@ -116,11 +131,8 @@ class Finish {
     Time adopted_at_{};
     unsigned proposals_ = 0;  ///< each waits twice as long before the next
     Time heard_at_{};         ///< of the agreement, or a block of a cut: something still moves
-    Time block_at_{};         ///< a block of a cut, or its map, came
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
     std::optional<Header> asked_;
-    std::optional<Time> map_asked_at_;
-    PeerSet map_asked_ = 0;
 };
 
 }  // namespace ako

@@ -1,6 +1,7 @@
-// Is every value of a span finite?
+// Is every value of a span finite, and of a magnitude that a row can have?
 #pragma once
 
+#include <cmath>
 #include <span>
 
 namespace ako {
@@ -17,6 +18,26 @@ inline bool all_finite(std::span<const float> values) {
     float sum = 0;
     for (const float lane : sums) sum += lane;
     return sum == 0.0f;
+}
+
+/// The largest magnitude of a value in a row. A float32 has 24 bits: beyond 2^24 rounding swallows
+/// a change of 1, so rows that large cannot add up to parameters any more, and their owner
+/// diverges. Up to it the sum of 64 rows, and the products of a few layers with it, are far from
+/// what is infinite: who diverges does not take the others with it.
+inline constexpr float row_magnitude_max = 16'777'216.0f;
+
+/// Finite and at most that large. A NaN compares as neither, so it counts as out of bounds.
+inline bool all_in_row_bounds(std::span<const float> values) {
+    bool inside[8] = {true, true, true, true, true, true, true, true};
+    std::size_t k = 0;
+    for (; k + 8 <= values.size(); k += 8) {
+        for (std::size_t lane = 0; lane < 8; ++lane)
+            inside[lane] &= std::fabs(values[k + lane]) <= row_magnitude_max;
+    }
+    for (; k < values.size(); ++k) inside[0] &= std::fabs(values[k]) <= row_magnitude_max;
+    bool all = true;
+    for (const bool lane : inside) all &= lane;
+    return all;
 }
 
 }  // namespace ako

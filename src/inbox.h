@@ -23,6 +23,7 @@ struct Arrival {
     Header header;
     PooledBuffer payload;  ///< empty but for a Partial
     Time arrived_at{};
+    bool opens_session = false;  ///< the first frame of its session
 };
 
 struct PresenceChange {
@@ -30,12 +31,17 @@ struct PresenceChange {
     Presence presence = Presence::absent;
 };
 
+/// What a header takes in memory: itself, and the lists in it.
+std::size_t memory_of(const Header& header);
+
 class Inbox {
   public:
-    /// Frames that may wait. A frame of the smallest payload is one block, so that this is 256 MiB
-    /// worth of the pool, which is the tighter limit in practice; what it bounds is frames without
-    /// payload.
+    /// Frames that may wait, and what their headers may take in memory; payloads are limited by the
+    /// pool. A header is at most a row of versions, 0.8 MB, so 64 MiB are the longest of 80 frames;
+    /// the frames that were promised room while there was some, one for each session, may come on
+    /// top.
     static constexpr std::size_t frames_max = 16'384;
+    static constexpr std::size_t header_bytes_total_max = std::size_t{64} << 20;
 
     explicit Inbox(std::size_t peer_count) : presence_(peer_count) {}
 
@@ -65,6 +71,7 @@ class Inbox {
     mutable std::mutex mutex_;
     std::condition_variable arrived_;
     std::deque<Arrival> frames_;
+    std::size_t header_bytes_ = 0;  ///< of frames_
     std::vector<Pending> presence_;
     bool presence_changed_ = false;
 };

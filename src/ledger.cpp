@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "ako/assert.h"
-#include "src/checksum.h"
+#include "ako/checksum.h"
 #include "src/finite.h"
 
 namespace ako {
@@ -74,7 +74,7 @@ BlockVerdict Ledger::judge(PeerIndex peer, BlockIndex block, Version version,
 
 BlockVerdict Ledger::inspect(std::span<const float> values, std::uint32_t checksum) {
     if (crc32c(values) != checksum) return BlockVerdict::damaged;
-    if (!all_finite(values)) return BlockVerdict::not_finite;
+    if (!all_in_row_bounds(values)) return BlockVerdict::diverged;
     return BlockVerdict::fresh;
 }
 

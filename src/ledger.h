@@ -16,10 +16,10 @@ namespace ako {
 
 /// What to do with a block that came.
 enum class BlockVerdict {
-    fresh,       ///< newer than what is held: take it
-    late,        ///< not newer; not an error
-    damaged,     ///< its bytes do not match its owner's checksum
-    not_finite,  ///< it holds an infinity or a NaN
+    fresh,     ///< newer than what is held: take it
+    late,      ///< not newer; not an error
+    damaged,   ///< its bytes do not match its owner's checksum
+    diverged,  ///< it holds what is not finite, or too large for a row
 };
 
 class Ledger {
@@ -50,7 +50,7 @@ class Ledger {
     BlockVerdict judge(PeerIndex peer, BlockIndex block, Version version,
                        std::span<const float> values, std::uint32_t checksum) const;
 
-    /// `fresh` if the block is what its owner made and finite, whatever is held.
+    /// `fresh` if the block is what its owner made and can be of a row, whatever is held.
     static BlockVerdict inspect(std::span<const float> values, std::uint32_t checksum);
 
     /// Takes a block that was judged fresh. Not for the own row.

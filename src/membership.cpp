@@ -12,6 +12,7 @@ void Membership::set_presence(PeerIndex peer, Presence presence) {
     if (presence == Presence::lost) {
         view.ever_lost = true;
         view.moved = false;
+        if (view.presence == Presence::gone) return;  // which says more, and is said only once
     }
     view.presence = presence;
 }
@@ -45,8 +46,10 @@ void Membership::heard_status(PeerIndex peer, const Status& status, Time arrived
     if (status.final_round) view.final_round = status.final_round;
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (other == self_) continue;
+        if (other != peer && reachable(other)) continue;  // it says so itself, and knows best
         const Progress& progress = status.progress[other];
         peers_[other].samples = std::max(peers_[other].samples, progress.samples);
+        peers_[other].relayed_round = std::max(peers_[other].relayed_round, progress.round);
         if (other == peer) heard_round(other, progress.round, own_round);
     }
     view.status = status;
@@ -92,7 +95,8 @@ std::uint64_t Membership::samples() const {
 
 std::vector<Progress> Membership::progress() const {
     std::vector<Progress> progress;
-    for (const PeerView& view : peers_) progress.push_back({view.announced, view.samples});
+    for (const PeerView& view : peers_)
+        progress.push_back({std::max(view.announced, view.relayed_round), view.samples});
     return progress;
 }
 

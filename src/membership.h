@@ -18,6 +18,7 @@ enum class Presence : std::uint8_t {
     up,      ///< a session stands
     down,    ///< its session ended, within the life time-out
     lost,    ///< no byte for the life time-out
+    gone,    ///< lost, and nobody listens at its address: see src/modes/departures.h
     left,    ///< said Bye
 };
 
@@ -25,8 +26,11 @@ enum class Presence : std::uint8_t {
 struct PeerView {
     Presence presence = Presence::absent;
     bool ever_lost = false;
-    Round announced = 0;        ///< newest round heard of, from itself
-    std::uint64_t samples = 0;  ///< newest count heard of, from anyone
+    Round announced = 0;  ///< newest round heard of, from itself
+    /// Newest heard of, from itself; of a peer that cannot be reached from anyone, for what it has
+    /// done is done. Round and samples come together, so that they fit one another.
+    Round relayed_round = 0;
+    std::uint64_t samples = 0;
     std::uint32_t incarnation = 1;
     std::optional<Status> status;  ///< the newest, from itself
     std::optional<Round> final_round;
@@ -55,6 +59,8 @@ class Membership {
     void set_own(Round round, std::uint64_t samples);
     /// A round of `peer` was heard of while this peer was at `own_round`.
     void heard_round(PeerIndex peer, Round round, Round own_round);
+    /// A new session: the clock of `peer` may have stood still meanwhile, as it does in suspend.
+    void forget_clock(PeerIndex peer) { peers_[peer].clock = {}; }
     /// The newest Status of `peer` itself, which also carries what it has heard of others.
     void heard_status(PeerIndex peer, const Status& status, Time arrived_at, Round own_round);
     void heard_bye(PeerIndex peer, Round final_round);

@@ -1,7 +1,7 @@
 // The one place where a peer's running total grows.
 #include "src/own_row.h"
 
-#include "src/checksum.h"
+#include "ako/checksum.h"
 
 namespace ako {
 

@@ -1,10 +1,18 @@
-// Pulling blocks of one row that its owner cannot (or will not) send: asks one holder at a time,
-// and the next one when that does not answer. Decides whom to ask for what and when; the caller
-// sends the Want. Compute thread only.
+// Pulling blocks from several holders at once: decides whom to ask for what and when; the caller
+// sends the Wants. Each holder has a window of blocks that are on their way, which follows what its
+// link delivers; a block is asked of the holder that is expected to bring it first, and asked again
+// elsewhere once another is expected to bring it in half the time. What the owner of a row streams
+// by itself stands in the same estimate. So a slow link holds up nothing that a faster one can
+// bring, and carries for nothing at most a window of blocks that came from elsewhere.
+//
+// "Block" is one block of one row. Compute thread only.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "ako/blocks.h"
 #include "ako/frame.h"
@@ -14,39 +22,106 @@ namespace ako {
 
 class Puller {
   public:
-    /// Blocks asked for in one Want: as many as a holder queues for one peer
+    /// Blocks asked of one holder and not yet there: as many as it queues for one peer
     /// (Outbox::relay_bytes_max).
-    static constexpr BlockIndex blocks_max = 256;
+    static constexpr double window_max = 256;
+    /// Of a holder of which nothing is known yet. Little, for all of it may come late; it doubles
+    /// with each window that comes.
+    static constexpr double window_first = 4;
+    /// A slow link is kept busy while the next question travels, and no more.
+    static constexpr double window_min = 2;
 
-    /// The version given to a lacking block: what is wanted (exact) or what is held (newer than).
-    /// Nothing: the block is not lacking.
-    using Lacking = std::function<std::optional<Version>(BlockIndex)>;
-
-    Puller(PeerIndex row, BlockIndex block_count, Time timeout)
-        : row_(row), block_count_(block_count), timeout_(timeout) {}
-
+    /// What is lacking, and who could send it.
+    struct Need {
+        /// The version given to a lacking block: what is wanted (exact) or what is held (newer
+        /// than). Nothing: the block is not lacking.
+        std::function<std::optional<Version>(PeerIndex row, BlockIndex block)> lacking;
+        /// Who may be asked for a block of this row; nobody: it is passed over.
+        std::function<PeerSet(PeerIndex row)> holders;
+        /// Does the row's owner send this version by itself? Empty: none does.
+        std::function<bool(PeerIndex row, Version version)> streams = {};
+    };
     struct Ask {
         PeerIndex holder = 0;
         Want want;
     };
 
-    /// The next question, if it is time for one. `holders` is who says to hold what is lacking.
-    std::optional<Ask> step(Time now, PeerSet holders, bool exact, const Lacking& lacking);
+    /// `exact`: what kind of Want. `patience`: what a window is to hold of a link, and after how
+    /// long a block that a holder does not have is asked of it again; four times that, without a
+    /// sign of a holder, and what was asked of it is taken for lost.
+    Puller(std::size_t peer_count, BlockIndex block_count, bool exact, Time patience);
 
-    /// `count` lacking blocks of the row came, from anyone.
-    void arrived(BlockIndex count, Time now);
+    /// The questions that are due.
+    std::vector<Ask> step(Time now, const Need& need);
+
+    /// Blocks came from `from`, whether they were lacking or not: answers and, if not relayed, what
+    /// an owner streams.
+    void arrived(PeerIndex from, const Partial& partial, Time at);
+    /// `from` answers that these do not come.
+    void lacks(PeerIndex from, const Lack& lack, Time now);
+    /// Nothing that was asked counts any more.
+    void reset();
+
+    /// Blocks per second that came from this peer lately; 0 = not known.
+    double rate(PeerIndex from) const;
+    /// Blocks that are asked of this peer and not yet there.
+    std::size_t asked(PeerIndex from) const { return sources_[from].asked.size(); }
 
   private:
-    std::optional<PeerIndex> choose(PeerSet holders);
+    using Place = std::pair<PeerIndex, BlockIndex>;  ///< row, block
 
-    const PeerIndex row_;
+    struct Asked {
+        Place place;
+        Version version;    ///< see Need
+        bool came = false;  ///< from elsewhere: it still takes its time on this link
+    };
+    struct Source {
+        std::vector<Asked> asked;  ///< in the order of the questions, which is that of the answers
+        double window = window_first;
+        Time moved_at{};  ///< something came, or the first question after a rest was asked
+        // What came lately, older blocks counting less: their number and their time.
+        double blocks = 0;
+        double seconds = 0;
+        unsigned silences = 0;         ///< in a row
+        Time rests_until{};            ///< after a silence
+        BlockIndex streamed = 0;       ///< after the newest block that its owner streamed
+        BlockIndex still_streams = 0;  ///< blocks that its owner is expected to stream
+        double ahead = 0;              ///< blocks that come before one that is asked now
+
+        bool busy() const { return !asked.empty() || still_streams > 0; }
+    };
+    /// When a block is expected.
+    struct Expected {
+        unsigned asked = 0;  ///< of so many holders that are not silent
+        double seconds = 0;  ///< from now; of the first of them
+    };
+    struct Candidate {
+        Place place;
+        Version version;
+        Expected expected;
+    };
+    class Step;
+
+    bool answers(const Partial& partial, const Asked& asked) const;
+    /// Seconds for one block; while it is silent, at least as long as that.
+    double block_seconds(const Source& source, Time now) const;
+    /// Nothing came from it for so long that what was asked is better asked elsewhere.
+    bool quiet(const Source& source, Time now) const;
+    bool has_room(PeerIndex holder, Time now) const;
+    void give_up_silent(Time now);
+    void suit_windows(Time now);
+    void count_streams(const Need& need, Time now);
+    std::map<Place, Expected> expectations(Time now) const;
+    void expect_streamed(const Need& need, Candidate& what, Time now) const;
+
     const BlockIndex block_count_;
-    const Time timeout_;
-    BlockIndex outstanding_ = 0;  ///< asked for and not yet arrived
-    std::optional<Time> patience_until_;
-    std::optional<PeerIndex> holder_;
-    PeerSet silent_ = 0;     ///< holders that let the time-out pass
-    BlockIndex cursor_ = 0;  ///< where the next question starts, so that none is starved
+    const bool exact_;
+    const Time patience_;
+    std::vector<Source> sources_;      ///< [peer_count]
+    std::map<Place, PeerSet> denied_;  ///< holders that do not have it
+    Time denied_until_{};
+    Time stepped_at_{};
+    std::size_t cursor_ = 0;  ///< where the next question starts, so that no block is starved
 };
 
 }  // namespace ako

@@ -3,23 +3,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace ako {
 
-Relaying::Relaying(const Ledger& ledger, const Membership& membership, Outbox& outbox,
-                   Time ask_timeout)
-    : ledger_(ledger), membership_(membership), outbox_(outbox) {
-    for (PeerIndex row = 0; row < ledger.peer_count(); ++row) {
-        pullers_.emplace_back(row, ledger.blocks().count(), ask_timeout);
-    }
-}
+Relaying::Relaying(const Ledger& ledger, const Membership& membership, Outbox& outbox, Time ask)
+    : ledger_(ledger),
+      membership_(membership),
+      outbox_(outbox),
+      puller_(ledger.peer_count(), ledger.blocks().count(), false, ask) {}
+
+// ---- serving
 
 BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIndex first,
-                               const Finish& finish) const {
+                               BlockIndex count_max, const Finish& finish) const {
     const BlockIndex end = asked.blocks.first + asked.blocks.count;
     BlockRun run{first, 0};
-    while (first < end && run.count < relay_run_max) {
+    while (first < end && run.count < count_max) {
         const Version held = ledger_.version(want.row, first);
         if (want.exact) {
             if (finish.find(want.row, first, asked.version).values.empty()) break;
@@ -33,59 +35,84 @@ BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIn
     return run;
 }
 
-void Relaying::serve(PeerIndex peer, const Want& want, const Finish& finish) {
-    std::size_t room = outbox_.relay_room(peer);
-    for (const Want::Run& asked : want.runs) {
-        for (BlockIndex first = asked.blocks.first;
-             first < asked.blocks.first + asked.blocks.count;) {
-            const BlockRun run = run_to_send(want, asked, first, finish);
-            first += std::max<BlockIndex>(run.count, 1);
-            if (run.count == 0) continue;
-            const std::size_t bytes = ledger_.blocks().range(run).count * sizeof(float);
-            if (bytes > room) return;
-            auto payload = outbox_.relay_buffer(bytes);
-            if (!payload) return;
-            room -= bytes;
-
-            Partial header{want.row, {}, run, Time{0}, true, {}};
-            header.version = want.exact ? asked.version : ledger_.version(want.row, run.first);
-            std::byte* to = payload->bytes().data();
-            for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
-                const Finish::HeldBlock held = finish.find(want.row, block, header.version);
-                std::memcpy(to, held.values.data(), held.values.size_bytes());
-                to += held.values.size_bytes();
-                header.checksums.push_back(held.checksum);  // its owner's, never made anew
-            }
-            outbox_.relay(peer, {std::move(header), std::move(*payload)});
-        }
+bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun run,
+                    const Finish& finish) {
+    const std::size_t bytes = ledger_.blocks().range(run).count * sizeof(float);
+    if (bytes > outbox_.relay_room(peer)) return false;
+    auto payload = outbox_.relay_buffer(bytes);
+    if (!payload) return false;
+    Partial header{want.row, version, run, Time{0}, true, {}};
+    std::byte* to = payload->bytes().data();
+    for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
+        const CutPuller::HeldBlock held = finish.find(want.row, block, version);
+        std::memcpy(to, held.values.data(), held.values.size_bytes());
+        to += held.values.size_bytes();
+        header.checksums.push_back(held.checksum);  // its owner's, never made anew
     }
+    outbox_.relay(peer, {std::move(header), std::move(*payload)});
+    return true;
 }
 
-PeerSet Relaying::better_informed(PeerIndex row) const {
+void Relaying::serve(PeerIndex peer, const Want& want, const Finish& finish) {
+    BlockIndex sum = 0;
+    for (const Want::Run& asked : want.runs) sum += asked.blocks.count;
+    const BlockIndex count_max = std::clamp<BlockIndex>(sum / 2, 1, relay_run_max);
+    Lack lack{want.row, {}};
+    for (const Want::Run& asked : want.runs) {
+        const BlockIndex end = asked.blocks.first + asked.blocks.count;
+        for (BlockIndex first = asked.blocks.first; first < end;) {
+            const BlockRun run = run_to_send(want, asked, first, count_max, finish);
+            const Version version =
+                want.exact ? asked.version : ledger_.version(want.row, run.first);
+            if (run.count > 0 && send(peer, want, version, run, finish)) {
+                first += run.count;
+            } else if (!lack.runs.empty() &&
+                       lack.runs.back().first + lack.runs.back().count == first) {
+                ++lack.runs.back().count;
+                ++first;
+            } else {
+                lack.runs.push_back({first++, 1});
+            }
+        }
+    }
+    if (!lack.runs.empty()) outbox_.send(peer, std::move(lack));
+}
+
+// ---- asking
+
+Relaying::Informed Relaying::better_informed(PeerIndex row) const {
     const RowHeld mine = ledger_.held(row);
-    PeerSet holders = 0;
+    Informed informed;
     for (PeerIndex peer = 0; peer < membership_.peer_count(); ++peer) {
         const std::optional<Status>& status = membership_[peer].status;
         if (peer == membership_.self() || !membership_.reachable(peer) || !status) continue;
         const RowHeld& theirs = status->rows[row];
         if (theirs.map_checksum != mine.map_checksum && theirs.highest > mine.lowest) {
-            holders |= peer_bit(peer);
+            informed.holders |= peer_bit(peer);
+            informed.newest = std::max(informed.newest, theirs.highest);
         }
     }
-    return holders;
+    return informed;
 }
 
 void Relaying::step(Time now) {
-    for (PeerIndex row = 0; row < membership_.peer_count(); ++row) {
+    std::vector<Informed> informed(membership_.peer_count());
+    PeerSet holders = 0;
+    for (PeerIndex row = 0; row < informed.size(); ++row) {
         if (row == membership_.self() || membership_.reachable(row)) continue;
-        const PeerSet holders = better_informed(row);
-        if (holders == 0) continue;
-        const auto lacking = [&](BlockIndex block) -> std::optional<Version> {
-            return ledger_.version(row, block);
-        };
-        if (auto ask = pullers_[row].step(now, holders, false, lacking)) {
-            outbox_.send(ask->holder, std::move(ask->want));
-        }
+        informed[row] = better_informed(row);
+        holders |= informed[row].holders;
+    }
+    if (holders == 0) return;
+    Puller::Need need;
+    need.lacking = [&](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+        const Version version = ledger_.version(row, block);
+        if (version >= informed[row].newest) return std::nullopt;
+        return version;
+    };
+    need.holders = [&](PeerIndex row) { return informed[row].holders; };
+    for (Puller::Ask& ask : puller_.step(now, need)) {
+        outbox_.send(ask.holder, std::move(ask.want));
     }
 }
 

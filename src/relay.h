@@ -3,8 +3,6 @@
 // Compute thread only.
 #pragma once
 
-#include <vector>
-
 #include "ako/frame.h"
 #include "ako/types.h"
 #include "src/finish.h"
@@ -17,32 +15,45 @@ namespace ako {
 
 class Relaying {
   public:
-    /// Blocks in one relayed partial: 64 KiB take 50 ms at 10 Mbit/s, and the asker stays patient.
+    /// Blocks in one relayed partial: 64 KiB. Who asks for few, because the link is slow, gets them
+    /// one by one: half of what was asked at most.
     static constexpr BlockIndex relay_run_max = 4;
 
-    /// All outlive this. `ask_timeout`: until the next holder is asked.
-    Relaying(const Ledger& ledger, const Membership& membership, Outbox& outbox, Time ask_timeout);
+    /// All outlive this. `ask`: see Puller.
+    Relaying(const Ledger& ledger, const Membership& membership, Outbox& outbox, Time ask);
 
-    /// Copies what `peer` wants and is held here into pooled buffers, as far as its queue has room.
+    /// Copies what `peer` wants and is held here into pooled buffers, as far as its queue has room;
+    /// of the rest it says so.
     void serve(PeerIndex peer, const Want& want, const Finish& finish);
 
     /// Asks for what others hold newer of rows whose owner has no session with this peer.
     void step(Time now);
 
-    /// A block of a row was taken.
-    void arrived(PeerIndex row, Time now) { pullers_[row].arrived(1, now); }
+    /// A Partial came, whatever became of its blocks.
+    void arrived(PeerIndex from, const Partial& partial, Time at) {
+        puller_.arrived(from, partial, at);
+    }
+    void lacks(PeerIndex from, const Lack& lack, Time now) { puller_.lacks(from, lack, now); }
 
   private:
-    /// The longest run from `first` on, within `end`, that can be sent as one partial; count 0 =
-    /// none.
+    /// The longest run from `first` on, of at most `count_max`, that can be sent as one partial;
+    /// count 0: none.
     BlockRun run_to_send(const Want& want, const Want::Run& asked, BlockIndex first,
-                         const Finish& finish) const;
-    PeerSet better_informed(PeerIndex row) const;
+                         BlockIndex count_max, const Finish& finish) const;
+    /// False if there is no room for it.
+    bool send(PeerIndex peer, const Want& want, Version version, BlockRun run,
+              const Finish& finish);
+    /// Who holds newer blocks of the row, and the newest version of any.
+    struct Informed {
+        PeerSet holders = 0;
+        Version newest;
+    };
+    Informed better_informed(PeerIndex row) const;
 
     const Ledger& ledger_;
     const Membership& membership_;
     Outbox& outbox_;
-    std::vector<Puller> pullers_;  ///< [peer_count]
+    Puller puller_;
 };
 
 }  // namespace ako

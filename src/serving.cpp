@@ -18,8 +18,7 @@ TrainingOutcome serve(Exchange& exchange, const std::atomic<int>& interrupts,
     outcome.report = exchange.finish({});
     observer.finished(outcome.report);
     outcome.why = "all workers have ended";
-    if (!outcome.report.agreed) outcome.ending = TrainingOutcome::Ending::not_agreed;
-    if (interrupts.load() > 0) outcome.ending = TrainingOutcome::Ending::interrupted;
+    judge_finish(outcome, interrupts.load() > 0);
     return outcome;
 }
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "ako/blocks.h"
+#include "ako/checksum.h"
 #include "ako/types.h"
-#include "src/checksum.h"
 
 namespace ako {
 

@@ -9,6 +9,19 @@
 
 namespace ako {
 
+void judge_finish(TrainingOutcome& outcome, bool interrupted) {
+    using Ending = TrainingOutcome::Ending;
+    if (outcome.report.agreed && !outcome.report.identical) {
+        // Worse than any interrupt: what the program promises does not hold.
+        outcome.ending = Ending::not_identical;
+        outcome.why = "the peers finished together, but their parameters are not the same";
+    } else if (interrupted) {
+        outcome.ending = Ending::interrupted;
+    } else if (!outcome.report.agreed) {
+        outcome.ending = Ending::not_agreed;
+    }
+}
+
 ProgressMarks::ProgressMarks(double every, double epochs)
     : distance_(every > 0 ? every / epochs : std::numeric_limits<double>::infinity()),
       next_(distance_) {}
@@ -121,10 +134,7 @@ TrainingOutcome Trainer::finish(std::string why) {
     evaluation_.begin(exchange_.progress());
     outcome.verdict = evaluation_.complete();
     outcome.parameters = evaluation_.release();
-    if (interrupts_.load() > 0)
-        outcome.ending = TrainingOutcome::Ending::interrupted;
-    else if (!outcome.report.agreed)
-        outcome.ending = TrainingOutcome::Ending::not_agreed;
+    judge_finish(outcome, interrupts_.load() > 0);
     return outcome;
 }
 

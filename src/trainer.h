@@ -57,13 +57,14 @@ class TrainingObserver {
 /// How a run ended.
 struct TrainingOutcome {
     enum class Ending {
-        finished,     ///< and all who finished together hold the same parameters
-        interrupted,  ///< by a signal to this process; agreed or not is in `report`
-        not_agreed,   ///< trained to the end, but no agreement was possible (`report.why_not`)
-        failed,       ///< training did not begin (`why`), such as too few peers
-        broken,       ///< it could not go on (`why`): a peer that its mode needs was lost
-        numbers,      ///< a loss or a gradient of this peer is not finite, nothing of it was sent;
-                      ///< or a parameter at the end: there is no model
+        finished,       ///< and all who finished together hold the same parameters
+        interrupted,    ///< by a signal to this process; agreed or not is in `report`
+        not_agreed,     ///< trained to the end, but no agreement was possible (`report.why_not`)
+        not_identical,  ///< finished with the others, but not all hold the same parameters (`why`)
+        failed,         ///< training did not begin (`why`), such as too few peers
+        broken,         ///< it could not go on (`why`): a peer that its mode needs was lost
+        numbers,  ///< a loss or a gradient of this peer is not finite, nothing of it was sent;
+                  ///< or a parameter at the end: there is no model
     };
     Ending ending = Ending::finished;
     std::string why;                ///< why it stopped, for people
@@ -76,6 +77,9 @@ struct TrainingOutcome {
         return ending != Ending::failed && ending != Ending::broken && ending != Ending::numbers;
     }
 };
+
+/// By what the final exchange came to, unless it was interrupted.
+void judge_finish(TrainingOutcome& outcome, bool interrupted);
 
 /// Marks of progress at equal distances, each passed once.
 class ProgressMarks {

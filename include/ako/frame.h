@@ -16,7 +16,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 3;
+inline constexpr std::uint32_t protocol_version = 4;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -71,7 +71,8 @@ struct Partial {
     Time sealed_at{};  ///< clock of `origin`: when its snapshot was published
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by `origin`
-    Time bound_at{};  ///< clock of the sender: when the link asked for it; 0 = not said
+    Time bound_at{};         ///< clock of the sender: when the link asked for it; 0 = not said
+    std::uint64_t life = 0;  ///< relayed: the process that made it (src/lives.h); 0 = round 0
 
     bool operator==(const Partial&) const = default;
 };
@@ -89,6 +90,7 @@ struct RowHeld {
     Version lowest;
     Version highest;
     std::uint32_t map_checksum = 0;
+    std::uint64_t life = 0;  ///< process id of the owner that made it; 0 = not known
 
     bool operator==(const RowHeld&) const = default;
 };
@@ -131,6 +133,7 @@ struct Status {
     CutId decided;                     ///< the cut that a majority accepted
     std::optional<Digest> digest;      ///< of rows and anchor, once I have adopted the cut
     std::optional<Verdict> verdict;
+    std::uint32_t cut_blocks = 0;  ///< of the cut I pull: how many I hold, a sign that I move
 
     bool operator==(const Status&) const = default;
 };
@@ -157,6 +160,15 @@ struct Want {
     bool operator==(const Want&) const = default;
 };
 
+/// "Of what you wanted of row `row`, these blocks do not come": I do not hold them so, or as much
+/// waits for you as I keep.
+struct Lack {
+    PeerIndex row = 0;
+    std::vector<BlockRun> runs;
+
+    bool operator==(const Lack&) const = default;
+};
+
 /// "Send me the version map of this cut."
 struct WantCut {
     CutId cut;
@@ -169,6 +181,7 @@ struct CutRow {
     CutId cut;
     PeerIndex row = 0;
     std::vector<VersionRun> runs;
+    std::uint64_t life = 0;  ///< as in RowHeld
 
     bool operator==(const CutRow&) const = default;
 };
@@ -220,18 +233,19 @@ struct Chunk {
     std::uint64_t exchange = 0;          ///< from 1; of the worker it comes from or goes to
     std::uint64_t first = 0;             ///< element
     std::uint64_t rounds_total = 0;      ///< pulled, final: rounds of all workers in it
+    std::uint32_t checksum = 0;  ///< CRC-32C of the payload; made and checked by the transport
 
     bool operator==(const Chunk&) const = default;
 };
 
 using Header = std::variant<Hello, Reject, Claim, Partial, Status, Want, WantCut, CutRow, Prepare,
-                            Promise, Accept, Accepted, Bye, Chunk>;
+                            Promise, Accept, Accepted, Bye, Chunk, Lack>;
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {
     static constexpr const char* names[] = {"Hello",  "Reject",   "Claim",  "Partial", "Status",
                                             "Want",   "WantCut",  "CutRow", "Prepare", "Promise",
-                                            "Accept", "Accepted", "Bye",    "Chunk"};
+                                            "Accept", "Accepted", "Bye",    "Chunk",   "Lack"};
     static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ako/blocks.h"
 #include "ako/error.h"
@@ -106,6 +107,38 @@ void print_traffic(const Settings& settings, const Network& network, std::uint64
                grouped((budget + batch - 1) / batch), grouped(budget));
 }
 
+/// A row over the slowest link takes longer than the end waits for it: said with what to do.
+void warn_of_slow_rows(const Settings& settings, std::size_t parameter_count) {
+    const ExchangeSettings& exchange = settings.exchange;
+    if (exchange.mode != Mode::ako || settings.peers.size() < 2) return;
+    const auto others = static_cast<double>(settings.peers.size() - 1);
+    double slowest = exchange.link_mbit.value_or(0);
+    std::string where = "exchange.link_mbit";
+    const auto take = [&](double mbit, const std::string& place) {
+        if (slowest != 0 && mbit >= slowest) return;
+        slowest = mbit;
+        where = place;
+    };
+    for (const LinkLimit& limit : exchange.link_limits) {
+        take(limit.mbit, fmt::format("the link from {} to {}", settings.peers[limit.from].name,
+                                     settings.peers[limit.to].name));
+    }
+    if (exchange.egress_mbit_max) {
+        take(*exchange.egress_mbit_max / others,
+             fmt::format("exchange.egress_mbit_max, shared by {} links", others));
+    }
+    if (slowest == 0) return;
+    const double row_s = static_cast<double>(parameter_count * sizeof(float)) * 8 / 1e6 / slowest;
+    if (row_s <= exchange.finish_exchange_s) return;
+    fmt::print(
+        "#\n# warning: a row takes {:.0f} s at {:.3g} Mbit/s ({}), longer than\n"
+        "#   finish_exchange_s ({:.0f} s): what has not come by then of a peer's last rounds is\n"
+        "#   left out of the agreed model, and the end takes as long for the peer behind that\n"
+        "#   link. Raise finish_exchange_s and finish_timeout_s above it, or the rate, or train\n"
+        "#   a smaller network.\n",
+        row_s, slowest, where, exchange.finish_exchange_s);
+}
+
 /// Wide enough for a convolution with all its keys.
 constexpr int layer_columns = 62;
 
@@ -141,15 +174,21 @@ ExitStatus check_model(const std::string& file, const std::vector<std::string>& 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
     const Settings settings = read_cluster_file(file, overrides);
     const auto network = make_network(settings.model);
-    if (!settings.model.initial.empty()) initial_parameters(settings, *network);
-    const TrainingData data(settings);
-    const MemoryPlan plan = plan_memory(settings, {network->parameter_count(), data.bytes()});
+    const MemoryPlan plan =
+        plan_memory(settings, {network->parameter_count(), training_data_bytes(settings)});
+    // What takes more than is allowed is shown, and not read.
+    std::optional<TrainingData> data;
+    if (fits(settings, plan)) {
+        if (!settings.model.initial.empty()) initial_parameters(settings, *network);
+        data.emplace(settings);
+    }
     // YAML throughout, so that the output is itself a cluster file.
     fmt::print("# {} as resolved\n{}\n", file, write_cluster_text(settings));
     print_network(*network);
     print_memory(settings, plan);
-    print_traffic(settings, *network, data.sample_budget());
     check_memory(settings, plan);
+    print_traffic(settings, *network, data->sample_budget());
+    warn_of_slow_rows(settings, network->parameter_count());
     check_links(settings);
     return exit_ok;
 }

@@ -1,9 +1,12 @@
 #include "src/commands/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "ako/printable.h"
 #include "src/commands/check_command.h"
 #include "src/commands/compare_command.h"
 #include "src/commands/compose_command.h"
@@ -21,8 +24,9 @@ constexpr const char* about =
 
 constexpr const char* exit_statuses =
     "Exit status: 0 trained, and all who finished hold the same parameters; 2 could not start;\n"
-    "3 a number is not finite; 4 no agreement was possible; 5 a peer was lost that the\n"
-    "mode cannot go on without; 130 interrupted.\n"
+    "3 a number is not finite; 4 no agreement was possible, or parameters differ; 5 a peer was\n"
+    "lost that the mode cannot go on without; 6 trained and agreed, but not all results could be\n"
+    "written; 130 interrupted.\n"
     "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
     "1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
 
@@ -152,7 +156,12 @@ int run_command_line(int count, char** words) {
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? exit_ok : exit_start_up;
+        std::ostringstream out, wrong;
+        const int status = app.exit(error, out, wrong);
+        // It repeats the words of the command line, which may be names of files.
+        std::cout << printable_lines(out.str());
+        std::cerr << printable_lines(wrong.str());
+        return status == 0 ? exit_ok : exit_start_up;
     }
     if (check_words->parsed())
         return (only_model ? check_model : check)(check_file, check_overrides);

@@ -14,6 +14,7 @@
 
 #include "ako/clock.h"
 #include "ako/error.h"
+#include "ako/printable.h"
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "src/commands/initial_parameters.h"
@@ -32,6 +33,7 @@
 #include "src/commands/terminal.h"
 #include "src/commands/training_data.h"
 #include "src/config/cluster_file.h"
+#include "src/system/console.h"
 
 namespace ako {
 
@@ -49,7 +51,9 @@ class SignalQueue {
             for (const int number : {SIGWINCH, SIGTSTP}) sigaddset(&signals, number);
         }
         pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+        // A reader that is gone, or a file that must not grow, is no reason to die.
         ::signal(SIGPIPE, SIG_IGN);
+        ::signal(SIGXFSZ, SIG_IGN);
         fd_ = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
         if (fd_ < 0) throw StartupError("signalfd is refused by the system");
     }
@@ -96,9 +100,9 @@ class Launch {
           signals_(live),
           state_(settings.run, settings.training.epochs, names_of(settings)) {
         if (live)
-            view_ = std::make_unique<LiveView>(names_of(settings));
+            view_ = std::make_unique<LiveView>(console_, names_of(settings));
         else
-            view_ = std::make_unique<RunDisplay>(names_of(settings));
+            view_ = std::make_unique<RunDisplay>(console_, names_of(settings));
     }
 
     ExitStatus run() {
@@ -114,14 +118,26 @@ class Launch {
         summary.interrupted = interrupted_;
         state_.refresh(seconds());
         view_->close(state_);
-        write_whole_file(folder_ + "/summary.json", summary.json());
-        write_whole_file(folder_ + "/curve.json",
-                         summary.curve(settings_.training.evaluate).json());
-        fmt::print("\n{}", summary.text(folder_));
-        return summary.exit_status();
+        console_.print(Console::Stream::out, "\n" + summary.text(folder_));
+        const bool written =
+            write(folder_ + "/summary.json", summary.json()) &
+            write(folder_ + "/curve.json", summary.curve(settings_.training.evaluate).json());
+        const ExitStatus status = summary.exit_status();
+        return status == exit_ok && !written ? exit_not_written : status;
     }
 
   private:
+    /// False, said and no more, if it cannot be written: the outcome has been told.
+    bool write(const std::string& path, const std::string& text) try {
+        write_whole_file(path, text);
+        return true;
+    } catch (const StartupError& error) {
+        console_.print(Console::Stream::err,
+                       fmt::format("ako: {}\n     {}\n", printable_lines(error.what()),
+                                   printable_lines(error.hint())));
+        return false;
+    }
+
     double seconds() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
 
     void start_peers() {
@@ -207,7 +223,8 @@ class Launch {
                !state_.peers()[k].heard;
     }
     bool could_not_start(std::size_t k) const {
-        return children_[k]->exit() == exit_start_up || command_failed(k);
+        const bool trained = state_.peers()[k].line.round > 0;  // and then the others can go on
+        return (children_[k]->exit() == exit_start_up && !trained) || command_failed(k);
     }
 
     /// What the peers kept for now, on this machine's whole processor, into their curves.
@@ -215,13 +232,23 @@ class Launch {
         evaluating_ = true;
         const bool interrupted_before = interrupted_;
         interrupted_ = false;
+        try {
+            evaluate_kept(summary);
+        } catch (const std::exception& error) {  // the result of the run is worth more
+            say(fmt::format("what is not evaluated yet stays in its file: {}", error.what()));
+        }
+        interrupted_ |= interrupted_before;
+    }
+
+    void evaluate_kept(Summary& summary) {
         const auto network = make_network(settings_.model);
         set_blas_threads(settings_.training.threads);
         TrainingData data(settings_, DataParts::test);
         MilestoneEvaluation evaluation(*network, data.test_set());
         for (PeerResult& peer : summary.peers) {
             const std::string path = milestone_path(folder_, peer.name);
-            if (interrupted_ || !std::filesystem::exists(path)) continue;
+            std::error_code ignored;
+            if (interrupted_ || !std::filesystem::exists(path, ignored)) continue;
             std::vector<CurvePoint> points;
             bool all = true;
             try {
@@ -237,9 +264,8 @@ class Launch {
                 say(error.what());
             }
             peer.curve.insert(peer.curve.begin(), points.begin(), points.end());
-            if (all && !keep_milestones_) std::filesystem::remove(path);
+            if (all && !keep_milestones_) std::filesystem::remove(path, ignored);
         }
-        interrupted_ |= interrupted_before;
     }
 
     void say_evaluated(const std::string& name, const CurvePoint& point, std::size_t number,
@@ -253,7 +279,8 @@ class Launch {
 
     void say(const std::string& text) { log("ako", text); }
     void log(const std::string& name, const std::string& text) {
-        state_.take_log({seconds(), name, text});
+        // Also of a command of --in, which says what it likes.
+        state_.take_log({seconds(), name, printable(text)});
         view_->show_log(state_.log().back());
     }
 
@@ -266,8 +293,10 @@ class Launch {
             const PeerChild& child = *children_[k];
             const MetricsLine& line = state_.peers()[k].line;
             PeerResult result;
-            if (auto written =
-                    read_result(fmt::format("{}/result-{}.json", folder_, child.name()))) {
+            const std::string file = fmt::format("{}/result-{}.json", folder_, child.name());
+            if (child.result()) {
+                result = *child.result();
+            } else if (const auto written = read_result(file)) {
                 result = *written;
             } else {
                 result.rounds = line.round;
@@ -293,6 +322,7 @@ class Launch {
     const std::string folder_;
     const SteadyClock clock_;
     const Time began_ = clock_.now();
+    Console console_;
     SignalQueue signals_;
     RunState state_;
     std::unique_ptr<RunView> view_;
@@ -309,9 +339,10 @@ class Launch {
 /// Refuses now what every peer would refuse later, before anything is started.
 void check_before(const Settings& settings, const PeerPlace& place) {
     const auto network = make_network(settings.model);
+    check_memory(settings, plan_memory(settings, {network->parameter_count(),
+                                                  training_data_bytes(settings)}));
     if (!settings.model.initial.empty()) initial_parameters(settings, *network);
     const TrainingData data(settings);
-    check_memory(settings, plan_memory(settings, {network->parameter_count(), data.bytes()}));
     check_links(settings);
     // Elsewhere, as in another network namespace, other ports are free.
     if (place.here()) require_free_ports(settings);

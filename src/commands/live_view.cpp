@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace ako {
 
@@ -26,11 +25,13 @@ Middle after_l(Middle middle) {
 
 }  // namespace
 
-LiveView::LiveView(const std::vector<std::string>& peer_names)
-    : name_width_(longest(peer_names)), log_elsewhere_(isatty(STDERR_FILENO) != 1) {}
+LiveView::LiveView(Console& console, const std::vector<std::string>& peer_names)
+    : console_(console),
+      name_width_(longest(peer_names)),
+      log_elsewhere_(isatty(STDERR_FILENO) != 1) {}
 
-void LiveView::print_log(const LogEntry& entry) const {
-    fmt::print(stderr, "{}\n", log_text(entry, name_width_));
+void LiveView::print_log(const LogEntry& entry) {
+    console_.print(Console::Stream::err, log_text(entry, name_width_) + "\n");
 }
 
 void LiveView::show_log(const LogEntry& entry) {
@@ -82,13 +83,14 @@ void LiveView::close(const RunState& state) {
     terminal_.leave();
     if (!log_elsewhere_) {
         if (state.log_dropped() > 0)
-            fmt::print(stderr, "({} earlier lines are in the peers' log files)\n",
-                       state.log_dropped());
+            console_.print(Console::Stream::err,
+                           fmt::format("({} earlier lines are in the peers' log files)\n",
+                                       state.log_dropped()));
         for (const LogEntry& entry : state.log()) print_log(entry);
-        if (!state.log().empty()) fmt::print(stderr, "\n");
+        if (!state.log().empty()) console_.print(Console::Stream::err, "\n");
     }
-    for (const std::string& line : closing_screen(state, style)) fmt::print("{}\n", line);
-    std::fflush(stdout);
+    for (const std::string& line : closing_screen(state, style))
+        console_.print(Console::Stream::out, line + "\n");
 }
 
 }  // namespace ako

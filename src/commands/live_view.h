@@ -8,12 +8,14 @@
 #include "src/commands/run_view.h"
 #include "src/commands/terminal.h"
 #include "src/commands/view/run_screen.h"
+#include "src/system/console.h"
 
 namespace ako {
 
 class LiveView final : public RunView {
   public:
-    explicit LiveView(const std::vector<std::string>& peer_names);
+    /// The console must outlive it.
+    LiveView(Console& console, const std::vector<std::string>& peer_names);
 
     void show_log(const LogEntry& entry) override;
     void show_second(const RunState& state) override;
@@ -28,8 +30,9 @@ class LiveView final : public RunView {
   private:
     void draw(const RunState& state);
     void move(Key key, const RunState& state);
-    void print_log(const LogEntry& entry) const;
+    void print_log(const LogEntry& entry);
 
+    Console& console_;
     Terminal terminal_;
     ScreenChoice choice_;
     const std::size_t name_width_;

@@ -1,6 +1,7 @@
 // The log: one line per event. Notices are for people and go to standard error as well; details
-// (sessions up and down, attempts that failed) are kept in log-<peer>.txt only. Any thread, once
-// keep_in() has been called. Data for programs goes to the metrics and the results instead.
+// (sessions up and down, attempts that failed) are kept in log-<peer>.txt only. What others wrote
+// is made safe to show. Any thread, once keep_in() has been called; none waits for a terminal. Data
+// for programs goes to the metrics and the results instead.
 #pragma once
 
 #include <functional>
@@ -13,16 +14,19 @@ class logger;
 
 namespace ako {
 
+class Console;
+
 /// How notices are set: for a terminal or a file of their own, or for `ako launch`, which adds
 /// time and name to the lines of all its peers.
 enum class LogStyle { with_time_and_name, bare };
 
 class Log {
   public:
-    /// `name` is the peer's.
-    Log(const std::string& name, LogStyle style);
+    /// `name` is the peer's. The console must outlive the last line.
+    Log(const std::string& name, LogStyle style, Console& console);
 
-    /// From now on every line goes to this file, too. Before other threads write.
+    /// From now on every line goes to this file, too, as long as the disk takes them: that it does
+    /// not is said once. Before other threads write. Throws StartupError.
     void keep_in(const std::string& path);
 
     std::function<void(const std::string&)> notice() const;

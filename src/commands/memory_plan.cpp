@@ -98,8 +98,12 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
     return plan;
 }
 
+bool fits(const Settings& settings, const MemoryPlan& plan) {
+    return plan.bytes() <= settings.memory_mb_max * mb;
+}
+
 void check_memory(const Settings& settings, const MemoryPlan& plan) {
-    if (plan.bytes() <= settings.memory_mb_max * mb) return;
+    if (fits(settings, plan)) return;
     std::vector<MemoryTerm> terms = plan.terms;
     std::sort(terms.begin(), terms.end(),
               [](const MemoryTerm& a, const MemoryTerm& b) { return a.bytes > b.bytes; });

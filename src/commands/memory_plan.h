@@ -29,6 +29,8 @@ struct MemoryOfRun {
 /// Throws a StartupError if the model has more parameters than the wire has blocks for.
 MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run);
 
+/// Is the plan within `memory_mb_max`?
+bool fits(const Settings& settings, const MemoryPlan& plan);
 /// Throws a StartupError with the largest terms if the plan is over `memory_mb_max`.
 void check_memory(const Settings& settings, const MemoryPlan& plan);
 

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <system_error>
 #include <utility>
 
 #include "ako/error.h"
@@ -46,9 +48,11 @@ double mbit_between(std::uint64_t before, std::uint64_t after, double seconds) {
 }  // namespace
 
 Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
-                 std::vector<std::string> peer_names, PeerIndex self, const Transport& transport,
-                 const Clock& clock)
-    : listener_(std::move(listener)),
+                 std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
+                 PeerIndex self, const Transport& transport, const Clock& clock)
+    : path_(path),
+      listener_(std::move(listener)),
+      say_(std::move(say)),
       peer_names_(std::move(peer_names)),
       self_(self),
       transport_(transport),
@@ -57,7 +61,9 @@ Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)
       file_(path),
       due_at_(began_ + line_distance),
       before_at_(began_) {
-    if (!file_) throw StartupError(path + ": cannot be written", "is the output folder writable?");
+    if (!file_)
+        throw StartupError(path + ": cannot be written: " + std::generic_category().message(errno),
+                           "is the output folder writable?");
     line_.phase = "waiting";
     for (PeerIndex j = 0; j < peer_names_.size(); ++j) {
         if (j == self_) continue;
@@ -227,8 +233,17 @@ void Metrics::write_line(Time now) {
     due_at_ = began_ + ((now - began_) / line_distance + 1) * line_distance;
     loss_sum_ = 0;
     rounds_since_ = 0;
-    file_ << to_json_text(line_) << std::endl;
+    write_to_file();
     listener_(line_);
+}
+
+void Metrics::write_to_file() {
+    if (!file_) return;  // it has been said
+    errno = 0;
+    file_ << to_json_text(line_) << std::endl;
+    if (!file_)
+        say_(path_ +
+             ": metrics end here, training goes on: " + std::generic_category().message(errno));
 }
 
 }  // namespace ako

@@ -23,10 +23,11 @@ namespace ako {
 
 class Metrics final : public TrainingObserver {
   public:
-    /// Lines go to `path` and to `listener`, which is called on the compute thread.
+    /// Lines go to `path` and to `listener`, which is called on the compute thread. `say` is told
+    /// once if the file takes no more; training goes on. Throws StartupError.
     Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
-            std::vector<std::string> peer_names, PeerIndex self, const Transport& transport,
-            const Clock& clock);
+            std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
+            PeerIndex self, const Transport& transport, const Clock& clock);
 
     /// The exchange that lines tell of, once it is made. Must outlive the last line.
     void watch(const Exchange& exchange) { exchange_ = &exchange; }
@@ -64,12 +65,15 @@ class Metrics final : public TrainingObserver {
     Totals totals() const;
     TrainingFigures make_figures() const;
     void write_line(Time now);
+    void write_to_file();
     void update_totals();
     LinkLine& link_to(PeerIndex peer) { return line_.links[peer < self_ ? peer : peer - 1]; }
     void update_rates(Time now);
 
     // Constant after construction.
+    const std::string path_;
     const std::function<void(const MetricsLine&)> listener_;
+    const std::function<void(const std::string&)> say_;
     const std::vector<std::string> peer_names_;
     const PeerIndex self_;
     const Transport& transport_;

@@ -141,8 +141,12 @@ PeerChild::PeerChild(const std::string& name, std::vector<std::string> words, Pi
 
 std::vector<MetricsLine> PeerChild::read_report() {
     std::vector<MetricsLine> lines;
-    for (const std::string& text : report_.read_lines())
-        if (auto line = parse_metrics_line(text)) lines.push_back(std::move(*line));
+    for (const std::string& text : report_.read_lines()) {
+        if (auto line = parse_metrics_line(text))
+            lines.push_back(std::move(*line));
+        else if (auto result = parse_result_line(text))
+            result_ = std::move(result);
+    }
     return lines;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/commands/metrics_line.h"
+#include "src/commands/peer_result.h"
 
 namespace ako {
 
@@ -44,6 +45,8 @@ class PeerChild {
 
     /// The metrics lines that have come.
     std::vector<MetricsLine> read_report();
+    /// What it said it came to, once that has come, whatever it could write.
+    const std::optional<PeerResult>& result() const { return result_; }
 
     /// Sends a signal, if it still runs.
     void signal(int number) const;
@@ -61,6 +64,7 @@ class PeerChild {
     LinePipe report_;
     pid_t pid_ = -1;
     std::optional<int> wait_status_;
+    std::optional<PeerResult> result_;
 };
 
 }  // namespace ako

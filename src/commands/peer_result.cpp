@@ -59,7 +59,16 @@ ordered_json lost_shards_json(const std::vector<LostShard>& shards) {
     return list;
 }
 
-void write_result(const std::string& path, const PeerResult& result) {
+std::string differs_text(const std::string& name, const std::string& digest) {
+    return fmt::format("replicas identical: no ({} has {})", name, short_digest(digest));
+}
+
+namespace {
+
+/// What sets the line of a result apart from lines of metrics.
+constexpr const char* result_key = "result";
+
+ordered_json to_json(const PeerResult& result) {
     ordered_json json = {{"name", result.name},
                          {"ending", result.ending},
                          {"why", result.why},
@@ -81,13 +90,11 @@ void write_result(const std::string& path, const PeerResult& result) {
                          {"lost_shards", lost_shards_json(result.lost_shards)}};
     add_figures(json, result.figures);
     json["curve"] = points_json(result.curve);
-    write_whole_file(path, json.dump(2) + "\n");
+    return json;
 }
 
-std::optional<PeerResult> read_result(const std::string& path) try {
-    std::ifstream in(path);
-    if (!in) return std::nullopt;
-    const ordered_json json = ordered_json::parse(in);
+/// Throws what nlohmann throws.
+PeerResult from_json(const ordered_json& json) {
     PeerResult result;
     result.name = json.at("name");
     result.ending = json.at("ending");
@@ -112,6 +119,33 @@ std::optional<PeerResult> read_result(const std::string& path) try {
     result.figures = figures_from(json);
     result.curve = points_from(json.at("curve"));
     return result;
+}
+
+/// Whatever bytes a path in it has: who tells how a run ended must not end by it.
+std::string text_of(const ordered_json& json, int indent) {
+    return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string result_line(const PeerResult& result) {
+    return text_of({{result_key, to_json(result)}}, -1);
+}
+
+std::optional<PeerResult> parse_result_line(const std::string& line) try {
+    return from_json(ordered_json::parse(line).at(result_key));
+} catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+}
+
+void write_result(const std::string& path, const PeerResult& result) {
+    write_whole_file(path, text_of(to_json(result), 2));
+}
+
+std::optional<PeerResult> read_result(const std::string& path) try {
+    std::ifstream in(path);
+    if (!in) return std::nullopt;
+    return from_json(ordered_json::parse(in));
 } catch (const nlohmann::json::exception&) {
     return std::nullopt;
 }

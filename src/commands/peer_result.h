@@ -29,7 +29,7 @@ nlohmann::ordered_json lost_shards_json(const std::vector<LostShard>& shards);
 
 struct PeerResult {
     std::string name;
-    std::string ending;  ///< "finished", "interrupted", "not_agreed", "failed", "numbers"
+    std::string ending;  ///< "finished", "interrupted", "not_agreed", "not_identical", ..
     std::string why;     ///< why it stopped, or why there was no agreement
     int exit = 0;
     double seconds = 0;         ///< from the start of the process to the end of the final exchange
@@ -56,8 +56,14 @@ struct PeerResult {
 /// The last words of a run, the same for a peer alone and for all: "replicas identical: yes
 /// (857b52a4707cb9b5) on a, b, c, d". The digest is cut to what people compare.
 std::string identical_text(const std::string& digest, const std::vector<std::string>& names);
+/// "replicas identical: no (a has 857b52a4707cb9b5)".
+std::string differs_text(const std::string& name, const std::string& digest);
 /// As many of its 64 digits as people compare; all are in the files.
 std::string short_digest(const std::string& digest);
+
+/// As JSON on one line, and back: nullopt if it is none.
+std::string result_line(const PeerResult& result);
+std::optional<PeerResult> parse_result_line(const std::string& line);
 
 /// Writes it as JSON. Throws StartupError.
 void write_result(const std::string& path, const PeerResult& result);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "src/commands/view/text.h"
 
@@ -24,19 +23,20 @@ std::size_t longest(const std::vector<std::string>& names) {
 
 }  // namespace
 
-RunDisplay::RunDisplay(const std::vector<std::string>& peer_names)
-    : name_width_(longest(peer_names)), rows_since_header_(header_distance) {}
+RunDisplay::RunDisplay(Console& console, const std::vector<std::string>& peer_names)
+    : console_(console), name_width_(longest(peer_names)), rows_since_header_(header_distance) {}
 
 void RunDisplay::write_row(const std::string& row) {
     if (rows_since_header_ >= header_distance) {
         rows_since_header_ = 0;
-        fmt::print("{:>7}  {:<{}}  {:>7}  {:>8}  {:>7}  {:>6}  {:>13}  {:>5}  {:>5}\n", "time",
-                   "peer", name_width_, "round", "images/s", "loss", "test %", "egress Mbit/s", "P",
-                   "stale");
+        console_.print(
+            Console::Stream::out,
+            fmt::format("{:>7}  {:<{}}  {:>7}  {:>8}  {:>7}  {:>6}  {:>13}  {:>5}  {:>5}\n", "time",
+                        "peer", name_width_, "round", "images/s", "loss", "test %", "egress Mbit/s",
+                        "P", "stale"));
     }
     ++rows_since_header_;
-    fmt::print("{}\n", row);
-    std::fflush(stdout);
+    console_.print(Console::Stream::out, row + "\n");
 }
 
 void RunDisplay::show_row(double seconds, const std::string& name, const MetricsLine& line) {
@@ -80,10 +80,9 @@ void RunDisplay::show_second(const RunState& state) {
 }
 
 void RunDisplay::show_log(const LogEntry& entry) {
-    std::fflush(stdout);
-    fmt::print(stderr, "{:>7}  {:<{}}  {}\n", clock_text(entry.seconds), entry.name, name_width_,
-               entry.text);
-    std::fflush(stderr);
+    console_.print(Console::Stream::err,
+                   fmt::format("{:>7}  {:<{}}  {}\n", clock_text(entry.seconds), entry.name,
+                               name_width_, entry.text));
 }
 
 }  // namespace ako

@@ -1,5 +1,6 @@
 // The display of a run as text, for files, pipes and `ako train`: a table with a row per second and
-// peer, and the peers' log lines between its rows. No control characters. One thread.
+// peer, and the peers' log lines between its rows. No control characters. One thread, which never
+// waits for who reads.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,14 @@
 
 #include "src/commands/metrics_line.h"
 #include "src/commands/run_view.h"
+#include "src/system/console.h"
 
 namespace ako {
 
 class RunDisplay final : public RunView {
   public:
-    explicit RunDisplay(const std::vector<std::string>& peer_names);
+    /// The console must outlive it.
+    RunDisplay(Console& console, const std::vector<std::string>& peer_names);
 
     void show_log(const LogEntry& entry) override;
     void show_second(const RunState& state) override;
@@ -31,6 +34,7 @@ class RunDisplay final : public RunView {
                     const std::string& doing);
     void write_row(const std::string& row);
 
+    Console& console_;
     const std::size_t name_width_;  // constant after construction
     std::size_t rows_since_header_;
     struct Shown {

@@ -95,22 +95,35 @@ std::vector<LostShard> Summary::lost_shards() const {
 bool Summary::replicas_identical() const {
     const PeerResult* first = finisher();
     return first != nullptr && std::all_of(peers.begin(), peers.end(), [&](const auto& peer) {
-               return !peer.agreed || peer.digest == first->digest;
+               // Who agreed and exits so has been told of parameters that differ.
+               const bool differs = peer.exit == exit_no_agreement;
+               return !peer.agreed || (peer.digest == first->digest && !differs);
            });
 }
 
 ExitStatus Summary::exit_status() const {
-    if (interrupted) return exit_interrupted;
     const auto any = [this](auto condition) {
         return std::any_of(peers.begin(), peers.end(), condition);
     };
+    // Parameters that differ are worse than any interrupt, as for the peer itself.
+    if (any([](const PeerResult& peer) { return peer.agreed && peer.exit == exit_no_agreement; }))
+        return exit_no_agreement;
+    if (interrupted) return exit_interrupted;
     if (any([](const PeerResult& peer) { return is_crash(peer.exit); })) return exit_crash;
     for (const ExitStatus status : {exit_start_up, exit_numbers, exit_broken, exit_no_agreement}) {
         if (any([status](const PeerResult& peer) { return peer.exit == status; })) return status;
     }
     if (!alone && !replicas_identical()) return exit_no_agreement;
+    if (any([](const PeerResult& peer) { return peer.exit == exit_not_written; }))
+        return exit_not_written;
     // A peer that was asked to end by someone else than launch ended as asked.
     return exit_ok;
+}
+
+double Summary::finish_seconds() const {
+    double longest = 0;
+    for (const PeerResult& peer : peers) longest = std::max(longest, peer.finish_seconds);
+    return longest;
 }
 
 std::string Summary::json() const {
@@ -121,7 +134,7 @@ std::string Summary::json() const {
     json["replicas_identical"] = !alone && replicas_identical();
     json["finished_with"] = finished_with();
     json["digest"] = first != nullptr ? first->digest : "";
-    json["finish_seconds"] = first != nullptr ? first->finish_seconds : 0;
+    json["finish_seconds"] = finish_seconds();
     json["samples"] = first != nullptr ? first->samples_total : 0;
     json["egress_bytes"] = total_egress(peers);
     json["exit"] = static_cast<int>(exit_status());
@@ -152,7 +165,7 @@ std::string Summary::text(const std::string& folder) const {
     const PeerResult* first = finisher();
     std::string text = fmt::format("time: {:.1f} s", seconds);
     if (first != nullptr)
-        text += fmt::format(", of it {:.2f} s for the final exchange", first->finish_seconds);
+        text += fmt::format(", of it {:.2f} s for the final exchange", finish_seconds());
     text += "\n";
     if (first != nullptr && first->accuracy)
         text += fmt::format("test accuracy: {:.2f} %\n", *first->accuracy * 100);
@@ -160,7 +173,8 @@ std::string Summary::text(const std::string& folder) const {
     if (peers.size() > 1) text += fmt::format(" by {} peers", peers.size());
     text += "\n";
     for (const PeerResult& peer : peers) {
-        if (!peer.agreed) text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
+        if (!peer.agreed || peer.exit == exit_not_written)
+            text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
     }
     for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
     if (first == nullptr)
@@ -170,9 +184,7 @@ std::string Summary::text(const std::string& folder) const {
     else if (replicas_identical())
         text += identical_text(first->digest, finished_with()) + "\n";
     else
-        for (const PeerResult& peer : peers)
-            text += fmt::format("replicas identical: no ({} has {})\n", peer.name,
-                                short_digest(peer.digest));
+        for (const PeerResult& peer : peers) text += differs_text(peer.name, peer.digest) + "\n";
     return text + fmt::format("results: {}\n", folder);
 }
 

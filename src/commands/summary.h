@@ -36,12 +36,15 @@ struct Summary {
     /// The marks that any of the peers evaluated, then the final parameters.
     Curve curve(EvaluateWhen evaluated) const;
     bool replicas_identical() const;
+    /// Of the peer for which the final exchange took longest.
+    double finish_seconds() const;
     /// The first peer that finished with agreement, or nullptr.
     const PeerResult* finisher() const;
     /// The exit status of launch. Interrupted: 130. A peer that was killed from outside (SIGKILL,
     /// SIGTERM, ..) is reported but no failure, as long as others finished identical: that is what
     /// Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not start, 3 numbers,
-    /// 5 a peer could not go on without another, 4 no agreement, or replicas that differ.
+    /// 5 a peer could not go on without another, 4 no agreement, or replicas that differ, 6 a peer
+    /// could not write its results.
     ExitStatus exit_status() const;
 
     std::string json() const;

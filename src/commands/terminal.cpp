@@ -1,5 +1,6 @@
 #include "src/commands/terminal.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -155,7 +156,9 @@ ScreenStyle Terminal::style() {
 }
 
 void Terminal::draw(const std::vector<std::string>& lines) const {
-    if (entered == 0) return;
+    // One that takes nothing now, as after Ctrl-S, shows a later screen.
+    pollfd room{STDOUT_FILENO, POLLOUT, 0};
+    if (entered == 0 || poll(&room, 1, 0) != 1) return;
     // In one piece and over what is there, so that nothing flickers. The rest of a line is cleared
     // before it is written: after a line of all columns the last one would be cleared.
     std::string text = "\033[H";

@@ -29,7 +29,7 @@ class Terminal {
 
     /// As it is now: its size; colours unless NO_COLOR is set; Unicode if the locale is UTF-8.
     static ScreenStyle style();
-    /// Draws the whole screen; nothing while it is left.
+    /// Draws the whole screen; nothing while it is left, or while the terminal takes nothing.
     void draw(const std::vector<std::string>& lines) const;
 
     /// What to watch for keys; -1 if standard input is no terminal.

@@ -1,9 +1,8 @@
 #include "src/commands/train_command.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -26,6 +25,7 @@
 #include "src/commands/milestone_file.h"
 #include "src/commands/model_files.h"
 #include "src/commands/peer_result.h"
+#include "src/commands/report_pipe.h"
 #include "src/commands/run_display.h"
 #include "src/commands/run_folder.h"
 #include "src/commands/summary.h"
@@ -34,6 +34,7 @@
 #include "src/digest.h"
 #include "src/modes/make_exchange.h"
 #include "src/serving.h"
+#include "src/system/console.h"
 #include "src/trainer.h"
 
 namespace ako {
@@ -76,15 +77,15 @@ std::uint64_t random_process_id() {
     return id;
 }
 
-Hello make_hello(const Settings& settings, PeerIndex self, const Network& network,
-                 std::span<const float> initial) {
+Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process_id,
+                 const Network& network, std::span<const float> initial) {
     Hello hello;
     hello.run_name = settings.run;
     hello.training_digest = sha256(training_digest_text(settings));
     hello.layout_digest = layout_digest(network);
     hello.initial_digest = sha256(std::as_bytes(initial));
     hello.peer_name = settings.peers[self].name;
-    hello.process_id = random_process_id();
+    hello.process_id = process_id;
     return hello;
 }
 
@@ -109,22 +110,20 @@ TransportSettings transport_settings(const Settings& settings, PeerIndex self, H
     return transport;
 }
 
+/// How long a launch that is stopped is waited for at the end. Its peers' results are files as
+/// well, where a disk takes them.
+constexpr std::chrono::seconds report_patience{5};
+
 /// Where metrics lines go: to `ako launch`, or to this terminal.
-std::function<void(const MetricsLine&)> line_listener(const TrainOptions& options) {
+std::function<void(const MetricsLine&)> line_listener(const TrainOptions& options, Console& console,
+                                                      ReportPipe& report) {
     if (options.report_fd < 0) {
-        auto display = std::make_shared<RunDisplay>(std::vector{options.peer});
+        auto display = std::make_shared<RunDisplay>(console, std::vector{options.peer});
         return [display, name = options.peer](const MetricsLine& line) {
             display->show_line(line.time, name, line);
         };
     }
-    // A launch that is stopped must not stop its peers with it: lines that find no room are
-    // dropped.
-    fcntl(options.report_fd, F_SETFL, O_NONBLOCK);
-    fcntl(options.report_fd, F_SETFD, FD_CLOEXEC);
-    return [fd = options.report_fd](const MetricsLine& line) {
-        const std::string text = to_json_text(line) + "\n";
-        [[maybe_unused]] const ssize_t written = write(fd, text.data(), text.size());
-    };
+    return [&report](const MetricsLine& line) { report.offer(to_json_text(line) + "\n"); };
 }
 
 ExitStatus exit_status(const TrainingOutcome& outcome) {
@@ -134,6 +133,7 @@ ExitStatus exit_status(const TrainingOutcome& outcome) {
         case Ending::interrupted:
             return exit_interrupted;
         case Ending::not_agreed:
+        case Ending::not_identical:
             return exit_no_agreement;
         case Ending::failed:
             return exit_start_up;
@@ -153,6 +153,8 @@ std::string ending_name(Ending ending) {
             return "interrupted";
         case Ending::not_agreed:
             return "not_agreed";
+        case Ending::not_identical:
+            return "not_identical";
         case Ending::failed:
             return "failed";
         case Ending::broken:
@@ -161,6 +163,13 @@ std::string ending_name(Ending ending) {
             return "numbers";
     }
     return "";
+}
+
+/// The settings, once it is sure that what is about to be read fits into the memory allowed.
+const Settings& within_memory(const Settings& settings, const Network& network) {
+    check_memory(settings,
+                 plan_memory(settings, {network.parameter_count(), training_data_bytes(settings)}));
+    return settings;
 }
 
 /// Of each lost peer, how much of what nobody else trains on it had seen.
@@ -216,7 +225,8 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
         result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
     }
     result.agreed = report.agreed;
-    result.identical = report.identical;
+    // In the mode local there is nothing to compare.
+    result.identical = report.identical && settings.exchange.mode != Mode::local;
     result.digest = hex(report.digest);
     result.finished_with = names_of(report.finished_with, settings);
     result.lost_peers = names_of(report.lost, settings);
@@ -237,6 +247,7 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
                                accuracy));
     log(fmt::format("{}: {}, digest {}", result.ending, accuracy, short_digest(result.digest)));
     if (result.identical) log(identical_text(result.digest, result.finished_with));
+    if (result.exit == exit_no_agreement) log(differs_text(result.name, result.digest));
 }
 
 /// All that one peer is made of, in the order in which it is made.
@@ -248,11 +259,11 @@ class PeerProcess {
           settings_(read_cluster_file(options.file, options.overrides)),
           self_(peer_by_name(settings_, options.peer)),
           key_(read_cluster_key(settings_)),
-          log_(options.peer, options.report_fd < 0 ? LogStyle::with_time_and_name : LogStyle::bare),
+          report_(options.report_fd),
+          log_(options.peer, options.report_fd < 0 ? LogStyle::with_time_and_name : LogStyle::bare,
+               console_),
           network_(make_network(settings_.model, settings_.seed + self_)),
-          data_(settings_) {
-        check_memory(settings_,
-                     plan_memory(settings_, {network_->parameter_count(), data_.bytes()}));
+          data_(within_memory(settings_, *network_)) {
         set_blas_threads(settings_.training.threads);
     }
 
@@ -260,15 +271,17 @@ class PeerProcess {
         std::vector<float> initial = initial_parameters(settings_, *network_);
         const SteadyClock clock;
         TcpTransport transport(
-            transport_settings(settings_, self_, make_hello(settings_, self_, *network_, initial),
-                               key_, log_),
+            transport_settings(settings_, self_,
+                               make_hello(settings_, self_, process_id_, *network_, initial), key_,
+                               log_),
             clock);
         transport.bind();  // before the folder is made: a port that is taken leaves nothing behind
         const std::string folder =
             options_.output_dir.empty() ? make_run_folder(settings_) : options_.output_dir;
         log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
         Metrics metrics(fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
-                        line_listener(options_), peer_names(settings_), self_, transport, clock);
+                        line_listener(options_, console_, report_), log_.notice(),
+                        peer_names(settings_), self_, transport, clock);
         const auto mode = make_exchange(mode_settings(metrics), std::move(initial), transport,
                                         clock, interrupts_);
         Exchange& exchange = *mode;
@@ -281,18 +294,56 @@ class PeerProcess {
         const TrainingOutcome outcome =
             train_or_serve(exchange, metrics, files, [&] { transport.stop(clock.now()); });
         PeerResult result = make_result(settings_, self_, outcome, metrics, data_.sample_count());
-        // Launch does this for all its peers, when none of them trains any more.
-        if (options_.report_fd < 0) write_curve(folder, result);
-        write_model(files, outcome);
-        write_result(fmt::format("{}/result-{}.json", folder, options_.peer), result);
-        // Launch itself shows how its peers ended, unless something went wrong.
-        const bool told_by_launch = options_.report_fd >= 0 && result.agreed;
-        if (!told_by_launch) log_ending(result, log_.notice());
+        tell(result);
+        write_results(folder, files, outcome, result);
         if (options_.output_dir.empty()) log_.notice()("results in " + folder);
-        return exit_status(outcome);
+        return static_cast<ExitStatus>(result.exit);
     }
 
   private:
+    /// Before anything is written: whatever the disk does, the outcome is known.
+    void tell(const PeerResult& result) {
+        report_.send(result_line(result), report_patience);
+        // Launch itself shows how its peers ended, unless something went wrong.
+        const bool told_by_launch =
+            options_.report_fd >= 0 && result.exit != exit_no_agreement && result.agreed;
+        if (!told_by_launch) log_ending(result, log_.notice());
+    }
+
+    /// Everything that stays, the smallest first and each by itself: what cannot be written takes
+    /// nothing else with it.
+    void write_results(const std::string& folder, const ModelFiles& files,
+                       const TrainingOutcome& outcome, PeerResult& result) {
+        std::vector<std::string> failures;
+        const auto attempt = [&failures](const auto& step) {
+            try {
+                step();
+            } catch (const std::exception& error) {
+                failures.emplace_back(error.what());
+            }
+        };
+        const auto write_result_file = [&] {
+            write_result(fmt::format("{}/result-{}.json", folder, options_.peer), result);
+        };
+        attempt(write_result_file);
+        attempt([&] { write_model(files, outcome); });
+        if (options_.report_fd < 0) {
+            // Launch does this for all its peers, when none of them trains any more.
+            const std::size_t points = result.curve.size();
+            attempt([&] { evaluate_milestones(folder, result); });
+            if (result.curve.size() != points) attempt(write_result_file);
+            attempt([&] { write_curve(folder, result); });
+        }
+        if (failures.empty()) return;
+        for (const std::string& failure : failures) log_.notice()("not written: " + failure);
+        if (result.exit == exit_ok) {
+            result.exit = exit_not_written;
+            result.why = "trained and agreed, but " + failures.front();
+        }
+        report_.send(result_line(result), report_patience);
+        attempt(write_result_file);  // what it says of itself, if that can be written by now
+    }
+
     /// Without a final exchange the network thread still runs. It must outlive neither the mode nor
     /// the trainer, whose gradient it may be sending: `stop_network` comes before both end.
     TrainingOutcome train_or_serve(Exchange& exchange, Metrics& metrics, const ModelFiles& files,
@@ -329,38 +380,41 @@ class PeerProcess {
                                                  network_->parameter_count(), log_.notice());
     }
 
-    /// Evaluates what was kept for later, completes the result's curve with it and writes it.
-    void write_curve(const std::string& folder, PeerResult& result) {
-        if (settings_.training.evaluate == EvaluateWhen::after) {
-            const std::string path = milestone_path(folder, options_.peer);
-            const int interrupts = interrupts_.load();
-            bool all = true;
-            const auto points = MilestoneEvaluation(*network_, data_.test_set())
-                                    .evaluate(path, [&](const auto&, auto number, auto count) {
-                                        log_.detail()(fmt::format("milestone {} of {} is evaluated",
-                                                                  number, count));
-                                        all = number == count;
-                                        return interrupts_.load() == interrupts;
-                                    });
-            result.curve.insert(result.curve.begin(), points.begin(), points.end());
-            if (all && !options_.keep_milestones) std::filesystem::remove(path);
-        }
+    /// Completes the result's curve with what was kept for later.
+    void evaluate_milestones(const std::string& folder, PeerResult& result) {
+        if (settings_.training.evaluate != EvaluateWhen::after) return;
+        const std::string path = milestone_path(folder, options_.peer);
+        const int interrupts = interrupts_.load();
+        bool all = true;
+        const auto points =
+            MilestoneEvaluation(*network_, data_.test_set())
+                .evaluate(path, [&](const auto&, auto number, auto count) {
+                    log_.detail()(fmt::format("milestone {} of {} is evaluated", number, count));
+                    all = number == count;
+                    return interrupts_.load() == interrupts;
+                });
+        result.curve.insert(result.curve.begin(), points.begin(), points.end());
+        std::error_code stays;  // then it takes room, and no more
+        if (all && !options_.keep_milestones) std::filesystem::remove(path, stays);
+    }
+
+    void write_curve(const std::string& folder, const PeerResult& result) const {
         Summary alone;
         alone.peers = {result};
         write_whole_file(folder + "/curve.json", alone.curve(settings_.training.evaluate).json());
     }
 
     /// Of the peers that agreed under one `ako launch`, whose files would all be the same, the
-    /// lowest writes; one without agreement writes its own.
+    /// lowest writes; one without agreement, or that holds something else, writes its own.
     void write_model(const ModelFiles& files, const TrainingOutcome& outcome) const {
         if (outcome.parameters.empty()) return;
         const FinishReport& report = outcome.report;
         const bool launched = !options_.output_dir.empty();
         const bool lowest = report.finished_with.empty() || report.finished_with.front() == self_;
-        if (launched && report.agreed && !lowest) return;
+        if (launched && report.agreed && report.identical && !lowest) return;
         // In the mode local everybody has its own.
         const bool own = settings_.exchange.mode == Mode::local && self_ != 0;
-        const bool apart = launched && (!report.agreed || own);
+        const bool apart = launched && (!report.agreed || !report.identical || own);
         const std::string name = apart ? "model-" + options_.peer : "model";
         files.write_model(name, outcome.parameters, outcome.verdict, hex(report.digest));
     }
@@ -368,6 +422,7 @@ class PeerProcess {
     ModeSettings mode_settings(Metrics& metrics) const {
         ModeSettings mode;
         mode.self = self_;
+        mode.process_id = process_id_;
         mode.peer_names = peer_names(settings_);
         for (const PeerSettings& peer : settings_.peers) mode.roles.push_back(peer.role);
         mode.layers = layer_ranges(network_->tensors());
@@ -383,7 +438,10 @@ class PeerProcess {
     const std::atomic<int>& interrupts_;
     const Settings settings_;
     const PeerIndex self_;
+    const std::uint64_t process_id_ = random_process_id();
     const ClusterKey key_;
+    Console console_;  // outlives whoever prints
+    ReportPipe report_;
     Log log_;
     const std::unique_ptr<Network> network_;
     TrainingData data_;

@@ -23,6 +23,12 @@ std::uint64_t training_set_size(const Settings& settings) {
     return load_dataset(settings.data, DataPart::train, data_shape(settings.model)).size();
 }
 
+std::size_t training_data_bytes(const Settings& settings) {
+    if (!needs_data(settings.model.kind)) return 0;
+    return dataset_bytes(settings.data, DataPart::test) +
+           dataset_bytes(settings.data, DataPart::train);
+}
+
 TrainingData::TrainingData(const Settings& settings, DataParts parts)
     : settings_(settings), sample_count_(settings.model.samples) {
     if (!needs_data(settings.model.kind)) return;
@@ -51,13 +57,6 @@ TestSet TrainingData::test_set() {
 std::uint64_t TrainingData::sample_budget() const {
     const double samples = settings_.training.epochs * static_cast<double>(sample_count_);
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(samples)));
-}
-
-std::size_t TrainingData::bytes() const {
-    std::size_t sum = 0;
-    for (const auto* set : {&train_, &test_})
-        if (*set) sum += (*set)->bytes();
-    return sum;
 }
 
 }  // namespace ako

@@ -23,6 +23,10 @@ WorkerPlace place_among_workers(const Settings& settings, PeerIndex self);
 /// Samples in the training set, of which `epochs` counts. Loads it; throws StartupError as below.
 std::uint64_t training_set_size(const Settings& settings);
 
+/// What TrainingData will take once it is loaded; reads headers and sizes of files alone. Throws
+/// StartupError if there are no such files.
+std::size_t training_data_bytes(const Settings& settings);
+
 /// Who only judges a model needs no training set.
 enum class DataParts { all, test };
 
@@ -40,8 +44,6 @@ class TrainingData {
     /// Samples in the training set, of which `epochs` counts.
     std::uint64_t sample_count() const { return sample_count_; }
     std::uint64_t sample_budget() const;
-    /// As held in memory.
-    std::size_t bytes() const;
 
   private:
     const Settings& settings_;

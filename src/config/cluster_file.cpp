@@ -80,6 +80,17 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
                fmt::to_string(exchange.start_peers_min));
 }
 
+/// Where nobody waits for anybody a silent peer is soon taken for lost: it costs the others little.
+/// Where all wait for each other its loss is the end of the run, so that a pause is waited for;
+/// the transport names it within seconds all the same, and a peer that died is known at once by
+/// its closed connection.
+unsigned life_timeout_ms_default(const ExchangeSettings& exchange) {
+    const bool in_step =
+        exchange.mode == Mode::ring || exchange.mode == Mode::local_sgd ||
+        (exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max);
+    return in_step ? 30'000 : ExchangeSettings{}.life_timeout_ms;
+}
+
 /// Servers of the file, and who else there must be.
 void check_roles(const ConfigValue& tree, const Settings& settings) {
     const ExchangeSettings& exchange = settings.exchange;
@@ -184,6 +195,8 @@ Settings read_cluster_tree(ConfigValue tree, const std::string& file,
     settings.output = "runs";
     read_fields(tree, settings);
     require(tree, settings);
+    if (tree.at("exchange.life_timeout_ms") == nullptr)
+        settings.exchange.life_timeout_ms = life_timeout_ms_default(settings.exchange);
     check_relations(tree, settings);
     check_roles(tree, settings);
     const fs::path here = fs::current_path();

@@ -1,6 +1,9 @@
 #include "src/config/field_types.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "ako/printable.h"
 
 namespace ako {
 
@@ -17,16 +20,19 @@ double read_bounded(const ConfigValue& value, const std::string& path, const Bou
 
 std::string quote(const std::string& text) {
     std::string quoted = "\"";
-    for (const char letter : text) {
-        const auto byte = static_cast<unsigned char>(letter);
-        if (letter == '"' || letter == '\\') {
-            quoted += '\\';
-            quoted += letter;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            quoted += fmt::format("\\u{:04x}", byte);
-        } else {
-            quoted += letter;
-        }
+    for (std::string_view rest = text; !rest.empty();) {
+        const auto letter = first_letter(rest);
+        const std::size_t bytes = letter ? letter->bytes : 1;
+        // Neither can say a byte that is no letter: it becomes the letter of that number.
+        if (!letter)
+            quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(rest.front()));
+        else if (letter->code == '"' || letter->code == '\\')
+            quoted += fmt::format("\\{}", rest.front());
+        else if (!is_harmless(letter->code))
+            quoted += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(letter->code));
+        else
+            quoted += rest.substr(0, bytes);
+        rest.remove_prefix(bytes);
     }
     return quoted + "\"";
 }

@@ -45,6 +45,13 @@ void check_kind_and_mode(int fd, const std::string& path) {
                    fmt::format("every user of this machine may use it (mode {:04o})",
                                found.st_mode & 07777U),
                    fmt::format("chmod 600 {}; and make a new key if others had this one", path));
+    // Its owner is not asked for: who is not the owner reads it as root, or as of the group to
+    // which the owner gave it (the user of a container's image).
+    if ((found.st_mode & S_IWGRP) != 0)
+        refuse_key(path,
+                   fmt::format("every user of its group may replace the key (mode {:04o})",
+                               found.st_mode & 07777U),
+                   fmt::format("chmod g-w {}", path));
 }
 
 }  // namespace

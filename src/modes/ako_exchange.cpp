@@ -44,6 +44,7 @@ void AkoExchange::start() {
 Next AkoExchange::begin_round() {
     while (true) {
         if (interrupts_ > 0) peer_.request_stop(StopReason::requested);
+        if (links_.left_behind()) peer_.leave_off();
         const AkoPeer::Begin begin = peer_.begin_round(clock_.now());
         transport_.notify();
         switch (begin.kind) {
@@ -52,7 +53,10 @@ Next AkoExchange::begin_round() {
             case AkoPeer::Begin::Kind::stop:
                 return {Next::Kind::stop, begin.why};
             case AkoPeer::Begin::Kind::failed:
-                return {Next::Kind::failed, begin.why};
+                return {Next::Kind::failed,
+                        begin.why + ": " +
+                            waiting_for(peer_.missing(), settings_.peer_names,
+                                        transport_.counters())};
             case AkoPeer::Begin::Kind::wait:
                 break;
         }

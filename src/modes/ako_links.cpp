@@ -8,6 +8,12 @@
 #include "src/modes/ako_refusal.h"
 
 namespace ako {
+namespace {
+
+/// How often it is asked how the dials of absent peers ended.
+constexpr Time gone_interval = std::chrono::milliseconds(100);
+
+}  // namespace
 
 AkoLinks::AkoLinks(const ModeSettings& settings, const Blocks& blocks, Inbox& inbox, Outbox& outbox,
                    const Snapshots& snapshots, BufferPool& pool, Transport& transport,
@@ -19,7 +25,11 @@ AkoLinks::AkoLinks(const ModeSettings& settings, const Blocks& blocks, Inbox& in
       snapshots_(snapshots),
       pool_(pool),
       transport_(transport),
-      clock_(clock) {
+      clock_(clock),
+      lives_(settings.self, settings.process_id, settings.peer_count()),
+      departures_(settings.peer_count(),
+                  std::chrono::milliseconds(settings.exchange.life_timeout_ms),
+                  from_seconds(settings.exchange.finish_linger_s)) {
     for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer) {
         links_.emplace_back(LinkSchedule(blocks, settings.exchange.partitions, settings.self, peer,
                                          settings.peer_count()));
@@ -34,6 +44,7 @@ std::optional<OutFrame> AkoLinks::next(PeerIndex peer, std::size_t payload_bytes
     if (!link.control.empty()) {
         OutFrame frame{std::move(link.control.front()), {}, {}};
         link.control.pop_front();
+        if (auto* row = std::get_if<CutRow>(&frame.header)) row->life = life(row->row);
         outbox_.control_sent(peer, 1);
         return frame;
     }
@@ -50,7 +61,9 @@ std::optional<OutFrame> AkoLinks::next(PeerIndex peer, std::size_t payload_bytes
 }
 
 std::optional<OutFrame> AkoLinks::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
-    if (!newest_) return std::nullopt;
+    // Once the cut is decided, whoever lacks a block of it asks: what would be streamed beside that
+    // has come from elsewhere, or is no part of it.
+    if (!newest_ || !status_.decided.none()) return std::nullopt;
     Link& link = links_[peer];
     const std::size_t block_bytes = blocks_.block_elements() * sizeof(float);
     const auto count_max = static_cast<BlockIndex>(
@@ -78,6 +91,7 @@ OutFrame AkoLinks::relay_frame(PeerIndex peer) {
     auto relay = std::make_shared<Relay>(std::move(link.relays.front()));
     link.relays.pop_front();
     relay->header.bound_at = clock_.now();
+    if (relay->header.version.round > 0) relay->header.life = lives_.of(relay->header.origin);
     const std::span<const std::byte> payload = relay->payload.bytes();
     return OutFrame{relay->header, payload, BufferRef([this, relay, peer] {
                         outbox_.relay_sent(peer, relay->payload.bytes().size());
@@ -97,13 +111,16 @@ OutFrame AkoLinks::status_frame(Link& link, Time now) {
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         if (links_[peer].up) status.reached |= peer_bit(peer);
     }
+    for (PeerIndex row = 0; row < status.rows.size(); ++row) status.rows[row].life = life(row);
     return OutFrame{std::move(status), {}, {}};
 }
 
 // ---- mail from the compute half
 
 void AkoLinks::poll(Time now) {
+    departures_.look(now);
     take_mail();
+    look_for_the_gone(now);
     const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         Link& link = links_[peer];
@@ -115,6 +132,21 @@ void AkoLinks::poll(Time now) {
         link.status_due = true;
         transport_.wake(peer);
     }
+}
+
+void AkoLinks::look_for_the_gone(Time now) {
+    if (now - looked_at_ < gone_interval || closing_) return;
+    looked_at_ = now;
+    const std::vector<LinkCounters> counters = transport_.counters();
+    for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
+        if (peer == settings_.self || links_[peer].up) continue;
+        departures_.dialled(peer, counters[peer].nobody_listens(), now);
+        if (links_[peer].left || !departures_.gone(peer, now)) continue;
+        if (std::exchange(links_[peer].told_gone, true)) continue;
+        inbox_.set_presence(peer, Presence::gone);
+        settings_.log("peer " + name(peer) + " has ended: nobody listens at its address");
+    }
+    left_behind_ = departures_.left_behind(now);
 }
 
 void AkoLinks::take_mail() {
@@ -171,7 +203,20 @@ void AkoLinks::keep_only_the_newest() {
 
 std::optional<std::string> AkoLinks::refuse(PeerIndex peer, const Header& header,
                                             std::size_t bytes) {
-    return refusal(header, bytes, peer, settings_.peer_count(), blocks_);
+    if (auto complaint = refusal(header, bytes, peer, settings_.peer_count(), blocks_,
+                                 RunBounds::of(settings_))) {
+        return complaint;
+    }
+    Link& link = links_[peer];
+    if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted
+        return "another process has trained as " + name(peer) + " before";
+    }
+    const std::optional<PeerIndex> row = lives_.hear(peer, link.process_id, header);
+    if (!row) return std::nullopt;
+    link.apart_process = link.process_id;
+    link.apart_row = *row;
+    return "it has trained with another process as " + name(*row) +
+           " than this peer: their contributions cannot be put together";
 }
 
 std::optional<Destination> AkoLinks::reserve(PeerIndex peer, const Header&, std::size_t bytes) {
@@ -199,8 +244,6 @@ void AkoLinks::arrived(PeerIndex peer, Header header, Destination destination, T
         link.heard_at = arrived_at;
     } else if (std::holds_alternative<Bye>(header)) {
         link.left = true;
-    } else if (const auto* partial = std::get_if<Partial>(&header)) {
-        link.has_trained |= !partial->relayed;
     }
     PooledBuffer payload;
     if (destination.ticket != 0) {
@@ -208,7 +251,8 @@ void AkoLinks::arrived(PeerIndex peer, Header header, Destination destination, T
         payload = std::move(found->second);
         reserved_.erase(found);
     }
-    inbox_.push({peer, std::move(header), std::move(payload), arrived_at});
+    inbox_.push({peer, std::move(header), std::move(payload), arrived_at,
+                 !std::exchange(link.heard, true)});
 }
 
 void AkoLinks::abandoned(PeerIndex, Destination destination) {
@@ -220,19 +264,26 @@ void AkoLinks::abandoned(PeerIndex, Destination destination) {
 
 std::optional<Reject> AkoLinks::admit(PeerIndex peer, const Hello& hello) {
     const Link& link = links_[peer];
-    const bool has_trained = newest_.has_value() || link.has_trained;
-    if (link.process_id == 0 || link.process_id == hello.process_id || !has_trained) {
-        return std::nullopt;
-    }
+    const bool met_other = link.process_id != 0 && link.process_id != hello.process_id;
     // A new process would begin its row anew and replace what the old one has contributed.
-    return Reject{"process_id", "the process that trained as " + name(peer) + " before",
-                  "a new one (rejoining a running training is not supported yet)"};
+    if (lives_.other_than(peer, hello.process_id) || (met_other && newest_)) {
+        return Reject{"process_id", "the process that trained as " + name(peer) + " before",
+                      "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
+    }
+    if (hello.process_id != 0 && hello.process_id == link.apart_process) {
+        return Reject{"process_id of " + name(link.apart_row),
+                      "the process that this peer has trained with", "another"};
+    }
+    return std::nullopt;
 }
 
 void AkoLinks::session_up(PeerIndex peer, const Hello& hello) {
     Link& link = links_[peer];
     link.up = true;
+    link.heard = false;
     link.left = false;
+    link.told_gone = false;
+    departures_.came(peer);
     const bool met = std::exchange(link.process_id, hello.process_id) != 0;
     link.schedule.begin_session();
     link.status_due = true;
@@ -250,6 +301,7 @@ void AkoLinks::session_down(PeerIndex peer, const std::string& why) {
         outbox_.relay_sent(peer, relay.payload.bytes().size());
     }
     link.relays.clear();
+    departures_.went(peer, link.left, clock_.now());
     if (link.left) return;
     inbox_.set_presence(peer, Presence::down);
     // Once all is agreed, sessions end because everyone leaves.

@@ -14,6 +14,8 @@
 #include "ako/transport.h"
 #include "src/buffer_pool.h"
 #include "src/inbox.h"
+#include "src/lives.h"
+#include "src/modes/departures.h"
 #include "src/modes/mode_settings.h"
 #include "src/outbox.h"
 #include "src/schedule.h"
@@ -48,6 +50,8 @@ class AkoLinks final : public FrameSource, public FrameSink {
 
     /// Any thread. See LinkSchedule.
     double observed_partitions(PeerIndex peer) const { return links_[peer].observed_partitions; }
+    /// Any thread. See Departures.
+    bool left_behind() const { return left_behind_; }
 
   private:
     struct Link {
@@ -55,6 +59,7 @@ class AkoLinks final : public FrameSource, public FrameSink {
 
         LinkSchedule schedule;
         bool up = false;
+        bool heard = false;  ///< something has come in this session
         bool left = false;
         bool bye_sent = false;
         std::uint64_t process_id = 0;  ///< 0 = never met
@@ -67,15 +72,22 @@ class AkoLinks final : public FrameSource, public FrameSink {
         Time heard_sent_at{};  ///< of the newest Status received: their clock
         Time heard_at{};       ///< and ours
         bool out_of_room = false;
-        bool has_trained = false;  ///< something of its row came
+        bool told_gone = false;
+        std::uint64_t apart_process = 0;  ///< this process knows another life of a row than we do:
+        PeerIndex apart_row = 0;          ///< of this one
         std::atomic<double> observed_partitions = 0;
     };
 
     void take_mail();
+    void look_for_the_gone(Time now);
     void take_snapshot(SnapshotIndex snapshot);
     /// Gives back all snapshots but the newest, copying aside what links still send of them.
     void keep_only_the_newest();
     OutFrame status_frame(Link& link, Time now);
+    /// The life to name of a row: none of the own one before there is something of it.
+    std::uint64_t life(PeerIndex row) const {
+        return row == settings_.self && !newest_ ? 0 : lives_.of(row);
+    }
     std::optional<OutFrame> own_partial(PeerIndex peer, std::size_t payload_bytes_max);
     OutFrame relay_frame(PeerIndex peer);
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
@@ -89,9 +101,13 @@ class AkoLinks final : public FrameSource, public FrameSink {
     Transport& transport_;
     const Clock& clock_;
 
+    Lives lives_;
     std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
     Status status_;
     std::uint64_t status_revision_ = 0;
+    Departures departures_;
+    Time looked_at_{};
+    std::atomic<bool> left_behind_ = false;
     bool closing_ = false;
 
     std::optional<SnapshotIndex> newest_;

@@ -10,14 +10,19 @@
 #include "src/digest.h"
 #include "src/finite.h"
 #include "src/learning_rate.h"
+#include "src/modes/ako_ending.h"
 
 namespace ako {
 namespace {
 
 FinishTimes finish_times(const ExchangeSettings& exchange) {
     return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
-            std::chrono::milliseconds(exchange.want_timeout_ms)};
+            std::chrono::milliseconds(exchange.want_timeout_ms),
+            from_seconds(exchange.finish_timeout_s)};
 }
+
+constexpr const char* left_behind_text =
+    "the others ended while this peer stood still or was cut off";
 
 const char* text_of(StopReason reason) {
     switch (reason) {
@@ -81,6 +86,7 @@ AkoPeer::Begin AkoPeer::begin_round(Time now) {
     }
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return {Begin::Kind::stop, text_of(stop_)};
+    if (left_behind_) return {Begin::Kind::stop, left_behind_text};
     if (too_stale(now)) return {Begin::Kind::wait, ""};
     update_standing_in(now);
     return {Begin::Kind::train, ""};
@@ -98,8 +104,7 @@ bool AkoPeer::may_start(Time now, std::string& why_not) {
     if (settings_.exchange.start_wait_s == 0 || present >= needed) return true;
     why_not = "only " + std::to_string(present) + " of " + std::to_string(settings_.peer_count()) +
               " peers came within start_wait_s, at least " + std::to_string(needed) +
-              " are needed; missing:";
-    for (const PeerIndex peer : absent) why_not += " " + name(peer);
+              " are needed";
     return false;
 }
 
@@ -144,9 +149,12 @@ Result<void> AkoPeer::end_round(std::span<const float> gradient, const RoundResu
         const std::span<float> difference = std::span(difference_).first(range.count);
         optimizer_.step(range, gradient, replica_.values(), rate, update);
         own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);
-        if (!all_finite(difference)) {
-            return fail(Error::Kind::numbers,
-                        "the update of round " + std::to_string(round_ + 1) + " is not finite");
+        const std::span<const float> grown(snapshots_[next].values);
+        if (!all_in_row_bounds(grown.subspan(range.first, range.count))) {
+            return fail(Error::Kind::numbers, "the sum of this peer's updates is not finite or " +
+                                                  std::string("beyond 2^24 in round ") +
+                                                  std::to_string(round_ + 1) +
+                                                  ": the training diverges");
         }
         replica_.add_own(range, difference);
     }
@@ -194,11 +202,13 @@ void AkoPeer::drain(Time now) {
 }
 
 void AkoPeer::handle(Arrival& arrival, Time now) {
+    if (arrival.opens_session) membership_.forget_clock(arrival.from);
     if (std::holds_alternative<Partial>(arrival.header)) {
         handle_partial(arrival, now);
         arrival.payload = {};  // back to the pool at once, not when all have been handled
     } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
         membership_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
+        finish_.heard(arrival.from, *status, now);
         hear_stop(status->stop);
         if (status->verdict && (!verdict_ || status->verdict->progress > verdict_->progress)) {
             verdict_ = status->verdict;
@@ -208,6 +218,9 @@ void AkoPeer::handle(Arrival& arrival, Time now) {
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
         membership_.heard_bye(arrival.from, bye->final_round);
     } else {
+        if (const auto* lack = std::get_if<Lack>(&arrival.header)) {
+            relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
+        }
         finish_.handle(arrival.from, arrival.header, now);
     }
 }
@@ -232,6 +245,8 @@ void AkoPeer::handle_partial(const Arrival& arrival, Time now) {
         take_block(partial, block, payload.subspan(range.first - first_element, range.count),
                    sealed_at, now);
     }
+    finish_.arrived(arrival.from, partial, arrival.arrived_at);
+    relaying_.arrived(arrival.from, partial, arrival.arrived_at);
 }
 
 void AkoPeer::take_block(const Partial& partial, BlockIndex block, std::span<const float> values,
@@ -254,7 +269,7 @@ void AkoPeer::take_block(const Partial& partial, BlockIndex block, std::span<con
         replica_.absorb(row, block, values, nullptr);
     }
     ledger_.replace(row, block, partial.version, values, checksum);
-    relaying_.arrived(row, now);
+    finish_.ledger_changed(now);
     if (sealed_at) sealed_at_[row][block] = *sealed_at;
 }
 
@@ -262,8 +277,9 @@ void AkoPeer::refuse_block(PeerIndex row, const Partial& partial, BlockVerdict v
     if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
     settings_.log("a block of peer " + name(row) + ", round " +
                   std::to_string(partial.version.round) +
-                  (verdict == BlockVerdict::damaged ? ", does not match its checksum"
-                                                    : ", holds values that are not finite") +
+                  (verdict == BlockVerdict::damaged
+                       ? ", does not match its checksum"
+                       : ", holds values that are not finite or beyond 2^24: it diverges") +
                   ": dropped, the older copy is kept");
 }
 
@@ -286,7 +302,7 @@ bool AkoPeer::step_finish(Time now, bool hurried) {
     if (first) {
         finish_began_ = now;
         outbox_.lift_grants(true);
-        if (stop_ == StopReason::none) stop_ = StopReason::requested;
+        if (stop_ == StopReason::none && !left_behind_) stop_ = StopReason::requested;
         finish_.begin(now);
     }
     const CutId accepted = finish_.accepted();
@@ -299,11 +315,10 @@ bool AkoPeer::step_finish(Time now, bool hurried) {
 
     // Who is in a hurry does not wait for a majority that would have to come back.
     const bool hopeless =
-        hurried && membership_.live_count() < settings_.peer_count() / 2 + 1 &&
-        now - *finish_began_ > std::chrono::milliseconds(settings_.exchange.life_timeout_ms);
-    const bool timed_out =
-        !finish_.adopted() &&
-        (hopeless || now - *finish_began_ > from_seconds(settings_.exchange.finish_timeout_s));
+        !agreement_possible(membership_, finish_) ||
+        (hurried && membership_.live_count() < settings_.peer_count() / 2 + 1 &&
+         now - *finish_began_ > std::chrono::milliseconds(settings_.exchange.life_timeout_ms));
+    const bool timed_out = !finish_.adopted() && (hopeless || finish_.timed_out(now));
     if (!finish_ended_ && (finish_.adopted() || timed_out)) finish_ended_ = now;
     return timed_out || finish_.done(now, hurried);
 }
@@ -346,12 +361,8 @@ FinishReport AkoPeer::report(std::span<float> out, Time now) const {
         }
     }
     if (!report.agreed) {
-        report.why_not =
-            (finish_.decided().none() ? std::string("no majority agreed on a cut in time: ")
-                                      : std::string("the decided cut did not come in time: ")) +
-            std::to_string(membership_.live_count()) + " of " +
-            std::to_string(settings_.peer_count()) + " peers are live, " +
-            std::to_string(settings_.peer_count() / 2 + 1) + " are needed";
+        report.why_not = why_not_agreed(settings_, membership_, finish_);
+        if (left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
     }
     return report;
 }
@@ -396,6 +407,9 @@ void AkoPeer::post_status(bool urgent) {
     status.decided = finish_.decided();
     status.digest = finish_.digest();
     status.verdict = verdict_;
+    status.cut_blocks = finish_.cut().held();
+    if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
+    posted_ = status;
     outbox_.post(std::move(status), urgent);
 }
 

@@ -44,6 +44,9 @@ class AkoPeer {
     Result<void> end_round(std::span<const float> gradient, const RoundResult& result, Time now);
 
     void request_stop(StopReason reason) { hear_stop(reason); }
+    /// The others ended without this peer (Departures): it stops after this round. It does not say
+    /// so, for should it be wrong, the others are to go on.
+    void leave_off() { left_behind_ = true; }
 
     /// Goes on with the final exchange; true when it is over. `hurried`: somebody waits for this
     /// process to end, so it waits neither for a majority that is not there nor for the lost.
@@ -118,6 +121,8 @@ class AkoPeer {
     std::vector<Round> lowest_told_;    ///< [peer]: of each row, in the newest Status
     std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
     StopReason stop_ = StopReason::none;
+    bool left_behind_ = false;
+    std::optional<Status> posted_;  ///< the newest
     std::optional<Verdict> verdict_;
     std::optional<Time> finish_began_;
     std::optional<Time> finish_ended_;

@@ -7,11 +7,13 @@
 
 #include "ako/blocks.h"
 #include "ako/frame.h"
+#include "src/modes/run_bounds.h"
 
 namespace ako {
 
 /// The complaint about a header that came from `from` with `payload_bytes` of payload, or nothing.
 std::optional<std::string> refusal(const Header& header, std::size_t payload_bytes, PeerIndex from,
-                                   std::size_t peer_count, const Blocks& blocks);
+                                   std::size_t peer_count, const Blocks& blocks,
+                                   const RunBounds& bounds);
 
 }  // namespace ako

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "src/modes/run_bounds.h"
+
 namespace ako {
 
 BucketLinks::BucketLinks(const ModeSettings& settings, BucketBoard& board, BucketProtocol& protocol,
@@ -69,12 +71,14 @@ std::optional<std::string> BucketLinks::refuse(PeerIndex peer, const Header& hea
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
     if (const auto* status = std::get_if<Status>(&header)) {
-        if (status->progress.size() == links_.size()) return std::nullopt;
+        if (status->progress.size() == links_.size())
+            return RunBounds::of(settings_).refuse(*status);
         return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
                std::to_string(links_.size());
     }
     if (const auto* bye = std::get_if<Bye>(&header)) {
-        if (!bye->gone || *bye->gone < links_.size()) return std::nullopt;
+        if (!bye->gone || *bye->gone < links_.size())
+            return RunBounds::of(settings_).refuse(bye->final_round, "Bye.final_round");
         return "Bye because of peer " + std::to_string(*bye->gone) + " in a cluster of " +
                std::to_string(links_.size());
     }

@@ -52,6 +52,7 @@ FinishReport LocalExchange::finish(std::span<float> out) {
     copy_parameters(out);
     FinishReport report;
     report.agreed = true;
+    report.identical = true;  // with itself
     report.finished_with = {settings_.self};
     report.digest = sha256(std::as_bytes(std::span<const float>(parameters_)));
     report.samples_total = samples_;

@@ -15,6 +15,7 @@ namespace ako {
 
 struct ModeSettings {
     PeerIndex self = 0;
+    std::uint64_t process_id = 0;         ///< that of the Hello: the life that makes the own row
     std::vector<std::string> peer_names;  ///< [peer_count], for the log
     ExchangeSettings exchange;
     TrainingSettings training;

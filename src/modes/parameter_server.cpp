@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "ako/assert.h"
+#include "src/modes/run_bounds.h"
 
 namespace ako {
 
@@ -23,10 +24,12 @@ ParameterServer::ParameterServer(const ModeSettings& settings, const Buckets& bu
       workers_(settings.workers()),
       servers_(settings.servers()),
       slices_(buckets, servers_.size()),
+      rounds_total_max_(workers_.size() * RunBounds::of(settings).round_max),
       board_(board),
       transport_(transport),
       queues_(settings.peer_count()),
-      pulls_(buckets.count()) {
+      pulls_(buckets.count()),
+      apart_(settings.peer_count()) {
     if (works()) parameters_.assign(initial.begin(), initial.end());
     const auto server = server_of(self_);
     if (!server) return;
@@ -169,6 +172,10 @@ std::optional<std::string> ParameterServer::refuse(PeerIndex peer, const Chunk& 
     const std::size_t slice = slices_.at(chunk.first);
     const Range range = slices_[slice].range;
     if (count > range.first + range.count - chunk.first) return "Chunk of more than one slice";
+    if (chunk.rounds_total > rounds_total_max_ || chunk.workers > workers_.size())
+        return "Chunk.rounds_total is " + std::to_string(chunk.rounds_total) + " of " +
+               std::to_string(chunk.workers) + " workers in a run of at most " +
+               std::to_string(rounds_total_max_) + " of " + std::to_string(workers_.size());
     if (chunk.kind == ChunkKind::pushed) {
         const auto worker = worker_of(peer);
         if (!server_ || !worker || !server_->serves(slice))
@@ -200,6 +207,8 @@ std::optional<std::string> ParameterServer::refuse(PeerIndex peer, const Chunk& 
 
 std::optional<std::span<float>> ParameterServer::reserve(PeerIndex peer, const Chunk& chunk,
                                                          std::size_t count) {
+    apart_[peer].resize(keeps_apart(chunk) ? count : 0);
+    if (!apart_[peer].empty()) return apart_[peer];
     if (chunk.kind != ChunkKind::pushed) return std::span(parameters_).subspan(chunk.first, count);
     const std::size_t slice = slices_.at(chunk.first);
     return server_->inbox(*worker_of(peer), slice)
@@ -207,6 +216,9 @@ std::optional<std::span<float>> ParameterServer::reserve(PeerIndex peer, const C
 }
 
 void ParameterServer::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
+    std::copy(apart_[peer].begin(), apart_[peer].end(),
+              parameters_.begin() + static_cast<std::ptrdiff_t>(chunk.first));
+    apart_[peer].clear();
     switch (chunk.kind) {
         case ChunkKind::pushed:
             return push_arrived(*worker_of(peer), chunk, count);

@@ -72,12 +72,18 @@ class ParameterServer final : public BucketProtocol {
     void send_final();
     void final_arrived(std::size_t count);
     void send(PeerIndex peer, const Chunk& chunk, std::size_t count, const float* values);
+    /// Has this worker made its last round? Then its parameters are what is saved if the servers
+    /// are lost now, and a chunk that breaks off, or was damaged on the way, must not be in them.
+    bool keeps_apart(const Chunk& chunk) const {
+        return finished_ && chunk.kind != ChunkKind::pushed;
+    }
 
     const Buckets& buckets_;  // constant after construction
     const PeerIndex self_;
     const std::vector<PeerIndex> workers_;
     const std::vector<PeerIndex> servers_;
     const Slices slices_;
+    const std::uint64_t rounds_total_max_;  ///< of all workers together
     BucketBoard& board_;
     Transport& transport_;
 
@@ -87,6 +93,8 @@ class ParameterServer final : public BucketProtocol {
     std::vector<Pull> pulls_;        ///< [bucket]
     bool finished_ = false;
     std::size_t final_elements_ = 0;
+    /// [peer] The chunk of parameters that is arriving, if it is kept apart until it has arrived.
+    std::vector<std::vector<float>> apart_;
 
     std::unique_ptr<Server> server_;         // of this server; null if it is none
     std::vector<std::vector<Push>> pushes_;  ///< [worker][slice]

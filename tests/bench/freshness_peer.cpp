@@ -115,6 +115,7 @@ TransportSettings transport_settings(PeerIndex self, const std::vector<std::stri
 ModeSettings mode_settings(PeerIndex self, std::size_t peer_count) {
     ModeSettings settings;
     settings.self = self;
+    settings.process_id = self + 1;
     for (std::size_t peer = 0; peer < peer_count; ++peer) {
         settings.peer_names.push_back(std::to_string(peer));
     }

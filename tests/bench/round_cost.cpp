@@ -7,7 +7,7 @@
 #include <ctime>
 #include <vector>
 
-#include "src/checksum.h"
+#include "ako/checksum.h"
 #include "src/modes/ako_peer.h"
 
 namespace {
@@ -43,6 +43,10 @@ class Bench {
     Bench() {
         for (PeerIndex peer = 1; peer < peer_count; ++peer) {
             inbox_.set_presence(peer, Presence::up);
+            Status status;
+            status.progress.resize(peer_count);
+            status.rows.resize(peer_count);
+            inbox_.push({peer, std::move(status), {}, Time{0}});
             rows_.emplace_back(parameter_count);
         }
     }

@@ -40,12 +40,13 @@ def wait_for(condition, what, seconds=PATIENCE_S):
 class Process:
     """A running ako whose output is read, line by line with its time, as it comes."""
 
-    def __init__(self, bench, *words):
+    def __init__(self, bench, *words, before=(), **environment):
+        """`before`: words of a command that becomes the program, such as env."""
         self.lines = []  # (time, text)
-        environment = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+        environment = dict(os.environ, **{"OPENBLAS_NUM_THREADS": "1", **environment})
         self.process = subprocess.Popen(
-            [bench.ako, *words], cwd=bench.folder, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, env=environment)
+            [*before, bench.ako, *words], cwd=bench.folder, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="surrogateescape", env=environment)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -121,8 +122,8 @@ class Bench:
             file.write("\n".join(lines) + "\n")
         return path
 
-    def start(self, *words):
-        return Process(self, *words)
+    def start(self, *words, **how):
+        return Process(self, *words, **how)
 
     def launch(self, *words):
         return Process(self, "launch", *words, "--free-ports")
@@ -140,6 +141,22 @@ class Bench:
                 return [json.loads(line) for line in file if line.endswith("\n")]
         except FileNotFoundError:
             return []
+
+
+def long_run(bench, peers, seconds, *words):
+    """Launches peers whose training takes about so long, whatever the machine, and waits until
+    all of them train."""
+    compute_ms, batch = 10, 64
+    samples = int(peers * seconds * 1000 / compute_ms) * batch
+    file = bench.file(peers, model=f"{{name: synthetic, parameters: 50000, "
+                                   f"compute_ms: {compute_ms}, samples: {samples}}}",
+                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0")
+    run = bench.launch(file, *words)
+    names = [chr(ord("a") + number) for number in range(peers)]
+    wait_for(lambda: run.process.poll() is not None or all(bench.metrics(n) for n in names),
+             "all peers train")
+    check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
+    return run
 
 
 def check_all_identical(bench, count):

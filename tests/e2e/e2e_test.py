@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import runpy
 import shutil
 import signal
 import struct
@@ -24,7 +25,7 @@ import live_view
 import modes
 import own_data
 import refusals
-from bench import Bench, Failure, check, check_all_identical, check_equal, wait_for
+from bench import Bench, Failure, check, check_all_identical, check_equal, long_run, wait_for
 from compose_cases import case_compose_any, case_compose_shipped  # picked up below
 
 
@@ -74,22 +75,6 @@ def case_what_a_run_leaves(bench):
             check(key in lines[-1], f"{key} in the metrics")
     # What it says it ran is a cluster file that can be run.
     bench.start("check", bench.path("config.yaml")).expect(0)
-
-
-def long_run(bench, peers, seconds, *words):
-    """Launches peers whose training takes about so long, whatever the machine, and waits until
-    all of them train."""
-    compute_ms, batch = 10, 64
-    samples = int(peers * seconds * 1000 / compute_ms) * batch
-    file = bench.file(peers, model=f"{{name: synthetic, parameters: 50000, "
-                                   f"compute_ms: {compute_ms}, samples: {samples}}}",
-                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0")
-    run = bench.launch(file, *words)
-    names = [chr(ord("a") + number) for number in range(peers)]
-    wait_for(lambda: run.process.poll() is not None or all(bench.metrics(n) for n in names),
-             "all peers train")
-    check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
-    return run
 
 
 def read_model(path):
@@ -346,9 +331,19 @@ def case_version_and_help(bench):
     bench.start("launch").expect(2, 10)
 
 
+def issues():
+    """One case per fixed bug: tests/issues/e2e/NAME.py defines case_NAME."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "issues", "e2e")
+    cases = {}
+    for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if file.endswith(".py"):
+            cases.update(runpy.run_path(os.path.join(folder, file)))
+    return {name: case for name, case in cases.items() if name.startswith("case_")}
+
+
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(modes),
-                            **vars(own_data), **vars(refusals)}.items()
+                            **vars(own_data), **vars(refusals), **issues()}.items()
          if name.startswith("case_")}
 
 

@@ -93,21 +93,19 @@ def case_ring_loses_a_peer(bench):
     check_broken(bench, run, kill(run, "c"), "c", "ab")
 
 
-def case_ring_peer_stopped(bench):
+def case_ring_peer_hangs(bench):
     """One that hangs is as good as lost, and the others do not wait for it for ever."""
-    run = long_run(bench, 3, "exchange.mode=ring")
+    run = long_run(bench, 3, "exchange.mode=ring", "exchange.life_timeout_ms=2000")
     stopped = run.peers()["c"]
     os.kill(stopped, signal.SIGSTOP)
-    stopped_at = time.monotonic()
     try:
         for name in "ab":
             _, line = wait_for(lambda: run.line_with(f" {name} ", "stopped: peer"),
-                               f"{name} gives up", 10)
+                               f"{name} gives up")
             check("peer c is gone" in line, f"{name} names who hangs; it said: {line}")
-        check(time.monotonic() - stopped_at < 6, "the others ended within 6 s")
     finally:
         os.kill(stopped, signal.SIGKILL)
-    run.expect(5, seconds=20)
+    run.expect(5)
 
 
 def case_server_loses_a_worker(bench):

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "ako/checksum.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
@@ -314,7 +315,8 @@ TEST_CASE("garbage at each step ends the connection and nothing else") {
     for (unsigned seed = 0; seed < 20; ++seed) {
         auto garbage = test::pattern(400, seed);
         if (seed % 2 == 1) {  // with a prefix that promises a header
-            const auto prefix = encode_prefix({360, 0});
+            const auto header = std::span(garbage).subspan(frame_prefix_bytes, 360);
+            const auto prefix = encode_prefix({360, 0, crc32c(header)});
             std::copy(prefix.begin(), prefix.end(), garbage.begin());
         }
         std::byte end;

@@ -73,8 +73,11 @@ TEST_CASE("a prefix is refused by the reason") {
     CHECK(what(encode_prefix({8, 4})) == "");
     CHECK(what(encode_prefix({header_bytes_max, payload_bytes_limit})) == "");
     auto wrong = encode_prefix({8, 4});
-    wrong[3] = std::byte{'2'};
+    wrong[0] = std::byte{'B'};
     CHECK(what(wrong).find("does not begin with") != std::string::npos);
+    wrong = encode_prefix({8, 4});
+    wrong[3] = std::byte{'1'};
+    CHECK(what(wrong).find("use the same version of ako on all peers") != std::string::npos);
     CHECK(what(encode_prefix({header_bytes_max + 8, 0})).find("oversized") == 0);
     CHECK(what(encode_prefix({4096, 0}), 4088).find("oversized") == 0);
     CHECK(what(encode_prefix({0xffffffff, 0})).find("oversized") == 0);
@@ -129,6 +132,7 @@ TEST_CASE("values that cannot be meant are refused by name") {
     status.verdict.reset();
     CHECK(complaint(status) == "");
     CHECK(names(Want{peers_max, false, {}}, "row"));
+    CHECK(names(Lack{peers_max, {}}, "row"));
     CHECK(names(CutRow{{}, peers_max + 7, {}}, "row"));
     CHECK(names(Prepare{{1, 99}}, "ballot"));
     CHECK(names(Reject{"a\nb", "", ""}, "field"));

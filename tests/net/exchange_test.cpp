@@ -3,6 +3,7 @@
 // being sent, and layers are awaited while others come.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <future>
 #include <memory>
 #include <thread>
@@ -49,6 +50,7 @@ struct Peer {
                const std::shared_future<void>& hangs = {}) {
         ModeSettings settings;
         settings.self = self;
+        settings.process_id = 100 + self;
         for (PeerIndex peer = 0; peer < peer_count; ++peer)
             settings.peer_names.push_back(name(peer));
         settings.block_elements = 256;
@@ -109,7 +111,8 @@ std::vector<std::unique_ptr<Peer>> make_peers(double link_mbit,
     return peers;
 }
 
-void train_together(const ExchangeSettings& mode, double link_mbit) {
+/// What all ended with.
+std::vector<float> train_together(const ExchangeSettings& mode, double link_mbit) {
     const auto peers = make_peers(link_mbit);
     std::vector<std::thread> threads;
     for (const auto& peer : peers) threads.emplace_back([&peer, &mode] { peer->train(mode); });
@@ -119,27 +122,45 @@ void train_together(const ExchangeSettings& mode, double link_mbit) {
         CHECK(peer->report.identical);
         CHECK(peer->report.finished_with.size() == peer_count);
         CHECK(peer->parameters == peers.front()->parameters);
-        CHECK(peer->parameters.front() < 0.9f);  // it went towards the optimum, 0
     }
+    return peers.front()->parameters;
+}
+
+/// Where the loss is least, everything is 0; it began at 1.
+void check_learned(const std::vector<float>& parameters) {
+    for (const Range& layer : layers) CHECK(std::abs(parameters[layer.first]) < 0.1f);
 }
 
 }  // namespace
 
-TEST_CASE("three peers end identical on links that take everything") { train_together({}, 0); }
-
+// These rounds take microseconds, and all of them no longer than a link of 40 Mbit/s takes for
+// three rows: each peer trains nearly alone, and what that comes to (it was 1.16, -1 and -2)
+// depends on who is scheduled when. That nothing is torn and all end with the same does not.
 TEST_CASE("three peers end identical on links slower than the rounds") { train_together({}, 40); }
+
+TEST_CASE("three peers that wait for what they lack learn on links slower than the rounds") {
+    ExchangeSettings mode;
+    mode.staleness_rounds_max = 8;
+    check_learned(train_together(mode, 40));
+}
+
+TEST_CASE("three peers that wait for what they lack learn on links that take everything") {
+    ExchangeSettings mode;
+    mode.staleness_rounds_max = 8;
+    check_learned(train_together(mode, 0));
+}
 
 TEST_CASE("a ring ends identical") {
     ExchangeSettings mode;
     mode.mode = Mode::ring;
-    train_together(mode, 0);
+    check_learned(train_together(mode, 0));
 }
 
 TEST_CASE("local SGD ends identical") {
     ExchangeSettings mode;
     mode.mode = Mode::local_sgd;
     mode.local_sgd = {7, 0.7, 0.5};
-    train_together(mode, 100);
+    check_learned(train_together(mode, 100));
 }
 
 TEST_CASE("parameter servers beside workers end identical, whatever the consistency") {
@@ -148,7 +169,7 @@ TEST_CASE("parameter servers beside workers end identical, whatever the consiste
     for (const std::optional<unsigned> gap : {std::optional<unsigned>(0U), {2U}, {}}) {
         mode.server = {2, Placement::co_located, gap};
         CAPTURE(gap.value_or(99));
-        train_together(mode, 0);
+        check_learned(train_together(mode, 0));
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -19,6 +20,21 @@
 namespace ako::test {
 
 inline constexpr auto patience = std::chrono::seconds(20);
+
+/// Stands still until it is told to move on. Any thread.
+class ManualClock final : public Clock {
+  public:
+    Time now() const override { return Time{now_.load()}; }
+    void advance(Time by) { now_ += by.count(); }
+
+  private:
+    std::atomic<Time::rep> now_{Time(std::chrono::hours(1)).count()};
+};
+
+inline const Clock& steady_clock() {
+    static const SteadyClock clock;
+    return clock;
+}
 
 /// A frame that arrived, with a copy of its payload and where it was read to.
 struct Received {
@@ -50,7 +66,8 @@ struct Seen {
 /// the members of Seen directly; everything else reads a copy, seen().
 class FakePeer final : public FrameSource, public FrameSink, public Seen {
   public:
-    explicit FakePeer(TransportSettings settings) {
+    explicit FakePeer(TransportSettings settings, const Clock& clock = steady_clock())
+        : clock_(clock) {
         settings.log = [this](const std::string& line) {
             const std::lock_guard lock(mutex_);
             log_.push_back(line);
@@ -226,7 +243,7 @@ class FakePeer final : public FrameSource, public FrameSink, public Seen {
         std::span<const std::byte> payload;
     };
 
-    SteadyClock clock_;
+    const Clock& clock_;
     std::mutex mutex_;
     std::mutex release_mutex_;
     std::condition_variable changed_;

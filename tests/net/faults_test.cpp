@@ -1,6 +1,7 @@
 // What a peer may do wrong, from malformed bytes to silence, and what the transport makes of it.
 #include <doctest/doctest.h>
 
+#include "ako/checksum.h"
 #include "tests/contains.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
@@ -42,10 +43,10 @@ TEST_CASE("malformed frames end the session with the reason, and the next one is
     CHECK(contains(reason_after(a,
                                 [&](RawPeer& raw) {
                                     auto wrong = head;
-                                    wrong[3] = std::byte{'9'};
+                                    wrong[0] = std::byte{'B'};
                                     raw.send(wrong);
                                 }),
-                   "does not begin with \"AKO1\""));
+                   "does not begin with \"AKO2\""));
     CHECK(contains(reason_after(a,
                                 [&](RawPeer& raw) {
                                     raw.send(encode_prefix({header_bytes_max + 8, 0}));
@@ -58,7 +59,7 @@ TEST_CASE("malformed frames end the session with the reason, and the next one is
                    "oversized frame: a payload of"));
     CHECK(contains(reason_after(a,
                                 [&](RawPeer& raw) {
-                                    raw.send(encode_prefix({64, 0}));
+                                    raw.send(encode_prefix({64, 0, crc32c(pattern(64))}));
                                     raw.send(pattern(64));
                                 }),
                    "malformed header"));
@@ -67,7 +68,7 @@ TEST_CASE("malformed frames end the session with the reason, and the next one is
     CHECK(contains(reason_after(a, [&](RawPeer& raw) { raw.send(Header{Reject{}}); }),
                    "Reject in a session that stands"));
     // Truncated everywhere: in the prefix, in the header, in the payload.
-    for (const std::size_t length : {5UL, 12UL, 20UL, head.size()})
+    for (const std::size_t length : {5UL, 20UL, 28UL, head.size()})
         CHECK(contains(reason_after(a,
                                     [&](RawPeer& raw) {
                                         raw.send(std::span(head).first(length));
@@ -108,8 +109,9 @@ TEST_CASE("random bytes in a standing session never harm the transport") {
         const std::string why = reason_after(a, [&](RawPeer& raw) {
             // Honest sizes, random header, so that every layer has its turn.
             const std::size_t bytes = 8 * (1 + seed);
-            raw.send(encode_prefix({bytes, 0}));
-            raw.send(pattern(bytes + 512, seed));
+            const auto random = pattern(bytes + 512, seed);
+            raw.send(encode_prefix({bytes, 0, crc32c(std::span(random).first(bytes))}));
+            raw.send(random);
         });
         CHECK(why.find("malformed") == 0);
     }

@@ -42,13 +42,16 @@ class RandomHeaders {
                 return Accepted{ballot(), ballot()};
             case 12:
                 return below(2) == 0 ? Bye{u64()} : Bye{u64(), peer()};
+            case 14:
+                return lack();
             default:
                 return Chunk{static_cast<ChunkKind>(below(5)),
                              static_cast<StopReason>(below(4)),
                              u32(),
                              u64(),
                              u64(),
-                             u64()};
+                             u64(),
+                             u32()};
         }
     }
 
@@ -83,6 +86,7 @@ class RandomHeaders {
         partial.checksums.resize(below(100));
         for (auto& checksum : partial.checksums) checksum = u32();
         partial.bound_at = time();
+        partial.life = u64();
         return partial;
     }
     Status status() {
@@ -94,7 +98,7 @@ class RandomHeaders {
         for (std::size_t i = below(peers_max + 1); i > 0; --i)
             status.progress.push_back({u64(), u64()});
         for (std::size_t i = below(peers_max + 1); i > 0; --i)
-            status.rows.push_back({version(), version(), u32()});
+            status.rows.push_back({version(), version(), u32(), u64()});
         status.reached = u64();
         status.stop = static_cast<StopReason>(below(4));
         if (below(2) == 1) status.final_round = u64();
@@ -102,6 +106,7 @@ class RandomHeaders {
         status.decided = ballot();
         if (below(2) == 1) status.digest = digest();
         if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
+        status.cut_blocks = u32();
         return status;
     }
     Want want() {
@@ -110,8 +115,13 @@ class RandomHeaders {
             want.runs.push_back({{u32(), u32()}, version()});
         return want;
     }
+    Lack lack() {
+        Lack lack{peer(), {}};
+        for (std::size_t i = below(200); i > 0; --i) lack.runs.push_back({u32(), u32()});
+        return lack;
+    }
     CutRow cut_row() {
-        CutRow row{ballot(), peer(), {}};
+        CutRow row{ballot(), peer(), {}, u64()};
         for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
         return row;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ class RawPeer {
     explicit RawPeer(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
         const timeval limit{10, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        const int at_once = 1;  // what is sent is there before the next timer
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(port);
@@ -75,6 +78,8 @@ class RawPeer {
         if (!prefix) return std::nullopt;
         std::vector<std::byte> bytes(prefix->header_bytes + prefix->payload_bytes);
         if (!read(bytes)) return std::nullopt;
+        if (!check_header(*prefix, std::span(bytes).first(prefix->header_bytes)))
+            return std::nullopt;
         auto header = decode_header(std::span(bytes).first(prefix->header_bytes));
         if (!header) return std::nullopt;
         return *header;

@@ -36,33 +36,33 @@ mutation(src/replica.cpp
     [=[    if (marks.values.empty()) {]=])
 
 # The proposer takes its own acceptance for everybody's.
-mutant(cut_fixed_by_the_first_who_thinks_so simulate "--count;2000" "violated: I2")
+mutant(cut_fixed_by_the_first_who_thinks_so simulate "--count;2000" "violated: I[28]")
 mutation(src/agreement.cpp
     [=[if (answer_count() >= majority()) decided_ = cut_;]=]
     [=[if (from == self_) decided_ = cut_;]=])
 
 # A cut is accepted before its blocks are held, so that it may die with its proposer ...
-mutant(accepted_without_holding simulate "--count;400" "violated: .*no agreement at peer [0-9]+ although a majority lived")
+mutant(accepted_without_holding simulate "--count;400" "violated: ")
 mutation(src/finish.cpp
     [=[    if (!pending || !pull(pending->cut, now)) return;]=]
     [=[    if (!pending) return;
     pull(pending->cut, now);]=])
 
 # ... and so it may when what was accepted is replaced by something newer.
-mutant(accepted_without_freezing simulate "--count;2000" "violated: .*no agreement at peer [0-9]+ although a majority lived")
+mutant(accepted_without_freezing simulate "--count;2000" "violated: I8: peer [0-9]+ has accepted the cut")
 mutation(src/finish.cpp
     [=[    frozen_ = true;  // what was accepted must stay held
 ]=]
     [=[]=])
 
 # The peers keep what is newer than the cut.
-mutant(cut_does_not_override simulate "--count;400" "violated: I2")
-mutation(src/finish.cpp
-    [=[            if (ledger_.version(row, block) == version) continue;]=]
-    [=[            if (ledger_.version(row, block) >= version) continue;]=])
+mutant(cut_does_not_override simulate "--count;400" "violated: I[28]")
+mutation(src/cut_puller.cpp
+    [=[            if (ledger.version(row, block) == version) continue;]=]
+    [=[            if (ledger.version(row, block) >= version) continue;]=])
 
 # The memory of a snapshot is written again while frames still point into it.
-mutant(snapshot_reused_too_early simulate "--count;400" "violated: I1: a block came damaged")
+mutant(snapshot_reused_too_early simulate "--first;1400;--count;600" "violated: I1: a block of peer [0-9]+ left peer [0-9]+ damaged")
 mutation(src/modes/ako_links.cpp
     [=[            if (sending_[oldest] & peer_bit(peer)) transport_.copy_aside(peer);]=]
     [=[            sending_[oldest] &= ~peer_bit(peer);]=])
@@ -114,6 +114,84 @@ mutant(bound_on_one_side simulate "--bounded" "violated: I7: peer [0-9]+ trains 
 mutation(src/staleness_bound.cpp
     [=[           next <= mark.held_there.lowest.round + rounds_max_;]=]
     [=[           next > 0;]=])
+
+# ---- what a run must come to (promises.h)
+
+# Nobody asks for the rows of the dead.
+mutant(nothing_relayed simulate "--count;400" "violated: .*, which died; peer [0-9]+ had round")
+mutation(src/relay.cpp
+    [=[        if (row == membership_.self() || membership_.reachable(row)) continue;]=]
+    [=[        continue;]=])
+
+# The proposer does not look whether others hold newer rows of the dead.
+mutant(dead_rows_not_settled simulate "--count;2000" "violated: .*, which died; peer [0-9]+ had round")
+mutation(src/finish.cpp
+    [=[            if (!settled(row)) return false;]=]
+    [=[]=])
+
+# The first proposer does not wait for the rows.
+mutant(proposes_at_once simulate "--count;400" "violated: the cut holds round [0-9]+ of peer [0-9]+, which lives")
+mutation(src/finish.cpp
+    [=[    if (first && complete()) return true;]=]
+    [=[    if (first) return true;]=])
+
+# Nobody takes the place of a first proposer that stands still.
+mutant(only_the_first_proposes simulate "--count;400" "violated: no agreement at peer [0-9]+ although a majority lived")
+mutation(src/finish.cpp
+    [=[    return waited > times_.exchange && (first || quiet > patience);]=]
+    [=[    return waited > times_.exchange && first;]=])
+
+# What was lost with a session counts as sent.
+mutant(session_keeps_what_was_sent simulate "--count;2000" "violated: the cut holds round")
+mutation(src/modes/ako_links.cpp
+    [=[    link.schedule.begin_session();]=]
+    [=[]=])
+
+# Only who is asked to stop stops.
+mutant(stop_not_gossiped simulate "--count;400" "violated: peer [0-9]+ stopped [0-9.]+ s after the first")
+mutation(src/modes/ako_peer.cpp
+    [=[        hear_stop(status->stop);]=]
+    [=[]=])
+
+# A proposer goes on taking in rows, so that it no longer holds what it proposes.
+mutant(proposer_not_frozen simulate "--count;400" "violated: I8: peer [0-9]+ has proposed the cut")
+mutation(src/finish.cpp
+    [=[    frozen_ = true;
+    ++proposals_;]=]
+    [=[    ++proposals_;]=])
+
+mutant(never_advancing simulate "--count;400" "violated: peer [0-9]+ does not stand in for peer")
+mutation(src/membership.cpp
+    [=[    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;]=]
+    [=[    return static_cast<double>(own_round - view.own_round_at_move) < -allowed;]=])
+
+mutant(always_advancing simulate "--count;400" "violated: peer [0-9]+ stands in for peer [0-9]+, which has made no round")
+mutation(src/membership.cpp
+    [=[    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;]=]
+    [=[    return static_cast<double>(own_round - view.own_round_at_move) <= 1e9 + allowed;]=])
+
+mutant(goodbye_ignored simulate "--count;400" "violated: peer [0-9]+ said goodbye")
+mutation(src/modes/ako_peer.cpp
+    [=[        membership_.heard_bye(arrival.from, bye->final_round);]=]
+    [=[        (void)bye;]=])
+
+# How far a peer is, is believed of itself only, so that what the dead did is counted differently.
+mutant(samples_not_passed_on simulate "--count;400" "violated: peers [0-9]+ and [0-9]+ know of different samples")
+mutation(src/membership.cpp
+    [=[        peers_[other].samples = std::max(peers_[other].samples, progress.samples);]=]
+    [=[        if (other == peer) peers_[other].samples = progress.samples;]=])
+
+# A proposer does not take over what may be decided already. (The rest of Paxos: unit/core/agreement_test.cpp.)
+mutant(accepted_cut_ignored simulate "--count;400" "violated: I8: two cuts")
+mutation(src/agreement.cpp
+    [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
+    [=[    if (promise.accepted_ballot > best_accepted_ballot_ && from == self_) {]=])
+
+# Or what was accepted last, for what was accepted under the highest ballot.
+mutant(last_accepted_cut_taken simulate "--count;400" "violated: I8: two cuts")
+mutation(src/agreement.cpp
+    [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
+    [=[    if (!promise.accepted_ballot.none()) {]=])
 
 # ---- the other modes
 

@@ -2,21 +2,24 @@
 #include "tests/sim/sim_cluster.h"
 
 #include "src/learning_rate.h"
+#include "tests/sim/sim_times.h"
 
 namespace ako::sim {
 namespace {
 
-constexpr Time life_timeout = ms(150);
-constexpr Time poll_interval = ms(10);
-constexpr Time wait_step = ms(4);
 constexpr std::size_t batch = 1;
-constexpr double finish_timeout_s = 6;
 /// Longer than any cut and any hang, so that whoever can agree has had the time to.
 constexpr Time deadline = std::chrono::seconds(40);
+
+unsigned whole_ms(Time time) {
+    return static_cast<unsigned>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+}
 
 ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
     ModeSettings settings;
     settings.self = self;
+    settings.process_id = self + 1;  // as SimNetwork says in the Hello
     for (std::size_t peer = 0; peer < scenario.peers.size(); ++peer) {
         settings.peer_names.push_back(std::to_string(peer));
     }
@@ -24,6 +27,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
     settings.sample_budget = static_cast<std::uint64_t>(scenario.rounds * batch *
                                                         static_cast<double>(scenario.peers.size()));
     settings.log = [](const std::string&) {};
+    settings.training.batch_per_peer = batch;
     settings.training.learning_rate = 0.05;
     settings.training.momentum = 0.5;
     settings.training.nesterov = scenario.nesterov;
@@ -32,15 +36,14 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
     exchange.rule = scenario.rule;
     exchange.partitions = scenario.peers[self].partitions;
     exchange.staleness_rounds_max = scenario.staleness_rounds_max;
-    exchange.life_timeout_ms = static_cast<unsigned>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(life_timeout).count());
+    exchange.life_timeout_ms = whole_ms(life_timeout);
     exchange.start_wait_s = 0.4;
     exchange.start_peers_min = 1;
-    exchange.heartbeat_ms = 30;
-    exchange.want_timeout_ms = 40;
-    exchange.finish_exchange_s = 0.5;
-    exchange.finish_timeout_s = finish_timeout_s;
-    exchange.finish_linger_s = 2.5;
+    exchange.heartbeat_ms = scenario.heartbeat_ms;
+    exchange.want_timeout_ms = whole_ms(want_timeout);
+    exchange.finish_exchange_s = std::chrono::duration<double>(finish_exchange).count();
+    exchange.finish_timeout_s = std::chrono::duration<double>(finish_timeout).count();
+    exchange.finish_linger_s = scenario.linger_s;
     return settings;
 }
 
@@ -49,7 +52,14 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
 SimCluster::SimCluster(const Scenario& scenario)
     : scenario_(scenario),
       random_(scenario.seed ^ 0xA5A5A5A5),
-      network_(world_, random_, scenario.peers.size(), life_timeout) {
+      network_(world_, random_, scenario.peers.size(), life_timeout),
+      faults_(scenario_, world_, random_, network_, coverage_, peers_,
+              [this](PeerIndex peer, bool silently) { kill(peer, silently); }),
+      promises_(scenario_, world_, network_, peers_, coverage_) {
+    network_.watch(coverage_, scenario.block_elements * sizeof(float),
+                   [this](PeerIndex from, PeerIndex to, const Header& header) {
+                       promises_.arrived(from, to, header);
+                   });
     const std::size_t count = scenario.peers.size();
     network_.set_payload_max(scenario.block_elements * sizeof(float) * scenario.payload_blocks);
     partitions_.assign(count * count, 0.0);
@@ -62,14 +72,6 @@ SimCluster::SimCluster(const Scenario& scenario)
             optimum.push_back(static_cast<float>(random_.real(-1, 1)));
         }
         optima_.push_back(std::move(optimum));
-        for (PeerIndex other = 0; other < count; ++other) {
-            network_.quality(peer, other) = {scenario.bytes_per_second, scenario.delay,
-                                             scenario.loss, scenario.reorder};
-        }
-    }
-    if (scenario.slow_link) {
-        network_.quality(scenario.slow_link->from, scenario.slow_link->to).bytes_per_second =
-            scenario.slow_link->mbit * 1e6 / 8;
     }
     for (PeerIndex peer = 0; peer < count; ++peer) {
         const ModeSettings settings = settings_of(scenario, peer);
@@ -79,35 +81,14 @@ SimCluster::SimCluster(const Scenario& scenario)
     }
     invariants_ =
         std::make_unique<Invariants>(count, peers_[0]->blocks, peers_[0]->settings.training);
-    for (const Cut& cut : scenario.cuts) {
-        world_.at(cut.at, [this, cut, count] {
-            for (PeerIndex a = 0; a < count; ++a) {
-                for (PeerIndex b = 0; b < count; ++b) {
-                    if ((cut.one_side & peer_bit(a)) && !(cut.one_side & peer_bit(b))) {
-                        network_.cut(a, b, cut.until);
-                    }
-                }
-            }
-        });
-    }
-    if (scenario.rates_change) change_rates();
-}
-
-void SimCluster::change_rates() {
-    const auto peer = static_cast<PeerIndex>(random_.below(peers_.size()));
-    const auto other = static_cast<PeerIndex>(random_.below(peers_.size()));
-    network_.quality(peer, other).bytes_per_second = random_.real(5e3, 1e6);
-    if (!someone_stopped_) world_.after(random_.time(ms(5), ms(40)), [this] { change_rates(); });
+    faults_.begin();
 }
 
 void SimCluster::start(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     network_.attach(peer, p.links, p.links, p.clock);
-    const PeerPlan& plan = scenario_.peers[peer];
-    if (plan.killed_at) {
-        world_.at(std::max(*plan.killed_at, world_.now()),
-                  [this, peer, plan] { kill(peer, plan.killed_silently); });
-    }
+    promises_.started(peer);
+    faults_.started(peer);
     poll(peer);
     compute(peer);
 }
@@ -121,41 +102,41 @@ void SimCluster::poll(PeerIndex peer) {
 
 void SimCluster::kill(PeerIndex peer, bool silently) {
     SimPeer& p = *peers_[peer];
-    if (p.state == SimPeer::State::ended) return;
+    if (p.state == SimPeer::State::ended || p.state == SimPeer::State::dead) return;
+    coverage_.saw(silently ? Event::silent_death : Event::death);
     p.state = SimPeer::State::dead;
+    promises_.died(peer);
     network_.kill(peer, silently);
-}
-
-Time SimCluster::pause(PeerIndex peer) {
-    const PeerPlan& plan = scenario_.peers[peer];
-    const bool hangs = plan.hangs_at && world_.now() >= *plan.hangs_at &&
-                       world_.now() < *plan.hangs_at + plan.hangs_for;
-    return hangs ? *plan.hangs_at + plan.hangs_for - world_.now() : Time{0};
 }
 
 void SimCluster::compute(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     if (p.state == SimPeer::State::dead) return;
-    if (const Time left = pause(peer); left > Time{0}) {
+    if (network_.postpone(peer, [this, peer] { compute(peer); })) return;
+    if (const Time left = faults_.hang(peer); left > Time{0}) {
         world_.after(left, [this, peer] { compute(peer); });
         return;
     }
     const AkoPeer::Begin begin = p.half.begin_round(p.clock.now());
     invariants_->drained(p);
+    promises_.drained(peer);
     network_.poll(peer);
     switch (begin.kind) {
         case AkoPeer::Begin::Kind::train:
             if (scenario_.steady) check_steady(peer);
             if (scenario_.bounded) check_bounded(peer);
+            promises_.trains(peer);
             return train(peer);
         case AkoPeer::Begin::Kind::wait:
+            if (p.half.started()) coverage_.saw(Event::staleness_wait);
             return world_.after(wait_step, [this, peer] { compute(peer); });
         case AkoPeer::Begin::Kind::failed:
             throw Violation("a peer did not start: " + begin.why);
         case AkoPeer::Begin::Kind::stop:
             break;
     }
-    if (!std::exchange(someone_stopped_, true)) first_stopped();
+    promises_.stopped(peer);
+    if (!std::exchange(someone_stopped_, true)) faults_.first_stopped();
     if (scenario_.bounded) check_no_wait_timed_out(peer);
     p.state = SimPeer::State::finishing;
     finish(peer);
@@ -216,67 +197,60 @@ void SimCluster::train(PeerIndex peer) {
         gradient[k] = before[k] - optima_[peer][k] + static_cast<float>(random_.real(-0.1, 0.1));
     }
     const Time usual = scenario_.peers[peer].round_time;
-    world_.after(random_.time(usual * 9 / 10, usual * 11 / 10), [&p, peer, before, gradient, this] {
-        if (p.state == SimPeer::State::dead) return;
-        const double rate = learning_rate_at(p.settings.training, p.half.progress());
-        const Result<void> ended = p.half.end_round(gradient, {batch, 0.0f}, p.clock.now());
-        if (!ended) throw Violation("a finite gradient was refused: " + ended.error().what);
-        network_.poll(peer);
-        invariants_->round_ended(p, gradient, before, rate, world_.now());
-        compute(peer);
-    });
+    world_.after(random_.time(usual * 9 / 10, usual * 11 / 10),
+                 [=, this] { end_round(peer, before, gradient); });
 }
 
-void SimCluster::first_stopped() {
-    if (scenario_.cut_at_finish) {
-        for (PeerIndex a = 0; a < peers_.size(); ++a) {
-            for (PeerIndex b = 0; b < peers_.size(); ++b) {
-                const PeerSet side = scenario_.finish_cut_side;
-                if ((side & peer_bit(a)) && !(side & peer_bit(b))) {
-                    network_.cut(a, b, world_.now() + scenario_.finish_cut_for);
-                }
-            }
-        }
-    }
-    if (scenario_.kill_at_finish) {
-        world_.after(scenario_.finish_kill_after, [this] { kill(scenario_.finish_victim, false); });
-    }
-}
-
-void SimCluster::first_accepted(PeerIndex peer) {
-    if (!scenario_.cut_at_accept) return;
-    for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        if (other != peer) network_.cut(peer, other, world_.now() + scenario_.accept_cut_for);
-    }
+void SimCluster::end_round(PeerIndex peer, const std::vector<float>& before,
+                           const std::vector<float>& gradient) {
+    SimPeer& p = *peers_[peer];
+    if (p.state == SimPeer::State::dead) return;
+    if (network_.postpone(peer, [=, this] { end_round(peer, before, gradient); })) return;
+    const double rate = learning_rate_at(p.settings.training, p.half.progress());
+    const Result<void> ended = p.half.end_round(gradient, {batch, 0.0f}, p.clock.now());
+    if (!ended) throw Violation("a finite gradient was refused: " + ended.error().what);
+    network_.poll(peer);
+    invariants_->round_ended(p, gradient, before, rate, world_.now());
+    promises_.round_ended(peer);
+    compute(peer);
 }
 
 void SimCluster::finish(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     if (p.state == SimPeer::State::dead) return;
-    const bool over = p.half.step_finish(p.clock.now());
+    if (network_.postpone(peer, [this, peer] { finish(peer); })) return;
+    if (const Time left = faults_.hang(peer); left > Time{0}) {
+        return world_.after(left, [this, peer] { finish(peer); });
+    }
+    const bool over = p.half.step_finish(p.clock.now(), scenario_.peers[peer].hurried);
+    promises_.finishes(peer);
     if (!p.half.finish().accepted().none() && !std::exchange(someone_accepted_, true)) {
-        first_accepted(peer);
+        faults_.first_accepted(peer);
     }
     if (!p.half.finish().decided().none() && !std::exchange(someone_decided_, true)) {
-        if (scenario_.kill_at_decision) return kill(peer, false);
+        faults_.first_decided(peer);
+        if (p.state == SimPeer::State::dead) return;
     }
     if (p.half.finish().adopted()) {
         invariants_->adopted(p);
+        promises_.adopted(peer);
     } else {
         invariants_->drained(p);
     }
+    promises_.drained(peer);
     network_.poll(peer);
     if (!over) return world_.after(wait_step, [this, peer] { finish(peer); });
     p.anchor.resize(initial_.size());
     p.report = p.half.report(p.anchor, p.clock.now());
     p.outbox.close();
     network_.poll(peer);
-    world_.after(ms(100), [this, peer] { end(peer); });
+    world_.after(goodbye, [this, peer] { end(peer); });
 }
 
 void SimCluster::end(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     if (p.state == SimPeer::State::dead) return;
+    if (network_.postpone(peer, [this, peer] { end(peer); })) return;
     p.state = SimPeer::State::ended;
     network_.kill(peer, false);
 }
@@ -287,14 +261,6 @@ bool SimCluster::over() const {
             return false;
     }
     return true;
-}
-
-bool SimCluster::agreement_is_due() const {
-    // A majority of the file is there to the end, and the last cut leaves it time before
-    // finish_timeout_s.
-    std::size_t survivors = 0;
-    for (const auto& peer : peers_) survivors += peer->state == SimPeer::State::ended;
-    return survivors >= peers_.size() / 2 + 1;
 }
 
 double SimCluster::loss(std::span<const float> parameters) const {
@@ -315,6 +281,7 @@ Outcome SimCluster::outcome() const {
     outcome.seconds = std::chrono::duration<double>(world_.now()).count();
     outcome.loss_first = loss(initial_);
     outcome.partitions = partitions_;
+    outcome.coverage = coverage_;
     for (const auto& peer : peers_) {
         outcome.rounds += peer->half.round();
         if (peer->state == SimPeer::State::dead) {
@@ -338,16 +305,13 @@ Outcome SimCluster::run() {
         throw Violation("a peer's own frame was refused: " + network_.refusals().front());
     }
     invariants_->ended(peers_);
-    for (const auto& peer : peers_) {
-        if (peer->half.blocks_refused() > 0) throw Violation("I1: a block came damaged");
-        if (peer->report && !peer->report->agreed && agreement_is_due()) {
-            const bool alone = outcome().agreed == 0;
-            throw Violation(
-                (alone ? "no agreement" : "I2: others finished with a cut, but no agreement") +
-                std::string(" at peer ") + std::to_string(peer->settings.self) +
-                " although a majority lived: " + peer->report->why_not);
-        }
-    }
+    std::uint64_t refused = 0;
+    for (const auto& peer : peers_) refused += peer->half.blocks_refused();
+    coverage_.saw(Event::refused_block, refused);
+    const std::uint64_t harmed =
+        coverage_.times(Event::flipped_bit) + coverage_.times(Event::not_finite_block);
+    if (refused > 0 && harmed == 0) throw Violation("I1: a block came damaged");
+    promises_.ended();
     return outcome();
 }
 

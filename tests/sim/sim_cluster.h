@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/coverage.h"
+#include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/promises.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/sim_peer.h"
@@ -21,6 +24,7 @@ struct Outcome {
     std::uint64_t frames = 0;
     std::uint64_t blocks = 0;  ///< checked against the past
     std::uint64_t rounds = 0;
+    Coverage coverage;
     double seconds = 0;     ///< virtual
     double loss_first = 0;  ///< of the quadratic at the initial parameters
     double loss_last = 0;   ///< and at the agreed anchor (of any peer)
@@ -40,19 +44,16 @@ class SimCluster {
     void start(PeerIndex peer);
     void compute(PeerIndex peer);
     void train(PeerIndex peer);
+    void end_round(PeerIndex peer, const std::vector<float>& before,
+                   const std::vector<float>& gradient);
     void finish(PeerIndex peer);
     void end(PeerIndex peer);
     void poll(PeerIndex peer);
     void kill(PeerIndex peer, bool silently);
-    void first_stopped();
-    void first_accepted(PeerIndex peer);
-    void change_rates();
-    Time pause(PeerIndex peer);
     void check_steady(PeerIndex peer);
     void check_bounded(PeerIndex peer) const;
     void check_no_wait_timed_out(PeerIndex peer) const;
     bool over() const;
-    bool agreement_is_due() const;
     double loss(std::span<const float> parameters) const;
     Outcome outcome() const;
 
@@ -63,6 +64,9 @@ class SimCluster {
     std::vector<std::vector<float>> optima_;  ///< [peer]: of its share of the data
     SimNetwork network_;
     std::vector<std::unique_ptr<SimPeer>> peers_;
+    Coverage coverage_;
+    Faults faults_;
+    Promises promises_;
     std::unique_ptr<Invariants> invariants_;
     std::vector<double> partitions_;  ///< see Outcome
     bool someone_stopped_ = false;

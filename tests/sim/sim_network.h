@@ -1,17 +1,24 @@
-// The network of the simulator: sessions between all pairs, with rate, delay, loss, reordering and
-// cuts. A lost frame ends its session, as with TCP. Payloads are read from the sender's memory when
-// the last byte leaves, so that a buffer reused too early shows as damaged data.
+// The network of the simulator: sessions between all pairs, with rate, delay, loss, reordering,
+// damage, cuts, one-way silence and processes that stand still. A lost frame ends its session, as
+// with TCP. Payloads are read from the sender's memory when the last byte leaves, so that a buffer
+// reused too early shows as damaged data. Any byte is a sign of life, so a frame that is still on
+// its way is one; a session without any for the life time-out ends.
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ako/transport.h"
+#include "tests/sim/coverage.h"
 #include "tests/sim/world.h"
 
 namespace ako::sim {
+
+/// Of every frame beside its payload: about what a Partial's header takes on the wire.
+inline constexpr std::size_t header_bytes = 64;
 
 /// One direction of one pair.
 struct LinkQuality {
@@ -19,6 +26,9 @@ struct LinkQuality {
     Time delay = ms(1);
     double loss = 0;     ///< probability that a frame is lost, which ends the session
     double reorder = 0;  ///< probability that a Partial is late or doubled (more than TCP would do)
+    double flipped_bit = 0;     ///< probability that a Partial's payload comes with one bit changed
+    double not_finite = 0;      ///< and that its owner's own values are infinite
+    double damaged_header = 0;  ///< probability that a header does not match its checksum
 };
 
 class SimNetwork;
@@ -44,6 +54,15 @@ class SimNetwork {
   public:
     SimNetwork(World& world, Random& random, std::size_t peer_count, Time life_timeout);
 
+    /// What happens is counted there, and `arrived` sees every header that arrives. Whole blocks
+    /// are so long, so that what is sent can be compared with its checksums.
+    using Watcher = std::function<void(PeerIndex from, PeerIndex to, const Header&)>;
+    void watch(Coverage& coverage, std::size_t block_bytes, Watcher arrived) {
+        block_bytes_ = block_bytes;
+        coverage_ = &coverage;
+        watcher_ = std::move(arrived);
+    }
+
     LinkQuality& quality(PeerIndex from, PeerIndex to) { return link(from, to).quality; }
     /// Bytes of the payloads given out are limited to so many blocks of so many bytes.
     void set_payload_max(std::size_t bytes) { payload_max_ = bytes; }
@@ -52,6 +71,14 @@ class SimNetwork {
     void attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock);
     /// Sessions with this peer can not stand until then (both directions).
     void cut(PeerIndex a, PeerIndex b, Time until);
+    /// Nothing arrives from `from` at `to` until then, while the other direction works: what is
+    /// sent comes after that if the session still stands.
+    void silence(PeerIndex from, PeerIndex to, Time until);
+    /// The whole process stands still until then, both halves of it; its sockets stay.
+    void pause(PeerIndex peer, Time until);
+    /// If the process stands still: does `what` once it runs again, and returns true.
+    bool postpone(PeerIndex peer, std::function<void()> what);
+    bool said_bye(PeerIndex from, PeerIndex to) const { return link(from, to).said_bye; }
     /// The process ends: at once visible to others (reset), or silent until the life time-out.
     void kill(PeerIndex peer, bool silent);
 
@@ -81,8 +108,10 @@ class SimNetwork {
         std::optional<OutFrame> sending;
         std::vector<std::byte> aside;
         Time last_arrival{0};
-        std::deque<Delivery> stalled;  ///< at the receiver, which has no room
-        Time heard_at{0};              ///< by the receiver
+        std::deque<Delivery> stalled;   ///< at the receiver, which has no room or stands still
+        std::deque<Delivery> silenced;  ///< on the way, until the silence is over
+        Time silent_until{0};
+        Time heard_at{0};  ///< by the receiver
         bool said_bye = false;
         bool told_lost = false;
         bool ever_up = false;
@@ -99,16 +128,38 @@ class SimNetwork {
         const Clock* clock = nullptr;
         bool alive = false;
         bool silent = false;
+        bool paused = false;
+        Time paused_at{0};
+        std::vector<std::function<void()>> postponed;
     };
 
     Link& link(PeerIndex from, PeerIndex to) { return links_[from * ends_.size() + to]; }
+    const Link& link(PeerIndex from, PeerIndex to) const {
+        return links_[from * ends_.size() + to];
+    }
+    void count(Event event) {
+        if (coverage_ != nullptr) coverage_->saw(event);
+    }
     Pair& pair(PeerIndex a, PeerIndex b) {
         return pairs_[std::min(a, b) * ends_.size() + std::max(a, b)];
     }
-    bool reads(PeerIndex peer) const { return ends_[peer].alive && !ends_[peer].silent; }
+    /// The process is there; it may stand still.
+    bool lives(PeerIndex peer) const { return ends_[peer].alive && !ends_[peer].silent; }
+    bool runs(PeerIndex peer) const { return lives(peer) && !ends_[peer].paused; }
+    bool silenced(PeerIndex from, PeerIndex to) const {
+        return world_.now() < link(from, to).silent_until;
+    }
     void connect(PeerIndex a, PeerIndex b);
     void end_session(PeerIndex a, PeerIndex b, const std::string& why);
+    void tell_down(PeerIndex at, PeerIndex peer, const std::string& why);
+    void check_life(PeerIndex at);
     void check_lost(PeerIndex at, PeerIndex peer);
+    void resume_process(PeerIndex peer);
+    void end_silence(PeerIndex from, PeerIndex to);
+    void lose(PeerIndex from, PeerIndex to, const Delivery& delivery);
+    /// Is what leaves what its owner made? Throws Violation.
+    void check_intact(PeerIndex from, const Delivery& delivery) const;
+    void harm(const LinkQuality& quality, Delivery& delivery);
     void sent(PeerIndex from, PeerIndex to, std::uint64_t epoch);
     void deliver(PeerIndex from, PeerIndex to, std::uint64_t epoch, Delivery delivery);
     bool hand_over(PeerIndex from, PeerIndex to, Delivery& delivery);
@@ -122,6 +173,9 @@ class SimNetwork {
     std::vector<Pair> pairs_;
     std::uint64_t frames_delivered_ = 0;
     std::vector<std::string> refusals_;
+    Coverage* coverage_ = nullptr;
+    std::size_t block_bytes_ = 0;  ///< 0: not compared
+    Watcher watcher_;
 };
 
 }  // namespace ako::sim

@@ -1,7 +1,10 @@
 // The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
 // --steady or --bounded, the scenarios without faults of steady.h or bounded.h.
-//     simulate [--first SEED] [--count COUNT] [--steady | --bounded | --modes] [--verbose]
-// --modes runs the other modes than ako (modes.h).
+//     simulate [--first SEED] [--count COUNT] [--steady | --bounded | --modes] [--covered]
+//              [--keep-going] [--verbose]
+// --modes runs the other modes than ako (modes.h); --covered fails if a fault never struck or a
+// transition of the protocol was never made (coverage.h); --keep-going shows every seed that breaks
+// an invariant, not only the first.
 // Exit 0: all held. Exit 1: one did not; the last line names the seed, which replays it with
 // --first.
 #include <cstdio>
@@ -22,6 +25,8 @@ struct Options {
     bool steady = false;
     bool bounded = false;
     bool modes = false;
+    bool covered = false;
+    bool keep_going = false;
     bool verbose = false;
 };
 
@@ -31,6 +36,10 @@ Options parse(int argc, char** argv) {
         const std::string word = argv[k];
         if (word == "--verbose") {
             options.verbose = true;
+        } else if (word == "--covered") {
+            options.covered = true;
+        } else if (word == "--keep-going") {
+            options.keep_going = true;
         } else if (word == "--steady") {
             options.steady = true;
         } else if (word == "--bounded") {
@@ -43,7 +52,7 @@ Options parse(int argc, char** argv) {
         } else {
             std::fprintf(stderr,
                          "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | "
-                         "--modes] [--verbose]\n");
+                         "--modes] [--covered] [--keep-going] [--verbose]\n");
             std::exit(2);
         }
     }
@@ -58,6 +67,7 @@ int main(int argc, char** argv) {
     if (options.modes) return ako::sim::run_modes(options.first, options.count, options.verbose);
     if (options.steady) return ako::sim::run_steady(options.verbose);
     ako::sim::Outcome sum;
+    std::uint64_t violated = 0;
     for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
         const auto scenario = ako::sim::Scenario::from_seed(seed);
         try {
@@ -69,6 +79,7 @@ int main(int argc, char** argv) {
             sum.blocks += outcome.blocks;
             sum.rounds += outcome.rounds;
             sum.seconds += outcome.seconds;
+            sum.coverage += outcome.coverage;
             if (options.verbose) {
                 std::printf("%s\n  -> %zu agreed, %zu not, %zu dead, %.2f s, loss %.3f -> %.3f\n",
                             scenario.text().c_str(), outcome.agreed, outcome.not_agreed,
@@ -78,7 +89,8 @@ int main(int argc, char** argv) {
             std::printf("%s\nviolated: %s\nreplay: simulate --first %llu --count 1 --verbose\n",
                         scenario.text().c_str(), violation.what(),
                         static_cast<unsigned long long>(seed));
-            return 1;
+            ++violated;
+            if (!options.keep_going) return 1;
         }
     }
     std::printf(
@@ -87,5 +99,13 @@ int main(int argc, char** argv) {
         static_cast<unsigned long long>(options.count), sum.agreed, sum.not_agreed, sum.dead,
         static_cast<unsigned long long>(sum.rounds), static_cast<unsigned long long>(sum.frames),
         static_cast<unsigned long long>(sum.blocks), sum.seconds);
-    return 0;
+    std::printf("what they went through:\n%s\n", sum.coverage.text().c_str());
+    if (violated > 0) {
+        std::printf("violated by %llu seeds\n", static_cast<unsigned long long>(violated));
+        return 1;
+    }
+    const std::string never = sum.coverage.never();
+    if (!options.covered || never.empty()) return 0;
+    std::printf("violated: never happened: %s\n", never.c_str());
+    return 1;
 }

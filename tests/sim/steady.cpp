@@ -29,6 +29,7 @@ Scenario scenario_of(const Case& what, std::uint64_t seed) {
     Scenario scenario;
     scenario.seed = seed;
     scenario.steady = true;
+    scenario.weather = Weather::calm;
     scenario.block_elements = what.block_elements;
     scenario.element_count = what.block_count * what.block_elements - 1;  // the last one is shorter
     scenario.payload_blocks = what.partitions == 0 ? 16 : 2;

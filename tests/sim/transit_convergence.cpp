@@ -68,6 +68,7 @@ class Training {
 ModeSettings Training::settings_of(PeerIndex self) {
     ModeSettings settings;
     settings.self = self;
+    settings.process_id = self + 1;
     settings.peer_names.assign(peer_count, "peer");
     settings.log = [](const std::string&) {};
     settings.sample_budget = static_cast<std::uint64_t>(rounds * peer_count * batch);

@@ -5,7 +5,7 @@
 
 namespace ako::sim {
 
-/// An invariant does not hold. The text begins with its name ("I1" to "I7"), if it has one.
+/// An invariant does not hold. The text begins with its name ("I1" to "I8"), if it has one.
 class Violation : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

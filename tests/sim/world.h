@@ -83,10 +83,12 @@ class PeerClock final : public Clock {
   public:
     PeerClock(const World& world, Time offset) : world_(world), offset_(offset) {}
     Time now() const override { return world_.now() + offset_; }
+    /// It stood for so long, or will have when it is next looked at.
+    void stand_still(Time time) { offset_ -= time; }
 
   private:
     const World& world_;
-    const Time offset_;
+    Time offset_;
 };
 
 inline constexpr Time ms(std::int64_t count) { return std::chrono::milliseconds(count); }

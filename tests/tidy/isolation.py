@@ -1,4 +1,4 @@
-"""Does the algorithm compile with nothing but the standard library, tl::expected and OpenSSL?
+"""Does the algorithm get by with nothing but the standard library, tl::expected and OpenSSL?
 
 The include path is built up, not thinned out: the compiler tells which files the whole standard
 library, tl/expected.hpp and OpenSSL consist of, and a folder of links to exactly these files takes
@@ -71,20 +71,22 @@ class Isolation:
                 link.symlink_to(path)
         return str(copy)
 
-    def refused(self, root: str, text: str) -> str:
-        """What the compiler says to this text; empty if it compiles."""
+    def refused(self, root: str, text: str, includes_only: bool = False) -> str:
+        """What the compiler says to this text, or to its includes alone; empty if nothing."""
+        how = "-M" if includes_only else "-fsyntax-only"
         done = subprocess.run(
-            [self._compiler, "-std=c++20", "-fsyntax-only", *self._arguments, "-Iinclude", "-I.",
+            [self._compiler, "-std=c++20", how, *self._arguments, "-Iinclude", "-I.",
              "-x", "c++", "-"],
             cwd=root, input=text, text=True, capture_output=True, timeout=_compile_timeout_s)
         return "" if done.returncode == 0 else done.stderr.strip() or f"exit {done.returncode}"
 
-    def check(self, root: str, sources: list[str]) -> Iterator[Refused]:
-        """`sources` are relative to `root`. Each .cpp is compiled; so is each header, by itself."""
-        def compile_one(source: str) -> str:
-            return self.refused(root, f'#include "{source}"\n')
+    def check(self, root: str, sources: list[str], built: set[str]) -> Iterator[Refused]:
+        """`sources` are relative to `root`. Of those in `built`, which a build compiles as they
+        are, only the includes are looked for: seven times as fast. The others are compiled."""
+        def look_at(source: str) -> str:
+            return self.refused(root, f'#include "{source}"\n', source in built)
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for source, message in zip(sources, pool.map(compile_one, sources)):
+            for source, message in zip(sources, pool.map(look_at, sources)):
                 if message:
                     yield Refused(source, message)

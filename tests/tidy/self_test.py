@@ -89,7 +89,7 @@ _SEEDS = (
          "#define HELPER <asio.hpp>\n#include HELPER\n#endif\n"),
     Seed("isolation", "src/modes/ako_exchange.cpp", "#define HELPER <capnp/message.h>\n"
          "#include HELPER\n"),
-    Seed("isolation", "src/schedule.cpp", "// Next.\nstd::vector<int> not_included;\n"),
+    Seed("isolation", "src/schedule.h", "// Next.\nstd::vector<int> not_included;\n"),
 )
 
 # Nothing of these may be in reach of the algorithm, under whichever of its names.

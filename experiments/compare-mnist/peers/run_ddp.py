@@ -4,7 +4,8 @@ peer (deploy/testbed), and says what it took.
 
     deploy/testbed up --peers 4 --rate 50mbit --cpus 0.25
     experiments/compare-mnist/peers/run_ddp.py --python VENV/bin/python [--name testbed]
-        [--target 0.985 ...] [arguments of `ddp.py train`, such as --epochs 4 --batch 64]
+        [--target 0.985 ...] [--data FOLDER]
+        [arguments of `ddp.py train`, such as --epochs 4 --batch 64]
 
 Prints a line of JSON for each worker, then one for the run: the medians of its round times over the
 workers, the curve (evaluated when all have ended, outside the groups of --cpus) and the seconds to
@@ -23,6 +24,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 TESTBED = str(HERE.parents[2] / "deploy/testbed")
 WORKER = str(HERE / "ddp.py")
+DATA = str(HERE.parents[1] / "mnist/data")
 TARGETS = (0.985, 0.99)
 
 
@@ -33,7 +35,7 @@ def peers_of(testbed):
     return json.loads(found.stdout)["peers"]
 
 
-def train(testbed, python, peers, folder, words):
+def train(testbed, python, peers, folder, data, words):
     """One process per peer; what each printed last."""
     # One thread each: all workers share the processor, as Ako's peers do.
     environment = dict(os.environ, OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="eth0")
@@ -43,7 +45,8 @@ def train(testbed, python, peers, folder, words):
             running.append(subprocess.Popen(
                 [*testbed, "exec", str(peer["peer"]), "--", python, WORKER, "train",
                  f"--worker={worker}", f"--workers={len(peers)}",
-                 f"--master={peers[0]['address']}", f"--out={folder}", *words],
+                 f"--master={peers[0]['address']}", f"--out={folder}", f"--data={data}",
+                 *words],
                 stdout=subprocess.PIPE, text=True, env=environment))
         texts = [process.communicate()[0] for process in running]
     finally:
@@ -54,9 +57,10 @@ def train(testbed, python, peers, folder, words):
     return [json.loads(text.splitlines()[-1]) for text in texts]
 
 
-def evaluate(python, folder):
-    done = subprocess.run([python, WORKER, "evaluate", f"--out={folder}"], check=True,
-                          stdout=subprocess.PIPE, text=True)
+def evaluate(python, folder, data):
+    """On the test set of the data that was trained on."""
+    done = subprocess.run([python, WORKER, "evaluate", f"--out={folder}", f"--data={data}"],
+                          check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)
 
 
@@ -77,15 +81,18 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default="testbed", help="of the testbed")
     parser.add_argument("--python", default=sys.executable, help="one that has PyTorch")
+    parser.add_argument("--data", type=os.path.abspath, default=DATA,
+                        help="the folder with images like MNIST's, to train on and to evaluate on")
     parser.add_argument("--target", type=float, action="append", help="an accuracy, 0 .. 1")
     arguments, words = parser.parse_known_args()
     testbed = [TESTBED, "--name", arguments.name]
     peers = peers_of(testbed)
     with tempfile.TemporaryDirectory(prefix="ddp-") as folder:
-        workers = train(testbed, arguments.python, peers, folder, words)
+        workers = train(testbed, arguments.python, peers, folder, arguments.data,
+                        words)
         for worker in workers:
             print(json.dumps(worker), flush=True)
-        points = evaluate(arguments.python, folder)
+        points = evaluate(arguments.python, folder, arguments.data)
 
     def middle(key):
         return statistics.median(worker[key]["p50"] for worker in workers if worker[key])

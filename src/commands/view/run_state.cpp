@@ -29,9 +29,11 @@ std::string end_text(int exit) {
         case exit_numbers:
             return "a loss or gradient is not finite (exit 3)";
         case exit_no_agreement:
-            return "no agreement (exit 4)";
+            return "no agreement, or replicas that differ (exit 4)";
         case exit_broken:
             return "could not go on without a peer (exit 5)";
+        case exit_not_written:
+            return "results could not be written (exit 6)";
         default:
             return fmt::format("ended, exit {}", exit);
     }

@@ -3,6 +3,7 @@
 
 #include "ako/error.h"
 #include "src/compare/cell_settings.h"
+#include "tests/in_source.h"
 #include "tests/unit/compare/fake_runs.h"
 
 using namespace ako;
@@ -134,7 +135,7 @@ TEST_CASE("the plans of the repository are ones that every contender can run") {
          {"compare-example.yaml", "compare-mnist/plan.yaml", "compare-mnist/headline.yaml",
           "compare-cifar/plan.yaml", "compare-uneven/plan.yaml", "compare-lost-peer/plan.yaml"}) {
         CAPTURE(name);
-        const Plan plan = read_plan(std::string(AKO_SOURCE_DIR "/experiments/") + name, {});
+        const Plan plan = read_plan(test::in_source("experiments/" + std::string(name)), {});
         CHECK_NOTHROW(check_contenders(plan));
     }
 }

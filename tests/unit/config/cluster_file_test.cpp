@@ -12,6 +12,7 @@
 #include "complaint.h"
 #include "src/config/config_value.h"
 #include "src/config/fields.h"
+#include "tests/in_source.h"
 
 using namespace ako;
 
@@ -327,7 +328,7 @@ TEST_CASE("what is not a cluster file at all") {
 }
 
 TEST_CASE("the resolved file reads back as equal settings") {
-    const std::string full = std::string(AKO_SOURCE_DIR) + "/experiments/example.yaml";
+    const std::string full = test::in_source("experiments/example.yaml");
     for (Settings settings :
          {read(minimal), read_cluster_file(full, {}),
           // The fuzz target's first finding: the empty path of no data did not read back.
@@ -344,7 +345,7 @@ TEST_CASE("the resolved file reads back as equal settings") {
 }
 
 TEST_CASE("the resolved file names every key that applies") {
-    const std::string full = std::string(AKO_SOURCE_DIR) + "/experiments/example.yaml";
+    const std::string full = test::in_source("experiments/example.yaml");
     const Settings settings = read_cluster_file(full, {});
     const std::string text = write_cluster_text(settings);
     for (const Field& field : all_fields()) {

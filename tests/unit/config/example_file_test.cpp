@@ -12,12 +12,13 @@
 #include "src/config/cluster_file.h"
 #include "src/config/config_value.h"
 #include "src/config/fields.h"
+#include "tests/in_source.h"
 
 using namespace ako;
 
 namespace {
 
-const std::string experiments = std::string(AKO_SOURCE_DIR) + "/experiments";
+const std::string experiments = test::in_source("experiments");
 
 std::string read_text_file(const std::string& path) {
     std::ifstream in(path);

@@ -49,6 +49,21 @@ TEST_CASE("every mode has its word, and keys of others may stand beside it") {
           std::string::npos);
 }
 
+TEST_CASE("a silent peer is waited for longer where all wait for each other, unless told") {
+    const auto life = [](const std::vector<std::string>& overrides) {
+        return read(overrides).exchange.life_timeout_ms;
+    };
+    const std::string servers = "exchange.mode=parameter-server";
+    CHECK(life({"exchange.mode=ako"}) == 2000);
+    CHECK(life({"exchange.mode=ring"}) == 30'000);
+    CHECK(life({"exchange.mode=local-sgd"}) == 30'000);
+    CHECK(life({servers}) == 30'000);
+    CHECK(life({servers, "exchange.consistency={ssp: 3}"}) == 30'000);
+    CHECK(life({servers, "exchange.consistency=async"}) == 2000);
+    CHECK(life({"exchange.mode=ring", "exchange.life_timeout_ms=4000"}) == 4000);
+    CHECK(life({"exchange.mode=ako", "exchange.life_timeout_ms=30000"}) == 30'000);
+}
+
 TEST_CASE("consistency is a word or a number of rounds") {
     const auto gap = [](const std::string& value) {
         return read({"exchange.consistency=" + value}).exchange.server.clock_gap_max;

@@ -102,7 +102,9 @@ class Parliament {
         } else if (const auto* promise = std::get_if<Promise>(&message.header)) {
             peer.on_promise(message.from, *promise);
         } else if (const auto* accept = std::get_if<Accept>(&message.header)) {
-            peer.on_accept(*accept);
+            if (const auto refusal = peer.on_accept(*accept)) {
+                messages_.push_back({message.to, message.from, *refusal});
+            }
         } else {
             peer.on_accepted(message.from, std::get<Accepted>(message.header));
         }
@@ -192,14 +194,15 @@ TEST_CASE("an acceptor keeps its promise") {
     Agreement acceptor(1, 3);
     CHECK(acceptor.on_prepare({{2, 0}}) == Promise{{2, 0}, {}, {}});
     CHECK(acceptor.on_prepare({{1, 2}}) == Promise{{2, 0}, {}, {}});  // names the newer one
-    CHECK(!acceptor.on_accept({{1, 2}, {1, 2}}));
+    CHECK(acceptor.on_accept({{1, 2}, {1, 2}}) == Promise{{2, 0}, {}, {}});  // and so does this
     CHECK(!acceptor.pending());
-    CHECK(acceptor.on_accept({{2, 0}, {2, 0}}));
+    CHECK(!acceptor.on_accept({{2, 0}, {2, 0}}));
+    CHECK(acceptor.pending());
     // Not accepted before the blocks are held; a newer ballot takes the pending one away.
     CHECK(acceptor.accepted().none());
     CHECK(acceptor.on_prepare({{2, 2}}) == Promise{{2, 2}, {}, {}});
     CHECK(!acceptor.pending());
-    CHECK(acceptor.on_accept({{2, 2}, {2, 2}}));
+    CHECK(!acceptor.on_accept({{2, 2}, {2, 2}}));
     CHECK(acceptor.accept_pending() == Accepted{{2, 2}, {2, 2}});
     CHECK(acceptor.on_prepare({{3, 0}}) == Promise{{3, 0}, {2, 2}, {2, 2}});
     CHECK(acceptor.accepted() == CutId{2, 2});
@@ -212,4 +215,15 @@ TEST_CASE("who is outbid proposes above what it has seen") {
     CHECK(!proposer.answered(1));
     CHECK(*proposer.outstanding() == Header{Prepare{first}});
     CHECK(proposer.propose() == Ballot{6, 0});
+
+    // It may also learn of it by the refusal of what it wants accepted.
+    proposer.on_promise(0, {{6, 0}, {}, {}});
+    proposer.on_promise(1, {{6, 0}, {}, {}});
+    Agreement acceptor(1, 3);
+    acceptor.on_prepare({{9, 2}});
+    const auto refusal = acceptor.on_accept(std::get<Accept>(*proposer.outstanding()));
+    REQUIRE(refusal);
+    proposer.on_promise(1, *refusal);
+    CHECK(!proposer.answered(1));
+    CHECK(proposer.propose() == Ballot{10, 0});
 }

@@ -15,9 +15,10 @@ namespace {
 const Blocks blocks(10, 4);  // of 4, 4 and 2 elements
 constexpr std::size_t peer_count = 3;
 constexpr PeerIndex from = 1;
+constexpr RunBounds bounds{8, 100};
 
 std::string complaint(const Header& header, std::size_t payload_bytes = 0) {
-    return refusal(header, payload_bytes, from, peer_count, blocks).value_or("");
+    return refusal(header, payload_bytes, from, peer_count, blocks, bounds).value_or("");
 }
 
 Partial good_partial() {
@@ -55,10 +56,15 @@ TEST_CASE("good messages are not complained about") {
     Partial relayed = good_partial();
     relayed.relayed = true;
     relayed.origin = 2;
+    relayed.life = 7;
+    CHECK(complaint(relayed, 24) == "");
+    relayed.version = {};  // the zero row that everybody starts with is nobody's
+    relayed.life = 0;
     CHECK(complaint(relayed, 24) == "");
     CHECK(complaint(good_status()) == "");
     CHECK(complaint(good_want()) == "");
     CHECK(complaint(good_row()) == "");
+    CHECK(complaint(Lack{2, {{0, 1}, {2, 1}}}) == "");
     CHECK(complaint(WantCut{{1, 2}}) == "");
     CHECK(complaint(Prepare{{1, 0}}) == "");
     CHECK(complaint(Promise{{1, 0}, {}, {}}) == "");
@@ -83,6 +89,7 @@ TEST_CASE("Partial: every field that is wrong is named") {
     CHECK(contains(with([](Partial&) {}, 0), "0 bytes of payload"));
     CHECK(contains(with([](Partial& p) { p.checksums.pop_back(); }), "Partial.checksums has 1"));
     CHECK(contains(with([](Partial& p) { p.checksums.push_back(0); }), "Partial.checksums has 3"));
+    CHECK(contains(with([](Partial& p) { p.relayed = true; }), "Partial.life"));
 }
 
 TEST_CASE("a run of more blocks than one frame may have is refused") {
@@ -90,11 +97,11 @@ TEST_CASE("a run of more blocks than one frame may have is refused") {
     Partial partial = good_partial();
     partial.run = {0, 10'000};
     partial.checksums.resize(10'000);
-    CHECK(!refusal(partial, 160'000, from, peer_count, many));
+    CHECK(!refusal(partial, 160'000, from, peer_count, many, bounds));
     const Blocks large(100 * 4096, 4096);
     partial.run = {0, 65};
     partial.checksums.resize(65);
-    CHECK(contains(*refusal(partial, 65 * 16'384, from, peer_count, large), "Partial.run"));
+    CHECK(contains(*refusal(partial, 65 * 16'384, from, peer_count, large, bounds), "Partial.run"));
 }
 
 TEST_CASE("Status: of all peers, with ballots of this cluster") {
@@ -104,6 +111,14 @@ TEST_CASE("Status: of all peers, with ballots of this cluster") {
     CHECK(contains(with([](Status& s) { s.rows.resize(4); }), "Status of 3 peers and 4 rows"));
     CHECK(contains(with([](Status& s) { s.accepted = {1, 3}; }), "Status.accepted {1, 3}"));
     CHECK(contains(with([](Status& s) { s.decided = {4, 9}; }), "Status.decided {4, 9}"));
+}
+
+TEST_CASE("Lack: inside the model, and no more than all of it") {
+    CHECK(contains(complaint(Lack{3, {{0, 1}}}), "Lack.row 3"));
+    CHECK(contains(complaint(Lack{0, {{3, 1}}}), "Lack.runs"));
+    CHECK(contains(complaint(Lack{0, {{0, 0}}}), "Lack.runs"));
+    CHECK(contains(complaint(Lack{0, {{1, ~BlockIndex{0}}}}), "Lack.runs"));
+    CHECK(contains(complaint(Lack{0, {{0, 3}, {0, 1}}}), "more blocks"));
 }
 
 TEST_CASE("Want: inside the model, and no more than all of it") {

@@ -31,6 +31,7 @@ struct Bench {
         settings.peer_names = {"a", "b", "c", "d"};
         settings.exchange.mode = servers == 0 ? Mode::ring : Mode::parameter_server;
         settings.exchange.server.count = servers;
+        settings.sample_budget = 100 * settings.training.batch_per_peer;
         settings.log = [](const std::string&) {};
         return settings;
     }
@@ -141,4 +142,9 @@ TEST_CASE("a goodbye names a peer of the cluster") {
     Bench bench;
     CHECK(!bench.links->refuse(3, Bye{7, PeerIndex{3}}, 0));
     CHECK(contains(bench.links->refuse(3, Bye{7, PeerIndex{4}}, 0).value_or(""), "cluster of 4"));
+    CHECK(contains(bench.links->refuse(3, Bye{103}, 0).value_or(""), "Bye.final_round is round"));
+    Status status;
+    status.progress.resize(4);
+    status.progress[3] = {5, std::uint64_t{1} << 63};
+    CHECK(contains(bench.links->refuse(3, status, 0).value_or(""), "samples in 5 rounds"));
 }

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "src/checksum.h"
+#include "ako/checksum.h"
 
 using namespace ako;
 
@@ -77,9 +77,9 @@ TEST_CASE("a damaged block and one that is not finite are told apart") {
     CHECK(bench.ledger.judge(2, 0, {1, 1}, values, crc32c(std::span<const float>(values)) ^ 1) ==
           BlockVerdict::damaged);
     CHECK(bench.judge(0, {1, 1}, {1, std::numeric_limits<float>::infinity(), 3, 4}) ==
-          BlockVerdict::not_finite);
+          BlockVerdict::diverged);
     CHECK(bench.judge(0, {1, 1}, {1, 2, 3, std::numeric_limits<float>::quiet_NaN()}) ==
-          BlockVerdict::not_finite);
+          BlockVerdict::diverged);
     CHECK(Ledger::inspect(values, crc32c(std::span<const float>(values))) == BlockVerdict::fresh);
     CHECK(Ledger::inspect(values, 1) == BlockVerdict::damaged);
 }

@@ -54,6 +54,18 @@ TEST_CASE("a Bye stands: what the transport says afterwards makes nobody lost") 
     CHECK(members[1].presence == Presence::up);
 }
 
+TEST_CASE("that nobody listens where a peer was stands beside its loss") {
+    Membership members(0, 2);
+    members.set_presence(1, Presence::up);
+    members.set_presence(1, Presence::down);
+    members.set_presence(1, Presence::gone);
+    members.set_presence(1, Presence::lost);
+    CHECK(members[1].presence == Presence::gone);
+    CHECK(members[1].ever_lost);
+    members.set_presence(1, Presence::up);
+    CHECK(members[1].presence == Presence::up);
+}
+
 TEST_CASE("a peer advances from its first round on, as long as its rounds move") {
     Membership members(0, 2);
     members.set_presence(1, Presence::up);
@@ -114,7 +126,7 @@ TEST_CASE("rounds and samples are merged by maximum; of itself a peer knows best
     members.heard_status(1, status_of({{9, 999}, {3, 30}, {2, 20}}), Time(2), 7);
     CHECK(members.samples() == 70 + 40 + 80);
     CHECK(members[1].announced == 4);
-    CHECK(members.progress() == std::vector<Progress>{{7, 70}, {4, 40}, {0, 80}});
+    CHECK(members.progress() == std::vector<Progress>{{7, 70}, {4, 40}, {8, 80}});
     CHECK(members[1].status->progress[1].round == 3);  // the newest Status as it was
 }
 

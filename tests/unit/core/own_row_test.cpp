@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "src/checksum.h"
+#include "ako/checksum.h"
 
 using namespace ako;
 

@@ -1,107 +1,221 @@
-// Whom to ask for what, and when to ask another.
+// Whom to ask for what, when to ask another, and what comes twice. The holders here answer in the
+// order of the questions, each at its own rate, as relays over one link do.
 #include "src/puller.h"
 
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <set>
 
 using namespace ako;
 
 namespace {
 
-constexpr Time timeout = std::chrono::milliseconds(500);
+constexpr Time patience = std::chrono::milliseconds(500);
 constexpr Time ms = std::chrono::milliseconds(1);
+constexpr Version wanted{1, 9};
 
-/// Lacking are the blocks of the set, all of one version.
-Puller::Lacking lacking(const std::set<BlockIndex>& blocks) {
-    return [&blocks](BlockIndex block) -> std::optional<Version> {
-        if (!blocks.contains(block)) return std::nullopt;
-        return Version{1, 9};
-    };
-}
+/// One row, 0, of which all blocks lack at first, and peers that hold it.
+struct Bench {
+    explicit Bench(BlockIndex block_count, PeerSet peers = 0)
+        : holders(peers), puller(8, block_count, true, patience) {
+        for (BlockIndex block = 0; block < block_count; ++block) lacking.insert(block);
+        need.lacking = [this](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+            if (row != 0 || !lacking.contains(block)) return std::nullopt;
+            return wanted;
+        };
+        need.holders = [this](PeerIndex row) { return row == 0 ? holders : PeerSet{0}; };
+    }
+
+    std::vector<Puller::Ask> step() {
+        std::vector<Puller::Ask> asks = puller.step(now, need);
+        for (const Puller::Ask& ask : asks) {
+            CHECK(ask.want.exact);
+            CHECK(ask.want.row == 0);
+            for (const Want::Run& run : ask.want.runs) {
+                CHECK(run.version == wanted);
+                for (BlockIndex k = 0; k < run.blocks.count; ++k) {
+                    queues[ask.holder].push_back(run.blocks.first + k);
+                }
+            }
+        }
+        return asks;
+    }
+    /// A Partial with one block comes.
+    void come(PeerIndex from, BlockIndex block, bool relayed = true) {
+        ++sent[from];
+        lacking.erase(block);
+        puller.arrived(from, {0, wanted, {block, 1}, Time{0}, relayed, {0}}, now);
+    }
+    /// Runs until nothing is lacking or `until`. `each`: what a block takes on the links.
+    void run(const std::map<PeerIndex, Time>& each, Time until) {
+        std::map<PeerIndex, Time> busy_since;
+        for (; !lacking.empty() && now < until; now += ms) {
+            for (const auto& [from, takes] : each) {
+                if (queues[from].empty()) {
+                    busy_since[from] = now;
+                } else if (now - busy_since[from] >= takes) {
+                    come(from, queues[from].front());
+                    queues[from].pop_front();
+                    busy_since[from] = now;
+                }
+            }
+            step();
+        }
+    }
+
+    PeerSet holders;
+    std::set<BlockIndex> lacking;
+    Puller::Need need;
+    Puller puller;
+    Time now = std::chrono::seconds(5);
+    std::map<PeerIndex, std::deque<BlockIndex>> queues;  ///< asked and not yet sent
+    std::map<PeerIndex, BlockIndex> sent;
+};
 
 }  // namespace
 
-TEST_CASE("asks the lowest holder for what is lacking, in runs") {
-    Puller puller(3, 20, timeout);
-    const std::set<BlockIndex> wanted{2, 3, 4, 10, 19};
-    const auto ask = puller.step(Time{0}, peer_bit(5) | peer_bit(2), true, lacking(wanted));
-    REQUIRE(ask);
-    CHECK(ask->holder == 2);
-    CHECK(ask->want.row == 3);
-    CHECK(ask->want.exact);
-    CHECK(ask->want.runs ==
-          std::vector<Want::Run>{{{2, 3}, {1, 9}}, {{10, 1}, {1, 9}}, {{19, 1}, {1, 9}}});
-}
-
-TEST_CASE("blocks of different versions are different runs") {
-    Puller puller(0, 4, timeout);
-    const auto ask = puller.step(Time{0}, peer_bit(1), false, [](BlockIndex block) {
-        return std::optional(Version{1, block < 2 ? 5u : 6u});
-    });
-    REQUIRE(ask);
-    CHECK(!ask->want.exact);
-    CHECK(ask->want.runs == std::vector<Want::Run>{{{0, 2}, {1, 5}}, {{2, 2}, {1, 6}}});
-}
-
 TEST_CASE("asks nothing where nothing is lacking or nobody holds it") {
-    Puller puller(0, 8, timeout);
-    const std::set<BlockIndex> none;
-    const std::set<BlockIndex> one{4};
-    CHECK(!puller.step(Time{0}, peer_bit(1), true, lacking(none)));
-    CHECK(!puller.step(Time{0}, 0, true, lacking(one)));
-    CHECK(puller.step(Time{0}, peer_bit(1), true, lacking(one)));  // those were no questions
+    Bench bench(8);
+    CHECK(bench.step().empty());
+    bench.holders = peer_bit(1);
+    bench.lacking.clear();
+    CHECK(bench.step().empty());
+    bench.lacking = {4};
+    CHECK(bench.step().size() == 1);
 }
 
-TEST_CASE("a holder that does not answer in time is passed over, until all were tried") {
-    Puller puller(0, 8, timeout);
-    const std::set<BlockIndex> wanted{1};
-    const PeerSet holders = peer_bit(1) | peer_bit(4) | peer_bit(6);
-    std::vector<PeerIndex> asked;
-    for (Time now{0}; now < 6 * timeout; now += 10 * ms) {
-        if (const auto ask = puller.step(now, holders, true, lacking(wanted))) {
-            asked.push_back(ask->holder);
+TEST_CASE("what is lacking is asked in runs of one version, a window of it") {
+    Bench bench(20, peer_bit(2));
+    bench.lacking = {2, 3, 4, 10, 11, 19};
+    const auto asks = bench.step();
+    REQUIRE(asks.size() == 1);
+    CHECK(asks[0].holder == 2);
+    CHECK(asks[0].want.runs == std::vector<Want::Run>{{{2, 3}, wanted}, {{10, 1}, wanted}});
+    CHECK(bench.step().empty());  // no more before something comes
+}
+
+TEST_CASE("a window doubles as it comes, up to what the link brings within the patience") {
+    Bench bench(2000, peer_bit(1));
+    bench.run({{1, 10 * ms}}, bench.now + std::chrono::seconds(3));
+    CHECK(bench.puller.rate(1) == doctest::Approx(100).epsilon(0.05));
+    CHECK(bench.puller.asked(1) <= 50);
+    CHECK(bench.puller.asked(1) >= 25);
+    CHECK(bench.sent[1] > 280);  // the link was not idle for long
+    bench.run({{1, ms}}, bench.now + std::chrono::seconds(2));
+    CHECK(bench.lacking.empty());
+    CHECK(bench.queues[1].size() <= 256);
+}
+
+TEST_CASE("several holders share the work by their rates, and little comes twice") {
+    Bench bench(600, peer_bit(1) | peer_bit(2) | peer_bit(3));
+    const Time began = bench.now;
+    bench.run({{1, 10 * ms}, {2, 20 * ms}, {3, 400 * ms}}, began + std::chrono::seconds(60));
+    CHECK(bench.lacking.empty());
+    CHECK(bench.now - began < std::chrono::milliseconds(4700));  // 600 blocks at 152.5 a second
+    CHECK(bench.sent[1] + bench.sent[2] + bench.sent[3] < 600 + 60);
+    CHECK(bench.sent[3] > 5);
+    CHECK(bench.queues[3].size() <= 2);  // what a slow link carries for nothing
+}
+
+TEST_CASE("as long as a slow holder trickles, the others are asked all the same") {
+    Bench bench(4, peer_bit(1) | peer_bit(2));
+    const Time began = bench.now;
+    bench.run({{1, 440 * ms}, {2, 5 * ms}}, began + std::chrono::seconds(10));
+    CHECK(bench.lacking.empty());
+    CHECK(bench.now - began < 440 * ms);
+}
+
+TEST_CASE("what does not come from a silent holder comes from another, and it is asked again") {
+    Bench bench(6, peer_bit(1) | peer_bit(4));
+    const Time began = bench.now;
+    bench.run({{4, 10 * ms}}, began + std::chrono::seconds(10));
+    CHECK(bench.lacking.empty());
+    CHECK(bench.now - began < patience);
+    CHECK(!bench.queues[1].empty());
+    // Alone, it is asked again, each time after a longer rest.
+    bench.lacking = {0};
+    bench.holders = peer_bit(1);
+    bench.queues.clear();
+    for (const Time end = bench.now + std::chrono::seconds(30); bench.now < end;
+         bench.now += 10 * ms) {
+        bench.step();
+    }
+    CHECK(bench.queues[1].size() >= 3);
+    CHECK(bench.queues[1].size() <= 12);
+}
+
+TEST_CASE("a holder that says that it does not have a block is passed over at once") {
+    Bench bench(2, peer_bit(1) | peer_bit(3));
+    bench.lacking = {1};
+    const auto first = bench.step();
+    REQUIRE(first.size() == 1);
+    const PeerIndex other = first[0].holder == 1 ? 3 : 1;
+    bench.puller.lacks(first[0].holder, {0, {{1, 1}}}, bench.now);
+    const auto second = bench.step();
+    REQUIRE(second.size() == 1);
+    CHECK(second[0].holder == other);
+    // Nobody has it: both are asked again, but not before the patience is over.
+    bench.puller.lacks(other, {0, {{0, 2}}}, bench.now);
+    bench.now += patience - ms;
+    CHECK(bench.step().empty());
+    bench.now += ms;
+    CHECK(bench.step().size() == 1);
+}
+
+TEST_CASE("what the owner streams is asked of others from its end, where they are faster") {
+    Bench bench(100, peer_bit(3));
+    bench.need.streams = [](PeerIndex row, Version version) {
+        return row == 0 && version == wanted;
+    };
+    // The owner, peer 0, streams a block every 100 ms: ten seconds for all.
+    Time streamed_at = bench.now;
+    BlockIndex next = 0;
+    const Time began = bench.now;
+    Time sent_at = bench.now;
+    while (!bench.lacking.empty() && bench.now < began + std::chrono::seconds(20)) {
+        if (bench.now - streamed_at >= 100 * ms) {
+            bench.come(0, next++, false);
+            streamed_at = bench.now;
+        }
+        if (!bench.queues[3].empty() && bench.now - sent_at >= 10 * ms) {
+            const BlockIndex block = bench.queues[3].front();
+            CHECK(block >= next);  // never what the stream brings next
+            bench.come(3, block);
+            bench.queues[3].pop_front();
+            sent_at = bench.now;
+        }
+        bench.step();
+        bench.now += ms;
+    }
+    CHECK(bench.now - began < 2000 * ms);
+    CHECK(bench.sent[0] + bench.sent[3] <= 102);
+}
+
+TEST_CASE("nothing is asked of a link whose stream would suffer by it") {
+    // Two owners stream their rows at the same rate; each could also send the other's row.
+    Puller puller(3, 50, true, patience);
+    std::set<std::pair<PeerIndex, BlockIndex>> lacking;
+    for (PeerIndex row = 0; row < 2; ++row) {
+        for (BlockIndex block = 0; block < 50; ++block) lacking.insert({row, block});
+    }
+    Puller::Need need;
+    need.lacking = [&](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+        if (!lacking.contains({row, block})) return std::nullopt;
+        return wanted;
+    };
+    need.holders = [](PeerIndex) { return peer_bit(0) | peer_bit(1); };
+    need.streams = [](PeerIndex, Version) { return true; };
+    Time now = std::chrono::seconds(1);
+    std::size_t asked = 0;
+    for (BlockIndex block = 0; block < 50; ++block) {
+        for (const auto& ask : puller.step(now, need)) asked += ask.want.runs.size();
+        now += 100 * ms;
+        for (PeerIndex row = 0; row < 2; ++row) {
+            puller.arrived(row, {row, wanted, {block, 1}, Time{0}, false, {0}}, now);
+            lacking.erase({row, block});
         }
     }
-    CHECK(asked == std::vector<PeerIndex>{1, 4, 6, 1, 4, 6});
-}
-
-TEST_CASE("as long as something comes, the holder is not asked again") {
-    Puller puller(0, 300, timeout);
-    std::set<BlockIndex> wanted;
-    for (BlockIndex block = 0; block < 300; ++block) wanted.insert(block);
-    const auto first = puller.step(Time{0}, peer_bit(1) | peer_bit(2), true, lacking(wanted));
-    REQUIRE(first);
-    BlockIndex count = 0;
-    for (const Want::Run& run : first->want.runs) count += run.blocks.count;
-    CHECK(count == Puller::blocks_max);
-    Time now{0};
-    for (BlockIndex block = 0; block < Puller::blocks_max; ++block) {
-        now += timeout - ms;
-        CHECK(!puller.step(now, peer_bit(1) | peer_bit(2), true, lacking(wanted)));
-        wanted.erase(block);
-        puller.arrived(1, now);
-    }
-    // All that was asked for is there: the next question comes at once, to the same holder.
-    const auto second = puller.step(now, peer_bit(1) | peer_bit(2), true, lacking(wanted));
-    REQUIRE(second);
-    CHECK(second->holder == 1);
-    CHECK(second->want.runs == std::vector<Want::Run>{{{256, 44}, {1, 9}}});
-}
-
-TEST_CASE("the next question goes on where the last one ended, so that no block is starved") {
-    Puller puller(0, 1000, timeout);
-    std::set<BlockIndex> wanted;
-    for (BlockIndex block = 0; block < 1000; ++block) wanted.insert(block);
-    std::set<BlockIndex> asked;
-    Time now{0};
-    for (int question = 0; question < 4; ++question) {
-        const auto ask = puller.step(now, peer_bit(1), true, lacking(wanted));
-        REQUIRE(ask);
-        for (const Want::Run& run : ask->want.runs) {
-            for (BlockIndex k = 0; k < run.blocks.count; ++k) asked.insert(run.blocks.first + k);
-        }
-        now += timeout;  // nobody answers
-    }
-    CHECK(asked.size() == 1000);
+    CHECK(lacking.empty());
+    CHECK(asked <= 1);
 }

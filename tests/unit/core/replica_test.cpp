@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "src/checksum.h"
+#include "ako/checksum.h"
 
 using namespace ako;
 

@@ -96,6 +96,7 @@ class FakeExchange final : public Exchange {
         std::fill(out.begin(), out.end(), last_parameter);
         FinishReport report;
         report.agreed = agrees;
+        report.identical = agrees;
         report.rounds = round_;
         return report;
     }

@@ -14,6 +14,7 @@
 #include "models/idx.h"
 #include "refusal.h"
 #include "temporary_folder.h"
+#include "tests/in_source.h"
 
 namespace ako {
 namespace {
@@ -247,7 +248,7 @@ TEST_CASE("sequential batches: slices in the set's order, cut off at its end") {
 }
 
 TEST_CASE("dataset: MNIST as it ships with the repository") {
-    const Dataset test = load_dataset(mnist_in(AKO_SOURCE_DIR "/experiments/mnist/data"),
+    const Dataset test = load_dataset(mnist_in(test::in_source("experiments/mnist/data")),
                                       DataPart::test, {{28, 28, 1}, 10});
     CHECK(test.size() == 10'000);
     CHECK(test.label(0) == 7);

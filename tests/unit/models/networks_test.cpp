@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/catalog.h"
+#include "tests/in_source.h"
 
 namespace ako {
 namespace {
@@ -71,7 +72,7 @@ void compare_with_golden(const std::string& name, ModelKind kind) {
     float loss = 0;
     const auto gradient = example.gradient(example.batch(), &loss);
     const auto& tensors = example.network->tensors();
-    std::ifstream file(AKO_SOURCE_DIR "/tests/golden/layers.txt");
+    std::ifstream file(test::in_source("tests/golden/layers.txt"));
     REQUIRE(file);
     std::string network, what;
     std::size_t index = 0, seen = 0;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "src/commands/view/screen_line.h"
+#include "tests/in_source.h"
 
 using namespace ako;
 
@@ -84,8 +85,7 @@ std::string slurp(const std::string& path) {
 /// Compares with tests/unit/view/screens/NAME.txt; with AKO_DRAW_SCREENS set, draws it anew, to be
 /// looked at before it is committed.
 void check_picture(const std::string& name, const std::vector<std::string>& lines) {
-    const std::string path =
-        std::string(AKO_SOURCE_DIR) + "/tests/unit/view/screens/" + name + ".txt";
+    const std::string path = test::in_source("tests/unit/view/screens/" + name + ".txt");
     if (std::getenv("AKO_DRAW_SCREENS") != nullptr) std::ofstream(path) << joined(lines);
     CAPTURE(name);
     CHECK(joined(lines) == slurp(path));

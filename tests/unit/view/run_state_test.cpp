@@ -65,7 +65,7 @@ TEST_CASE("what a peer does, from its start to its end") {
     CHECK(state.peers()[1].mood == Mood::ended);
     state.take_exit(1, 4);
     state.refresh(21);
-    CHECK(state.peers()[1].doing == "no agreement (exit 4)");
+    CHECK(state.peers()[1].doing == "no agreement, or replicas that differ (exit 4)");
     CHECK(state.peers()[1].mood == Mood::ill);
 }
 

@@ -1,5 +1,7 @@
-// CRC-32C, the checksum of one block: made once by the block's owner, checked by everyone who takes
-// it.
+// CRC-32C, the checksum of whatever travels: of a block (made once by its owner, checked by
+// everyone who takes it), of a frame's prefix and header, and of a chunk. TCP's own checksum has 16
+// bits and is made anew by every machine on the way, so what a bad memory or a bad switch changed
+// passes it (Stone and Partridge, "When the CRC and TCP checksum disagree", 2000).
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,85 @@
+// When the others went: tells a peer that loses others, and goes on without them, from one that was
+// left behind, because it stood still or was cut off while the others ended. The rule: none of
+// those it has met is there, nobody listens at the address of any of them, and they went together:
+// over a pause of this process or, of several, within one life time-out. What then would be
+// trained, would be trained by nobody else. A single other peer that is lost without a pause is a
+// loss, and so are several that go one by one: then the rest of the run is this peer's.
+//
+// Network thread only.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "ako/types.h"
+
+namespace ako {
+
+class Departures {
+  public:
+    /// `life_timeout`: what is within it, happened together; a longer silence of this process is a
+    /// pause. `grace`: for so long nobody must listen, for a peer that only we cannot dial comes
+    /// back within it by dialling us.
+    Departures(std::size_t peer_count, Time life_timeout, Time grace)
+        : together_(life_timeout), grace_(grace), peers_(peer_count) {}
+
+    /// Called all the time, at least every 20 ms.
+    void look(Time now) {
+        if (looked_at_ && now - *looked_at_ > together_) paused_until_ = now;
+        looked_at_ = now;
+    }
+    void came(PeerIndex peer) { peers_[peer] = {true, std::nullopt, std::nullopt, false}; }
+    /// Its session ended; `left`: it has said Bye.
+    void went(PeerIndex peer, bool left, Time now) {
+        peers_[peer].went_at = now;
+        peers_[peer].left = left;
+    }
+    /// How the newest dial ended, while there is no session.
+    void dialled(PeerIndex peer, bool nobody_listens, Time now) {
+        Peer& it = peers_[peer];
+        if (!it.went_at || !nobody_listens) {
+            it.silent_since.reset();
+        } else if (!it.silent_since) {
+            it.silent_since = now;
+        }
+    }
+
+    /// It was there, has no session, and nobody has listened at its address for the grace.
+    bool gone(PeerIndex peer, Time now) const {
+        const Peer& it = peers_[peer];
+        return it.went_at && (it.left || (it.silent_since && now - *it.silent_since >= grace_));
+    }
+
+    bool left_behind(Time now) const {
+        std::vector<Time> went;
+        for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+            if (!peers_[peer].met) continue;
+            if (!gone(peer, now)) return false;
+            went.push_back(*peers_[peer].went_at);
+        }
+        if (went.empty()) return false;
+        // Whoever was lost long before the last ones went says nothing of how those went.
+        const Time last = *std::max_element(went.begin(), went.end());
+        std::erase_if(went, [&](Time at) { return at < last - together_; });
+        const Time first = *std::min_element(went.begin(), went.end());
+        return went.size() > 1 || (paused_until_ && first >= *paused_until_ - together_ &&
+                                   last <= *paused_until_ + 2 * together_);
+    }
+
+  private:
+    struct Peer {
+        bool met = false;
+        std::optional<Time> went_at;       ///< nothing while a session stands
+        std::optional<Time> silent_since;  ///< nobody listens
+        bool left = false;
+    };
+
+    const Time together_;
+    const Time grace_;
+    std::vector<Peer> peers_;  ///< [peer_count]
+    std::optional<Time> looked_at_;
+    std::optional<Time> paused_until_;
+};
+
+}  // namespace ako

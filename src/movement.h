@@ -1,0 +1,74 @@
+// Who still moves in the final exchange, and when something last did: whoever waits there waits for
+// as long as somebody moves. A sign of movement is what takes bytes or brings the agreement on;
+// that a peer only lives, as its heartbeats say, is none. Compute thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ako/frame.h"
+#include "ako/types.h"
+
+namespace ako {
+
+class Movement {
+  public:
+    explicit Movement(std::size_t peer_count) : peers_(peer_count) {}
+
+    /// The newest Status of `peer`.
+    void heard(PeerIndex peer, const Status& status, Time now) {
+        Cut cut{status.accepted, status.decided, status.digest.has_value(), status.cut_blocks};
+        Rows rows{status.final_round.has_value(), {}};
+        for (const RowHeld& row : status.rows) rows.checksums.push_back(row.map_checksum);
+        Peer& known = peers_[peer];
+        if (known.cut != cut) known.moved_at = known.pulled_at = now;
+        if (known.rows != rows) known.moved_at = now;
+        known.cut = cut;
+        known.rows = std::move(rows);
+    }
+    /// This peer itself moved: it took a block, or the agreement went on.
+    void here(Time now) { here_ = std::max(here_, now); }
+
+    Time of(PeerIndex peer) const { return peers_[peer].moved_at; }
+    /// Of anybody.
+    Time newest() const {
+        Time newest = here_;
+        for (const Peer& peer : peers_) newest = std::max(newest, peer.moved_at);
+        return newest;
+    }
+    /// Another came nearer to holding a cut.
+    Time newest_pull() const {
+        Time newest{};
+        for (const Peer& peer : peers_) newest = std::max(newest, peer.pulled_at);
+        return newest;
+    }
+
+  private:
+    struct Cut {
+        CutId accepted;
+        CutId decided;
+        bool adopted = false;
+        std::uint32_t blocks = 0;
+
+        bool operator==(const Cut&) const = default;
+    };
+    struct Rows {
+        bool final = false;
+        std::vector<std::uint32_t> checksums;
+
+        bool operator==(const Rows&) const = default;
+    };
+    struct Peer {
+        Cut cut;
+        Rows rows;
+        Time moved_at{};
+        Time pulled_at{};
+    };
+
+    std::vector<Peer> peers_;  ///< [peer_count]
+    Time here_{};
+};
+
+}  // namespace ako

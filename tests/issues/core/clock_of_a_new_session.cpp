@@ -1,0 +1,84 @@
+// A user saw: after a machine had been suspended and was back, its peers took what it sealed for
+// seconds older or newer than it was, and gave up the wrong share of their own progress. The clock
+// of a process stands still in suspend, and what was learned of it outlived the session. Since then
+// the first frame of a session begins it anew.
+#include <doctest/doctest.h>
+
+#include "src/modes/ako_links.h"
+#include "src/modes/ako_peer.h"
+
+using namespace ako;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct NoTransport final : Transport {
+    void start(FrameSource&, FrameSink&) override {}
+    void notify() override {}
+    void wake(PeerIndex) override {}
+    void resume(PeerIndex) override {}
+    void copy_aside(PeerIndex) override {}
+    std::vector<LinkCounters> counters() const override { return {}; }
+    void stop(Time) override {}
+};
+
+struct OwnClock final : Clock {
+    Time now() const override { return time; }
+    Time time = 100s;
+};
+
+}  // namespace
+
+TEST_CASE("the clock of a peer is learned anew in a new session") {
+    ModeSettings settings;
+    settings.peer_names = {"a", "b"};
+    settings.block_elements = 4;
+    settings.log = [](const std::string&) {};
+    settings.exchange.start_wait_s = 1;
+    settings.sample_budget = 1000;
+    settings.training.batch_per_peer = 1;
+    const std::vector<float> initial(10, 0.5F);
+    const Blocks blocks(initial.size(), 4);
+    BufferPool pool{1 << 16};
+    Inbox inbox{2};
+    Outbox outbox{2};
+    Snapshots snapshots{blocks};
+    NoTransport transport;
+    OwnClock clock;
+    AkoPeer peer(settings, initial, inbox, outbox, snapshots);
+    AkoLinks links(settings, blocks, inbox, outbox, snapshots, pool, transport, clock);
+    Hello hello;
+    hello.process_id = 7;
+
+    const auto hear = [&](Time sent_at) {
+        Status status;
+        status.sent_at = sent_at;
+        status.progress.resize(2);
+        status.rows.resize(2);
+        const auto destination = links.reserve(1, status, 0);
+        REQUIRE(destination.has_value());
+        links.arrived(1, status, *destination, clock.time);
+    };
+    const auto in_own_time = [&](Time theirs) {
+        peer.begin_round(clock.time);
+        return peer.membership()[1].clock.to_local(theirs);
+    };
+
+    links.session_up(1, hello);
+    hear(40s);
+    CHECK(in_own_time(40s) == 100s);
+    clock.time += 1s;
+    hear(41s);  // one that is still unread when the session ends
+    links.session_down(1, "suspended");
+    clock.time += 10s;
+    links.session_up(1, hello);
+    hear(41s);  // its clock stood still for 10 s
+    CHECK(in_own_time(41s) == clock.time);
+    clock.time += 1s;
+    hear(43s);  // and within a session the quickest way counts
+    CHECK(in_own_time(43s) == clock.time);
+    clock.time += 1s;
+    hear(43s);
+    CHECK(in_own_time(43s) == clock.time - 1s);
+}

@@ -1,0 +1,69 @@
+// What the runs of the simulator went through: how often each fault struck and each transition of
+// the protocol was made. A fault that never strikes, or an answer of the protocol that is never
+// given, proves nothing; so the counts are printed and `simulate --covered` fails on a zero.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace ako::sim {
+
+enum class Event : std::uint8_t {
+    // what is done to the cluster
+    death,
+    silent_death,
+    hang,              ///< the compute thread stands still, the network thread does not
+    pause,             ///< the whole process stands still
+    stopped_clock,     ///< and its clock with it
+    cut,               ///< sessions end and can not stand for a while
+    silence,           ///< one direction of a link delivers nothing for a while
+    loss,              ///< of a frame, and so of its session
+    reordering,        ///< of a Partial, or a second copy of it
+    flipped_bit,       ///< in a payload
+    not_finite_block,  ///< with a checksum that fits
+    damaged_header,    ///< ends its session
+    late_joiner,       ///< comes when the others train already
+    requested_stop,
+    target_reached,
+    hurried_end,  ///< a peer does not wait for the lost
+    // what comes of it
+    session_again,
+    silence_noticed,  ///< a session ended because nothing came over it
+    abandoned_frame,  ///< a frame broke off after room for it was made
+    stalled_link,     ///< a receiver had no room
+    relayed_partial,
+    refused_block,
+    advance,     ///< a peer begins to stand in for another
+    standstill,  ///< and ends to
+    staleness_wait,
+    proposal,         ///< a Prepare arrived
+    second_proposer,  ///< of another peer than all before
+    outbid,           ///< a Promise names a newer ballot
+    reproposal,       ///< an Accept for the cut of an older ballot
+    cut_pulled,       ///< a block of exactly one version was asked for
+    cut_overrides,    ///< a peer that adopted the cut held something newer
+    goodbye,
+    no_agreement,
+    count
+};
+
+class Coverage {
+  public:
+    void saw(Event event, std::uint64_t times = 1) {
+        times_[static_cast<std::size_t>(event)] += times;
+    }
+    std::uint64_t times(Event event) const { return times_[static_cast<std::size_t>(event)]; }
+    Coverage& operator+=(const Coverage& other);
+
+    /// For people, a few lines.
+    std::string text() const;
+    /// The events that never occurred, by name; empty if all did.
+    std::string never() const;
+
+  private:
+    std::array<std::uint64_t, static_cast<std::size_t>(Event::count)> times_{};
+};
+
+}  // namespace ako::sim

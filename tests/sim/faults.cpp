@@ -1,0 +1,158 @@
+// See faults.h.
+#include "tests/sim/faults.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ako::sim {
+
+Faults::Faults(const Scenario& scenario, World& world, Random& random, SimNetwork& network,
+               Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill)
+    : scenario_(scenario),
+      world_(world),
+      random_(random),
+      network_(network),
+      coverage_(coverage),
+      peers_(peers),
+      kill_(std::move(kill)),
+      hung_(scenario.peers.size(), false) {}
+
+void Faults::set_links() {
+    for (PeerIndex from = 0; from < peers_.size(); ++from) {
+        for (PeerIndex to = 0; to < peers_.size(); ++to) {
+            LinkQuality& quality = network_.quality(from, to);
+            const bool wide = scenario_.narrow_into && *scenario_.narrow_into != to;
+            quality.bytes_per_second = wide ? 1e6 : scenario_.bytes_per_second;
+            quality.delay = scenario_.delay;
+            quality.loss = scenario_.loss;
+            quality.reorder = scenario_.reorder;
+            quality.flipped_bit = scenario_.flipped_bit;
+            quality.not_finite = scenario_.not_finite;
+            quality.damaged_header = scenario_.damaged_header;
+        }
+    }
+    if (scenario_.slow_link) {
+        network_.quality(scenario_.slow_link->from, scenario_.slow_link->to).bytes_per_second =
+            scenario_.slow_link->mbit * 1e6 / 8;
+    }
+}
+
+void Faults::begin() {
+    set_links();
+    for (const Cut& planned : scenario_.cuts) {
+        world_.at(planned.at, [this, planned] { cut(planned.one_side, planned.until); });
+    }
+    for (const Silence& planned : scenario_.silences) {
+        world_.at(planned.at, [this, planned] {
+            coverage_.saw(Event::silence);
+            network_.silence(planned.from, planned.to, planned.until);
+        });
+    }
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        if (scenario_.peers[peer].starts_at > ms(400)) coverage_.saw(Event::late_joiner);
+        if (scenario_.peers[peer].hurried) coverage_.saw(Event::hurried_end);
+    }
+    if (scenario_.stop_wish) world_.at(scenario_.stop_wish->at, [this] { wish_to_stop(); });
+    if (scenario_.rates_change) change_rates();
+}
+
+void Faults::started(PeerIndex peer) {
+    const PeerPlan& plan = scenario_.peers[peer];
+    if (plan.killed_at) {
+        world_.at(std::max(*plan.killed_at, world_.now()),
+                  [this, peer, plan] { kill_(peer, plan.killed_silently); });
+    }
+    if (plan.paused_at) {
+        world_.at(std::max(*plan.paused_at, world_.now()), [this, peer] { pause(peer); });
+    }
+}
+
+void Faults::pause(PeerIndex peer) {
+    SimPeer& p = *peers_[peer];
+    if (p.state == SimPeer::State::dead || p.state == SimPeer::State::ended) return;
+    const PeerPlan& plan = scenario_.peers[peer];
+    coverage_.saw(Event::pause);
+    if (plan.clock_stops) {
+        coverage_.saw(Event::stopped_clock);
+        p.clock.stand_still(plan.paused_for);
+    }
+    network_.pause(peer, world_.now() + plan.paused_for);
+}
+
+void Faults::wish_to_stop() {
+    const StopWish& wish = *scenario_.stop_wish;
+    for (PeerIndex k = 0; k < peers_.size(); ++k) {
+        const auto peer = static_cast<PeerIndex>((wish.peer + k) % peers_.size());
+        SimPeer& p = *peers_[peer];
+        if (p.state != SimPeer::State::training) continue;
+        if (network_.postpone(peer, [this] { wish_to_stop(); })) return;
+        const bool reached = wish.reason == StopReason::target_reached;
+        coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
+        if (reached) p.half.announce({p.half.progress(), 0.99f, 0.01f});
+        p.half.request_stop(wish.reason);
+        return insist(peer);
+    }
+}
+
+// Whoever hears of it from nobody, because who was asked has gone, is asked as well.
+void Faults::insist(PeerIndex peer) {
+    world_.after(ms(500), [this, peer] {
+        const SimPeer::State state = peers_[peer]->state;
+        if (state == SimPeer::State::dead || state == SimPeer::State::ended) return wish_to_stop();
+        insist(peer);
+    });
+}
+
+void Faults::change_rates() {
+    const auto peer = static_cast<PeerIndex>(random_.below(peers_.size()));
+    const auto other = static_cast<PeerIndex>(random_.below(peers_.size()));
+    network_.quality(peer, other).bytes_per_second = random_.real(5e3, 1e6);
+    if (!someone_stopped_) world_.after(random_.time(ms(5), ms(40)), [this] { change_rates(); });
+}
+
+Time Faults::hang(PeerIndex peer) {
+    const PeerPlan& plan = scenario_.peers[peer];
+    const bool hangs = plan.hangs_at && world_.now() >= *plan.hangs_at &&
+                       world_.now() < *plan.hangs_at + plan.hangs_for;
+    if (!hangs) return Time{0};
+    if (!hung_[peer]) coverage_.saw(Event::hang);
+    hung_[peer] = true;
+    return *plan.hangs_at + plan.hangs_for - world_.now();
+}
+
+void Faults::cut(PeerSet one_side, Time until) {
+    coverage_.saw(Event::cut);
+    for (PeerIndex a = 0; a < peers_.size(); ++a) {
+        for (PeerIndex b = 0; b < peers_.size(); ++b) {
+            if ((one_side & peer_bit(a)) && !(one_side & peer_bit(b))) network_.cut(a, b, until);
+        }
+    }
+}
+
+void Faults::cut_off(PeerIndex peer, Time time) { cut(peer_bit(peer), world_.now() + time); }
+
+void Faults::first_stopped() {
+    someone_stopped_ = true;
+    if (scenario_.cut_at_finish) {
+        cut(scenario_.finish_cut_side, world_.now() + scenario_.finish_cut_for);
+    }
+    if (scenario_.reset_at_finish) {
+        world_.after(random_.time(ms(0), scenario_.slowest_round()),
+                     [this] { cut_off(scenario_.finish_victim, Time{0}); });
+    }
+    if (scenario_.kill_at_finish) {
+        world_.after(scenario_.finish_kill_after,
+                     [this] { kill_(scenario_.finish_victim, scenario_.finish_kill_silent); });
+    }
+}
+
+void Faults::first_accepted(PeerIndex peer) {
+    if (scenario_.cut_at_accept) cut_off(peer, scenario_.accept_cut_for);
+}
+
+void Faults::first_decided(PeerIndex peer) {
+    if (scenario_.kill_at_decision) kill_(peer, false);
+    if (scenario_.cut_at_decision) cut_off(peer, scenario_.decision_cut_for);
+}
+
+}  // namespace ako::sim

@@ -1,0 +1,56 @@
+// What is done to a cluster: carries out the faults that a scenario plans, each at its time or at
+// the moment it waits for, and counts those that struck.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tests/sim/coverage.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/sim_network.h"
+#include "tests/sim/sim_peer.h"
+#include "tests/sim/world.h"
+
+namespace ako::sim {
+
+class Faults {
+  public:
+    using Kill = std::function<void(PeerIndex, bool silently)>;
+
+    /// All outlive this; `peers` is filled before `begin`.
+    Faults(const Scenario& scenario, World& world, Random& random, SimNetwork& network,
+           Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill);
+
+    /// Sets the links up and plans everything that has a time. Once.
+    void begin();
+    /// `peer` has just come.
+    void started(PeerIndex peer);
+    void first_stopped();
+    void first_accepted(PeerIndex peer);
+    void first_decided(PeerIndex peer);
+
+    /// How long the compute thread of `peer` still stands, while the network thread goes on.
+    Time hang(PeerIndex peer);
+
+  private:
+    void set_links();
+    void cut(PeerSet one_side, Time until);
+    void cut_off(PeerIndex peer, Time time);
+    void pause(PeerIndex peer);
+    void wish_to_stop();
+    void insist(PeerIndex peer);
+    void change_rates();
+
+    const Scenario& scenario_;
+    World& world_;
+    Random& random_;
+    SimNetwork& network_;
+    Coverage& coverage_;
+    std::vector<std::unique_ptr<SimPeer>>& peers_;
+    const Kill kill_;
+    std::vector<bool> hung_;  ///< [peer]: counted
+    bool someone_stopped_ = false;
+};
+
+}  // namespace ako::sim

@@ -1,0 +1,394 @@
+// See promises.h.
+#include "tests/sim/promises.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "tests/sim/sim_times.h"
+
+namespace ako::sim {
+namespace {
+
+double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
+
+std::string name(const char* word, PeerIndex peer) {
+    return std::string(word) + " " + std::to_string(peer);
+}
+
+std::string text(CutId cut) {
+    return "{" + std::to_string(cut.number) + ", " + std::to_string(cut.proposer) + "}";
+}
+
+}  // namespace
+
+Promises::Promises(const Scenario& scenario, const World& world, const SimNetwork& network,
+                   const Peers& peers, Coverage& coverage)
+    : scenario_(scenario),
+      world_(world),
+      network_(network),
+      peers_(peers),
+      coverage_(coverage),
+      started_at_(scenario.peers.size(), Time::max()),
+      heard_at_(scenario.peers.size(), Time::max()),
+      died_at_(scenario.peers.size(), Time{0}),
+      rounds_at_(scenario.peers.size()),
+      stopped_at_(scenario.peers.size()),
+      adopted_at_(scenario.peers.size()),
+      left_(scenario.peers.size() * scenario.peers.size(), false),
+      standing_in_(scenario.peers.size(), 0),
+      best_(scenario.peers.size()) {}
+
+// ---- times
+
+Time Promises::hop() const {
+    // Two frames may be before it, the network half looks every poll_interval, the compute half
+    // every wait_step.
+    const Time again = scenario_.reset_at_finish ? ms(50) : Time{0};  // until a session stands
+    return scenario_.delay + 3 * scenario_.frame_time() + poll_interval + wait_step + again;
+}
+
+Time Promises::stop_bound() const { return hop() + 2 * scenario_.slowest_round(); }
+
+bool Promises::rows_come_in_time() const {
+    return stop_bound() + 2 * scenario_.row_time() + 4 * hop() < finish_exchange;
+}
+
+std::vector<PeerIndex> Promises::survivors() const {
+    std::vector<PeerIndex> found;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        if (peers_[peer]->state == SimPeer::State::ended) found.push_back(peer);
+    }
+    return found;
+}
+
+bool Promises::settles_in_time(PeerIndex row) const {
+    // After its life time-out its rows are asked for, of one holder after the other.
+    const Time asked = static_cast<std::int64_t>(peers_.size()) * (want_timeout + 2 * hop());
+    return died_at_[row] + life_timeout + asked + 2 * scenario_.row_time() <
+           first_stop().value_or(Time{0}) + finish_exchange;
+}
+
+std::optional<Time> Promises::first_stop() const {
+    std::optional<Time> first;
+    for (const PeerIndex peer : survivors()) {
+        if (stopped_at_[peer] && (!first || *stopped_at_[peer] < *first)) first = stopped_at_[peer];
+    }
+    return first;
+}
+
+bool Promises::hangs_near(PeerIndex peer, Time at) const {
+    const PeerPlan& plan = scenario_.peers[peer];
+    return plan.hangs_at && *plan.hangs_at <= at + stop_bound() &&
+           *plan.hangs_at + plan.hangs_for + stop_bound() >= at;
+}
+
+bool Promises::took_part(PeerIndex peer) const {
+    const std::optional<Time> first = first_stop();
+    if (!first || heard_at_[peer] > *first) return false;
+    const PeerPlan& plan = scenario_.peers[peer];
+    if (plan.hurried && !scenario_.network_stands()) return false;  // may leave before a cut heals
+    return !plan.hangs_at || *plan.hangs_at + plan.hangs_for < *first + ms(1000);
+}
+
+// ---- what is seen
+
+void Promises::started(PeerIndex peer) { started_at_[peer] = world_.now(); }
+
+void Promises::arrived(PeerIndex from, PeerIndex to, const Header& header) {
+    count_protocol(from, to, header);
+    heard_at_[from] = std::min(heard_at_[from], world_.now());
+    if (const auto* row = std::get_if<CutRow>(&header)) learn_map(*row);
+    if (std::holds_alternative<Bye>(header)) left_[to * peers_.size() + from] = true;
+}
+
+void Promises::count_protocol(PeerIndex from, PeerIndex to, const Header& header) {
+    if (const auto* prepare = std::get_if<Prepare>(&header)) {
+        coverage_.saw(Event::proposal);
+        if (proposers_ != 0 && (proposers_ & peer_bit(from)) == 0) {
+            coverage_.saw(Event::second_proposer);
+        }
+        proposers_ |= peer_bit(from);
+        proposed_[from] = prepare->ballot;
+    } else if (const auto* promise = std::get_if<Promise>(&header)) {
+        const auto proposed = proposed_.find(to);
+        if (proposed != proposed_.end() && promise->ballot > proposed->second) {
+            coverage_.saw(Event::outbid);
+        }
+    } else if (const auto* accept = std::get_if<Accept>(&header)) {
+        if (accept->cut != accept->ballot) coverage_.saw(Event::reproposal);
+    } else if (const auto* want = std::get_if<Want>(&header)) {
+        if (want->exact) coverage_.saw(Event::cut_pulled);
+    } else if (const auto* partial = std::get_if<Partial>(&header)) {
+        if (partial->relayed) coverage_.saw(Event::relayed_partial);
+    } else if (std::holds_alternative<Bye>(header)) {
+        coverage_.saw(Event::goodbye);
+    }
+}
+
+void Promises::learn_map(const CutRow& row) {
+    RowMap versions;
+    for (const VersionRun& run : row.runs) {
+        versions.insert(versions.end(), run.count, run.version);
+    }
+    const auto [known, is_new] = maps_.emplace(std::pair{row.cut, row.row}, versions);
+    if (!is_new && known->second != versions) {
+        throw Violation("I8: two maps of cut " + text(row.cut) + ", row " +
+                        std::to_string(row.row));
+    }
+}
+
+void Promises::drained(PeerIndex peer) {
+    const SimPeer& p = *peers_[peer];
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        if (other == peer || !left_[peer * peers_.size() + other]) continue;
+        // A new session after a Bye takes it back, and its event may still wait in the inbox.
+        const bool again = !network_.said_bye(other, peer);
+        const Presence presence = p.half.membership()[other].presence;
+        if (again || presence == Presence::left) continue;
+        throw Violation(name("peer", other) + " said goodbye, and " + name("peer", peer) +
+                        " does not hold it for one that left");
+    }
+    if (!scenario_.network_stands()) return;
+    auto& best = best_[peer];
+    const Ledger& ledger = p.half.ledger();
+    best.resize(peers_.size(), RowMap(ledger.blocks().count()));
+    for (PeerIndex row = 0; row < peers_.size(); ++row) {
+        if (row == peer) continue;
+        for (BlockIndex block = 0; block < ledger.blocks().count(); ++block) {
+            best[row][block] = std::max(best[row][block], ledger.version(row, block));
+        }
+    }
+}
+
+// ---- who stands in for whom
+
+void Promises::trains(PeerIndex peer) {
+    PeerSet now = 0;
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        if (peers_[peer]->half.replica_state().stands_in(other)) now |= peer_bit(other);
+        if (other != peer) check_standing_in(peer, other);
+    }
+    const PeerSet before = std::exchange(standing_in_[peer], now);
+    coverage_.saw(Event::advance, static_cast<std::uint64_t>(std::popcount(now & ~before)));
+    coverage_.saw(Event::standstill, static_cast<std::uint64_t>(std::popcount(before & ~now)));
+}
+
+void Promises::round_ended(PeerIndex peer) { rounds_at_[peer].push_back(world_.now()); }
+
+// A peer advances while its rounds move within max(4, twice its usual gap) of own rounds. What is
+// heard of a round may be late by `late`, so that a gap between two of them, `shortest` to
+// `longest`, may seem so much shorter or longer; and an own round takes 0.9 to 1.1 of its usual
+// time.
+void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
+    constexpr std::size_t enough = 12;  // rounds, until the usual gap is known to a hundredth
+    const std::vector<Time>& theirs = rounds_at_[other];
+    if (!scenario_.network_stands() || scenario_.rule != Rule::anchored || theirs.empty()) return;
+    const Time now = world_.now();
+    const Time connected = std::max(started_at_[peer], started_at_[other]) + ms(100);
+    const double late = in_seconds(hop() + ms(60));  // a Status comes every 30 to 50 ms
+    const double round = in_seconds(scenario_.peers[peer].round_time);
+    double shortest = 1e9, longest = 0;
+    for (std::size_t k = 1; k < theirs.size(); ++k) {
+        const double gap = in_seconds(theirs[k] - theirs[k - 1]);
+        longest = std::max(longest, gap);
+        if (k + enough > theirs.size()) shortest = std::min(shortest, gap);
+    }
+    const bool stands_in = peers_[peer]->half.replica_state().stands_in(other);
+
+    const double heard_gap_max = (std::max(longest, in_seconds(theirs.front())) + late) / 0.9;
+    const double patience = std::max(Membership::gap_min, 2 * heard_gap_max / round) + 1;
+    const std::vector<Time>& own = rounds_at_[peer];
+    const auto silent_from = theirs.back() + from_seconds(late);
+    const auto rounds_since = own.end() - std::upper_bound(own.begin(), own.end(), silent_from);
+    if (stands_in && static_cast<double>(rounds_since) > patience) {
+        throw Violation(name("peer", peer) + name(" stands in for peer", other) +
+                        ", which has made no round for " + std::to_string(rounds_since) +
+                        " of its own");
+    }
+
+    const bool moves = peers_[other]->state == SimPeer::State::training && theirs.size() > enough &&
+                       theirs[theirs.size() - enough] > connected;
+    const bool own_pace = !scenario_.peers[peer].hangs_at && scenario_.staleness_rounds_max == 0;
+    longest = std::max(longest, in_seconds(now - theirs.back()));
+    const double expected = std::max(Membership::gap_min, 1.8 * (shortest - late) / (1.1 * round));
+    if (moves && own_pace && !stands_in && expected >= (longest + late) / (0.9 * round) + 1) {
+        throw Violation(name("peer", peer) + name(" does not stand in for peer", other) +
+                        ", whose rounds move");
+    }
+}
+
+// ---- the final exchange
+
+void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
+
+void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
+
+void Promises::check_holds(const SimPeer& peer, CutId cut, const char* why) const {
+    for (PeerIndex row = 0; row < peers_.size(); ++row) {
+        const auto map = maps_.find({cut, row});
+        if (map == maps_.end()) continue;  // nobody has asked for it yet
+        for (BlockIndex block = 0; block < map->second.size(); ++block) {
+            if (!peer.half.finish().find(row, block, map->second[block]).values.empty()) continue;
+            throw Violation(name("I8: peer", peer.settings.self) + " has " + why + " the cut " +
+                            text(cut) + " and does not hold its row " + std::to_string(row) +
+                            ", block " + std::to_string(block));
+        }
+    }
+}
+
+void Promises::finishes(PeerIndex peer) {
+    const SimPeer& p = *peers_[peer];
+    const Finish& finish = p.half.finish();
+    if (!finish.decided().none()) {
+        if (decision_ && *decision_ != finish.decided()) {
+            throw Violation("I8: two cuts were decided, " + text(*decision_) + " and " +
+                            text(finish.decided()));
+        }
+        decision_ = finish.decided();
+    }
+    if (finish.adopted()) return;
+    if (!finish.accepted().none()) check_holds(p, finish.accepted(), "accepted");
+    const auto proposed = proposed_.find(peer);
+    if (proposed != proposed_.end()) check_holds(p, proposed->second, "proposed");
+}
+
+void Promises::adopted(PeerIndex peer) {
+    if (adopted_at_[peer]) return;
+    adopted_at_[peer] = world_.now();
+    const Ledger& ledger = peers_[peer]->half.ledger();
+    bool overrides = false;
+    for (const auto& [id, versions] : maps_) {
+        if (id.first != *decision_) continue;
+        for (BlockIndex block = 0; block < versions.size(); ++block) {
+            if (ledger.version(id.second, block) == versions[block]) continue;
+            throw Violation(name("I8: peer", peer) + " has adopted something else than the cut");
+        }
+    }
+    for (PeerIndex row = 0; row < best_[peer].size(); ++row) {
+        for (BlockIndex block = 0; block < best_[peer][row].size(); ++block) {
+            overrides |= best_[peer][row][block] > ledger.version(row, block);
+        }
+    }
+    if (overrides) coverage_.saw(Event::cut_overrides);
+}
+
+// ---- at the end
+
+void Promises::check_stops() const {
+    if (!scenario_.network_stands()) return;
+    const std::optional<Time> first = first_stop();
+    for (const PeerIndex peer : survivors()) {
+        if (started_at_[peer] + ms(100) > *first || hangs_near(peer, *first)) continue;
+        const Time late = *stopped_at_[peer] - *first;
+        if (late <= stop_bound()) continue;
+        throw Violation(name("peer", peer) + " stopped " + std::to_string(in_seconds(late)) +
+                        " s after the first, allowed " + std::to_string(in_seconds(stop_bound())));
+    }
+}
+
+// The cut holds every survivor's final round, and of the dead the newest that a survivor had.
+void Promises::check_cut() const {
+    if (!scenario_.network_stands() || !rows_come_in_time()) return;
+    const Time first = first_stop().value_or(Time{0});
+    for (const PeerIndex peer : survivors()) {
+        if (started_at_[peer] + ms(100) > first || hangs_near(peer, first)) return;
+    }
+    for (const PeerIndex peer : survivors()) {
+        if (!peers_[peer]->report->agreed) continue;
+        const Ledger& ledger = peers_[peer]->half.ledger();
+        for (PeerIndex row = 0; row < peers_.size(); ++row) {
+            const bool lives = peers_[row]->state == SimPeer::State::ended;
+            for (BlockIndex block = 0; block < ledger.blocks().count(); ++block) {
+                const Round held = ledger.version(row, block).round;
+                if (lives && held != peers_[row]->half.round()) {
+                    throw Violation("the cut holds round " + std::to_string(held) + " of " +
+                                    name("peer", row) + ", which lives and has made " +
+                                    std::to_string(peers_[row]->half.round()));
+                }
+                for (const PeerIndex other : survivors()) {
+                    if (lives || !settles_in_time(row) || best_[other][row][block].round <= held)
+                        continue;
+                    throw Violation("the cut holds round " + std::to_string(held) +
+                                    " of a block of " + name("peer", row) + ", which died; " +
+                                    name("peer", other) + " had round " +
+                                    std::to_string(best_[other][row][block].round));
+                }
+            }
+        }
+    }
+}
+
+// Without faults: the last to stop has what it takes to hear of each other's rows and to agree.
+void Promises::check_times() const {
+    if (scenario_.weather != Weather::calm || !rows_come_in_time()) return;
+    // Stop, Prepare, Promise, Accept, WantCut, the map, Accepted, Status, Status with the digest.
+    const Time map = from_seconds(static_cast<double>(peers_.size() * header_bytes) /
+                                  scenario_.bytes_per_second);
+    const Time bound = stop_bound() + 2 * scenario_.row_time() + 12 * hop() + 2 * map + goodbye;
+    const Time took = world_.now() - *first_stop();
+    if (took <= bound) return;
+    throw Violation("the end took " + std::to_string(in_seconds(took)) + " s, allowed " +
+                    std::to_string(in_seconds(bound)));
+}
+
+// What is gossiped is the same everywhere in the end.
+void Promises::check_known() const {
+    if (!scenario_.network_stands()) return;
+    const SimPeer* first = nullptr;
+    for (const PeerIndex peer : survivors()) {
+        const SimPeer& p = *peers_[peer];
+        if (!p.report->agreed || !took_part(peer)) continue;
+        for (const PeerIndex other : survivors()) {
+            if (!took_part(other) || p.report->samples[other] == peers_[other]->half.round()) {
+                continue;
+            }
+            throw Violation(name("peer", peer) + " knows of " +
+                            std::to_string(p.report->samples[other]) + " samples of " +
+                            name("peer", other) + ", which has used " +
+                            std::to_string(peers_[other]->half.round()));
+        }
+        if (first == nullptr) first = &p;
+        for (PeerIndex other = 0; other < peers_.size(); ++other) {
+            const bool came_late =
+                peers_[other]->state == SimPeer::State::ended && !took_part(other);
+            if (came_late || p.report->samples[other] == first->report->samples[other]) continue;
+            throw Violation(name("peers", first->settings.self) + name(" and", peer) +
+                            " know of different samples of " + name("peer", other));
+        }
+        const bool verdict = p.half.newest_verdict().has_value();
+        if (verdict != first->half.newest_verdict().has_value()) {
+            throw Violation(name("peer", peer) + " does not know what others know of the target");
+        }
+    }
+}
+
+void Promises::check_agreement() const {
+    std::vector<PeerIndex> due;
+    for (const PeerIndex peer : survivors()) {
+        if (took_part(peer)) due.push_back(peer);
+    }
+    bool somebody = false;
+    for (const PeerIndex peer : survivors()) somebody |= peers_[peer]->report->agreed;
+    for (const PeerIndex peer : survivors()) {
+        if (!peers_[peer]->report->agreed) coverage_.saw(Event::no_agreement);
+    }
+    if (due.size() < peers_.size() / 2 + 1) return;
+    for (const PeerIndex peer : due) {
+        const FinishReport& report = *peers_[peer]->report;
+        if (report.agreed) continue;
+        throw Violation(
+            (somebody ? "I2: others finished with a cut, but no agreement" : "no agreement") +
+            name(" at peer", peer) + " although a majority lived: " + report.why_not);
+    }
+}
+
+void Promises::ended() const {
+    check_stops();
+    check_agreement();
+    check_cut();
+    check_known();
+    check_times();
+}
+
+}  // namespace ako::sim

@@ -1,0 +1,91 @@
+// What a run must come to, beside the ledger's invariants: who stands in for whom, when all stop,
+// what the cut holds, how long the end takes. Judged by what really happened in the cluster, which
+// no peer can see. Each promise is asked for only where what a scenario does to the cluster leaves
+// room for it; the condition stands with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tests/sim/coverage.h"
+#include "tests/sim/scenario.h"
+#include "tests/sim/sim_network.h"
+#include "tests/sim/sim_peer.h"
+#include "tests/sim/violation.h"
+
+namespace ako::sim {
+
+class Promises {
+  public:
+    using Peers = std::vector<std::unique_ptr<SimPeer>>;
+
+    /// All outlive this.
+    Promises(const Scenario& scenario, const World& world, const SimNetwork& network,
+             const Peers& peers, Coverage& coverage);
+
+    void started(PeerIndex peer);
+    void died(PeerIndex peer);
+    /// A frame was handed to `to`.
+    void arrived(PeerIndex from, PeerIndex to, const Header& header);
+    /// `peer` has taken in what had arrived.
+    void drained(PeerIndex peer);
+    /// `peer` begins the computation of a round, and ends it.
+    void trains(PeerIndex peer);
+    void round_ended(PeerIndex peer);
+    void stopped(PeerIndex peer);
+    /// `peer` has made a step of the final exchange.
+    void finishes(PeerIndex peer);
+    void adopted(PeerIndex peer);
+    /// All have ended or died.
+    void ended() const;
+
+  private:
+    using RowMap = std::vector<Version>;  ///< [block]
+
+    void count_protocol(PeerIndex from, PeerIndex to, const Header& header);
+    void learn_map(const CutRow& row);
+    void check_holds(const SimPeer& peer, CutId cut, const char* why) const;
+    void check_standing_in(PeerIndex peer, PeerIndex other) const;
+    void check_stops() const;
+    void check_cut() const;
+    void check_times() const;
+    void check_known() const;
+    void check_agreement() const;
+    /// Was there, and ready to answer, when the others looked for agreement.
+    bool took_part(PeerIndex peer) const;
+    bool hangs_near(PeerIndex peer, Time at) const;
+    /// From the moment something is sent to that in which the other side acts on it.
+    Time hop() const;
+    Time stop_bound() const;
+    /// All rows can be where they must be before the proposer loses patience.
+    bool rows_come_in_time() const;
+    /// And that of one which died.
+    bool settles_in_time(PeerIndex row) const;
+    std::optional<Time> first_stop() const;
+    std::vector<PeerIndex> survivors() const;
+
+    const Scenario& scenario_;
+    const World& world_;
+    const SimNetwork& network_;
+    const Peers& peers_;
+    Coverage& coverage_;
+
+    std::vector<Time> started_at_;                 ///< [peer]
+    std::vector<Time> heard_at_;                   ///< [peer]: first by anybody
+    std::vector<Time> died_at_;                    ///< [peer], 0 = not
+    std::vector<std::vector<Time>> rounds_at_;     ///< [peer][round - 1]: when it ended
+    std::vector<std::optional<Time>> stopped_at_;  ///< [peer]
+    std::vector<std::optional<Time>> adopted_at_;
+    std::vector<bool> left_;                 ///< [at * n + peer]: a Bye arrived
+    std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
+    std::vector<std::vector<RowMap>> best_;  ///< [at][row][block]: the newest ever held there
+    std::map<std::pair<CutId, PeerIndex>, RowMap> maps_;  ///< of each cut and row, as said
+    std::optional<CutId> decision_;
+    std::map<PeerIndex, CutId> proposed_;  ///< the newest by each
+    PeerSet proposers_ = 0;
+};
+
+}  // namespace ako::sim

@@ -1,0 +1,157 @@
+// The final exchange of one peer against messages that a test makes up. What several peers do is
+// tested on links in virtual time (tests/issues/core/slow_links_at_the_end_test.cpp) and by the
+// simulator.
+#include "src/finish.h"
+
+#include <doctest/doctest.h>
+
+#include "ako/checksum.h"
+#include "src/snapshots.h"
+
+using namespace ako;
+
+namespace {
+
+using std::chrono::seconds;
+constexpr FinishTimes times{seconds(30), seconds(10), std::chrono::milliseconds(500), seconds(120)};
+
+/// Peer 1 of three: it does not propose first.
+struct Bench {
+    explicit Bench(FinishTimes finish_times = times) : times_(finish_times), own(blocks) {
+        ledger.set_own(own[0]);
+        for (const PeerIndex peer : {0u, 2u}) membership.set_presence(peer, Presence::up);
+        finish.begin(now);
+    }
+    template <class Message>
+    std::vector<Message> sent(PeerIndex to) {
+        std::vector<Message> found;
+        for (const auto& [peer, header] : messages) {
+            if (peer == to && std::holds_alternative<Message>(header))
+                found.push_back(std::get<Message>(header));
+        }
+        return found;
+    }
+    void status(PeerIndex from, std::uint32_t cut_blocks, CutId decided = {}, bool digest = false) {
+        Status status;
+        status.progress.resize(3);
+        status.rows.resize(3);
+        status.cut_blocks = cut_blocks;
+        status.decided = decided;
+        if (digest) status.digest = Digest{};
+        membership.heard_status(from, status, now, 1);
+        finish.heard(from, status, now);
+    }
+    /// The map of a cut in which row 0 is of this round, and the others nothing.
+    void map(CutId cut, Round round) {
+        for (PeerIndex row = 0; row < 3; ++row) {
+            finish.handle(0, CutRow{cut, row, {{2, row == 0 ? version_of(round, 1) : Version{}}}},
+                          now);
+        }
+    }
+    void block(BlockIndex block, Round round) {
+        const std::vector<float> values(4, 1.0F);
+        finish.take(0, block, {1, round}, values, crc32c(std::span<const float>(values)), now);
+    }
+
+    const FinishTimes times_;
+    const Blocks blocks{8, 4};
+    Snapshots own;
+    Ledger ledger{1, 3, blocks};
+    Membership membership{1, 3};
+    std::vector<std::pair<PeerIndex, Header>> messages;
+    Finish finish{ledger, membership,
+                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
+                  times_};
+    Time now = seconds(100);
+};
+
+}  // namespace
+
+TEST_CASE("an Accept below what was promised is answered with the newer ballot") {
+    Bench bench;
+    bench.finish.handle(2, Prepare{{5, 2}}, bench.now);
+    bench.finish.handle(0, Accept{{4, 0}, {4, 0}}, bench.now);
+    CHECK(bench.sent<Promise>(0) == std::vector<Promise>{{{5, 2}, {}, {}}});
+}
+
+TEST_CASE("maps are taken of the cut that was asked for, and kept while they are needed") {
+    Bench bench;
+    for (std::uint32_t number = 1; number < 100; ++number) bench.map({number, 0}, 3);
+    CHECK(bench.finish.cut().map_count() == 0);
+    bench.finish.handle(0, Accept{{1, 0}, {1, 0}}, bench.now);
+    CHECK(bench.sent<WantCut>(0).size() == 1);
+    bench.map({1, 0}, 0);  // which is what is held
+    bench.finish.step(bench.now);
+    CHECK(bench.finish.accepted() == CutId{1, 0});
+    // Cuts that come and go do not push out the accepted one.
+    for (std::uint32_t number = 2; number < 100; ++number) {
+        bench.finish.handle(2, Accept{{number, 2}, {number, 2}}, bench.now);
+        bench.map({number, 2}, 3);
+        CHECK(bench.finish.cut().map_count() <= CutPuller::maps_max);
+    }
+    bench.messages.clear();
+    bench.finish.handle(0, WantCut{{1, 0}}, bench.now);
+    CHECK(bench.sent<CutRow>(0).size() == 3);
+}
+
+TEST_CASE("the time-out counts from the newest movement, here or at another, within the bound") {
+    // A block may take 20 s on average, so that the bound is far.
+    Bench bench(FinishTimes{seconds(30), seconds(10), seconds(5), seconds(120)});
+    const Time began = bench.now;
+    bench.now += seconds(80);
+    CHECK(!bench.finish.timed_out(bench.now));
+    bench.status(2, 1);  // it holds a block more of some cut
+    bench.now += seconds(50);
+    bench.status(2, 1);  // it only lives
+    bench.now += seconds(69);
+    CHECK(!bench.finish.timed_out(bench.now));
+    bench.now += seconds(2);
+    CHECK(bench.finish.timed_out(bench.now));
+    // Two blocks of each of three rows; a trickle does not go on for ever.
+    CHECK(bench.finish.bound() == times.timeout + 6 * seconds(20));
+    std::uint32_t blocks = 2;
+    for (bench.now = began; bench.now <= began + bench.finish.bound(); bench.now += seconds(1)) {
+        bench.status(2, blocks++);
+        CHECK(!bench.finish.timed_out(bench.now));
+    }
+    bench.status(2, blocks);
+    CHECK(bench.finish.timed_out(bench.now));
+}
+
+TEST_CASE("who has adopted serves as long as a live peer moves, and the linger time after") {
+    Bench bench;
+    bench.status(0, 6, {1, 0}, true);
+    bench.finish.step(bench.now);
+    bench.map({1, 0}, 0);
+    bench.finish.step(bench.now);
+    REQUIRE(bench.finish.ready_to_adopt());
+    bench.finish.adopt_cut(bench.now);
+    bench.finish.set_digest({});
+    CHECK(!bench.finish.done(bench.now, false));
+    for (std::uint32_t blocks = 1; blocks < 5; ++blocks) {
+        bench.now += seconds(9);
+        bench.status(2, blocks, {1, 0});
+    }
+    bench.now += seconds(9);
+    bench.status(2, 4, {1, 0});  // it only lives
+    CHECK(!bench.finish.done(bench.now, false));
+    bench.now += seconds(2);
+    CHECK(bench.finish.done(bench.now, false));
+    bench.status(2, 6, {1, 0}, true);
+    CHECK(bench.finish.done(bench.now, false));
+}
+
+TEST_CASE("who has adopted waits for the lost as long as it lingers, and not for who has ended") {
+    Bench bench;
+    bench.status(0, 6, {1, 0}, true);
+    bench.finish.step(bench.now);
+    bench.map({1, 0}, 0);
+    bench.finish.step(bench.now);
+    bench.finish.adopt_cut(bench.now);
+    bench.finish.set_digest({});
+    bench.membership.set_presence(2, Presence::lost);
+    CHECK(!bench.finish.done(bench.now, false));
+    CHECK(bench.finish.done(bench.now, true));
+    bench.membership.set_presence(2, Presence::gone);
+    CHECK(bench.finish.done(bench.now, false));
+}
