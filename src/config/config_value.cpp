@@ -10,10 +10,12 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "ako/error.h"
+#include "ako/printable.h"
 
 namespace ako {
 
@@ -38,6 +40,23 @@ void check_extent(const std::string& text, const std::string& where) {
         if ((letter == ']' || letter == '}') && open > 0) --open;
         if (open > brackets_max)
             refuse(where, "the file", fmt::format("at most {} levels", depth_max), "more");
+    }
+}
+
+/// Refuses bytes that are no letters: yaml-cpp takes them, and nothing that shows or writes them
+/// again could.
+void check_encoding(const std::string& text, const std::string& name, bool from_command_line) {
+    std::size_t line = 1;
+    for (std::string_view rest = text; !rest.empty();) {
+        const auto letter = first_letter(rest);
+        if (!letter)
+            throw StartupError(
+                fmt::format("{}: expected text in UTF-8, found the byte 0x{:02x}",
+                            from_command_line ? name : fmt::format("{}:{}", name, line),
+                            static_cast<unsigned char>(rest.front())),
+                "save it in UTF-8, or write the letter as \"\\u00e9\" in quotes");
+        if (letter->code == '\n') ++line;
+        rest.remove_prefix(letter->bytes);
     }
 }
 
@@ -236,6 +255,7 @@ void refuse(const std::string& where, const std::string& key, const std::string&
 
 ConfigValue parse_config(const std::string& text, const std::string& name, bool from_command_line) {
     check_extent(text, name);
+    check_encoding(text, name, from_command_line);
     TreeBuilder builder(name, from_command_line);
     try {
         std::istringstream in(text);

@@ -47,8 +47,8 @@ struct ConfigEntry {
 inline constexpr std::size_t config_bytes_max = std::size_t{1} << 20;
 
 /// Parses YAML text. `name` stands for the file in the places; `from_command_line` makes `name`
-/// the whole place. Refuses, with a StartupError: what is not YAML, more than one document, keys
-/// given twice, and more, longer or deeper values than any cluster file has.
+/// the whole place. Refuses, with a StartupError: what is not YAML or not UTF-8, more than one
+/// document, keys given twice, and more, longer or deeper values than any cluster file has.
 ConfigValue parse_config(const std::string& text, const std::string& name,
                          bool from_command_line = false);
 

@@ -18,17 +18,36 @@ double read_bounded(const ConfigValue& value, const std::string& path, const Bou
     return number;
 }
 
+namespace {
+
+/// The parser counts brackets in quotes too (see parse_config): those of a text must not add up.
+bool brackets_are_closed(const std::string& text) {
+    constexpr std::size_t depth_max = 4;
+    std::size_t open = 0;
+    for (const char letter : text) {
+        if (letter == '[' || letter == '{') ++open;
+        if ((letter == ']' || letter == '}') && open > 0) --open;
+        if (open > depth_max) return false;
+    }
+    return open == 0;
+}
+
+}  // namespace
+
 std::string quote(const std::string& text) {
+    const bool as_they_are = brackets_are_closed(text);
     std::string quoted = "\"";
     for (std::string_view rest = text; !rest.empty();) {
         const auto letter = first_letter(rest);
         const std::size_t bytes = letter ? letter->bytes : 1;
-        // Neither can say a byte that is no letter: it becomes the letter of that number.
+        // Only a folder's name can hold a byte that is no letter; YAML cannot say it, so that it
+        // becomes the letter of that number.
         if (!letter)
             quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(rest.front()));
         else if (letter->code == '"' || letter->code == '\\')
             quoted += fmt::format("\\{}", rest.front());
-        else if (!is_harmless(letter->code))
+        else if (!is_harmless(letter->code) ||
+                 (!as_they_are && (letter->code == '[' || letter->code == '{')))
             quoted += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(letter->code));
         else
             quoted += rest.substr(0, bytes);
