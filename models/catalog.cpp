@@ -65,7 +65,7 @@ ModelSettings written_out(const ModelSettings& settings) {
         case ModelKind::synthetic:
             break;
     }
-    AKO_ASSERT(false, "layers of model kind " + std::to_string(static_cast<int>(settings.kind)));
+    AKO_BUG("layers of model kind " + std::to_string(static_cast<int>(settings.kind)));
 }
 
 namespace {

@@ -69,7 +69,7 @@ LabelledImages read_part(const DataSettings& settings, bool train, std::size_t c
         case DataFormat::npy:
             return read_npy(npy_files(settings.path, train), class_count);
     }
-    AKO_ASSERT(false, "data format " + std::to_string(static_cast<int>(settings.format)));
+    AKO_BUG("data format " + std::to_string(static_cast<int>(settings.format)));
 }
 
 void check_channels(const std::vector<double>& numbers, const std::string& name,
@@ -137,7 +137,7 @@ std::size_t dataset_bytes(const DataSettings& settings, DataPart part) {
             return npy_image_bytes(files.images) + npy_label_bytes(files.labels);
         }
     }
-    AKO_ASSERT(false, "data format " + std::to_string(static_cast<int>(settings.format)));
+    AKO_BUG("data format " + std::to_string(static_cast<int>(settings.format)));
 }
 
 Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShape& wanted) {

@@ -222,7 +222,7 @@ void Link::ended(Session& session, const std::string& why) {
     context_.detail(fmt::format("{}: session down: {}", name_, session_error_));
     if (now - up_since_ >= good_session) dialer_->settle();
     dialer_->back_off(now);
-    context_.sink->session_down(peer_, session_error_);
+    context_.sink->session_down(peer_, session_error_, now - silent_since_);
 }
 
 }  // namespace ako

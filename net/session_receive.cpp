@@ -88,7 +88,7 @@ void Session::complete_stage() {
         case Reading::payload:
             return complete_frame();
         case Reading::place:
-            AKO_ASSERT(false, "nothing is read while a place is sought");
+            AKO_BUG("nothing is read while a place is sought");
     }
 }
 

@@ -121,7 +121,7 @@ void TransportCore::run() {
         tick();
         io_.run();
     } catch (const std::exception& exception) {
-        AKO_ASSERT(false, exception.what());
+        AKO_BUG(exception.what());
     }
 }
 

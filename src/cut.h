@@ -25,6 +25,7 @@ class CutMap {
 
     /// Takes a row whose runs cover the whole vector; false (and unchanged) if they do not.
     bool set_row(PeerIndex row, const std::vector<VersionRun>& runs);
+    bool knows(PeerIndex row) const { return !rows_[row].empty(); }
     std::vector<VersionRun> runs(PeerIndex row) const;
     bool complete() const;
     Version version(PeerIndex row, BlockIndex block) const { return rows_[row][block]; }

@@ -35,10 +35,12 @@ void CutPuller::send_map(PeerIndex to, CutId cut) const {
 bool CutPuller::take_row(const CutRow& row, Time now) {
     // Only what was asked for: nobody fills this peer's memory with maps that it does not need.
     if (row.cut != pulled_ || map_of(row.cut) != nullptr) return false;
+    CutMap& map =
+        maps_.try_emplace(row.cut, ledger_.peer_count(), ledger_.blocks().count()).first->second;
+    if (map.knows(row.row) || !map.set_row(row.row, row.runs)) return false;
     map_asked_at_ = now;  // the rest is on its way
     count_again_ = true;
-    return maps_.try_emplace(row.cut, ledger_.peer_count(), ledger_.blocks().count())
-        .first->second.set_row(row.row, row.runs);
+    return true;
 }
 
 void CutPuller::keep_maps(std::initializer_list<CutId> cuts) {

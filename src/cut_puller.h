@@ -61,11 +61,12 @@ class CutPuller {
     // ---- pulling
     /// True once every block of the cut is held; asks for those that are not.
     bool pull(CutId cut, PeerSet proposers, Time now);
-    /// The question for the map goes to everybody anew.
+    /// The next question for the map needs no wait: somebody who holds it has just spoken.
     void ask_for_map_again() { map_asked_at_.reset(); }
     /// Partials and answers, whatever became of them.
     void arrived(PeerIndex from, const Partial& partial, Time at);
     void lacks(PeerIndex from, const Lack& lack, Time now) { puller_.lacks(from, lack, now); }
+    void forget_asked(PeerIndex holder) { puller_.forget_asked(holder); }
     /// Blocks held of the cut that is pulled; 0 before its map is known.
     std::uint32_t held() const;
     /// Blocks lacking of each row, [peer_count]; empty before the map is known.

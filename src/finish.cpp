@@ -126,6 +126,11 @@ void Finish::deliver(PeerIndex to, Header header, Time now) {
 
 // ---- messages
 
+void Finish::answer(PeerIndex proposer, const Promise& promise, Time now) {
+    // Of no ballot: the one that was asked about is not plausible, and none was before it.
+    if (!promise.ballot.none()) deliver(proposer, promise, now);
+}
+
 void Finish::handle(PeerIndex from, const Header& header, Time now) {
     const auto state = [&] {
         return std::tuple(agreement_.highest_seen(), agreement_.outstanding(),
@@ -142,14 +147,15 @@ void Finish::handle(PeerIndex from, const Header& header, Time now) {
 
 bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
-        deliver(from, agreement_.on_prepare(*prepare), now);
+        answer(from, agreement_.on_prepare(*prepare), now);
     } else if (const auto* promise = std::get_if<Promise>(&header)) {
         agreement_.on_promise(from, *promise);
     } else if (const auto* accept = std::get_if<Accept>(&header)) {
+        const bool is_new = agreement_.pending() != *accept;
         if (const std::optional<Promise> newer = agreement_.on_accept(*accept)) {
-            deliver(from, *newer, now);
+            answer(from, *newer, now);
         } else {
-            cut_.ask_for_map_again();
+            if (is_new) cut_.ask_for_map_again();
             try_accept(now);
         }
     } else if (const auto* accepted = std::get_if<Accepted>(&header)) {

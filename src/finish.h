@@ -71,6 +71,7 @@ class Finish {
     void arrived(PeerIndex from, const Partial& partial, Time at) {
         cut_.arrived(from, partial, at);
     }
+    void forget_asked(PeerIndex holder) { cut_.forget_asked(holder); }
     /// The ledger has taken a block.
     void ledger_changed(Time now);
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
@@ -114,6 +115,7 @@ class Finish {
     bool handle_message(PeerIndex from, const Header& header, Time now);
     void keep_maps();
     void deliver(PeerIndex to, Header header, Time now);
+    void answer(PeerIndex proposer, const Promise& promise, Time now);
 
     Ledger& ledger_;
     const Membership& membership_;

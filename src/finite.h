@@ -1,7 +1,8 @@
 // Is every value of a span finite, and of a magnitude that a row can have?
 #pragma once
 
-#include <cmath>
+#include <bit>
+#include <cstdint>
 #include <span>
 
 namespace ako {
@@ -26,18 +27,24 @@ inline bool all_finite(std::span<const float> values) {
 /// what is infinite: who diverges does not take the others with it.
 inline constexpr float row_magnitude_max = 16'777'216.0f;
 
-/// Finite and at most that large. A NaN compares as neither, so it counts as out of bounds.
+/// Finite and at most that large. Without its sign a float32 compares as its bits do, infinities
+/// and NaNs being the largest: the difference to the limit is negative, which is its uppermost bit,
+/// for all that is beyond it. Whole numbers throughout, so that the compiler makes vectors of it.
 inline bool all_in_row_bounds(std::span<const float> values) {
-    bool inside[8] = {true, true, true, true, true, true, true, true};
+    constexpr auto limit = std::bit_cast<std::uint32_t>(row_magnitude_max);
+    const auto below_limit = [](float value) {
+        return limit - (std::bit_cast<std::uint32_t>(value) & 0x7fff'ffffU);
+    };
+    std::uint32_t differences[8] = {};
     std::size_t k = 0;
     for (; k + 8 <= values.size(); k += 8) {
         for (std::size_t lane = 0; lane < 8; ++lane)
-            inside[lane] &= std::fabs(values[k + lane]) <= row_magnitude_max;
+            differences[lane] |= below_limit(values[k + lane]);
     }
-    for (; k < values.size(); ++k) inside[0] &= std::fabs(values[k]) <= row_magnitude_max;
-    bool all = true;
-    for (const bool lane : inside) all &= lane;
-    return all;
+    for (; k < values.size(); ++k) differences[0] |= below_limit(values[k]);
+    std::uint32_t any = 0;
+    for (const std::uint32_t lane : differences) any |= lane;
+    return (any >> 31) == 0;
 }
 
 }  // namespace ako

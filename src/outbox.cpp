@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/inbox.h"
 
 namespace ako {
 
 Outbox::Outbox(std::size_t peer_count)
     : relay_pool_(peer_count * relay_bytes_max),
       control_waiting_(peer_count, 0),
+      control_bytes_(peer_count, 0),
       relay_waiting_(peer_count, 0) {
     spare_.fill(true);
     mail_.control.resize(peer_count);
@@ -39,8 +41,10 @@ void Outbox::post(Status status, bool urgent) {
 
 bool Outbox::send(PeerIndex peer, Header header) {
     const std::lock_guard lock(mutex_);
-    if (control_waiting_[peer] >= control_max) return false;
+    if (control_waiting_[peer] >= control_max || control_bytes_[peer] >= control_bytes_max)
+        return false;
     ++control_waiting_[peer];
+    control_bytes_[peer] += memory_of(header);
     mail_.control[peer].push_back(std::move(header));
     return true;
 }
@@ -87,9 +91,10 @@ void Outbox::give_back(SnapshotIndex snapshot) {
     spare_[snapshot] = true;
 }
 
-void Outbox::control_sent(PeerIndex peer, std::size_t count) {
+void Outbox::control_sent(PeerIndex peer, const Header& header) {
     const std::lock_guard lock(mutex_);
-    control_waiting_[peer] -= count;
+    --control_waiting_[peer];
+    control_bytes_[peer] -= memory_of(header);
 }
 
 void Outbox::relay_sent(PeerIndex peer, std::size_t bytes) {

@@ -40,8 +40,9 @@ class Outbox {
     /// asker's next Want; what does not fit is asked for again.
     static constexpr std::size_t relay_bytes_max = 4u << 20;
     /// Control frames that may wait for one peer: a version map of every row of two cuts, and
-    /// slack.
+    /// slack; and what they may take in memory, which ends with the first that exceeds it.
     static constexpr std::size_t control_max = 2 * peers_max + 128;
+    static constexpr std::size_t control_bytes_max = std::size_t{64} << 20;
 
     explicit Outbox(std::size_t peer_count);
 
@@ -65,7 +66,8 @@ class Outbox {
     /// Everything there is; the snapshot only if asked for, and else it waits on.
     Mail take(bool with_snapshot = true);
     void give_back(SnapshotIndex snapshot);
-    void control_sent(PeerIndex peer, std::size_t count);
+    /// It is sent, or there is nobody to send it to.
+    void control_sent(PeerIndex peer, const Header& header);
     void relay_sent(PeerIndex peer, std::size_t bytes);
 
   private:
@@ -74,8 +76,10 @@ class Outbox {
     mutable std::mutex mutex_;
     Mail mail_;
     std::array<bool, snapshot_count> spare_;
-    std::vector<std::size_t> control_waiting_;  ///< [peer_count], here and with the network thread
-    std::vector<std::size_t> relay_waiting_;    ///< [peer_count], bytes
+    /// [peer_count] each, here and with the network thread
+    std::vector<std::size_t> control_waiting_;
+    std::vector<std::size_t> control_bytes_;
+    std::vector<std::size_t> relay_waiting_;  ///< bytes
 };
 
 }  // namespace ako

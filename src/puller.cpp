@@ -160,6 +160,14 @@ void Puller::lacks(PeerIndex from, const Lack& lack, Time now) {
     });
 }
 
+void Puller::forget_asked(PeerIndex holder) {
+    Source& source = sources_[holder];
+    source.asked.clear();
+    source.window = std::min(source.window, window_first);
+    source.silences = 0;
+    source.rests_until = {};
+}
+
 void Puller::reset() {
     for (Source& source : sources_) {
         source.asked.clear();

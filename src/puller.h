@@ -59,6 +59,8 @@ class Puller {
     void arrived(PeerIndex from, const Partial& partial, Time at);
     /// `from` answers that these do not come.
     void lacks(PeerIndex from, const Lack& lack, Time now);
+    /// A new session of `holder`: what was asked in the last one does not come.
+    void forget_asked(PeerIndex holder);
     /// Nothing that was asked counts any more.
     void reset();
 

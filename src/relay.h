@@ -34,6 +34,7 @@ class Relaying {
         puller_.arrived(from, partial, at);
     }
     void lacks(PeerIndex from, const Lack& lack, Time now) { puller_.lacks(from, lack, now); }
+    void forget_asked(PeerIndex holder) { puller_.forget_asked(holder); }
 
   private:
     /// The longest run from `first` on, of at most `count_max`, that can be sent as one partial;

@@ -1,5 +1,6 @@
 // AKO_ASSERT: an invariant of the program itself. It stays on in release builds, because a broken
 // ledger is worse than a stopped one; it prints the condition and a message with the values.
+// AKO_BUG: a place that is never reached, and that the compiler knows is never left.
 #pragma once
 
 #include <cstdio>
@@ -23,3 +24,6 @@ namespace ako {
         if (!(condition)) [[unlikely]]                                          \
             ::ako::assertion_failed(#condition, __FILE__, __LINE__, (message)); \
     } while (false)
+
+#define AKO_BUG(message) \
+    ::ako::assertion_failed("this is never reached", __FILE__, __LINE__, (message))

@@ -94,7 +94,8 @@ class FrameSink {
     /// May the process behind this Hello (whose fields all match) take the place of `peer`?
     virtual std::optional<Reject> admit(PeerIndex peer, const Hello& hello) = 0;
     virtual void session_up(PeerIndex peer, const Hello& hello) = 0;
-    virtual void session_down(PeerIndex peer, const std::string& why) = 0;
+    /// `silence`: for so long there was no byte of it.
+    virtual void session_down(PeerIndex peer, const std::string& why, Time silence) = 0;
     /// No byte for the life time-out. Comes after session_down, once per silence.
     virtual void peer_lost(PeerIndex peer, const std::string& why) = 0;
 

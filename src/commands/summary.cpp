@@ -158,7 +158,8 @@ std::string Summary::json() const {
                  {"why", peer.why}};
         add_figures(entry, peer.figures);
     }
-    return json.dump(2) + "\n";
+    // A folder's name need not be UTF-8.
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 std::string Summary::text(const std::string& folder) const {

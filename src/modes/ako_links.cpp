@@ -44,8 +44,8 @@ std::optional<OutFrame> AkoLinks::next(PeerIndex peer, std::size_t payload_bytes
     if (!link.control.empty()) {
         OutFrame frame{std::move(link.control.front()), {}, {}};
         link.control.pop_front();
+        outbox_.control_sent(peer, frame.header);
         if (auto* row = std::get_if<CutRow>(&frame.header)) row->life = life(row->row);
-        outbox_.control_sent(peer, 1);
         return frame;
     }
     if (link.status_due) return status_frame(link, clock_.now());
@@ -166,7 +166,7 @@ void AkoLinks::take_mail() {
         if (mail.status_urgent) link.status_due = true;
         link.schedule.lift_grants(mail.grants_lifted);
         if (!link.up) {  // nobody to send it to; whoever wants it asks again
-            outbox_.control_sent(peer, mail.control[peer].size());
+            for (const Header& header : mail.control[peer]) outbox_.control_sent(peer, header);
             for (const Relay& relay : mail.relays[peer]) {
                 outbox_.relay_sent(peer, relay.payload.bytes().size());
             }
@@ -292,16 +292,16 @@ void AkoLinks::session_up(PeerIndex peer, const Hello& hello) {
     if (met) settings_.log("peer " + name(peer) + " is connected again");
 }
 
-void AkoLinks::session_down(PeerIndex peer, const std::string& why) {
+void AkoLinks::session_down(PeerIndex peer, const std::string& why, Time silence) {
     Link& link = links_[peer];
     link.up = false;
-    outbox_.control_sent(peer, link.control.size());
+    for (const Header& header : link.control) outbox_.control_sent(peer, header);
     link.control.clear();
     for (const Relay& relay : link.relays) {
         outbox_.relay_sent(peer, relay.payload.bytes().size());
     }
     link.relays.clear();
-    departures_.went(peer, link.left, clock_.now());
+    departures_.went(peer, link.left, silence, clock_.now());
     if (link.left) return;
     inbox_.set_presence(peer, Presence::down);
     // Once all is agreed, sessions end because everyone leaves.

@@ -202,7 +202,7 @@ void AkoPeer::drain(Time now) {
 }
 
 void AkoPeer::handle(Arrival& arrival, Time now) {
-    if (arrival.opens_session) membership_.forget_clock(arrival.from);
+    if (arrival.opens_session) begin_session(arrival.from);
     if (std::holds_alternative<Partial>(arrival.header)) {
         handle_partial(arrival, now);
         arrival.payload = {};  // back to the pool at once, not when all have been handled
@@ -223,6 +223,12 @@ void AkoPeer::handle(Arrival& arrival, Time now) {
         }
         finish_.handle(arrival.from, arrival.header, now);
     }
+}
+
+void AkoPeer::begin_session(PeerIndex peer) {
+    membership_.forget_clock(peer);  // it may have stood still
+    relaying_.forget_asked(peer);
+    finish_.forget_asked(peer);
 }
 
 void AkoPeer::handle_partial(const Arrival& arrival, Time now) {

@@ -76,6 +76,7 @@ class AkoPeer {
   private:
     void drain(Time now);
     void handle(Arrival& arrival, Time now);
+    void begin_session(PeerIndex peer);
     void handle_partial(const Arrival& arrival, Time now);
     /// `share_until` is when a block was sealed, if it may move a mark.
     void take_block(const Partial& partial, BlockIndex block, std::span<const float> values,

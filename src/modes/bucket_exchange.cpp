@@ -51,7 +51,7 @@ std::unique_ptr<BucketUpdate> make_update(const ModeSettings& settings,
         case Mode::local:
             break;
     }
-    AKO_ASSERT(false, "a mode without buckets");
+    AKO_BUG("a mode without buckets");
 }
 
 BucketExchange::BucketExchange(ModeSettings settings, std::span<const float> initial,

@@ -141,7 +141,7 @@ void BucketLinks::session_up(PeerIndex peer, const Hello&) {
     board_.set_presence(peer, Presence::up);
 }
 
-void BucketLinks::session_down(PeerIndex peer, const std::string& why) {
+void BucketLinks::session_down(PeerIndex peer, const std::string& why, Time) {
     Link& link = links_[peer];
     link.up = false;
     if (link.left || closing_) return;

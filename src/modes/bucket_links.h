@@ -35,7 +35,7 @@ class BucketLinks final : public FrameSource, public FrameSink {
     void abandoned(PeerIndex peer, Destination destination) override;
     std::optional<Reject> admit(PeerIndex peer, const Hello& hello) override;
     void session_up(PeerIndex peer, const Hello& hello) override;
-    void session_down(PeerIndex peer, const std::string& why) override;
+    void session_down(PeerIndex peer, const std::string& why, Time silence) override;
     void peer_lost(PeerIndex peer, const std::string& why) override;
     void poll(Time now) override;
 

@@ -1,9 +1,10 @@
 // When the others went: tells a peer that loses others, and goes on without them, from one that was
 // left behind, because it stood still or was cut off while the others ended. The rule: none of
 // those it has met is there, nobody listens at the address of any of them, and they went together:
-// over a pause of this process or, of several, within one life time-out. What then would be
-// trained, would be trained by nobody else. A single other peer that is lost without a pause is a
-// loss, and so are several that go one by one: then the rest of the run is this peer's.
+// over a pause of this process or, of several, within one life time-out and in silence or with a
+// Bye. What then would be trained, would be trained by nobody else. Whose connection breaks has
+// crashed, however many do at once; a single other peer that is lost without a pause is a loss, and
+// so are several that go one by one: then the rest of the run is this peer's.
 //
 // Network thread only.
 #pragma once
@@ -29,11 +30,15 @@ class Departures {
         if (looked_at_ && now - *looked_at_ > together_) paused_until_ = now;
         looked_at_ = now;
     }
-    void came(PeerIndex peer) { peers_[peer] = {true, std::nullopt, std::nullopt, false}; }
-    /// Its session ended; `left`: it has said Bye.
-    void went(PeerIndex peer, bool left, Time now) {
+    void came(PeerIndex peer) {
+        peers_[peer] = {};
+        peers_[peer].met = true;
+    }
+    /// Its session ended; `left`: it has said Bye; `silence`: so long after its last byte.
+    void went(PeerIndex peer, bool left, Time silence, Time now) {
         peers_[peer].went_at = now;
         peers_[peer].left = left;
+        peers_[peer].broke = !left && silence < together_;
     }
     /// How the newest dial ended, while there is no session.
     void dialled(PeerIndex peer, bool nobody_listens, Time now) {
@@ -52,19 +57,25 @@ class Departures {
     }
 
     bool left_behind(Time now) const {
-        std::vector<Time> went;
+        Time last{0};
         for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
             if (!peers_[peer].met) continue;
             if (!gone(peer, now)) return false;
-            went.push_back(*peers_[peer].went_at);
+            last = std::max(last, *peers_[peer].went_at);
         }
-        if (went.empty()) return false;
         // Whoever was lost long before the last ones went says nothing of how those went.
-        const Time last = *std::max_element(went.begin(), went.end());
-        std::erase_if(went, [&](Time at) { return at < last - together_; });
-        const Time first = *std::min_element(went.begin(), went.end());
-        return went.size() > 1 || (paused_until_ && first >= *paused_until_ - together_ &&
-                                   last <= *paused_until_ + 2 * together_);
+        Time first = last;
+        std::size_t count = 0;
+        bool broke = false;
+        for (const Peer& it : peers_) {
+            if (!it.met || *it.went_at < last - together_) continue;
+            first = std::min(first, *it.went_at);
+            broke = broke || it.broke;
+            ++count;
+        }
+        const bool over_a_pause = paused_until_ && first >= *paused_until_ - together_ &&
+                                  last <= *paused_until_ + 2 * together_;
+        return count > 0 && (over_a_pause || (count > 1 && !broke));
     }
 
   private:
@@ -73,6 +84,7 @@ class Departures {
         std::optional<Time> went_at;       ///< nothing while a session stands
         std::optional<Time> silent_since;  ///< nobody listens
         bool left = false;
+        bool broke = false;  ///< the session ended without a Bye, and not by silence
     };
 
     const Time together_;

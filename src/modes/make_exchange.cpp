@@ -25,7 +25,7 @@ std::unique_ptr<Exchange> make_exchange(ModeSettings settings, std::vector<float
             return std::make_unique<LocalExchange>(std::move(settings), std::move(initial),
                                                    interrupts);
     }
-    AKO_ASSERT(false, "an unknown mode");
+    AKO_BUG("an unknown mode");
 }
 
 }  // namespace ako

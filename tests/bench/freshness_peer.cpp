@@ -54,8 +54,8 @@ class NotingSink final : public FrameSink {
         return inner_.admit(peer, hello);
     }
     void session_up(PeerIndex peer, const Hello& hello) override { inner_.session_up(peer, hello); }
-    void session_down(PeerIndex peer, const std::string& why) override {
-        inner_.session_down(peer, why);
+    void session_down(PeerIndex peer, const std::string& why, Time silence) override {
+        inner_.session_down(peer, why, silence);
     }
     void peer_lost(PeerIndex peer, const std::string& why) override { inner_.peer_lost(peer, why); }
     void poll(Time now) override { inner_.poll(now); }

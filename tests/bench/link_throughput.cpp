@@ -94,7 +94,7 @@ class Counting final : public FrameSink {
     void abandoned(PeerIndex, Destination) override {}
     std::optional<Reject> admit(PeerIndex, const Hello&) override { return std::nullopt; }
     void session_up(PeerIndex, const Hello&) override {}
-    void session_down(PeerIndex, const std::string&) override {}
+    void session_down(PeerIndex, const std::string&, Time) override {}
     void peer_lost(PeerIndex, const std::string&) override {}
     void poll(Time) override {}
 

@@ -207,7 +207,7 @@ class FakePeer final : public FrameSource, public FrameSink, public Seen {
         ++ups[peer];
         changed_.notify_all();
     }
-    void session_down(PeerIndex peer, const std::string& why) override {
+    void session_down(PeerIndex peer, const std::string& why, Time) override {
         const std::lock_guard lock(mutex_);
         downs.push_back({peer, why});
         changed_.notify_all();

@@ -75,7 +75,7 @@ void SimNetwork::end_session(PeerIndex a, PeerIndex b, const std::string& why) {
 
 void SimNetwork::tell_down(PeerIndex at, PeerIndex peer, const std::string& why) {
     if (!lives(at)) return;
-    ends_[at].sink->session_down(peer, why);
+    ends_[at].sink->session_down(peer, why, world_.now() - link(peer, at).heard_at);
     world_.at(link(peer, at).heard_at + life_timeout_, [=, this] { check_lost(at, peer); });
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     CHECK(in_own_time(40s) == 100s);
     clock.time += 1s;
     hear(41s);  // one that is still unread when the session ends
-    links.session_down(1, "suspended");
+    links.session_down(1, "suspended", Time{0});
     clock.time += 10s;
     links.session_up(1, hello);
     hear(41s);  // its clock stood still for 10 s

@@ -54,7 +54,10 @@ std::vector<std::byte> chunk_frame(const std::vector<std::byte>& payload) {
 TEST_CASE("no bit of a prefix or a header can flip unseen") {
     FakePeer a(make_settings(0));
     a.start();
-    const auto head = encode_frame_head(Partial{.version = {1, 77}, .run = {0, 1}}, 0);
+    Partial partial;
+    partial.version = {1, 77};
+    partial.run = {0, 1};
+    const auto head = encode_frame_head(partial, 0);
     for (std::size_t at = 0; at < head.size(); ++at) {
         INFO(at);
         const std::string why = reason_after(a, flipped(head, at, at % 8));

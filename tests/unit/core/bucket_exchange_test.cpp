@@ -110,7 +110,7 @@ TEST_CASE(
     for (const Mode mode : {Mode::ring, Mode::local_sgd}) {
         Bench bench(mode);
         bench.round();
-        bench.transport.sink->session_down(2, "no byte for 2000 ms");
+        bench.transport.sink->session_down(2, "no byte for 2000 ms", std::chrono::seconds(2));
         bench.exchange.await({0, elements});
         // Time to write it, and for others to miss c themselves.
         CHECK(bench.transport.stopped_after >= std::chrono::milliseconds(600));
@@ -133,7 +133,8 @@ TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
     // A round every 40 s: 120 s without a chunk are nothing unusual.
     bench.meanwhile = [&] {
         bench.c_announces(static_cast<Round>(bench.waits / 4));
-        if (bench.waits == 60) bench.transport.sink->session_down(0, "the end of the test");
+        if (bench.waits == 60)
+            bench.transport.sink->session_down(0, "the end of the test", Time{0});
     };
     bench.exchange.await({0, elements});
     CHECK(bench.waits == 60);

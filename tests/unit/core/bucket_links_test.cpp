@@ -61,7 +61,7 @@ struct Bench {
 TEST_CASE("a peer whose session ends is named, here and in the goodbye to the others") {
     Bench bench;
     CHECK(bench.board.broken().empty());
-    bench.links->session_down(2, "closed by the peer");
+    bench.links->session_down(2, "closed by the peer", Time{0});
     CHECK(contains(bench.board.broken(), "peer c is gone"));
     CHECK(contains(bench.board.broken(), "closed by the peer"));
     CHECK(bench.goodbye(0).gone == PeerIndex{2});
@@ -89,7 +89,7 @@ TEST_CASE("a worker that has lost a server does not talk others out of that serv
     Bench bench(1);
     bench.links->arrived(3, Bye{7, PeerIndex{0}}, {}, {});
     CHECK(bench.board.broken().empty());
-    bench.links->session_down(0, "closed by the peer");
+    bench.links->session_down(0, "closed by the peer", Time{0});
     CHECK(contains(bench.board.broken(), "peer a is gone"));
     CHECK(contains(bench.board.broken(), "closed by the peer"));
 }
@@ -110,7 +110,7 @@ TEST_CASE("once the exchange is broken no chunk goes out, and the goodbye does a
     const auto chunk = bench.links->next(0, 1 << 20);
     REQUIRE(chunk);
     CHECK(std::holds_alternative<Chunk>(chunk->header));
-    bench.links->session_down(2, "no byte for 2000 ms");
+    bench.links->session_down(2, "no byte for 2000 ms", std::chrono::seconds(2));
     bench.board.close();
     bench.links->poll(bench.clock.now());
     for (const PeerIndex peer : {0, 3}) {

@@ -31,7 +31,8 @@ struct Bench {
         now += time;
         departures.look(now);
     }
-    void lose(PeerIndex peer) { departures.went(peer, false, now); }
+    /// In silence, unless said.
+    void lose(PeerIndex peer, Time silence = life) { departures.went(peer, false, silence, now); }
 
     const std::size_t peer_count;
     Departures departures;
@@ -51,6 +52,16 @@ TEST_CASE("who lost all others at once, and finds nobody listening, was left beh
     bench.pass(seconds(2));
     CHECK(bench.departures.left_behind(bench.now));
     bench.departures.came(1);
+    CHECK(!bench.departures.left_behind(bench.now));
+}
+
+TEST_CASE("who loses all others at once because they crash goes on") {
+    Bench bench(3);
+    bench.lose(1, milliseconds(300));
+    bench.lose(2, milliseconds(300));
+    bench.pass(seconds(100));
+    CHECK(bench.departures.gone(1, bench.now));
+    CHECK(bench.departures.gone(2, bench.now));
     CHECK(!bench.departures.left_behind(bench.now));
 }
 

@@ -74,6 +74,15 @@ TEST_CASE("an Accept below what was promised is answered with the newer ballot")
     CHECK(bench.sent<Promise>(0) == std::vector<Promise>{{{5, 2}, {}, {}}});
 }
 
+TEST_CASE("an implausible ballot before any other is not answered") {
+    Bench bench;
+    bench.finish.handle(2, Prepare{{1u << 30, 2}}, bench.now);
+    bench.finish.handle(2, Accept{{1u << 30, 2}, {1, 2}}, bench.now);
+    CHECK(bench.messages.empty());
+    bench.finish.handle(2, Prepare{{1, 2}}, bench.now);
+    CHECK(bench.sent<Promise>(2).size() == 1);
+}
+
 TEST_CASE("maps are taken of the cut that was asked for, and kept while they are needed") {
     Bench bench;
     for (std::uint32_t number = 1; number < 100; ++number) bench.map({number, 0}, 3);
@@ -115,6 +124,19 @@ TEST_CASE("the time-out counts from the newest movement, here or at another, wit
         CHECK(!bench.finish.timed_out(bench.now));
     }
     bench.status(2, blocks);
+    CHECK(bench.finish.timed_out(bench.now));
+}
+
+TEST_CASE("a row of a map that comes again moves nothing on") {
+    Bench bench(FinishTimes{seconds(30), seconds(10), seconds(5), seconds(120)});
+    bench.finish.handle(0, Accept{{1, 0}, {1, 0}}, bench.now);
+    const CutRow row{{1, 0}, 0, {{2, version_of(3, 1)}}};
+    bench.now += seconds(80);
+    bench.finish.handle(0, row, bench.now);
+    bench.now += seconds(110);
+    bench.finish.handle(0, row, bench.now);
+    CHECK(!bench.finish.timed_out(bench.now));
+    bench.now += seconds(11);
     CHECK(bench.finish.timed_out(bench.now));
 }
 

@@ -114,10 +114,26 @@ TEST_CASE("control frames have a limit per peer, which counts what is not yet se
     CHECK(mail.control[1].size() == Outbox::control_max);
     CHECK(std::get<Bye>(mail.control[1][3]).final_round == 3);
     CHECK(!outbox.send(1, Bye{}));  // taken is not sent
-    outbox.control_sent(1, 2);
+    outbox.control_sent(1, mail.control[1][0]);
+    outbox.control_sent(1, mail.control[1][1]);
     CHECK(outbox.send(1, Bye{}));
     CHECK(outbox.send(1, Bye{}));
     CHECK(!outbox.send(1, Bye{}));
+}
+
+TEST_CASE("control frames have a limit in bytes") {
+    Outbox outbox(2);
+    CutRow row;
+    row.runs.resize(1'000'000);
+    const std::size_t bytes = row.runs.size() * sizeof row.runs[0];
+    std::size_t taken = 0;
+    while (outbox.send(1, row)) ++taken;
+    CHECK(taken * bytes >= Outbox::control_bytes_max - bytes);
+    CHECK(taken * bytes < Outbox::control_bytes_max + bytes);
+    const Mail mail = outbox.take();
+    CHECK(!outbox.send(1, row));
+    for (const Header& header : mail.control[1]) outbox.control_sent(1, header);
+    CHECK(outbox.send(1, row));
 }
 
 TEST_CASE("relays have a limit of bytes per peer") {

@@ -145,6 +145,19 @@ TEST_CASE("what does not come from a silent holder comes from another, and it is
     CHECK(bench.queues[1].size() <= 12);
 }
 
+TEST_CASE("what a session swallowed is asked again in the next, though its holder streams") {
+    Bench bench(8, peer_bit(1));
+    REQUIRE(bench.step().size() == 1);
+    for (const Time end = bench.now + 20 * patience; bench.now < end; bench.now += 100 * ms) {
+        bench.puller.arrived(1, {1, wanted, {0, 1}, Time{0}, false, {0}}, bench.now);
+        CHECK(bench.step().empty());
+    }
+    bench.puller.forget_asked(1);
+    CHECK(bench.puller.asked(1) == 0);
+    CHECK(bench.step().size() == 1);
+    CHECK(bench.puller.asked(1) == Puller::window_first);
+}
+
 TEST_CASE("a holder that says that it does not have a block is passed over at once") {
     Bench bench(2, peer_bit(1) | peer_bit(3));
     bench.lacking = {1};
