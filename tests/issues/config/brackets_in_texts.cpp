@@ -12,9 +12,13 @@ using namespace ako;
 TEST_CASE("what was read is written as a file that reads back, whatever brackets its texts have") {
     const std::string brackets(40, '[');
     const std::string closed(40, ']');
-    const std::string file = "run: small\nmodel: synthetic\npeers: [{name: a, address: 'h:1'}]\n"
-                             "output: '/" + brackets + "' # " + closed + "\n"
-                             "cluster_key_file: '/" + brackets + "' # " + closed + "\n";
+    const std::string file =
+        "run: small\nmodel: synthetic\npeers: [{name: a, address: 'h:1'}]\n"
+        "output: '/" +
+        brackets + "' # " + closed +
+        "\n"
+        "cluster_key_file: '/" +
+        brackets + "' # " + closed + "\n";
     const Settings settings = read_cluster_text(file, "small.yaml", {});
     CHECK(settings.output == "/" + brackets);
     CHECK(read_cluster_text(write_cluster_text(settings), "small.yaml", {}) == settings);
