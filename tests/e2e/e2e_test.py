@@ -319,6 +319,12 @@ def case_check_and_set(bench):
     second = bench.start("check", again).expect(0, 30)
     check_equal(second.split("\n")[1:], output.split("\n")[1:], "check of what check printed")
     check(not os.path.exists(os.path.join(bench.folder, "runs")), "check leaves nothing behind")
+    # A row of 1.7 MB: 3.4 s at 4 Mbit/s, 138 s at a tenth of a megabit.
+    warning = "# warning: a row takes 138 s at 0.1 Mbit/s (exchange.link_mbit), longer than"
+    slow = bench.start("check", file, "--set", "exchange.link_mbit=0.1").expect(0, 30)
+    check(warning in slow, f"the warning of slow rows in what check says:\n{slow}")
+    fast = bench.start("check", file, "--set", "exchange.link_mbit=4").expect(0, 30)
+    check("warning" not in fast, f"no warning in what check says:\n{fast}")
 
 
 def case_version_and_help(bench):

@@ -141,6 +141,21 @@ TEST_CASE("values that cannot be meant are refused by name") {
     CHECK(names(hello, "peer_name"));
 }
 
+TEST_CASE("texts that a terminal would obey, or that are no text, are refused by their field") {
+    for (const char* text : {"a\x1b[2J", "a\nb", "\xc2\x9b31m", "\xff", "\xe2\x80\xae"}) {
+        Hello hello;
+        hello.peer_name = text;
+        const auto decoded = decode_header(header_of(encode_frame_head(hello, 0)));
+        REQUIRE(!decoded.has_value());
+        CHECK(decoded.error().what ==
+              "malformed header: peer_name with what a terminal would obey, or bytes that are not "
+              "UTF-8");
+    }
+    Hello hello;
+    hello.peer_name = "b\xc3\xa4r";
+    CHECK(decode_header(header_of(encode_frame_head(hello, 0))).has_value());
+}
+
 TEST_CASE("a hello of another protocol is read as far as its number") {
     Hello hello;
     hello.protocol = protocol_version + 1;
