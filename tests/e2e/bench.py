@@ -135,6 +135,11 @@ class Bench:
         with open(self.path("summary.json")) as file:
             return json.load(file)
 
+    def log(self, peer):
+        """All that this peer has noted so far."""
+        with open(self.path(f"log-{peer}.txt")) as text:
+            return text.read()
+
     def metrics(self, peer):
         try:
             with open(self.path(f"metrics-{peer}.jsonl")) as file:
