@@ -30,8 +30,11 @@ bool Finish::take(PeerIndex row, BlockIndex block, Version version, std::span<co
     if (adopted() || cut_.holds(row, block, version)) return false;
     CutId wanted = agreement_.decided();
     if (wanted.none() && agreement_.pending()) wanted = agreement_.pending()->cut;
-    if (!cut_.names(wanted, row, block, version)) return false;
-    heard_at_ = now;
+    const bool named = cut_.names(wanted, row, block, version);
+    // What an owner streams comes once only, and the cut that is decided may name it.
+    const bool of_use = named || (frozen_ && agreement_.decided().none() && is_final(row, version));
+    if (!of_use) return false;
+    if (named) heard_at_ = now;
     movement_.here(now);
     if (!frozen_ && version > ledger_.version(row, block)) return false;  // goes into the ledger
     cut_.put(row, block, version, values, checksum);
@@ -61,6 +64,11 @@ bool Finish::settled(PeerIndex row) const {
     return true;
 }
 
+bool Finish::is_final(PeerIndex row, Version version) const {
+    const PeerView& owner = membership_[row];
+    return owner.final_round && version == version_of(*owner.final_round, owner.incarnation);
+}
+
 bool Finish::complete() const {
     for (PeerIndex row = 0; row < membership_.peer_count(); ++row) {
         const PeerView& view = membership_[row];
@@ -69,9 +77,7 @@ bool Finish::complete() const {
             if (!settled(row)) return false;
             continue;
         }
-        if (!view.final_round) return false;
-        if (ledger_.held(row).lowest != version_of(*view.final_round, view.incarnation))
-            return false;
+        if (!is_final(row, ledger_.held(row).lowest)) return false;
     }
     return true;
 }

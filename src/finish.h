@@ -8,7 +8,8 @@
 //   linger   whoever has adopted serves the others for as long as a live one still moves
 //
 // From the first cut that a peer proposes or accepts, its ledger is *frozen*: what it holds must
-// stay held, so only blocks that a cut names are still taken, and kept beside it.
+// stay held, so only blocks that a cut names, or may come to name because they are their owners'
+// last, are still taken, and kept beside it.
 //
 // Nothing here ends by a time that was fixed before: as long as a block comes, or the agreement
 // goes on, at this peer or as another's Status says, it waits. What only lives holds up nobody. So
@@ -63,8 +64,9 @@ class Finish {
 
     /// From now on only `take` may change the ledger.
     bool frozen() const { return frozen_; }
-    /// Keeps the block beside the ledger if a cut under way names exactly it and neither holds it
-    /// nor, not being frozen, will take it. True if it was kept.
+    /// Keeps the block beside the ledger if a cut under way names exactly it, or if it is its
+    /// owner's last, and the ledger neither holds it nor, not being frozen, will take it. True if
+    /// it was kept.
     bool take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
               std::uint32_t checksum, Time now);
     /// A Partial came from `from`, whatever became of its blocks.
@@ -107,6 +109,8 @@ class Finish {
     /// Is every row here that can still come?
     bool complete() const;
     bool settled(PeerIndex row) const;
+    /// Of the round that the owner of the row has ended with.
+    bool is_final(PeerIndex row, Version version) const;
     void propose(Time now);
     bool pull(CutId cut, Time now);
     void push_agreement(Time now);
