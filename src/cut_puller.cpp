@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/checksum.h"
 
 namespace ako {
 
@@ -116,10 +117,18 @@ void CutPuller::count(const CutMap& map) {
     lacking_sum_ = 0;
     for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
         for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block) {
-            lacking_[row] += !holds(row, block, map.version(row, block));
+            const Version version = map.version(row, block);
+            if (version == Version{}) make_zeros(row, block);
+            lacking_[row] += !holds(row, block, version);
         }
         lacking_sum_ += lacking_[row];
     }
+}
+
+void CutPuller::make_zeros(PeerIndex row, BlockIndex block) {
+    if (holds(row, block, Version{})) return;
+    const std::vector<float> zeros(ledger_.blocks().range(block).count);
+    store_.put(row, block, Version{}, zeros, crc32c(std::span<const float>(zeros)));
 }
 
 bool CutPuller::pull(CutId cut, PeerSet proposers, Time now) {

@@ -84,6 +84,8 @@ class CutPuller {
     PeerSet holders_of(CutId cut, PeerSet proposers) const;
     bool streams(PeerIndex row, Version version) const;
     void count(const CutMap& map);
+    /// The row that everybody starts with need not be asked for.
+    void make_zeros(PeerIndex row, BlockIndex block);
 
     const Ledger& ledger_;
     const Membership& membership_;
