@@ -27,7 +27,8 @@ enum class Event : std::uint8_t {
     late_joiner,       ///< comes when the others train already
     requested_stop,
     target_reached,
-    hurried_end,  ///< a peer does not wait for the lost
+    hurried_end,   ///< a peer does not wait for the lost
+    narrow_links,  ///< a row takes longer than the linger
     // what comes of it
     session_again,
     silence_noticed,  ///< a session ended because nothing came over it
@@ -44,6 +45,7 @@ enum class Event : std::uint8_t {
     reproposal,       ///< an Accept for the cut of an older ballot
     cut_pulled,       ///< a block of exactly one version was asked for
     cut_overrides,    ///< a peer that adopted the cut held something newer
+    long_pull,        ///< a peer adopted the cut by more than the linger after the first
     goodbye,
     no_agreement,
     count

@@ -52,6 +52,9 @@ void Faults::begin() {
         if (scenario_.peers[peer].starts_at > ms(400)) coverage_.saw(Event::late_joiner);
         if (scenario_.peers[peer].hurried) coverage_.saw(Event::hurried_end);
     }
+    if (scenario_.row_time() > from_seconds(scenario_.linger_s)) {
+        coverage_.saw(Event::narrow_links);
+    }
     if (scenario_.stop_wish) world_.at(scenario_.stop_wish->at, [this] { wish_to_stop(); });
     if (scenario_.rates_change) change_rates();
 }

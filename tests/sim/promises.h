@@ -64,6 +64,8 @@ class Promises {
     bool rows_come_in_time() const;
     /// And that of one which died.
     bool settles_in_time(PeerIndex row) const;
+    /// All rows of a cut, each block asked for on one usual link.
+    Time cut_time() const;
     std::optional<Time> first_stop() const;
     std::vector<PeerIndex> survivors() const;
 
@@ -83,6 +85,7 @@ class Promises {
     std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
     std::vector<std::vector<RowMap>> best_;  ///< [at][row][block]: the newest ever held there
     std::map<std::pair<CutId, PeerIndex>, RowMap> maps_;  ///< of each cut and row, as said
+    std::optional<Time> first_adopted_at_;
     std::optional<CutId> decision_;
     std::map<PeerIndex, CutId> proposed_;  ///< the newest by each
     PeerSet proposers_ = 0;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "src/modes/mode_settings.h"
-#include "tests/sim/sim_network.h"
 
 namespace ako::sim {
 namespace {
@@ -132,22 +131,26 @@ void draw_broken_finish(Scenario& scenario, Random& random) {
 }
 
 /// Into one peer, or everywhere: a block takes longer than the 40 ms of want_timeout, and a row
-/// longer than the linger. Blocks are larger, so that what keeps links alive leaves room for them.
+/// longer than the linger. To one another these are as in production at the slowest rate that
+/// Finish::bound allows for: a block takes less than four times want_timeout, the linger is that of
+/// several blocks, and a header is little beside a block, so that questions and what keeps links
+/// alive leave room. Half of the first proposers wait until all rows are there.
 void draw_narrow_links(Scenario& scenario, Random& random) {
     scenario.block_elements = 32;
-    scenario.element_count = random.between(250, 400);
-    scenario.payload_blocks = random.between(1, 3);
-    scenario.linger_s = 0.3;
+    scenario.element_count = random.between(320, 416);
+    scenario.payload_blocks = 1;
+    scenario.linger_s = 0.8;
     scenario.heartbeat_ms = 60;
+    scenario.header_bytes = 4;
     scenario.rounds = static_cast<double>(random.between(10, 25));
-    scenario.bytes_per_second = random.real(2.5e3, 4e3);
+    scenario.bytes_per_second = random.real(1.2e3, 1.6e3);
     if (random.chance(0.7)) {
         scenario.narrow_into = static_cast<PeerIndex>(random.below(scenario.peers.size()));
     }
+    if (random.chance(0.5)) scenario.finish_exchange = 4 * scenario.row_time() + ms(1500);
 }
 
-/// The end behind links so slow needs a linger that goes by who still moves: 1 is never.
-constexpr double narrow_from = 1;
+constexpr double narrow_from = 0.95;
 
 Weather draw_weather(Random& random) {
     const double drawn = random.real();
@@ -192,7 +195,7 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
 
 Time Scenario::frame_time() const {
     const double bytes =
-        static_cast<double>(payload_blocks * block_elements * sizeof(float)) + header_bytes;
+        static_cast<double>(payload_blocks * block_elements * sizeof(float) + header_bytes);
     return from_seconds(bytes / bytes_per_second);
 }
 
@@ -201,7 +204,7 @@ Time Scenario::row_time() const {
     const double bytes = blocks * (static_cast<double>(block_elements * sizeof(float)) +
                                    static_cast<double>(header_bytes));
     // Less what Status takes of the link.
-    const double left = bytes_per_second - 1e3 * header_bytes / heartbeat_ms;
+    const double left = bytes_per_second - 1e3 * static_cast<double>(header_bytes) / heartbeat_ms;
     return from_seconds(bytes / left);
 }
 

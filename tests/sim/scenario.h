@@ -93,17 +93,22 @@ struct Scenario {
     double not_finite = 0;
     double damaged_header = 0;
     double linger_s = 2.5;
+    Time finish_exchange = ms(500);  ///< how long the first proposer waits for rows
     unsigned heartbeat_ms = 30;
     bool rates_change = false;         ///< of every link, all the time, so that P changes at random
     std::size_t pool_bytes = 1 << 20;  ///< of ingress; small ones make receivers stop reading
     std::size_t payload_blocks = 1;    ///< of one frame at most
+    std::size_t header_bytes = 64;     ///< of every frame beside its payload
     unsigned staleness_rounds_max = 0;  ///< 0: no bound
     bool bounded = false;  ///< no faults: nobody runs out of patience, and the bound holds
     bool steady = false;   ///< no faults, and links that carry 1/P per round: I4 is checked
 
     static Scenario from_seed(std::uint64_t seed);
     /// The network does all along what it can do at its rate: nothing ends a session but a death.
-    bool network_stands() const { return weather == Weather::calm || weather == Weather::deaths; }
+    bool network_stands() const { return weather != Weather::rough; }
+    bool narrow() const { return weather == Weather::narrow; }
+    /// Nothing goes wrong, however slow the links are.
+    bool faultless() const { return weather == Weather::calm || narrow(); }
     /// A frame of the largest payload on a usual link.
     Time frame_time() const;
     /// A whole row on a usual link, with what else it carries.

@@ -41,7 +41,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
     exchange.start_peers_min = 1;
     exchange.heartbeat_ms = scenario.heartbeat_ms;
     exchange.want_timeout_ms = whole_ms(want_timeout);
-    exchange.finish_exchange_s = std::chrono::duration<double>(finish_exchange).count();
+    exchange.finish_exchange_s = std::chrono::duration<double>(scenario.finish_exchange).count();
     exchange.finish_timeout_s = std::chrono::duration<double>(finish_timeout).count();
     exchange.finish_linger_s = scenario.linger_s;
     return settings;
@@ -61,6 +61,7 @@ SimCluster::SimCluster(const Scenario& scenario)
                        promises_.arrived(from, to, header);
                    });
     const std::size_t count = scenario.peers.size();
+    network_.set_header_bytes(scenario.header_bytes);
     network_.set_payload_max(scenario.block_elements * sizeof(float) * scenario.payload_blocks);
     partitions_.assign(count * count, 0.0);
     for (std::size_t k = 0; k < scenario.element_count; ++k) {

@@ -179,7 +179,7 @@ void SimNetwork::pump(PeerIndex from, PeerIndex to) {
     direction.sending = ends_[from].source->next(to, payload_max_);
     if (!direction.sending) return;
     direction.aside.clear();
-    const auto bytes = static_cast<double>(direction.sending->payload.size() + header_bytes);
+    const auto bytes = static_cast<double>(direction.sending->payload.size() + header_bytes_);
     const Time takes(static_cast<std::int64_t>(bytes / direction.quality.bytes_per_second * 1e9));
     world_.after(takes, [=, this, epoch = pair(from, to).epoch] { sent(from, to, epoch); });
 }

@@ -17,9 +17,6 @@
 
 namespace ako::sim {
 
-/// Of every frame beside its payload: about what a Partial's header takes on the wire.
-inline constexpr std::size_t header_bytes = 64;
-
 /// One direction of one pair.
 struct LinkQuality {
     double bytes_per_second = 1e6;
@@ -66,6 +63,8 @@ class SimNetwork {
     LinkQuality& quality(PeerIndex from, PeerIndex to) { return link(from, to).quality; }
     /// Bytes of the payloads given out are limited to so many blocks of so many bytes.
     void set_payload_max(std::size_t bytes) { payload_max_ = bytes; }
+    /// Of every frame beside its payload; at first about what a Partial's header takes on the wire.
+    void set_header_bytes(std::size_t bytes) { header_bytes_ = bytes; }
 
     /// `local_now` translates into the peer's clock.
     void attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock);
@@ -168,6 +167,7 @@ class SimNetwork {
     Random& random_;
     const Time life_timeout_;
     std::size_t payload_max_ = 64;
+    std::size_t header_bytes_ = 64;
     std::vector<End> ends_;
     std::vector<Link> links_;
     std::vector<Pair> pairs_;
