@@ -175,6 +175,12 @@ mutation(src/modes/ako_peer.cpp
     [=[        membership_.heard_bye(arrival.from, bye->final_round);]=]
     [=[        (void)bye;]=])
 
+# What was learned of a clock outlives the session, in which it may have stood still.
+mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
+mutation(src/modes/ako_peer.cpp
+    [=[    membership_.forget_clock(peer);  // it may have stood still]=]
+    [=[]=])
+
 # How far a peer is, is believed of itself only, so that what the dead did is counted differently.
 mutant(samples_not_passed_on simulate "--count;400" "violated: peers [0-9]+ and [0-9]+ know of different samples")
 mutation(src/membership.cpp

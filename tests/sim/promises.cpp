@@ -36,6 +36,7 @@ Promises::Promises(const Scenario& scenario, const World& world, const SimNetwor
       stopped_at_(scenario.peers.size()),
       adopted_at_(scenario.peers.size()),
       left_(scenario.peers.size() * scenario.peers.size(), false),
+      ways_(scenario.peers.size() * scenario.peers.size()),
       standing_in_(scenario.peers.size(), 0),
       best_(scenario.peers.size()) {}
 
@@ -103,6 +104,7 @@ void Promises::arrived(PeerIndex from, PeerIndex to, const Header& header) {
     count_protocol(from, to, header);
     heard_at_[from] = std::min(heard_at_[from], world_.now());
     if (const auto* row = std::get_if<CutRow>(&header)) learn_map(*row);
+    if (const auto* status = std::get_if<Status>(&header)) learn_way(from, to, *status);
     if (std::holds_alternative<Bye>(header)) left_[to * peers_.size() + from] = true;
 }
 
@@ -145,6 +147,7 @@ void Promises::learn_map(const CutRow& row) {
 void Promises::drained(PeerIndex peer) {
     const SimPeer& p = *peers_[peer];
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        if (other != peer) check_clock(peer, other);
         if (other == peer || !left_[peer * peers_.size() + other]) continue;
         // A new session after a Bye takes it back, and its event may still wait in the inbox.
         const bool again = !network_.said_bye(other, peer);
@@ -163,6 +166,37 @@ void Promises::drained(PeerIndex peer) {
             best[row][block] = std::max(best[row][block], ledger.version(row, block));
         }
     }
+}
+
+// ---- clocks
+
+void Promises::learn_way(PeerIndex from, PeerIndex to, const Status& status) {
+    Way& way = ways_[to * peers_.size() + from];
+    const Time began = network_.session_began(from, to);
+    if (way.session_began != began) way = {began, Time{0}};
+    const Time sent_at = status.sent_at - peers_[from]->clock.offset();
+    way.longest = std::max(way.longest, world_.now() - sent_at);
+}
+
+// What is taken for the way of a frame is between nothing and the longest that a Status of this
+// session took, there or back, as long as no clock stands in it.
+void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
+    const std::size_t n = peers_.size();
+    const PeerClock& own = peers_[peer]->clock;
+    const PeerClock& theirs = peers_[other]->clock;
+    const Way& here = ways_[peer * n + other];
+    const Way& there = ways_[other * n + peer];
+    const Time began = network_.session_began(peer, other);
+    if (here.session_began != began || std::max(own.stood_at(), theirs.stood_at()) >= began) return;
+    const auto thought = peers_[peer]->half.membership()[other].clock.to_local(theirs.now());
+    if (!thought) return;
+    const Time wrong = *thought - own.now();
+    const Time back = there.session_began == began ? there.longest : Time{0};
+    const Time allowed = std::max(here.longest, back);
+    if (wrong <= allowed && wrong >= -allowed) return;
+    throw Violation(name("peer", peer) + " is wrong about the clock of" + name(" peer", other) +
+                    " by " + std::to_string(in_seconds(wrong)) + " s, allowed " +
+                    std::to_string(in_seconds(allowed)));
 }
 
 // ---- who stands in for whom

@@ -44,9 +44,16 @@ class Promises {
 
   private:
     using RowMap = std::vector<Version>;  ///< [block]
+    /// Of the Status frames of one session, in one direction.
+    struct Way {
+        Time session_began{-1};
+        Time longest{0};
+    };
 
     void count_protocol(PeerIndex from, PeerIndex to, const Header& header);
     void learn_map(const CutRow& row);
+    void learn_way(PeerIndex from, PeerIndex to, const Status& status);
+    void check_clock(PeerIndex peer, PeerIndex other) const;
     void check_holds(const SimPeer& peer, CutId cut, const char* why) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
     void check_stops() const;
@@ -82,6 +89,7 @@ class Promises {
     std::vector<std::optional<Time>> stopped_at_;  ///< [peer]
     std::vector<std::optional<Time>> adopted_at_;
     std::vector<bool> left_;                 ///< [at * n + peer]: a Bye arrived
+    std::vector<Way> ways_;                  ///< [to * n + from]
     std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
     std::vector<std::vector<RowMap>> best_;  ///< [at][row][block]: the newest ever held there
     std::map<std::pair<CutId, PeerIndex>, RowMap> maps_;  ///< of each cut and row, as said

@@ -42,6 +42,7 @@ void SimNetwork::connect(PeerIndex a, PeerIndex b) {
         return;
     }
     pair(a, b).up = true;
+    pair(a, b).up_at = world_.now();
     for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
         Link& direction = link(from, to);
         direction.heard_at = world_.now();

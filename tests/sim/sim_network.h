@@ -78,6 +78,8 @@ class SimNetwork {
     /// If the process stands still: does `what` once it runs again, and returns true.
     bool postpone(PeerIndex peer, std::function<void()> what);
     bool said_bye(PeerIndex from, PeerIndex to) const { return link(from, to).said_bye; }
+    /// When the newest session of the two came up.
+    Time session_began(PeerIndex a, PeerIndex b) const { return pair(a, b).up_at; }
     /// The process ends: at once visible to others (reset), or silent until the life time-out.
     void kill(PeerIndex peer, bool silent);
 
@@ -120,6 +122,7 @@ class SimNetwork {
         bool up = false;
         std::uint64_t epoch = 0;
         Time cut_until{0};
+        Time up_at{0};
     };
     struct End {
         FrameSource* source = nullptr;
@@ -140,6 +143,9 @@ class SimNetwork {
         if (coverage_ != nullptr) coverage_->saw(event);
     }
     Pair& pair(PeerIndex a, PeerIndex b) {
+        return pairs_[std::min(a, b) * ends_.size() + std::max(a, b)];
+    }
+    const Pair& pair(PeerIndex a, PeerIndex b) const {
         return pairs_[std::min(a, b) * ends_.size() + std::max(a, b)];
     }
     /// The process is there; it may stand still.

@@ -84,11 +84,19 @@ class PeerClock final : public Clock {
     PeerClock(const World& world, Time offset) : world_(world), offset_(offset) {}
     Time now() const override { return world_.now() + offset_; }
     /// It stood for so long, or will have when it is next looked at.
-    void stand_still(Time time) { offset_ -= time; }
+    void stand_still(Time time) {
+        offset_ -= time;
+        stood_at_ = world_.now();
+    }
+    /// What it shows when virtual time is zero, as it goes now.
+    Time offset() const { return offset_; }
+    /// When it last began to stand, in virtual time; negative: never.
+    Time stood_at() const { return stood_at_; }
 
   private:
     const World& world_;
     Time offset_;
+    Time stood_at_{-1};
 };
 
 inline constexpr Time ms(std::int64_t count) { return std::chrono::milliseconds(count); }
