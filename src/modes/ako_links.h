@@ -50,6 +50,8 @@ class AkoLinks final : public FrameSource, public FrameSink {
 
     /// Any thread. See LinkSchedule.
     double observed_partitions(PeerIndex peer) const { return links_[peer].observed_partitions; }
+    /// Network thread. The process that made what is held or known of this row; 0 = none.
+    std::uint64_t life_of(PeerIndex row) const { return lives_.of(row); }
     /// Any thread. See Departures.
     bool left_behind() const { return left_behind_; }
 

@@ -29,8 +29,12 @@ enum class Event : std::uint8_t {
     target_reached,
     hurried_end,   ///< a peer does not wait for the lost
     narrow_links,  ///< a row takes longer than the linger
+    second_life,   ///< another process begins under a peer's name
     // what comes of it
     session_again,
+    second_admitted,  ///< by somebody who has not heard of the first process's row
+    second_refused,
+    second_parted,    ///< a session ended because its ends know a row of different processes
     silence_noticed,  ///< a session ended because nothing came over it
     abandoned_frame,  ///< a frame broke off after room for it was made
     stalled_link,     ///< a receiver had no room

@@ -7,7 +7,8 @@
 namespace ako::sim {
 
 Faults::Faults(const Scenario& scenario, World& world, Random& random, SimNetwork& network,
-               Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill)
+               Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill,
+               Restart restart)
     : scenario_(scenario),
       world_(world),
       random_(random),
@@ -15,6 +16,7 @@ Faults::Faults(const Scenario& scenario, World& world, Random& random, SimNetwor
       coverage_(coverage),
       peers_(peers),
       kill_(std::move(kill)),
+      restart_(std::move(restart)),
       hung_(scenario.peers.size(), false) {}
 
 void Faults::set_links() {
@@ -64,6 +66,11 @@ void Faults::started(PeerIndex peer) {
     if (plan.killed_at) {
         world_.at(std::max(*plan.killed_at, world_.now()),
                   [this, peer, plan] { kill_(peer, plan.killed_silently); });
+    }
+    if (scenario_.second_life && scenario_.second_life->peer == peer) {
+        const Time dies_at = std::max(scenario_.second_life->killed_at, world_.now());
+        world_.at(dies_at, [this, peer] { kill_(peer, false); });
+        world_.at(dies_at + scenario_.second_life->again_after, [this, peer] { restart_(peer); });
     }
     if (plan.paused_at) {
         world_.at(std::max(*plan.paused_at, world_.now()), [this, peer] { pause(peer); });

@@ -17,10 +17,12 @@ namespace ako::sim {
 class Faults {
   public:
     using Kill = std::function<void(PeerIndex, bool silently)>;
+    using Restart = std::function<void(PeerIndex)>;
 
     /// All outlive this; `peers` is filled before `begin`.
     Faults(const Scenario& scenario, World& world, Random& random, SimNetwork& network,
-           Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill);
+           Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill,
+           Restart restart);
 
     /// Sets the links up and plans everything that has a time. Once.
     void begin();
@@ -49,6 +51,7 @@ class Faults {
     Coverage& coverage_;
     std::vector<std::unique_ptr<SimPeer>>& peers_;
     const Kill kill_;
+    const Restart restart_;
     std::vector<bool> hung_;  ///< [peer]: counted
     bool someone_stopped_ = false;
 };

@@ -20,7 +20,8 @@ Invariants::Invariants(std::size_t peer_count, const Blocks& blocks,
                        const TrainingSettings& training)
     : blocks_(blocks),
       training_(training),
-      past_(peer_count, {std::vector<float>(blocks.element_count(), 0.0f)}),
+      past_(peer_count, {Past{std::vector<float>(blocks.element_count(), 0.0f)}}),
+      life_held_(peer_count, std::vector<std::optional<std::size_t>>(peer_count)),
       ended_at_(peer_count, {Time{0}}),
       own_sum_(peer_count, std::vector<double>(blocks.element_count(), 0.0)),
       velocity_(peer_count, std::vector<double>(blocks.element_count(), 0.0)),
@@ -33,8 +34,9 @@ void Invariants::round_ended(const SimPeer& peer, std::span<const float> gradien
     const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
     const std::span<const float> row = peer.half.ledger().row(self);
-    past_[self].emplace_back(row.begin(), row.end());
-    if (past_[self].size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
+    Past& past = past_[self].back();
+    past.emplace_back(row.begin(), row.end());
+    if (past.size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
     for (std::size_t k = 0; k < row.size(); ++k) {
         double& velocity = velocity_[self][k];
         const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
@@ -97,17 +99,45 @@ void Invariants::check_rows(const SimPeer& peer, bool may_fall) {
             }
             seen = version;
             ++blocks_checked_;
-            if (version.round >= past_[row].size()) {
-                throw Violation("I1: a version of the future " + place(peer, row, block));
-            }
-            const Range range = blocks_.range(block);
-            const float* then = past_[row][version.round].data() + range.first;
-            if (std::memcmp(then, ledger.block(row, block).data(), range.count * sizeof(float))) {
-                throw Violation("I1: not the value of round " + std::to_string(version.round) +
-                                " " + place(peer, row, block));
-            }
+            check_block(peer, row, block);
         }
     }
+}
+
+void Invariants::check_block(const SimPeer& peer, PeerIndex row, BlockIndex block) {
+    const Round round = peer.half.ledger().version(row, block).round;
+    const float* values = peer.half.ledger().block(row, block).data();
+    const Range range = blocks_.range(block);
+    std::vector<std::size_t> lives;
+    bool happened = false;
+    for (std::size_t life = 0; life < past_[row].size(); ++life) {
+        if (round >= past_[row][life].size()) continue;
+        happened = true;
+        const float* then = past_[row][life][round].data() + range.first;
+        if (std::memcmp(then, values, range.count * sizeof(float)) == 0) lives.push_back(life);
+    }
+    if (!happened) throw Violation("I1: a version of the future " + place(peer, row, block));
+    if (lives.empty()) {
+        throw Violation("I1: not the value of round " + std::to_string(round) + " " +
+                        place(peer, row, block));
+    }
+    if (round == 0) return;  // of which all lives are the same
+    std::optional<std::size_t>& held = life_held_[peer.settings.self][row];
+    if (!held) held = lives.front();
+    if (std::find(lives.begin(), lives.end(), *held) == lives.end()) {
+        throw Violation("I1: of another process than the rest of its row " +
+                        place(peer, row, block));
+    }
+}
+
+void Invariants::begins_anew(PeerIndex peer) {
+    past_[peer].push_back({past_[peer][0][0]});
+    std::fill(life_held_[peer].begin(), life_held_[peer].end(), std::nullopt);
+    for (auto& row : seen_[peer]) std::fill(row.begin(), row.end(), Version{});
+    std::fill(own_sum_[peer].begin(), own_sum_[peer].end(), 0.0);
+    std::fill(velocity_[peer].begin(), velocity_[peer].end(), 0.0);
+    adopted_[peer] = false;
+    ended_at_[peer] = {Time{0}};
 }
 
 void Invariants::check_replica(const SimPeer& peer) {
@@ -133,11 +163,13 @@ void Invariants::check_replica(const SimPeer& peer) {
     }
 }
 
-void Invariants::ended(const std::vector<std::unique_ptr<SimPeer>>& peers) {
+void Invariants::ended(const std::vector<std::unique_ptr<SimPeer>>& peers,
+                       const std::function<bool(PeerIndex)>& on_one_side) {
     const SimPeer* first = nullptr;
     for (const auto& peer : peers) {
         if (!peer->report || !peer->report->agreed) continue;
         if (!peer->report->identical) throw Violation("I2: a peer saw another digest");
+        if (!on_one_side(peer->settings.self)) continue;
         if (first == nullptr) {
             first = peer.get();
             continue;

@@ -1,7 +1,9 @@
 // The checker of the ledger's invariants (README.md, "What always holds"). Sees every peer's past.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,24 +21,29 @@ class Invariants {
                      std::span<const float> replica_before, double rate, Time now);
     /// `peer` has taken in what had arrived: I1, I3, I5 for what changed.
     void drained(const SimPeer& peer);
+    /// Another process begins under its name, with a row of its own.
+    void begins_anew(PeerIndex peer);
     /// `peer` is training, and links carry 1/P of the vector per round, P being [peer]; `transit`
     /// is the most that passes between a round and the arrival of what it sends: I4.
     void steady(const SimPeer& peer, std::span<const unsigned> partitions, Time transit, Time now);
     /// `peer` adopted a cut: versions may have fallen (I5), values must still be of the past (I1).
     void adopted(const SimPeer& peer);
-    /// All who can end have ended: I2.
-    void ended(const std::vector<std::unique_ptr<SimPeer>>& peers);
+    /// All who can end have ended: I2, of those `on_one_side`.
+    void ended(const std::vector<std::unique_ptr<SimPeer>>& peers,
+               const std::function<bool(PeerIndex)>& on_one_side);
 
     std::uint64_t blocks_checked() const { return blocks_checked_; }
 
   private:
     void check_rows(const SimPeer& peer, bool may_fall);
+    void check_block(const SimPeer& peer, PeerIndex row, BlockIndex block);
     void check_replica(const SimPeer& peer);
 
     const Blocks blocks_;
     const TrainingSettings training_;
-    /// [peer][round]: the row after that round.
-    std::vector<std::vector<std::vector<float>>> past_;
+    using Past = std::vector<std::vector<float>>;  ///< [round]: a row after that round
+    std::vector<std::vector<Past>> past_;          ///< [peer][life]
+    std::vector<std::vector<std::optional<std::size_t>>> life_held_;  ///< [at][row]
     std::vector<std::vector<Time>> ended_at_;  ///< [peer][round], virtual time
     /// What each row must be: the sum of its owner's own updates, in double precision.
     std::vector<std::vector<double>> own_sum_;

@@ -175,6 +175,18 @@ mutation(src/modes/ako_peer.cpp
     [=[        membership_.heard_bye(arrival.from, bye->final_round);]=]
     [=[        (void)bye;]=])
 
+# A second process under a peer's name goes on with the row of the first.
+mutant(lives_not_told_apart simulate "--count;400" "violated: I1: of another process than the rest of its row")
+mutation(src/modes/ako_links.cpp
+    [=[    if (lives_.other_than(peer, hello.process_id) || (met_other && newest_)) {]=]
+    [=[    if (false && met_other) {]=])
+mutation(src/modes/ako_links.cpp
+    [=[    if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted]=]
+    [=[    if (false) {]=])
+mutation(src/modes/ako_links.cpp
+    [=[    if (!row) return std::nullopt;]=]
+    [=[    if (true) return std::nullopt;]=])
+
 # What was learned of a clock outlives the session, in which it may have stood still.
 mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
 mutation(src/modes/ako_peer.cpp

@@ -100,10 +100,44 @@ bool Promises::took_part(PeerIndex peer) const {
 
 void Promises::started(PeerIndex peer) { started_at_[peer] = world_.now(); }
 
+void Promises::begins_anew(PeerIndex peer) {
+    second_ = peer;
+    died_at_[peer] = Time{0};
+    rounds_at_[peer].clear();
+    stopped_at_[peer].reset();
+    adopted_at_[peer].reset();
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        left_[peer * peers_.size() + other] = false;
+    }
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        ways_[peer * peers_.size() + other] = ways_[other * peers_.size() + peer] = {};
+    }
+    standing_in_[peer] = 0;
+    best_[peer].clear();
+    proposed_.erase(peer);
+}
+
+Promises::Side Promises::side(PeerIndex peer) const {
+    if (!second_ || knows_first(peer)) return Side::first;
+    const bool knows_second = peers_[peer]->links.life_of(*second_) != 0;
+    return knows_second || (met_second_ & peer_bit(peer)) ? Side::second : Side::first;
+}
+
+bool Promises::knows_first(PeerIndex peer) const {
+    return peers_[peer]->links.life_of(*second_) == *second_ + 1;
+}
+
+bool Promises::two_sides() const {
+    const std::vector<PeerIndex> left = survivors();
+    return std::any_of(left.begin(), left.end(),
+                       [&](PeerIndex peer) { return side(peer) == Side::second; });
+}
+
 void Promises::arrived(PeerIndex from, PeerIndex to, const Header& header) {
     count_protocol(from, to, header);
     heard_at_[from] = std::min(heard_at_[from], world_.now());
-    if (const auto* row = std::get_if<CutRow>(&header)) learn_map(*row);
+    if (from == second_) met_second_ |= peer_bit(to);
+    if (const auto* row = std::get_if<CutRow>(&header)) learn_map(to, *row);
     if (const auto* status = std::get_if<Status>(&header)) learn_way(from, to, *status);
     if (std::holds_alternative<Bye>(header)) left_[to * peers_.size() + from] = true;
 }
@@ -132,12 +166,13 @@ void Promises::count_protocol(PeerIndex from, PeerIndex to, const Header& header
     }
 }
 
-void Promises::learn_map(const CutRow& row) {
+void Promises::learn_map(PeerIndex to, const CutRow& row) {
     RowMap versions;
     for (const VersionRun& run : row.runs) {
         versions.insert(versions.end(), run.count, run.version);
     }
-    const auto [known, is_new] = maps_.emplace(std::pair{row.cut, row.row}, versions);
+    const CutOf cut{side(to), row.cut};
+    const auto [known, is_new] = maps_.emplace(std::pair{cut, row.row}, versions);
     if (!is_new && known->second != versions) {
         throw Violation("I8: two maps of cut " + text(row.cut) + ", row " +
                         std::to_string(row.row));
@@ -264,7 +299,7 @@ void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
 
 void Promises::check_holds(const SimPeer& peer, CutId cut, const char* why) const {
     for (PeerIndex row = 0; row < peers_.size(); ++row) {
-        const auto map = maps_.find({cut, row});
+        const auto map = maps_.find({CutOf{side(peer.settings.self), cut}, row});
         if (map == maps_.end()) continue;  // nobody has asked for it yet
         for (BlockIndex block = 0; block < map->second.size(); ++block) {
             if (!peer.half.finish().find(row, block, map->second[block]).values.empty()) continue;
@@ -279,11 +314,11 @@ void Promises::finishes(PeerIndex peer) {
     const SimPeer& p = *peers_[peer];
     const Finish& finish = p.half.finish();
     if (!finish.decided().none()) {
-        if (decision_ && *decision_ != finish.decided()) {
-            throw Violation("I8: two cuts were decided, " + text(*decision_) + " and " +
+        const auto known = decisions_.emplace(side(peer), finish.decided()).first;
+        if (known->second != finish.decided()) {
+            throw Violation("I8: two cuts were decided, " + text(known->second) + " and " +
                             text(finish.decided()));
         }
-        decision_ = finish.decided();
     }
     if (finish.adopted()) return;
     if (!finish.accepted().none()) check_holds(p, finish.accepted(), "accepted");
@@ -301,7 +336,7 @@ void Promises::adopted(PeerIndex peer) {
         coverage_.saw(Event::long_pull);
     }
     for (const auto& [id, versions] : maps_) {
-        if (id.first != *decision_) continue;
+        if (id.first != CutOf{side(peer), decisions_.at(side(peer))}) continue;
         for (BlockIndex block = 0; block < versions.size(); ++block) {
             if (ledger.version(id.second, block) == versions[block]) continue;
             throw Violation(name("I8: peer", peer) + " has adopted something else than the cut");
@@ -411,8 +446,9 @@ void Promises::check_known() const {
 
 void Promises::check_agreement() const {
     std::vector<PeerIndex> due;
+    const bool apart = two_sides();  // then those who met neither process may have heard of both
     for (const PeerIndex peer : survivors()) {
-        if (took_part(peer)) due.push_back(peer);
+        if (took_part(peer) && (!apart || knows_first(peer))) due.push_back(peer);
     }
     bool somebody = false;
     for (const PeerIndex peer : survivors()) somebody |= peers_[peer]->report->agreed;

@@ -27,6 +27,8 @@ class Promises {
              const Peers& peers, Coverage& coverage);
 
     void started(PeerIndex peer);
+    /// Another process is about to begin under its name.
+    void begins_anew(PeerIndex peer);
     void died(PeerIndex peer);
     /// A frame was handed to `to`.
     void arrived(PeerIndex from, PeerIndex to, const Header& header);
@@ -42,8 +44,15 @@ class Promises {
     /// All have ended or died.
     void ended() const;
 
+    /// Who met the second process of a peer, and has not heard of the first one's row, stays apart
+    /// from all others, and there they may agree on a cut of their own: the second process does not
+    /// know what the first one accepted.
+    enum class Side { first, second };
+    Side side(PeerIndex peer) const;
+
   private:
     using RowMap = std::vector<Version>;  ///< [block]
+    using CutOf = std::pair<Side, CutId>;
     /// Of the Status frames of one session, in one direction.
     struct Way {
         Time session_began{-1};
@@ -51,7 +60,7 @@ class Promises {
     };
 
     void count_protocol(PeerIndex from, PeerIndex to, const Header& header);
-    void learn_map(const CutRow& row);
+    void learn_map(PeerIndex to, const CutRow& row);
     void learn_way(PeerIndex from, PeerIndex to, const Status& status);
     void check_clock(PeerIndex peer, PeerIndex other) const;
     void check_holds(const SimPeer& peer, CutId cut, const char* why) const;
@@ -61,6 +70,8 @@ class Promises {
     void check_times() const;
     void check_known() const;
     void check_agreement() const;
+    bool knows_first(PeerIndex peer) const;
+    bool two_sides() const;
     /// Was there, and ready to answer, when the others looked for agreement.
     bool took_part(PeerIndex peer) const;
     bool hangs_near(PeerIndex peer, Time at) const;
@@ -92,11 +103,13 @@ class Promises {
     std::vector<Way> ways_;                  ///< [to * n + from]
     std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
     std::vector<std::vector<RowMap>> best_;  ///< [at][row][block]: the newest ever held there
-    std::map<std::pair<CutId, PeerIndex>, RowMap> maps_;  ///< of each cut and row, as said
+    std::map<std::pair<CutOf, PeerIndex>, RowMap> maps_;  ///< of each cut and row, as said
     std::optional<Time> first_adopted_at_;
-    std::optional<CutId> decision_;
+    std::map<Side, CutId> decisions_;
     std::map<PeerIndex, CutId> proposed_;  ///< the newest by each
     PeerSet proposers_ = 0;
+    std::optional<PeerIndex> second_;  ///< another process began under its name
+    PeerSet met_second_ = 0;
 };
 
 }  // namespace ako::sim

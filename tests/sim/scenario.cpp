@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/modes/mode_settings.h"
+#include "tests/sim/sim_times.h"
 
 namespace ako::sim {
 namespace {
@@ -150,6 +151,22 @@ void draw_narrow_links(Scenario& scenario, Random& random) {
     if (random.chance(0.5)) scenario.finish_exchange = 4 * scenario.row_time() + ms(1500);
 }
 
+/// In half of them somebody was alone until the first process was dead, and may meet the second
+/// before it hears of the first. Two that trained with different ones stay apart, and a stop that
+/// one wishes for is not heard by the other.
+void draw_second_life(Scenario& scenario, Random& random) {
+    const auto [peer, alone] = some_link(scenario, random);
+    const SecondLife life{peer, random.time(ms(20), ms(700)),
+                          life_timeout + random.time(ms(1), ms(300))};
+    scenario.second_life = life;
+    if (random.chance(0.5)) {
+        const Time until = life.killed_at + random.time(ms(0), life.again_after + ms(100));
+        scenario.cuts.push_back({peer_bit(alone), Time{0}, until});
+    }
+    scenario.stop_wish.reset();
+    scenario.rounds = static_cast<double>(random.between(10, 25));
+}
+
 constexpr double narrow_from = 0.95;
 
 Weather draw_weather(Random& random) {
@@ -190,6 +207,9 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
         scenario.staleness_rounds_max = static_cast<unsigned>(random.between(1, 12));
     }
     scenario.nesterov = random.chance(0.5);
+    if (scenario.weather == Weather::rough && random.chance(0.1)) {
+        draw_second_life(scenario, random);
+    }
     return scenario;
 }
 
@@ -280,6 +300,11 @@ std::string Scenario::text() const {
     for (const Silence& silence : silences) {
         out << ", silence from " << silence.from << " to " << silence.to << " from "
             << in_ms(silence.at) << " to " << in_ms(silence.until);
+    }
+    if (second_life) {
+        out << ", " << second_life->peer << " dies at " << in_ms(second_life->killed_at)
+            << " and another process begins in its name " << in_ms(second_life->again_after)
+            << " later";
     }
     if (flipped_bit > 0) out << ", flipped bits " << flipped_bit;
     if (not_finite > 0) out << ", infinite blocks " << not_finite;

@@ -42,6 +42,13 @@ struct Silence {
     Time until{0};
 };
 
+/// The process of a peer dies, and another begins under its name.
+struct SecondLife {
+    PeerIndex peer = 0;
+    Time killed_at{0};
+    Time again_after{0};  ///< more than the life time-out: the name is taken until then
+};
+
 /// Somebody wants to end before the budget is spent: the first live peer from `peer` on.
 struct StopWish {
     PeerIndex peer = 0;
@@ -69,6 +76,7 @@ struct Scenario {
     std::vector<Cut> cuts;
     std::vector<Silence> silences;
     std::optional<StopWish> stop_wish;
+    std::optional<SecondLife> second_life;
     bool cut_at_finish = false;  ///< a cut begins when the first peer has stopped
     Time finish_cut_for{0};
     PeerSet finish_cut_side = 0;

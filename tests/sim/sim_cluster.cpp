@@ -8,18 +8,25 @@ namespace ako::sim {
 namespace {
 
 constexpr std::size_t batch = 1;
-/// Longer than any cut and any hang, so that whoever can agree has had the time to.
-constexpr Time deadline = std::chrono::seconds(40);
+
+/// Longer than any cut, any hang and, for whoever trains alone, the whole budget, so that whoever
+/// can agree has had the time to.
+Time deadline_of(const Scenario& scenario) {
+    const auto rounds = scenario.rounds * static_cast<double>(scenario.peers.size());
+    const double alone = std::chrono::duration<double>(scenario.slowest_round()).count() * rounds;
+    return std::chrono::seconds(40) + (scenario.second_life ? from_seconds(alone) : Time{0});
+}
 
 unsigned whole_ms(Time time) {
     return static_cast<unsigned>(
         std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
-ModeSettings settings_of(const Scenario& scenario, PeerIndex self) {
+ModeSettings settings_of(const Scenario& scenario, PeerIndex self,
+                         std::uint64_t process_id) {
     ModeSettings settings;
     settings.self = self;
-    settings.process_id = self + 1;  // as SimNetwork says in the Hello
+    settings.process_id = process_id;
     for (std::size_t peer = 0; peer < scenario.peers.size(); ++peer) {
         settings.peer_names.push_back(std::to_string(peer));
     }
@@ -54,7 +61,8 @@ SimCluster::SimCluster(const Scenario& scenario)
       random_(scenario.seed ^ 0xA5A5A5A5),
       network_(world_, random_, scenario.peers.size(), life_timeout),
       faults_(scenario_, world_, random_, network_, coverage_, peers_,
-              [this](PeerIndex peer, bool silently) { kill(peer, silently); }),
+              [this](PeerIndex peer, bool silently) { kill(peer, silently); },
+              [this](PeerIndex peer) { restart(peer); }),
       promises_(scenario_, world_, network_, peers_, coverage_) {
     network_.watch(coverage_, scenario.block_elements * sizeof(float),
                    [this](PeerIndex from, PeerIndex to, const Header& header) {
@@ -75,9 +83,7 @@ SimCluster::SimCluster(const Scenario& scenario)
         optima_.push_back(std::move(optimum));
     }
     for (PeerIndex peer = 0; peer < count; ++peer) {
-        const ModeSettings settings = settings_of(scenario, peer);
-        peers_.push_back(std::make_unique<SimPeer>(settings, initial_, scenario.pool_bytes, world_,
-                                                   network_, scenario.peers[peer].clock_offset));
+        peers_.push_back(make_peer(peer, peer + 1));
         world_.at(scenario.peers[peer].starts_at, [this, peer] { start(peer); });
     }
     invariants_ =
@@ -85,20 +91,42 @@ SimCluster::SimCluster(const Scenario& scenario)
     faults_.begin();
 }
 
+std::unique_ptr<SimPeer> SimCluster::make_peer(PeerIndex peer, std::uint64_t process_id) {
+    return std::make_unique<SimPeer>(settings_of(scenario_, peer, process_id), initial_,
+                                     scenario_.pool_bytes, world_, network_,
+                                     scenario_.peers[peer].clock_offset);
+}
+
 void SimCluster::start(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
-    network_.attach(peer, p.links, p.links, p.clock);
+    network_.attach(peer, p.links, p.links, p.clock, p.settings.process_id);
     promises_.started(peer);
-    faults_.started(peer);
+    if (!is_second(peer)) faults_.started(peer);
     poll(peer);
     compute(peer);
+}
+
+void SimCluster::restart(PeerIndex peer) {
+    if (peers_[peer]->state != SimPeer::State::dead) return;  // it had ended before
+    coverage_.saw(Event::second_life);
+    first_life_ = std::move(peers_[peer]);
+    peers_[peer] = make_peer(peer, peers_.size() + peer + 1);
+    invariants_->begins_anew(peer);
+    promises_.begins_anew(peer);
+    start(peer);
+}
+
+void SimCluster::after(PeerIndex peer, Time delay, std::function<void()> what) {
+    world_.after(delay, [process = peers_[peer].get(), this, peer, what = std::move(what)] {
+        if (peers_[peer].get() == process) what();
+    });
 }
 
 void SimCluster::poll(PeerIndex peer) {
     const SimPeer::State state = peers_[peer]->state;
     if (state == SimPeer::State::dead || state == SimPeer::State::ended) return;
     network_.poll(peer);
-    world_.after(poll_interval, [this, peer] { poll(peer); });
+    after(peer, poll_interval, [this, peer] { poll(peer); });
 }
 
 void SimCluster::kill(PeerIndex peer, bool silently) {
@@ -115,7 +143,7 @@ void SimCluster::compute(PeerIndex peer) {
     if (p.state == SimPeer::State::dead) return;
     if (network_.postpone(peer, [this, peer] { compute(peer); })) return;
     if (const Time left = faults_.hang(peer); left > Time{0}) {
-        world_.after(left, [this, peer] { compute(peer); });
+        after(peer, left, [this, peer] { compute(peer); });
         return;
     }
     const AkoPeer::Begin begin = p.half.begin_round(p.clock.now());
@@ -130,7 +158,7 @@ void SimCluster::compute(PeerIndex peer) {
             return train(peer);
         case AkoPeer::Begin::Kind::wait:
             if (p.half.started()) coverage_.saw(Event::staleness_wait);
-            return world_.after(wait_step, [this, peer] { compute(peer); });
+            return after(peer, wait_step, [this, peer] { compute(peer); });
         case AkoPeer::Begin::Kind::failed:
             throw Violation("a peer did not start: " + begin.why);
         case AkoPeer::Begin::Kind::stop:
@@ -198,8 +226,8 @@ void SimCluster::train(PeerIndex peer) {
         gradient[k] = before[k] - optima_[peer][k] + static_cast<float>(random_.real(-0.1, 0.1));
     }
     const Time usual = scenario_.peers[peer].round_time;
-    world_.after(random_.time(usual * 9 / 10, usual * 11 / 10),
-                 [=, this] { end_round(peer, before, gradient); });
+    after(peer, random_.time(usual * 9 / 10, usual * 11 / 10),
+          [=, this] { end_round(peer, before, gradient); });
 }
 
 void SimCluster::end_round(PeerIndex peer, const std::vector<float>& before,
@@ -221,7 +249,7 @@ void SimCluster::finish(PeerIndex peer) {
     if (p.state == SimPeer::State::dead) return;
     if (network_.postpone(peer, [this, peer] { finish(peer); })) return;
     if (const Time left = faults_.hang(peer); left > Time{0}) {
-        return world_.after(left, [this, peer] { finish(peer); });
+        return after(peer, left, [this, peer] { finish(peer); });
     }
     const bool over = p.half.step_finish(p.clock.now(), scenario_.peers[peer].hurried);
     promises_.finishes(peer);
@@ -240,12 +268,12 @@ void SimCluster::finish(PeerIndex peer) {
     }
     promises_.drained(peer);
     network_.poll(peer);
-    if (!over) return world_.after(wait_step, [this, peer] { finish(peer); });
+    if (!over) return after(peer, wait_step, [this, peer] { finish(peer); });
     p.anchor.resize(initial_.size());
     p.report = p.half.report(p.anchor, p.clock.now());
     p.outbox.close();
     network_.poll(peer);
-    world_.after(goodbye, [this, peer] { end(peer); });
+    after(peer, goodbye, [this, peer] { end(peer); });
 }
 
 void SimCluster::end(PeerIndex peer) {
@@ -257,9 +285,13 @@ void SimCluster::end(PeerIndex peer) {
 }
 
 bool SimCluster::over() const {
-    for (const auto& peer : peers_) {
-        if (peer->state != SimPeer::State::dead && peer->state != SimPeer::State::ended)
-            return false;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        const SimPeer::State state = peers_[peer]->state;
+        // A second process that nobody lets in may train for as long as it likes.
+        if (is_second(peer) || state == SimPeer::State::dead || state == SimPeer::State::ended) {
+            continue;
+        }
+        return false;
     }
     return true;
 }
@@ -298,14 +330,20 @@ Outcome SimCluster::outcome() const {
 }
 
 Outcome SimCluster::run() {
+    const Time deadline = deadline_of(scenario_);
     if (!world_.run([this] { return over(); }, deadline)) {
         throw Violation("a peer hangs: not over after " +
                         std::to_string(std::chrono::duration<double>(deadline).count()) + " s");
     }
+    for (const auto& peer : peers_) {
+        if (!peer->report) peer->state = SimPeer::State::dead;  // a second process, still at it
+    }
     if (!network_.refusals().empty()) {
         throw Violation("a peer's own frame was refused: " + network_.refusals().front());
     }
-    invariants_->ended(peers_);
+    for (const auto side : {Promises::Side::first, Promises::Side::second}) {
+        invariants_->ended(peers_, [&](PeerIndex peer) { return promises_.side(peer) == side; });
+    }
     std::uint64_t refused = 0;
     for (const auto& peer : peers_) refused += peer->half.blocks_refused();
     coverage_.saw(Event::refused_block, refused);

@@ -2,6 +2,7 @@
 // all along.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +42,15 @@ class SimCluster {
     Outcome run();
 
   private:
+    std::unique_ptr<SimPeer> make_peer(PeerIndex peer, std::uint64_t process_id);
     void start(PeerIndex peer);
+    /// Another process begins under the name of one that died.
+    void restart(PeerIndex peer);
+    bool is_second(PeerIndex peer) const {
+        return first_life_ != nullptr && first_life_->settings.self == peer;
+    }
+    /// If the process that runs now still does then.
+    void after(PeerIndex peer, Time delay, std::function<void()> what);
     void compute(PeerIndex peer);
     void train(PeerIndex peer);
     void end_round(PeerIndex peer, const std::vector<float>& before,
@@ -64,6 +73,7 @@ class SimCluster {
     std::vector<std::vector<float>> optima_;  ///< [peer]: of its share of the data
     SimNetwork network_;
     std::vector<std::unique_ptr<SimPeer>> peers_;
+    std::unique_ptr<SimPeer> first_life_;  ///< of the peer that began anew
     Coverage coverage_;
     Faults faults_;
     Promises promises_;

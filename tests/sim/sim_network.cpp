@@ -25,8 +25,11 @@ SimNetwork::SimNetwork(World& world, Random& random, std::size_t peer_count, Tim
       links_(peer_count * peer_count),
       pairs_(peer_count * peer_count) {}
 
-void SimNetwork::attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock) {
-    ends_[peer] = {&source, &sink, &clock, true, false, false, Time{0}, {}};
+void SimNetwork::attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock,
+                        std::uint64_t process_id) {
+    second_life_ |= ends_[peer].source != nullptr;
+    if (process_id == 0) process_id = peer + 1;
+    ends_[peer] = {&source, &sink, &clock, process_id, true, false, false, Time{0}, {}};
     for (PeerIndex other = 0; other < ends_.size(); ++other) {
         if (other != peer && ends_[other].alive) {
             world_.after(random_.time(ms(1), ms(10)), [=, this] { connect(peer, other); });
@@ -41,20 +44,45 @@ void SimNetwork::connect(PeerIndex a, PeerIndex b) {
         world_.after(random_.time(ms(10), ms(30)), [=, this] { connect(a, b); });
         return;
     }
+    if (!admitted(a, b)) {
+        count(Event::second_refused);
+        world_.after(random_.time(ms(20), ms(60)), [=, this] { connect(a, b); });
+        return;
+    }
     pair(a, b).up = true;
     pair(a, b).up_at = world_.now();
+    pair(a, b).refused = false;
     for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
         Link& direction = link(from, to);
         direction.heard_at = world_.now();
         if (std::exchange(direction.ever_up, true)) count(Event::session_again);
         direction.told_lost = false;
         direction.said_bye = false;
-        Hello hello;
-        hello.process_id = from + 1;
-        ends_[to].sink->session_up(from, hello);
+        if (ends_[from].process_id != from + 1) count(Event::second_admitted);
+        ends_[to].sink->session_up(from, hello_of(from));
     }
     pump(a, b);
     pump(b, a);
+}
+
+Hello SimNetwork::hello_of(PeerIndex peer) const {
+    Hello hello;
+    hello.process_id = ends_[peer].process_id;
+    return hello;
+}
+
+bool SimNetwork::admitted(PeerIndex a, PeerIndex b) {
+    return !ends_[a].sink->admit(b, hello_of(b)) && !ends_[b].sink->admit(a, hello_of(a));
+}
+
+bool SimNetwork::refuse_life(PeerIndex from, PeerIndex to, const std::string& complaint) {
+    if (!second_life_ || complaint.find("another process") == std::string::npos) return false;
+    count(Event::second_parted);
+    pair(from, to).refused = true;
+    world_.after(Time{0}, [=, this, epoch = pair(from, to).epoch] {
+        if (pair(from, to).epoch == epoch) end_session(from, to, complaint);
+    });
+    return true;
 }
 
 void SimNetwork::end_session(PeerIndex a, PeerIndex b, const std::string& why) {
@@ -77,7 +105,10 @@ void SimNetwork::end_session(PeerIndex a, PeerIndex b, const std::string& why) {
 void SimNetwork::tell_down(PeerIndex at, PeerIndex peer, const std::string& why) {
     if (!lives(at)) return;
     ends_[at].sink->session_down(peer, why, world_.now() - link(peer, at).heard_at);
-    world_.at(link(peer, at).heard_at + life_timeout_, [=, this] { check_lost(at, peer); });
+    world_.at(link(peer, at).heard_at + life_timeout_,
+              [=, this, process = ends_[at].process_id] {
+                  if (ends_[at].process_id == process) check_lost(at, peer);
+              });
 }
 
 void SimNetwork::check_life(PeerIndex at) {
@@ -283,9 +314,10 @@ void SimNetwork::deliver(PeerIndex from, PeerIndex to, std::uint64_t epoch, Deli
 }
 
 bool SimNetwork::hand_over(PeerIndex from, PeerIndex to, Delivery& delivery) {
+    if (pair(from, to).refused) return true;
     FrameSink& sink = *ends_[to].sink;
     if (auto complaint = sink.refuse(from, delivery.header, delivery.payload.size())) {
-        refusals_.push_back(*complaint);
+        if (!refuse_life(from, to, *complaint)) refusals_.push_back(*complaint);
         return true;
     }
     const auto destination = sink.reserve(from, delivery.header, delivery.payload.size());

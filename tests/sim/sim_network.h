@@ -66,8 +66,9 @@ class SimNetwork {
     /// Of every frame beside its payload; at first about what a Partial's header takes on the wire.
     void set_header_bytes(std::size_t bytes) { header_bytes_ = bytes; }
 
-    /// `local_now` translates into the peer's clock.
-    void attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock);
+    /// A process begins; the second under a peer's name with a `process_id` of its own.
+    void attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock,
+                std::uint64_t process_id = 0);
     /// Sessions with this peer can not stand until then (both directions).
     void cut(PeerIndex a, PeerIndex b, Time until);
     /// Nothing arrives from `from` at `to` until then, while the other direction works: what is
@@ -120,6 +121,7 @@ class SimNetwork {
     };
     struct Pair {
         bool up = false;
+        bool refused = false;  ///< a frame was: what follows is not read
         std::uint64_t epoch = 0;
         Time cut_until{0};
         Time up_at{0};
@@ -128,6 +130,7 @@ class SimNetwork {
         FrameSource* source = nullptr;
         FrameSink* sink = nullptr;
         const Clock* clock = nullptr;
+        std::uint64_t process_id = 0;
         bool alive = false;
         bool silent = false;
         bool paused = false;
@@ -155,6 +158,11 @@ class SimNetwork {
         return world_.now() < link(from, to).silent_until;
     }
     void connect(PeerIndex a, PeerIndex b);
+    Hello hello_of(PeerIndex peer) const;
+    /// Both let the other in.
+    bool admitted(PeerIndex a, PeerIndex b);
+    /// Of a row that two processes made: refused by right. Ends the session.
+    bool refuse_life(PeerIndex from, PeerIndex to, const std::string& complaint);
     void end_session(PeerIndex a, PeerIndex b, const std::string& why);
     void tell_down(PeerIndex at, PeerIndex peer, const std::string& why);
     void check_life(PeerIndex at);
@@ -179,6 +187,7 @@ class SimNetwork {
     std::vector<Pair> pairs_;
     std::uint64_t frames_delivered_ = 0;
     std::vector<std::string> refusals_;
+    bool second_life_ = false;  ///< a process began under a name that had one
     Coverage* coverage_ = nullptr;
     std::size_t block_bytes_ = 0;  ///< 0: not compared
     Watcher watcher_;
