@@ -404,8 +404,8 @@ void Promises::check_times() const {
     // Stop, Prepare, Promise, Accept, WantCut, the map, Accepted, Status, Status with the digest.
     const Time map = from_seconds(static_cast<double>(peers_.size() * scenario_.header_bytes) /
                                   scenario_.bytes_per_second);
-    const Time rows = rows_come_in_time() ? 2 * scenario_.row_time()
-                                          : scenario_.finish_exchange + cut_time();
+    const Time rows =
+        rows_come_in_time() ? 2 * scenario_.row_time() : scenario_.finish_exchange + cut_time();
     const Time bound = stop_bound() + rows + 12 * hop() + 2 * map + goodbye;
     const Time took = world_.now() - *first_stop();
     if (took <= bound) return;

@@ -22,8 +22,7 @@ unsigned whole_ms(Time time) {
         std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
-ModeSettings settings_of(const Scenario& scenario, PeerIndex self,
-                         std::uint64_t process_id) {
+ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t process_id) {
     ModeSettings settings;
     settings.self = self;
     settings.process_id = process_id;
@@ -60,9 +59,10 @@ SimCluster::SimCluster(const Scenario& scenario)
     : scenario_(scenario),
       random_(scenario.seed ^ 0xA5A5A5A5),
       network_(world_, random_, scenario.peers.size(), life_timeout),
-      faults_(scenario_, world_, random_, network_, coverage_, peers_,
-              [this](PeerIndex peer, bool silently) { kill(peer, silently); },
-              [this](PeerIndex peer) { restart(peer); }),
+      faults_(
+          scenario_, world_, random_, network_, coverage_, peers_,
+          [this](PeerIndex peer, bool silently) { kill(peer, silently); },
+          [this](PeerIndex peer) { restart(peer); }),
       promises_(scenario_, world_, network_, peers_, coverage_) {
     network_.watch(coverage_, scenario.block_elements * sizeof(float),
                    [this](PeerIndex from, PeerIndex to, const Header& header) {

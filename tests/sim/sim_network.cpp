@@ -105,10 +105,9 @@ void SimNetwork::end_session(PeerIndex a, PeerIndex b, const std::string& why) {
 void SimNetwork::tell_down(PeerIndex at, PeerIndex peer, const std::string& why) {
     if (!lives(at)) return;
     ends_[at].sink->session_down(peer, why, world_.now() - link(peer, at).heard_at);
-    world_.at(link(peer, at).heard_at + life_timeout_,
-              [=, this, process = ends_[at].process_id] {
-                  if (ends_[at].process_id == process) check_lost(at, peer);
-              });
+    world_.at(link(peer, at).heard_at + life_timeout_, [=, this, process = ends_[at].process_id] {
+        if (ends_[at].process_id == process) check_lost(at, peer);
+    });
 }
 
 void SimNetwork::check_life(PeerIndex at) {
