@@ -137,7 +137,7 @@ bool Session::place() {
 
 // A chunk is added up and passed on as soon as the host has it, and nobody sends it twice: what is
 // not as it was sent must end here. (A Partial's blocks have checksums of their owner, which hold
-// over every relay; a block that was damaged is dropped by the ledger and asked for again.)
+// over every relay; of one that was damaged the ledger drops the block, and then the session ends.)
 bool Session::payload_intact() {
     const auto* chunk = std::get_if<Chunk>(&*header_);
     if (chunk == nullptr || crc32c(destination_->memory) == chunk->checksum) return true;

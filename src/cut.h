@@ -29,6 +29,10 @@ class CutMap {
     std::vector<VersionRun> runs(PeerIndex row) const;
     bool complete() const;
     Version version(PeerIndex row, BlockIndex block) const { return rows_[row][block]; }
+    /// Of a row that is known.
+    void set_version(PeerIndex row, BlockIndex block, Version version) {
+        rows_[row][block] = version;
+    }
 
   private:
     BlockIndex block_count_;
@@ -37,6 +41,7 @@ class CutMap {
 
 /// Blocks held beside the ledger because their version differs from the one there. Of one place
 /// there may be several, of cuts that compete: what was accepted stays held until one is decided.
+/// Mostly one, so that all of them are about as large as the rows.
 class CutStore {
   public:
     struct Block {
@@ -54,6 +59,11 @@ class CutStore {
         return found != blocks_.end() ? &found->second : nullptr;
     }
     void clear() { blocks_.clear(); }
+    /// Forgets every block for whose place and version `needed` is false.
+    template <class Needed>
+    void keep_only(Needed needed) {
+        std::erase_if(blocks_, [&](const auto& block) { return !std::apply(needed, block.first); });
+    }
 
   private:
     std::map<std::tuple<PeerIndex, BlockIndex, Version>, Block> blocks_;

@@ -24,7 +24,16 @@ const CutMap* CutPuller::map_of(CutId cut) const {
     return found != maps_.end() && found->second.complete() ? &found->second : nullptr;
 }
 
-void CutPuller::make_map(CutId cut) { maps_.insert_or_assign(cut, CutMap::of(ledger_)); }
+void CutPuller::make_map(CutId cut) {
+    CutMap map = CutMap::of(ledger_);
+    for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
+        const std::optional<Version> final_version = membership_[row].final_version();
+        for (BlockIndex block = 0; final_version && block < block_count(); ++block) {
+            if (holds(row, block, *final_version)) map.set_version(row, block, *final_version);
+        }
+    }
+    maps_.insert_or_assign(cut, std::move(map));
+}
 
 void CutPuller::send_map(PeerIndex to, CutId cut) const {
     const CutMap* map = map_of(cut);
@@ -45,9 +54,17 @@ bool CutPuller::take_row(const CutRow& row, Time now) {
 }
 
 void CutPuller::keep_maps(std::initializer_list<CutId> cuts) {
-    std::erase_if(maps_, [&](const auto& map) {
+    const std::size_t forgotten = std::erase_if(maps_, [&](const auto& map) {
         return std::find(cuts.begin(), cuts.end(), map.first) == cuts.end();
     });
+    if (forgotten == 0) return;
+    store_.keep_only([&](PeerIndex row, BlockIndex block, Version version) {
+        return is_final(row, version) ||
+               std::any_of(maps_.begin(), maps_.end(), [&](const auto& map) {
+                   return map.second.knows(row) && map.second.version(row, block) == version;
+               });
+    });
+    count_again_ = true;
 }
 
 void CutPuller::ask_for_map(CutId cut, PeerSet holders, Time now) {
@@ -75,6 +92,17 @@ CutPuller::HeldBlock CutPuller::find(PeerIndex row, BlockIndex block, Version ve
         return {kept->values, kept->checksum};
     }
     return {};
+}
+
+bool CutPuller::holds_row(PeerIndex row, Version version) const {
+    for (BlockIndex block = 0; block < block_count(); ++block) {
+        if (!holds(row, block, version)) return false;
+    }
+    return true;
+}
+
+bool CutPuller::is_final(PeerIndex row, Version version) const {
+    return membership_[row].final_version() == version;
 }
 
 bool CutPuller::names(CutId cut, PeerIndex row, BlockIndex block, Version version) const {
@@ -105,10 +133,9 @@ PeerSet CutPuller::holders_of(CutId cut, PeerSet proposers) const {
 }
 
 bool CutPuller::streams(PeerIndex row, Version version) const {
-    const PeerView& owner = membership_[row];
+    const std::optional<Status>& status = membership_[row].status;
     // Once it knows the decision it streams no more: whoever lacks something asks.
-    return membership_.reachable(row) && owner.status && owner.status->decided.none() &&
-           owner.final_round && version == version_of(*owner.final_round, owner.incarnation);
+    return membership_.reachable(row) && status && status->decided.none() && is_final(row, version);
 }
 
 void CutPuller::count(const CutMap& map) {

@@ -18,11 +18,6 @@
 
 namespace ako {
 
-/// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
-inline Version version_of(Round round, std::uint32_t incarnation) {
-    return round == 0 ? Version{} : Version{incarnation, round};
-}
-
 class CutPuller {
   public:
     using Send = std::function<void(PeerIndex, Header)>;
@@ -34,12 +29,13 @@ class CutPuller {
     CutPuller(const Ledger& ledger, const Membership& membership, Send send, Time ask);
 
     // ---- version maps
-    /// The map of an own proposal: what the ledger holds now.
+    /// The map of an own proposal: what the ledger holds now, and of final rounds what lies beside
+    /// it.
     void make_map(CutId cut);
     void send_map(PeerIndex to, CutId cut) const;
     /// Takes a row of the map of the cut that is pulled; false if it says nothing new.
     bool take_row(const CutRow& row, Time now);
-    /// Forgets all other maps.
+    /// Forgets all other maps, and the blocks that only they name.
     void keep_maps(std::initializer_list<CutId> cuts);
     std::size_t map_count() const { return maps_.size(); }
 
@@ -51,6 +47,8 @@ class CutPuller {
     };
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
     HeldBlock find(PeerIndex row, BlockIndex block, Version version) const;
+    /// Every block of the row in this version.
+    bool holds_row(PeerIndex row, Version version) const;
     bool names(CutId cut, PeerIndex row, BlockIndex block, Version version) const;
     /// Keeps a block beside the ledger.
     void put(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
@@ -83,6 +81,8 @@ class CutPuller {
     void ask_for_map(CutId cut, PeerSet holders, Time now);
     PeerSet holders_of(CutId cut, PeerSet proposers) const;
     bool streams(PeerIndex row, Version version) const;
+    /// Of the round that the owner of the row has ended with.
+    bool is_final(PeerIndex row, Version version) const;
     void count(const CutMap& map);
     /// The row that everybody starts with need not be asked for.
     void make_zeros(PeerIndex row, BlockIndex block);

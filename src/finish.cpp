@@ -32,8 +32,9 @@ bool Finish::take(PeerIndex row, BlockIndex block, Version version, std::span<co
     if (wanted.none() && agreement_.pending()) wanted = agreement_.pending()->cut;
     const bool named = cut_.names(wanted, row, block, version);
     // What an owner streams comes once only, and the cut that is decided may name it.
-    const bool of_use = named || (frozen_ && agreement_.decided().none() && is_final(row, version));
-    if (!of_use) return false;
+    const bool may_be =
+        frozen_ && agreement_.decided().none() && membership_[row].final_version() == version;
+    if (!named && !may_be) return false;
     if (named) heard_at_ = now;
     movement_.here(now);
     if (!frozen_ && version > ledger_.version(row, block)) return false;  // goes into the ledger
@@ -64,11 +65,6 @@ bool Finish::settled(PeerIndex row) const {
     return true;
 }
 
-bool Finish::is_final(PeerIndex row, Version version) const {
-    const PeerView& owner = membership_[row];
-    return owner.final_round && version == version_of(*owner.final_round, owner.incarnation);
-}
-
 bool Finish::complete() const {
     for (PeerIndex row = 0; row < membership_.peer_count(); ++row) {
         const PeerView& view = membership_[row];
@@ -77,7 +73,11 @@ bool Finish::complete() const {
             if (!settled(row)) return false;
             continue;
         }
-        if (!is_final(row, ledger_.held(row).lowest)) return false;
+        const std::optional<Version> last = view.final_version();
+        if (!last) return false;
+        // What a frozen peer has been sent lies beside its ledger.
+        if (ledger_.held(row).lowest != *last && !(frozen_ && cut_.holds_row(row, *last)))
+            return false;
     }
     return true;
 }
@@ -89,7 +89,8 @@ bool Finish::may_propose(Time now) const {
     const Time quiet = now - std::max(heard_at_, movement_.newest_pull());
     // Stagger by place, so that two who lost patience together do not outbid each other for ever.
     const Time patience =
-        (times_.exchange / 4 + times_.ask * membership_.self()) * (1 << std::min(proposals_, 4u));
+        (std::max(times_.exchange / 4, times_.ask) + times_.ask * membership_.self()) *
+        (1 << std::min(proposals_, 4u));
     if (agreement_.outstanding()) return quiet > patience;
     if (first && complete()) return true;
     const Time waited = now - *begun_at_;

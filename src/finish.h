@@ -109,8 +109,6 @@ class Finish {
     /// Is every row here that can still come?
     bool complete() const;
     bool settled(PeerIndex row) const;
-    /// Of the round that the owner of the row has ended with.
-    bool is_final(PeerIndex row, Version version) const;
     void propose(Time now);
     bool pull(CutId cut, Time now);
     void push_agreement(Time now);

@@ -22,6 +22,11 @@ enum class Presence : std::uint8_t {
     left,    ///< said Bye
 };
 
+/// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
+inline Version version_of(Round round, std::uint32_t incarnation) {
+    return round == 0 ? Version{} : Version{incarnation, round};
+}
+
 /// What is known of one peer.
 struct PeerView {
     Presence presence = Presence::absent;
@@ -40,6 +45,11 @@ struct PeerView {
     bool moved = false;           ///< in this presence
 
     bool live() const { return presence == Presence::up || presence == Presence::down; }
+    /// Of its row, once it has ended.
+    std::optional<Version> final_version() const {
+        if (!final_round) return std::nullopt;
+        return version_of(*final_round, incarnation);
+    }
 };
 
 class Membership {

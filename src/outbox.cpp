@@ -65,6 +65,11 @@ void Outbox::lift_grants(bool lifted) {
     mail_.grants_lifted = lifted;
 }
 
+void Outbox::mistrust(PeerIndex peer) {
+    const std::lock_guard lock(mutex_);
+    mail_.damaged |= peer_bit(peer);
+}
+
 void Outbox::close() {
     const std::lock_guard lock(mutex_);
     mail_.closing = true;

@@ -31,6 +31,7 @@ struct Mail {
     std::vector<std::vector<Header>> control;  ///< [peer_count]
     std::vector<std::vector<Relay>> relays;    ///< [peer_count]
     bool grants_lifted = false;
+    PeerSet damaged = 0;   ///< what came of them was
     bool closing = false;  ///< nothing but control any more
 };
 
@@ -59,6 +60,9 @@ class Outbox {
     std::optional<PooledBuffer> relay_buffer(std::size_t bytes) { return relay_pool_.take(bytes); }
     void relay(PeerIndex peer, Relay relay);
     void lift_grants(bool lifted);
+    /// A block came damaged over the session with this peer, which is to end: a new one begins with
+    /// nothing sent.
+    void mistrust(PeerIndex peer);
     void close();
 
     // Network thread.

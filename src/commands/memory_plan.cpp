@@ -30,6 +30,7 @@ std::vector<MemoryTerm> ako_terms(const Settings& settings, std::size_t vector_b
             {"momentum", "M", vector_bytes},
             {"replica", "M", vector_bytes},
             {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
+            {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes},
             {"relays under way, at most", "n x 4 MiB",
              settings.peers.size() * Outbox::relay_bytes_max}};
 }

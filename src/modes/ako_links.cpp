@@ -164,6 +164,7 @@ void AkoLinks::take_mail() {
         if (peer == settings_.self) continue;
         Link& link = links_[peer];
         if (mail.status_urgent) link.status_due = true;
+        if (mail.damaged & peer_bit(peer)) link.damaged = link.up;
         link.schedule.lift_grants(mail.grants_lifted);
         if (!link.up) {  // nobody to send it to; whoever wants it asks again
             for (const Header& header : mail.control[peer]) outbox_.control_sent(peer, header);
@@ -208,6 +209,7 @@ std::optional<std::string> AkoLinks::refuse(PeerIndex peer, const Header& header
         return complaint;
     }
     Link& link = links_[peer];
+    if (link.damaged) return "a block that it sent did not match its checksum";
     if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted
         return "another process has trained as " + name(peer) + " before";
     }
@@ -281,6 +283,7 @@ void AkoLinks::session_up(PeerIndex peer, const Hello& hello) {
     Link& link = links_[peer];
     link.up = true;
     link.heard = false;
+    link.damaged = false;
     link.left = false;
     link.told_gone = false;
     departures_.came(peer);

@@ -61,7 +61,8 @@ class AkoLinks final : public FrameSource, public FrameSink {
 
         LinkSchedule schedule;
         bool up = false;
-        bool heard = false;  ///< something has come in this session
+        bool heard = false;    ///< something has come in this session
+        bool damaged = false;  ///< a block of this session was: it ends with the next frame
         bool left = false;
         bool bye_sent = false;
         std::uint64_t process_id = 0;  ///< 0 = never met

@@ -103,8 +103,7 @@ bool AkoPeer::may_start(Time now, std::string& why_not) {
                                    : settings_.peer_count() / 2 + 1;
     if (settings_.exchange.start_wait_s == 0 || present >= needed) return true;
     why_not = "only " + std::to_string(present) + " of " + std::to_string(settings_.peer_count()) +
-              " peers came within start_wait_s, at least " + std::to_string(needed) +
-              " are needed";
+              " peers came within start_wait_s, at least " + std::to_string(needed) + " are needed";
     return false;
 }
 
@@ -248,25 +247,29 @@ void AkoPeer::handle_partial(const Arrival& arrival, Time now) {
     for (BlockIndex k = 0; k < partial.run.count; ++k) {
         const BlockIndex block = partial.run.first + k;
         const Range range = blocks_.range(block);
-        take_block(partial, block, payload.subspan(range.first - first_element, range.count),
-                   sealed_at, now);
+        take_block(arrival.from, partial, block,
+                   payload.subspan(range.first - first_element, range.count), sealed_at, now);
     }
     finish_.arrived(arrival.from, partial, arrival.arrived_at);
     relaying_.arrived(arrival.from, partial, arrival.arrived_at);
 }
 
-void AkoPeer::take_block(const Partial& partial, BlockIndex block, std::span<const float> values,
-                         const std::optional<Time>& sealed_at, Time now) {
+void AkoPeer::take_block(PeerIndex from, const Partial& partial, BlockIndex block,
+                         std::span<const float> values, const std::optional<Time>& sealed_at,
+                         Time now) {
     const PeerIndex row = partial.origin;
     const std::uint32_t checksum = partial.checksums[block - partial.run.first];
-    if (finish_.begun() && Ledger::inspect(values, checksum) == BlockVerdict::fresh &&
-        finish_.take(row, block, partial.version, values, checksum, now)) {
-        return;
+    if (finish_.begun()) {
+        const BlockVerdict intact = Ledger::inspect(values, checksum);
+        if (intact == BlockVerdict::damaged) return refuse_block(from, partial, intact);
+        if (intact == BlockVerdict::fresh &&
+            finish_.take(row, block, partial.version, values, checksum, now))
+            return;
     }
     if (finish_.frozen() || row == settings_.self) return;
     const BlockVerdict verdict = ledger_.judge(row, block, partial.version, values, checksum);
     if (verdict == BlockVerdict::late) return;
-    if (verdict != BlockVerdict::fresh) return refuse_block(row, partial, verdict);
+    if (verdict != BlockVerdict::fresh) return refuse_block(from, partial, verdict);
 
     if (sealed_at && replica_.stands_in(row)) {
         const double share = replica_.share(row, block, *sealed_at, now);
@@ -279,9 +282,11 @@ void AkoPeer::take_block(const Partial& partial, BlockIndex block, std::span<con
     if (sealed_at) sealed_at_[row][block] = *sealed_at;
 }
 
-void AkoPeer::refuse_block(PeerIndex row, const Partial& partial, BlockVerdict verdict) {
+void AkoPeer::refuse_block(PeerIndex from, const Partial& partial, BlockVerdict verdict) {
+    // Damaged on the way: nobody sends it again in this session.
+    if (verdict == BlockVerdict::damaged) outbox_.mistrust(from);
     if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
-    settings_.log("a block of peer " + name(row) + ", round " +
+    settings_.log("a block of peer " + name(partial.origin) + ", round " +
                   std::to_string(partial.version.round) +
                   (verdict == BlockVerdict::damaged
                        ? ", does not match its checksum"

@@ -78,9 +78,9 @@ class AkoPeer {
     void handle(Arrival& arrival, Time now);
     void begin_session(PeerIndex peer);
     void handle_partial(const Arrival& arrival, Time now);
-    /// `share_until` is when a block was sealed, if it may move a mark.
-    void take_block(const Partial& partial, BlockIndex block, std::span<const float> values,
-                    const std::optional<Time>& sealed_at, Time now);
+    /// `sealed_at`: when the block was, if that may move a mark.
+    void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
+                    std::span<const float> values, const std::optional<Time>& sealed_at, Time now);
     void refuse_block(PeerIndex from, const Partial& partial, BlockVerdict verdict);
     void update_standing_in(Time now);
     bool may_start(Time now, std::string& why_not);

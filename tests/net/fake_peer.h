@@ -51,6 +51,7 @@ struct Seen {
     std::uint64_t received_count = 0;  ///< instead of `received`, if keep_received is false
     std::map<PeerIndex, int> ups;
     std::vector<std::pair<PeerIndex, std::string>> downs;
+    std::vector<Time> silences;  ///< before each of them
     std::vector<std::pair<PeerIndex, std::string>> losses;
     std::vector<Time> lost_at;
     int abandoned_count = 0;
@@ -207,9 +208,10 @@ class FakePeer final : public FrameSource, public FrameSink, public Seen {
         ++ups[peer];
         changed_.notify_all();
     }
-    void session_down(PeerIndex peer, const std::string& why, Time) override {
+    void session_down(PeerIndex peer, const std::string& why, Time silence) override {
         const std::lock_guard lock(mutex_);
         downs.push_back({peer, why});
+        silences.push_back(silence);
         changed_.notify_all();
     }
     void peer_lost(PeerIndex peer, const std::string& why) override {

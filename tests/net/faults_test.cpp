@@ -153,6 +153,7 @@ TEST_CASE("a peer killed in mid-message is down at once, and lost after the life
     raw.reset();
     REQUIRE(a.wait([&] { return !a.downs.empty(); }));
     CHECK(a.now() - killed < 300ms);
+    CHECK(a.seen().silences[0] < 400ms);  // it broke: nobody had waited for it
     CHECK(a.seen().abandoned_count == 1);
     CHECK(a.seen().losses.empty());
     REQUIRE(a.wait([&] { return !a.losses.empty(); }));
@@ -181,6 +182,7 @@ TEST_CASE(
         REQUIRE(a.wait([&] { return a.losses.size() == time; }));
         CHECK(a.seen().downs.size() == time);
         CHECK(a.seen().downs.back().second == "no byte for 300 ms");
+        CHECK(a.seen().silences.back() >= 300ms);
     }
 }
 

@@ -35,6 +35,7 @@ enum class Event : std::uint8_t {
     second_admitted,  ///< by somebody who has not heard of the first process's row
     second_refused,
     second_parted,    ///< a session ended because its ends know a row of different processes
+    damage_parted,    ///< a session ended because a block had come damaged
     silence_noticed,  ///< a session ended because nothing came over it
     abandoned_frame,  ///< a frame broke off after room for it was made
     stalled_link,     ///< a receiver had no room

@@ -187,6 +187,19 @@ mutation(src/modes/ako_links.cpp
     [=[    if (!row) return std::nullopt;]=]
     [=[    if (true) return std::nullopt;]=])
 
+# Whoever has adopted the cut leaves after the linger time, whoever still pulls it.
+mutant(leaves_while_others_pull simulate "--count;400" "violated: I2: others finished with a cut, but no agreement at peer")
+mutation(src/finish.cpp
+    [=[        const Time moved_at = view.live() ? movement_.of(peer) : Time{0};]=]
+    [=[        const Time moved_at{0};]=])
+
+# What was asked in a session counts as under way in the next.
+mutant(asks_kept_over_sessions simulate "--first;1000;--count;600" "violated: no agreement at peer [0-9]+ although a majority lived")
+mutation(src/puller.cpp
+    [=[    source.asked.clear();
+    source.window = std::min(source.window, window_first);]=]
+    [=[    source.window = std::min(source.window, window_first);]=])
+
 # What was learned of a clock outlives the session, in which it may have stood still.
 mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
 mutation(src/modes/ako_peer.cpp

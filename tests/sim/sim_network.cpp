@@ -75,9 +75,12 @@ bool SimNetwork::admitted(PeerIndex a, PeerIndex b) {
     return !ends_[a].sink->admit(b, hello_of(b)) && !ends_[b].sink->admit(a, hello_of(a));
 }
 
-bool SimNetwork::refuse_life(PeerIndex from, PeerIndex to, const std::string& complaint) {
-    if (!second_life_ || complaint.find("another process") == std::string::npos) return false;
-    count(Event::second_parted);
+bool SimNetwork::refused_by_right(PeerIndex from, PeerIndex to, const std::string& complaint) {
+    const auto of = [&](const char* words) { return complaint.find(words) != std::string::npos; };
+    const bool of_life = second_life_ && of("another process");
+    const bool of_damage = link(from, to).flipped && of("did not match its checksum");
+    if (!of_life && !of_damage) return false;
+    count(of_life ? Event::second_parted : Event::damage_parted);
     pair(from, to).refused = true;
     world_.after(Time{0}, [=, this, epoch = pair(from, to).epoch] {
         if (pair(from, to).epoch == epoch) end_session(from, to, complaint);
@@ -234,7 +237,7 @@ void SimNetwork::sent(PeerIndex from, PeerIndex to, std::uint64_t epoch) {
     direction.sending.reset();
     if (random_.chance(direction.quality.loss)) return lose(from, to, delivery);
     check_intact(from, delivery);
-    harm(direction.quality, delivery);
+    harm(direction, delivery);
     Time arrival = world_.now() + direction.quality.delay;
     if (std::holds_alternative<Partial>(delivery.header) &&
         random_.chance(direction.quality.reorder)) {
@@ -282,11 +285,13 @@ void SimNetwork::check_intact(PeerIndex from, const Delivery& delivery) const {
     }
 }
 
-void SimNetwork::harm(const LinkQuality& quality, Delivery& delivery) {
+void SimNetwork::harm(Link& direction, Delivery& delivery) {
+    const LinkQuality& quality = direction.quality;
     auto* partial = std::get_if<Partial>(&delivery.header);
     if (partial == nullptr) return;
     if (random_.chance(quality.flipped_bit)) {
         count(Event::flipped_bit);
+        direction.flipped = true;
         delivery.payload[random_.below(delivery.payload.size())] ^= std::byte{1}
                                                                     << random_.below(8);
     } else if (partial->checksums.size() == 1 && random_.chance(quality.not_finite)) {
@@ -316,7 +321,7 @@ bool SimNetwork::hand_over(PeerIndex from, PeerIndex to, Delivery& delivery) {
     if (pair(from, to).refused) return true;
     FrameSink& sink = *ends_[to].sink;
     if (auto complaint = sink.refuse(from, delivery.header, delivery.payload.size())) {
-        if (!refuse_life(from, to, *complaint)) refusals_.push_back(*complaint);
+        if (!refused_by_right(from, to, *complaint)) refusals_.push_back(*complaint);
         return true;
     }
     const auto destination = sink.reserve(from, delivery.header, delivery.payload.size());

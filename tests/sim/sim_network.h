@@ -113,7 +113,8 @@ class SimNetwork {
         std::deque<Delivery> stalled;   ///< at the receiver, which has no room or stands still
         std::deque<Delivery> silenced;  ///< on the way, until the silence is over
         Time silent_until{0};
-        Time heard_at{0};  ///< by the receiver
+        Time heard_at{0};      ///< by the receiver
+        bool flipped = false;  ///< a bit was, ever
         bool said_bye = false;
         bool told_lost = false;
         bool ever_up = false;
@@ -161,8 +162,9 @@ class SimNetwork {
     Hello hello_of(PeerIndex peer) const;
     /// Both let the other in.
     bool admitted(PeerIndex a, PeerIndex b);
-    /// Of a row that two processes made: refused by right. Ends the session.
-    bool refuse_life(PeerIndex from, PeerIndex to, const std::string& complaint);
+    /// Of a row that two processes made, or after a damaged block: refused by right. Ends the
+    /// session.
+    bool refused_by_right(PeerIndex from, PeerIndex to, const std::string& complaint);
     void end_session(PeerIndex a, PeerIndex b, const std::string& why);
     void tell_down(PeerIndex at, PeerIndex peer, const std::string& why);
     void check_life(PeerIndex at);
@@ -172,7 +174,7 @@ class SimNetwork {
     void lose(PeerIndex from, PeerIndex to, const Delivery& delivery);
     /// Is what leaves what its owner made? Throws Violation.
     void check_intact(PeerIndex from, const Delivery& delivery) const;
-    void harm(const LinkQuality& quality, Delivery& delivery);
+    void harm(Link& direction, Delivery& delivery);
     void sent(PeerIndex from, PeerIndex to, std::uint64_t epoch);
     void deliver(PeerIndex from, PeerIndex to, std::uint64_t epoch, Delivery delivery);
     bool hand_over(PeerIndex from, PeerIndex to, Delivery& delivery);
