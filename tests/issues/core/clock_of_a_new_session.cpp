@@ -6,22 +6,13 @@
 
 #include "src/modes/ako_links.h"
 #include "src/modes/ako_peer.h"
+#include "tests/unit/core/no_transport.h"
 
 using namespace ako;
 
 namespace {
 
 using namespace std::chrono_literals;
-
-struct NoTransport final : Transport {
-    void start(FrameSource&, FrameSink&) override {}
-    void notify() override {}
-    void wake(PeerIndex) override {}
-    void resume(PeerIndex) override {}
-    void copy_aside(PeerIndex) override {}
-    std::vector<LinkCounters> counters() const override { return {}; }
-    void stop(Time) override {}
-};
 
 struct OwnClock final : Clock {
     Time now() const override { return time; }
@@ -44,7 +35,7 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     Inbox inbox{2};
     Outbox outbox{2};
     Snapshots snapshots{blocks};
-    NoTransport transport;
+    test::NoTransport transport;
     OwnClock clock;
     AkoPeer peer(settings, initial, inbox, outbox, snapshots);
     AkoLinks links(settings, blocks, inbox, outbox, snapshots, pool, transport, clock);
