@@ -150,14 +150,16 @@ void Puller::lacks(PeerIndex from, const Lack& lack, Time now) {
     source.moved_at = std::max(source.moved_at, now);
     source.silences = 0;
     if (denied_.empty()) denied_until_ = now + patience_;
-    std::erase_if(source.asked, [&](const Asked& asked) {
+    // An answer like any other, and one that cost the link nothing: of a row of which little is
+    // newer elsewhere, most answers are of this kind.
+    source.window += static_cast<double>(std::erase_if(source.asked, [&](const Asked& asked) {
         const bool lacking = asked.place.first == lack.row &&
                              std::any_of(lack.runs.begin(), lack.runs.end(), [&](BlockRun run) {
                                  return contains(run, asked.place.second);
                              });
         if (lacking) denied_[asked.place] |= peer_bit(from);
         return lacking;
-    });
+    }));
 }
 
 void Puller::forget_asked(PeerIndex holder) {

@@ -68,6 +68,9 @@ std::vector<PeerIndex> Promises::survivors() const {
 }
 
 bool Promises::settles_in_time(PeerIndex row) const {
+    // A question's patience is longer than its way and back, as half a second is on real links:
+    // else what is under way is taken for lost, and a window holds little more than one block.
+    if (2 * scenario_.delay > want_timeout) return false;
     // After its life time-out its rows are asked for, of one holder after the other.
     const Time asked = static_cast<std::int64_t>(peers_.size()) * (want_timeout + 2 * hop());
     return died_at_[row] + life_timeout + asked + 2 * scenario_.row_time() <

@@ -14,7 +14,9 @@ constexpr std::size_t batch = 1;
 Time deadline_of(const Scenario& scenario) {
     const auto rounds = scenario.rounds * static_cast<double>(scenario.peers.size());
     const double alone = std::chrono::duration<double>(scenario.slowest_round()).count() * rounds;
-    return std::chrono::seconds(40) + (scenario.second_life ? from_seconds(alone) : Time{0});
+    // Who was to stop all may die before.
+    const bool may_be_alone = scenario.second_life || scenario.stop_wish;
+    return std::chrono::seconds(40) + (may_be_alone ? from_seconds(alone) : Time{0});
 }
 
 unsigned whole_ms(Time time) {

@@ -145,6 +145,16 @@ TEST_CASE("what does not come from a silent holder comes from another, and it is
     CHECK(bench.queues[1].size() <= 12);
 }
 
+TEST_CASE("an answer that nothing comes widens the window too") {
+    Bench bench(64, peer_bit(1));
+    bench.step();
+    REQUIRE(bench.puller.asked(1) == 4);
+    bench.puller.lacks(1, {0, {{0, 4}}}, bench.now);
+    bench.now += ms;
+    bench.step();
+    CHECK(bench.puller.asked(1) == 8);
+}
+
 TEST_CASE("what a session swallowed is asked again in the next, though its holder streams") {
     Bench bench(8, peer_bit(1));
     REQUIRE(bench.step().size() == 1);
