@@ -27,7 +27,7 @@ struct Refused {
 std::string text(capnp::Text::Reader value, const char* field) {
     if (value.size() > text_bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
     std::string result(value.begin(), value.size());
-    if (printable(result) != result)
+    if (!is_printable(result))
         refuse(
             fmt::format("{} with what a terminal would obey, or bytes that are not UTF-8", field));
     return result;

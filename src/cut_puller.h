@@ -49,6 +49,8 @@ class CutPuller {
     HeldBlock find(PeerIndex row, BlockIndex block, Version version) const;
     /// Every block of the row in this version.
     bool holds_row(PeerIndex row, Version version) const;
+    /// Of the round that the owner of the row has ended with.
+    bool is_final(PeerIndex row, Version version) const;
     bool names(CutId cut, PeerIndex row, BlockIndex block, Version version) const;
     /// Keeps a block beside the ledger.
     void put(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
@@ -81,8 +83,6 @@ class CutPuller {
     void ask_for_map(CutId cut, PeerSet holders, Time now);
     PeerSet holders_of(CutId cut, PeerSet proposers) const;
     bool streams(PeerIndex row, Version version) const;
-    /// Of the round that the owner of the row has ended with.
-    bool is_final(PeerIndex row, Version version) const;
     void count(const CutMap& map);
     /// The row that everybody starts with need not be asked for.
     void make_zeros(PeerIndex row, BlockIndex block);

@@ -32,8 +32,7 @@ bool Finish::take(PeerIndex row, BlockIndex block, Version version, std::span<co
     if (wanted.none() && agreement_.pending()) wanted = agreement_.pending()->cut;
     const bool named = cut_.names(wanted, row, block, version);
     // What an owner streams comes once only, and the cut that is decided may name it.
-    const bool may_be =
-        frozen_ && agreement_.decided().none() && membership_[row].final_version() == version;
+    const bool may_be = frozen_ && agreement_.decided().none() && cut_.is_final(row, version);
     if (!named && !may_be) return false;
     if (named) heard_at_ = now;
     movement_.here(now);

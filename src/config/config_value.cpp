@@ -34,13 +34,8 @@ void check_extent(const std::string& text, const std::string& where) {
     if (text.size() > config_bytes_max)
         refuse(where, "the file", fmt::format("at most {} bytes", config_bytes_max),
                fmt::to_string(text.size()));
-    std::size_t open = 0;
-    for (const char letter : text) {
-        if (letter == '[' || letter == '{') ++open;
-        if ((letter == ']' || letter == '}') && open > 0) --open;
-        if (open > brackets_max)
-            refuse(where, "the file", fmt::format("at most {} levels", depth_max), "more");
-    }
+    if (count_brackets(text).at_most > brackets_max)
+        refuse(where, "the file", fmt::format("at most {} levels", depth_max), "more");
 }
 
 /// Refuses bytes that are no letters: yaml-cpp takes them, and nothing that shows or writes them
@@ -251,6 +246,15 @@ void refuse(const std::string& where, const std::string& key, const std::string&
             const std::string& found, const std::string& hint) {
     throw StartupError(fmt::format("{}: {}: expected {}, found {}", where, key, expected, found),
                        hint);
+}
+
+OpenBrackets count_brackets(std::string_view text) {
+    OpenBrackets open;
+    for (const char letter : text) {
+        if (letter == '[' || letter == '{') open.at_most = std::max(open.at_most, ++open.at_end);
+        if ((letter == ']' || letter == '}') && open.at_end > 0) --open.at_end;
+    }
+    return open;
 }
 
 ConfigValue parse_config(const std::string& text, const std::string& name, bool from_command_line) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ako {
@@ -45,6 +46,13 @@ struct ConfigEntry {
 
 /// The largest cluster file (64 peers, all their links limited one by one) has 400 kB.
 inline constexpr std::size_t config_bytes_max = std::size_t{1} << 20;
+
+/// Brackets of a text, in quotes and comments too: how many are open at most, and at its end.
+struct OpenBrackets {
+    std::size_t at_most = 0;
+    std::size_t at_end = 0;
+};
+OpenBrackets count_brackets(std::string_view text);
 
 /// Parses YAML text. `name` stands for the file in the places; `from_command_line` makes `name`
 /// the whole place. Refuses, with a StartupError: what is not YAML or not UTF-8, more than one

@@ -20,22 +20,14 @@ double read_bounded(const ConfigValue& value, const std::string& path, const Bou
 
 namespace {
 
-/// The parser counts brackets in quotes too (see parse_config): those of a text must not add up.
-bool brackets_are_closed(const std::string& text) {
-    constexpr std::size_t depth_max = 4;
-    std::size_t open = 0;
-    for (const char letter : text) {
-        if (letter == '[' || letter == '{') ++open;
-        if ((letter == ']' || letter == '}') && open > 0) --open;
-        if (open > depth_max) return false;
-    }
-    return open == 0;
-}
+/// What is read back counts them together: those of a text may be so many, and none left open.
+constexpr std::size_t brackets_in_text_max = 4;
 
 }  // namespace
 
 std::string quote(const std::string& text) {
-    const bool as_they_are = brackets_are_closed(text);
+    const OpenBrackets open = count_brackets(text);
+    const bool brackets_stay = open.at_end == 0 && open.at_most <= brackets_in_text_max;
     std::string quoted = "\"";
     for (std::string_view rest = text; !rest.empty();) {
         const auto letter = first_letter(rest);
@@ -47,7 +39,7 @@ std::string quote(const std::string& text) {
         else if (letter->code == '"' || letter->code == '\\')
             quoted += fmt::format("\\{}", rest.front());
         else if (!is_harmless(letter->code) ||
-                 (!as_they_are && (letter->code == '[' || letter->code == '{')))
+                 (!brackets_stay && (letter->code == '[' || letter->code == '{')))
             quoted += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(letter->code));
         else
             quoted += rest.substr(0, bytes);
