@@ -237,7 +237,9 @@ bool Finish::done(Time now, bool hurried) const {
         const PeerView& view = membership_[peer];
         if (peer == membership_.self() || view.presence == Presence::left) continue;
         if (view.presence == Presence::gone) continue;
-        if (view.presence == Presence::absent) continue;  // it never trained
+        // One that this peer has not met may have trained with others.
+        const bool trained = ledger_.held(peer).highest.round > 0;
+        if (view.presence == Presence::absent && !trained) continue;
         if (hurried && !view.live()) continue;
         if (view.status && view.status->digest) continue;
         // A live one that moves still needs this peer, and a lost one may come back for the cut.

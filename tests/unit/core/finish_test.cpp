@@ -177,3 +177,28 @@ TEST_CASE("who has adopted waits for the lost as long as it lingers, and not for
     bench.membership.set_presence(2, Presence::gone);
     CHECK(bench.finish.done(bench.now, false));
 }
+
+TEST_CASE("who came late waits for one it never met and whose row it holds") {
+    const Version made{1, 3};
+    const std::vector<float> values(4, 1.0F);
+    for (const bool trained : {false, true}) {
+        Bench bench;
+        bench.membership.set_presence(2, Presence::absent);
+        bench.status(0, 6, {1, 0}, true);
+        bench.finish.step(bench.now);
+        for (BlockIndex block = 0; trained && block < 2; ++block) {
+            bench.ledger.replace(2, block, made, values, crc32c(std::span<const float>(values)));
+        }
+        for (PeerIndex row = 0; row < 3; ++row) {
+            const bool is_made = trained && row == 2;
+            bench.finish.handle(0, CutRow{{1, 0}, row, {{2, is_made ? made : Version{}}}},
+                                bench.now);
+        }
+        bench.finish.step(bench.now);
+        REQUIRE(bench.finish.ready_to_adopt());
+        bench.finish.adopt_cut(bench.now);
+        bench.finish.set_digest({});
+        CHECK(bench.finish.done(bench.now, false) == !trained);
+        CHECK(bench.finish.done(bench.now + times.linger + seconds(1), false));
+    }
+}
