@@ -84,7 +84,7 @@ class Shard:
 
 
 def learning_rate(arguments, progress):
-    """As src/learning_rate.cpp."""
+    """As src/numbers/learning_rate.cpp."""
     warm_up = arguments.warm_up
     warmed = progress / warm_up if progress < warm_up else 1
     if arguments.schedule == "constant":
