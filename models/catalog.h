@@ -13,9 +13,9 @@
 #include <memory>
 
 #include "ako/network.h"
-#include "ako/settings.h"
 #include "models/dataset.h"
 #include "models/layer_list.h"
+#include "models/settings.h"
 
 namespace ako {
 

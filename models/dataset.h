@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "ako/network.h"
-#include "ako/settings.h"
 #include "models/images.h"
+#include "models/settings.h"
 
 namespace ako {
 

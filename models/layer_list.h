@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "ako/settings.h"
 #include "models/layer.h"
 #include "models/parameter_layout.h"
+#include "models/settings.h"
 
 namespace ako {
 

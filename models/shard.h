@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "ako/network.h"
-#include "ako/settings.h"
 #include "models/dataset.h"
+#include "models/settings.h"
 
 namespace ako {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "ako/network.h"
-#include "ako/settings.h"
 #include "models/parameter_layout.h"
+#include "models/settings.h"
 
 namespace ako {
 

@@ -1,10 +1,10 @@
 #include <cstring>
 
 #include "ako/assert.h"
-#include "ako/checksum.h"
 #include "net/codec.h"
 #include "net/frame_prefix.h"
 #include "net/wire.h"
+#include "src/numbers/checksum.h"
 
 namespace ako {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 
 namespace ako {
 namespace {

@@ -163,7 +163,7 @@ void Link::note(const std::string& why, bool refused) {
 }
 
 void Link::set_error(const std::string& why) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last_error_ = why;
 }
 
@@ -174,7 +174,7 @@ LinkCounters Link::counters() const {
     counters.sessions = sessions_.load(std::memory_order_relaxed);
     counters.copies_aside = copies_aside_.load(std::memory_order_relaxed);
     counters.up = up_;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     counters.last_error = last_error_;
     return counters;
 }

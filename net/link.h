@@ -5,11 +5,11 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ako/threads.h"
 #include "ako/transport.h"
 #include "net/dialer.h"
 #include "net/handshake.h"
@@ -122,8 +122,8 @@ class Link final : public SessionHost {
     std::atomic<std::uint64_t> sessions_{0};
     std::atomic<std::uint64_t> copies_aside_{0};
     std::atomic<bool> up_{false};
-    mutable std::mutex mutex_;
-    std::string last_error_;  ///< protected by mutex_
+    mutable Mutex mutex_;
+    std::string last_error_ AKO_GUARDED_BY(mutex_);
 };
 
 }  // namespace ako

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "ako/checksum.h"
 #include "net/codec.h"
 #include "net/session.h"
+#include "src/numbers/checksum.h"
 
 namespace ako {
 namespace {

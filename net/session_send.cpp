@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "ako/checksum.h"
 #include "net/codec.h"
 #include "net/session.h"
 #include "net/socket_options.h"
+#include "src/numbers/checksum.h"
 
 namespace ako {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <system_error>
 
+#include "ako/ending.h"
 #include "ako/error.h"
 #include "ako/printable.h"
 #include "src/commands/command_line.h"
-#include "src/commands/interrupts.h"
 
 namespace {
 

@@ -1,13 +1,15 @@
-// The seam between the training loop and a mode: how peers agree. One implementation per mode, in
-// src/modes/. Called by the compute thread only.
+// The seam between the training loop and a mode: how peers agree. One implementation, in
+// src/group/, of which each mode has its two halves. Called by the compute thread only.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ako/ending.h"
 #include "ako/error.h"
 #include "ako/frame.h"
 #include "ako/network.h"
@@ -17,11 +19,20 @@ namespace ako {
 
 /// What the trainer is to do next.
 struct Next {
-    /// failed: training could not begin. broken: it cannot go on, because of another peer.
-    /// numbers: nor because the parameters are not finite.
-    enum class Kind { train, stop, failed, broken, numbers };
+    enum class Kind {
+        train,
+        finish,   ///< training is over: the final exchange
+        give_up,  ///< there is nothing to finish
+    };
     Kind kind = Kind::train;
-    std::string why;  ///< of all but train, for people
+    std::string why;                   ///< of all but train, for people
+    Ending ending = Ending::finished;  ///< of give_up: how the run ends
+
+    static Next train() { return {}; }
+    static Next finish(std::string why) { return {Kind::finish, std::move(why)}; }
+    static Next give_up(Ending ending, std::string why) {
+        return {Kind::give_up, std::move(why), ending};
+    }
 };
 
 /// What one round gave.

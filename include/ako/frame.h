@@ -72,7 +72,7 @@ struct Partial {
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by `origin`
     Time bound_at{};         ///< clock of the sender: when the link asked for it; 0 = not said
-    std::uint64_t life = 0;  ///< relayed: the process that made it (src/lives.h); 0 = round 0
+    std::uint64_t life = 0;  ///< relayed: the process that made it (src/rows/lives.h); 0 = round 0
 
     bool operator==(const Partial&) const = default;
 };

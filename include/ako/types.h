@@ -1,4 +1,4 @@
-// The words of Ako: the small value types that every part shares. See the glossary in README.md.
+// The words of Ako: the small value types that every part shares. See "Words" in src/README.md.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ using Round = std::uint64_t;
 using BlockIndex = std::uint32_t;
 
 /// A moment: nanoseconds since an arbitrary origin of one process's monotonic clock. Moments of two
-/// processes cannot be compared; `src/clock_offset.h` translates.
+/// processes cannot be compared; `src/group/clock_offset.h` translates.
 using Time = std::chrono::nanoseconds;
 
 /// Upper bound on the peers of one cluster file. All-to-all exchange costs n(n-1) links, so more

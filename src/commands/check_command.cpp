@@ -8,14 +8,14 @@
 #include "ako/blocks.h"
 #include "ako/error.h"
 #include "models/catalog.h"
-#include "src/commands/initial_parameters.h"
-#include "src/commands/link_safety.h"
-#include "src/commands/memory_plan.h"
-#include "src/commands/training_data.h"
-#include "src/commands/view/text.h"
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
+#include "src/peer/initial_parameters.h"
+#include "src/peer/link_safety.h"
+#include "src/peer/memory_plan.h"
+#include "src/peer/training_data.h"
+#include "src/results/number_text.h"
 
 namespace ako {
 

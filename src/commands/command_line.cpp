@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "ako/ending.h"
 #include "ako/printable.h"
 #include "src/commands/check_command.h"
 #include "src/commands/compare_command.h"
 #include "src/commands/compose_command.h"
 #include "src/commands/evaluate_command.h"
-#include "src/commands/interrupts.h"
 #include "src/commands/launch_command.h"
 #include "src/commands/train_command.h"
 

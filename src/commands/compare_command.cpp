@@ -7,8 +7,6 @@
 #include <memory>
 
 #include "ako/error.h"
-#include "src/commands/terminal.h"
-#include "src/commands/training_data.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_network.h"
 #include "src/compare/cell_settings.h"
@@ -18,6 +16,9 @@
 #include "src/compare/report.h"
 #include "src/compare/runner.h"
 #include "src/compare/svg_plot.h"
+#include "src/peer/training_data.h"
+#include "src/screen/terminal.h"
+#include "src/system/interrupts.h"
 #include "src/system/lock_file.h"
 
 namespace ako {

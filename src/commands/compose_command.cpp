@@ -8,10 +8,10 @@
 #include <map>
 
 #include "ako/error.h"
-#include "src/commands/run_folder.h"
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
 #include "src/config/peer_list.h"
+#include "src/results/run_folder.h"
 
 namespace ako {
 

@@ -12,11 +12,11 @@
 #include "models/catalog.h"
 #include "models/safetensors.h"
 #include "models/softmax_cross_entropy.h"
-#include "src/commands/training_data.h"
-#include "src/commands/view/confusion_matrix.h"
-#include "src/commands/view/text.h"
 #include "src/config/cluster_file.h"
-#include "src/evaluation.h"
+#include "src/peer/training_data.h"
+#include "src/results/number_text.h"
+#include "src/screen/confusion_matrix.h"
+#include "src/training/evaluation.h"
 
 namespace ako {
 

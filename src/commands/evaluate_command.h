@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/commands/interrupts.h"
+#include "ako/ending.h"
 
 namespace ako {
 

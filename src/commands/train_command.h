@@ -1,11 +1,10 @@
-// `ako train`: one peer in the foreground, from the settings to the result. The file that wires
-// the network, the data, the transport and the mode together.
+// `ako train`: one peer in the foreground, from the settings to the result.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "src/commands/interrupts.h"
+#include "ako/ending.h"
 
 namespace ako {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "ako/settings.h"
 #include "src/compare/cell.h"
+#include "src/config/settings.h"
 
 namespace ako {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "src/commands/view/text.h"
 #include "src/compare/figure_text.h"
+#include "src/results/number_text.h"
 
 namespace ako {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ako/settings.h"
 #include "src/config/config_value.h"
+#include "src/config/settings.h"
 
 namespace ako {
 

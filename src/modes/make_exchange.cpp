@@ -3,29 +3,42 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/modes/ako_exchange.h"
-#include "src/modes/bucket_exchange.h"
-#include "src/modes/local_exchange.h"
+#include "src/modes/ako_mode.h"
+#include "src/modes/bucket_mode.h"
+#include "src/modes/local_compute.h"
 
 namespace ako {
 
-std::unique_ptr<Exchange> make_exchange(ModeSettings settings, std::vector<float> initial,
-                                        Transport& transport, const Clock& clock,
-                                        const std::atomic<int>& interrupts) {
+std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<float> initial,
+                                    Mailbox& mailbox, Transport& transport, const Clock& clock) {
     switch (settings.exchange.mode) {
         case Mode::ako:
-            return std::make_unique<AkoExchange>(std::move(settings), std::move(initial), transport,
-                                                 clock, interrupts);
+            return std::make_unique<AkoMode>(settings, std::move(initial), mailbox, transport,
+                                             clock);
         case Mode::ring:
         case Mode::parameter_server:
         case Mode::local_sgd:
-            return std::make_unique<BucketExchange>(std::move(settings), initial, transport, clock,
-                                                    interrupts);
+            return std::make_unique<BucketMode>(settings, Buckets(settings.layers, initial.size()),
+                                                initial, mailbox, transport);
         case Mode::local:
-            return std::make_unique<LocalExchange>(std::move(settings), std::move(initial),
-                                                   interrupts);
+            return std::make_unique<LocalMode>(settings, std::move(initial));
     }
     AKO_BUG("an unknown mode");
+}
+
+std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
+                                             Transport& transport, const Clock& clock,
+                                             const std::atomic<int>& interrupts) {
+    const std::size_t payload_bytes_max =
+        settings.exchange.mode == Mode::ako
+            ? AkoMode::payload_bytes_max(settings.peer_count(), initial.size())
+            : 0;
+    const auto make = [&initial](const ModeSettings& given, Mailbox& mailbox, Transport& over,
+                                 const Clock& by) {
+        return make_halves(given, std::move(initial), mailbox, over, by);
+    };
+    return std::make_unique<GroupExchange>(std::move(settings), payload_bytes_max, make, transport,
+                                           clock, interrupts);
 }
 
 }  // namespace ako

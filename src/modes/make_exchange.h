@@ -1,21 +1,22 @@
-// Which implementation a mode has: the one place that knows all of them.
+// Which halves a mode has: the one place that knows all modes.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <vector>
 
-#include "ako/clock.h"
-#include "ako/exchange.h"
-#include "ako/transport.h"
-#include "src/modes/mode_settings.h"
+#include "src/group/group_exchange.h"
 
 namespace ako {
 
-/// The exchange of `settings.exchange.mode`. `initial` is [parameter_count]; `transport` and
-/// `clock` outlive it. `interrupts` counts signals that ask to end: read while waiting.
-std::unique_ptr<Exchange> make_exchange(ModeSettings settings, std::vector<float> initial,
-                                        Transport& transport, const Clock& clock,
-                                        const std::atomic<int>& interrupts);
+/// The halves of `settings.exchange.mode`. `initial` is [parameter_count]; `mailbox`, `transport`
+/// and `clock` outlive them.
+std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<float> initial,
+                                    Mailbox& mailbox, Transport& transport, const Clock& clock);
+
+/// The exchange with that mode; see GroupExchange.
+std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
+                                             Transport& transport, const Clock& clock,
+                                             const std::atomic<int>& interrupts);
 
 }  // namespace ako

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "net/tcp_transport.h"
-#include "src/modes/ako_exchange.h"
+#include "src/modes/make_exchange.h"
 
 namespace {
 
@@ -155,9 +155,10 @@ int main(int argc, char** argv) {
                               from_seconds(std::atof(argv[3])), until);
     {
         std::atomic<int> interrupts = 0;
-        AkoExchange exchange(mode_settings(self, addresses.size()),
-                             std::vector<float>(lenet_parameter_count, 1.0f), transport, clock,
-                             interrupts);
+        const auto made = make_exchange(mode_settings(self, addresses.size()),
+                                        std::vector<float>(lenet_parameter_count, 1.0f), transport,
+                                        clock, interrupts);
+        Exchange& exchange = *made;
         exchange.start();
         std::vector<float> gradient(lenet_parameter_count, 1e-3f);
         while (clock.now() < until && exchange.begin_round().kind == Next::Kind::train) {

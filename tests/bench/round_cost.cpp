@@ -7,8 +7,8 @@
 #include <ctime>
 #include <vector>
 
-#include "ako/checksum.h"
-#include "src/modes/ako_peer.h"
+#include "src/modes/ako_compute.h"
+#include "src/numbers/checksum.h"
 
 namespace {
 
@@ -42,11 +42,11 @@ class Bench {
   public:
     Bench() {
         for (PeerIndex peer = 1; peer < peer_count; ++peer) {
-            inbox_.set_presence(peer, Presence::up);
+            mailbox_.set_presence(peer, Presence::up);
             Status status;
             status.progress.resize(peer_count);
             status.rows.resize(peer_count);
-            inbox_.push({peer, std::move(status), {}, Time{0}});
+            mailbox_.push({peer, std::move(status), {}, Time{0}});
             rows_.emplace_back(parameter_count);
         }
     }
@@ -85,7 +85,7 @@ class Bench {
                 header.checksums.push_back(
                     crc32c(std::span<const float>(row).subspan(one.first, one.count)));
             }
-            inbox_.push({peer, std::move(header), std::move(payload), now_});
+            mailbox_.push({peer, std::move(header), std::move(payload), now_});
             first += run.count;
         }
     }
@@ -95,10 +95,10 @@ class Bench {
     const std::vector<float> initial_ = std::vector<float>(parameter_count, 1.0f);
     std::vector<float> gradient_ = std::vector<float>(parameter_count, 1e-3f);
     BufferPool pool_{std::size_t{64} << 20};
-    Inbox inbox_{peer_count};
+    Mailbox mailbox_{peer_count};
     Outbox outbox_{peer_count};
     Snapshots snapshots_{blocks_};
-    AkoPeer peer_{settings_, initial_, inbox_, outbox_, snapshots_};
+    AkoCompute peer_{settings_, initial_, mailbox_, outbox_, snapshots_};
     std::vector<std::vector<float>> rows_;  ///< [peer - 1]
     Time now_ = std::chrono::seconds(10);
     Round round_ = 0;

@@ -5,8 +5,8 @@
 
 #include "models/initial.h"
 #include "models/random.h"
-#include "src/anchor.h"
-#include "src/digest.h"
+#include "src/numbers/digest.h"
+#include "src/rows/anchor.h"
 
 int main() {
     const std::vector<ako::Tensor> tensors = {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <set>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 

@@ -78,7 +78,7 @@ struct Peer {
                 return;
             }
         }
-        if (next.kind != Next::Kind::stop) return;
+        if (next.kind != Next::Kind::finish) return;
         parameters.resize(parameter_count);
         report = exchange->finish(parameters);
     }
@@ -185,7 +185,7 @@ TEST_CASE("when a peer is gone a ring ends for everybody, and so does the loss o
             threads.emplace_back([&] { peer->train(exchange, peer->self == 2 ? 20 : 0); });
         for (std::thread& thread : threads) thread.join();
         for (const PeerIndex survivor : {0, 1}) {
-            CHECK(peers[survivor]->next.kind == Next::Kind::broken);
+            CHECK(peers[survivor]->next.ending == Ending::broken);
             CHECK(contains(peers[survivor]->next.why, "peer c is gone"));
             CHECK(contains(peers[survivor]->next.why, "cannot go on without it"));
         }
@@ -210,7 +210,7 @@ TEST_CASE("when a peer hangs, those who learn it from another name the one that 
         others_ended.set_value();
         hangs.join();
         for (const PeerIndex survivor : {0, 1}) {
-            CHECK(peers[survivor]->next.kind == Next::Kind::broken);
+            CHECK(peers[survivor]->next.ending == Ending::broken);
             CHECK(contains(peers[survivor]->next.why, "peer c is gone"));
         }
         CHECK(contains(peers[0]->next.why, "no byte for 2000 ms"));

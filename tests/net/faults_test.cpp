@@ -1,7 +1,7 @@
 // What a peer may do wrong, from malformed bytes to silence, and what the transport makes of it.
 #include <doctest/doctest.h>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 #include "tests/contains.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"

@@ -1,4 +1,5 @@
-// The checker of the ledger's invariants (README.md, "What always holds"). Sees every peer's past.
+// The checker of the ledger's invariants (src/README.md, "What always holds"). Sees every peer's
+// past.
 #pragma once
 
 #include <functional>

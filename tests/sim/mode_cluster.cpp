@@ -2,6 +2,7 @@
 #include "tests/sim/mode_cluster.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "tests/sim/violation.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr Time life_timeout = ms(150);
 constexpr Time heartbeat = ms(30);
-/// For which a peer that ends stays to say goodbye; longer than a heartbeat, as in BucketExchange.
+/// For which a peer that ends stays to say goodbye; longer than a heartbeat, as in GroupExchange.
 constexpr Time goodbye = ms(100);
 constexpr Time poll_interval = ms(10);
 constexpr Time wait_step = ms(1);
@@ -32,24 +33,22 @@ struct ModeCluster::Peer {
     Peer(const ModeScenario& scenario, PeerIndex self, std::span<const float> initial, World& world,
          SimNetwork& network)
         : settings(settings_of(scenario, self)),
-          buckets(scenario.buckets()),
           clock(world, ms(1000) * settings.self),
-          transport(network, settings.self),
-          board(buckets.count(), settings.peer_count()),
-          protocol(make_protocol(settings, buckets, initial, board, transport)),
-          half(settings, buckets, board, protocol->result(),
-               make_update(settings, initial, *protocol)),
-          links(settings, board, *protocol, transport, clock),
+          transport(network, settings.self, clock),
+          exchange(
+              settings, 0,
+              [&](const ModeSettings& given, Mailbox& mailbox, Transport& over, const Clock&) {
+                  return std::make_unique<BucketMode>(given, scenario.buckets(), initial, mailbox,
+                                                      over);
+              },
+              transport, clock, interrupts),
           gradient(initial.size()) {}
 
     const ModeSettings settings;
-    const Buckets buckets;
     PeerClock clock;
     SimTransport transport;
-    BucketBoard board;
-    std::unique_ptr<BucketProtocol> protocol;
-    BucketPeer half;
-    BucketLinks links;
+    std::atomic<int> interrupts = 0;
+    GroupExchange exchange;
     std::vector<float> gradient;
     Round pushed = 0;  ///< whole gradients
     bool ended = false;
@@ -77,8 +76,7 @@ ModeCluster::ModeCluster(const ModeScenario& scenario, std::span<const float> in
             10;
     for (PeerIndex peer = 0; peer < count; ++peer) {
         world_.at(random_.time(ms(0), ms(50)), [this, peer] {
-            Peer& p = *peers_[peer];
-            network_.attach(peer, p.links, p.links, p.clock);
+            peers_[peer]->exchange.start();
             poll(peer);
             begin(peer);
         });
@@ -119,20 +117,17 @@ void ModeCluster::begin(PeerIndex peer) {
     Peer& p = *peers_[peer];
     if (p.ended) return;
     const std::optional<Round> stops_at = scenario_.peers[peer].stops_at;
-    if (stops_at && p.half.round() >= *stops_at) p.half.request_stop(StopReason::requested);
-    const BucketPeer::Begin begin_round = p.half.begin_round(p.clock.now());
-    network_.poll(peer);
-    switch (begin_round.kind) {
-        case BucketPeer::Begin::Kind::train:
+    if (stops_at && p.exchange.round() >= *stops_at) p.exchange.request_stop(StopReason::requested);
+    const std::optional<Next> next = p.exchange.step_begin();
+    if (!next) return world_.after(wait_step, [this, peer] { begin(peer); });
+    switch (next->kind) {
+        case Next::Kind::train:
             return forward(peer, 0);
-        case BucketPeer::Begin::Kind::wait:
-            return world_.after(wait_step, [this, peer] { begin(peer); });
-        case BucketPeer::Begin::Kind::failed:
-        case BucketPeer::Begin::Kind::numbers:
-            throw Violation("a peer cannot train: " + begin_round.why);
-        case BucketPeer::Begin::Kind::broken:
-            return leave(peer, ModeEnd::Kind::broken, begin_round.why);
-        case BucketPeer::Begin::Kind::stop:
+        case Next::Kind::give_up:
+            if (next->ending != Ending::broken)
+                throw Violation("a peer cannot train: " + next->why);
+            return leave(peer, ModeEnd::Kind::broken, next->why);
+        case Next::Kind::finish:
             p.training = false;
             return finish(peer);
     }
@@ -150,14 +145,13 @@ void ModeCluster::forward(PeerIndex peer, std::size_t layer) {
     Peer& p = *peers_[peer];
     if (p.ended) return;
     if (layer < p.settings.layers.size()) {
-        const bool current = p.half.settle(p.settings.layers[layer]);
-        network_.poll(peer);
+        const bool current = p.exchange.step_await(p.settings.layers[layer]);
         world_.after(current ? step_time(peer) : wait_step,
                      [=, this] { forward(peer, current ? layer + 1 : layer); });
         return;
     }
     measure_gap(peer);
-    gradient_(peer, p.half.round(), p.half.replica(), p.gradient);
+    gradient_(peer, p.exchange.round(), p.exchange.replica(), p.gradient);
     backward(peer, layer);
 }
 
@@ -165,32 +159,27 @@ void ModeCluster::backward(PeerIndex peer, std::size_t layers_left) {
     Peer& p = *peers_[peer];
     if (p.ended) return;
     if (layers_left > 0) {
-        p.half.gradient_ready(p.settings.layers[layers_left - 1], p.gradient);
+        p.exchange.gradient_ready(p.settings.layers[layers_left - 1], p.gradient);
         if (layers_left == 1) ++p.pushed;
-        network_.poll(peer);
         world_.after(step_time(peer), [=, this] { backward(peer, layers_left - 1); });
         return;
     }
     const RoundResult result{p.settings.training.batch_per_peer, 0.5F};
-    if (!p.half.end_round(p.gradient, result)) throw Violation("a finite gradient was refused");
-    network_.poll(peer);
+    if (!p.exchange.end_round(p.gradient, result)) throw Violation("a finite gradient was refused");
     begin(peer);
 }
 
 void ModeCluster::finish(PeerIndex peer) {
     Peer& p = *peers_[peer];
     if (p.ended) return;
-    const bool over = p.half.step_finish(p.clock.now());
-    network_.poll(peer);
-    if (!over) return world_.after(wait_step, [this, peer] { finish(peer); });
+    if (!p.exchange.step_finish()) return world_.after(wait_step, [this, peer] { finish(peer); });
     if (p.settings.role(peer) == Role::worker) p.end.parameters.resize(p.gradient.size());
-    p.end.report = p.half.report(p.end.parameters, p.clock.now());
+    p.exchange.leave();
+    p.end.report = p.exchange.report(p.end.parameters);
     leave(peer, ModeEnd::Kind::finished, "");
 }
 
 void ModeCluster::leave(PeerIndex peer, ModeEnd::Kind kind, const std::string& why) {
-    peers_[peer]->board.close();
-    network_.poll(peer);
     world_.after(goodbye, [=, this] { end(peer, kind, why); });
 }
 

@@ -1,6 +1,6 @@
-// A cluster in one of the modes that exchange buckets, in virtual time: the real two halves of
-// every peer on simulated links. Layers are awaited, computed and given back one by one, as in a
-// network.
+// A cluster in one of the modes that exchange buckets, in virtual time: the real exchange and the
+// real halves of every peer on simulated links. Layers are awaited, computed and given back one by
+// one, as in a network.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "src/modes/bucket_exchange.h"
+#include "src/group/group_exchange.h"
+#include "src/modes/bucket_mode.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/world.h"
 

@@ -13,8 +13,8 @@
 #include <cstdio>
 #include <string>
 
-#include "src/learning_rate.h"
-#include "src/optimizer.h"
+#include "src/numbers/learning_rate.h"
+#include "src/numbers/optimizer.h"
 #include "tests/sim/distance.h"
 #include "tests/sim/mode_cluster.h"
 #include "tests/sim/violation.h"

@@ -8,13 +8,13 @@
 # Read twice: by CMakeLists.txt, which makes a program and a test of each, and by mutate.cmake.
 
 mutant(sum_instead_of_difference simulate "--count;400" "violated: I3")
-mutation(src/replica.cpp
+mutation(src/rows/replica.cpp
     [=[return replica + weight * (new_value - old_value);]=]
     [=[return replica + weight * (new_value + 0.0f * old_value);]=])
 
 # What came from another peer is sent on as if this peer had learned it.
 mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
-mutation(src/modes/ako_peer.cpp
+mutation(src/modes/ako_compute.cpp
     [=[        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=]
     [=[
         const PeerIndex other = settings_.self == 0 ? 1 : 0;
@@ -22,96 +22,96 @@ mutation(src/modes/ako_peer.cpp
         own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=])
 
 mutant(version_ignored simulate "--count;400" "violated: I5")
-mutation(src/ledger.cpp
+mutation(src/rows/ledger.cpp
     [=[    if (version <= this->version(peer, block)) return BlockVerdict::late;]=]
     [=[    if (version == this->version(peer, block)) return BlockVerdict::late;]=])
-mutation(src/ledger.cpp
+mutation(src/rows/ledger.cpp
     [=[    AKO_ASSERT(version > this->version(peer, block), "a version would fall: " + at(peer, block));]=]
     [=[    (void)at;]=])
 
 # A peer that begins to advance for the second time is stood in for from its first time on.
 mutant(marks_not_reset simulate "--count;400" "violated: I3")
-mutation(src/replica.cpp
+mutation(src/rows/replica.cpp
     [=[    if (marks.state == Marks::State::none) {]=]
     [=[    if (marks.values.empty()) {]=])
 
 # The proposer takes its own acceptance for everybody's.
 mutant(cut_fixed_by_the_first_who_thinks_so simulate "--count;2000" "violated: I[28]")
-mutation(src/agreement.cpp
+mutation(src/agreement/agreement.cpp
     [=[if (answer_count() >= majority()) decided_ = cut_;]=]
     [=[if (from == self_) decided_ = cut_;]=])
 
 # A cut is accepted before its blocks are held, so that it may die with its proposer ...
 mutant(accepted_without_holding simulate "--count;400" "violated: ")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[    if (!pending || !pull(pending->cut, now)) return;]=]
     [=[    if (!pending) return;
     pull(pending->cut, now);]=])
 
 # ... and so it may when what was accepted is replaced by something newer.
 mutant(accepted_without_freezing simulate "--count;2000" "violated: I8: peer [0-9]+ has accepted the cut")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[    frozen_ = true;  // what was accepted must stay held
 ]=]
     [=[]=])
 
 # The peers keep what is newer than the cut.
 mutant(cut_does_not_override simulate "--count;400" "violated: I[28]")
-mutation(src/cut_puller.cpp
+mutation(src/agreement/cut_puller.cpp
     [=[            if (ledger.version(row, block) == version) continue;]=]
     [=[            if (ledger.version(row, block) >= version) continue;]=])
 
 # The memory of a snapshot is written again while frames still point into it.
 mutant(snapshot_reused_too_early simulate "--first;1400;--count;600" "violated: I1: a block of peer [0-9]+ left peer [0-9]+ damaged")
-mutation(src/modes/ako_links.cpp
+mutation(src/modes/ako_traffic.cpp
     [=[            if (sending_[oldest] & peer_bit(peer)) transport_.copy_aside(peer);]=]
     [=[            sending_[oldest] &= ~peer_bit(peer);]=])
 
 # A peer that stops advancing is forgotten at once, with its stand-in still in the replica.
 mutant(fade_forgotten simulate "--count;400" "violated: I3")
-mutation(src/replica.cpp
+mutation(src/rows/replica.cpp
     [=[    marks.state = Marks::State::fading;]=]
     [=[    marks.state = Marks::State::none;]=])
 
 # What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
 mutant(credit_lost simulate "--steady" "violated: I4")
-mutation(src/schedule.cpp
+mutation(src/rows/link_schedule.cpp
     [=[    credit_ = std::min(credit_, 1.0) + grant_;]=]
     [=[    credit_ = grant_;]=])
 
 # The whole stand-in is given up when something arrives, as if nothing were under way.
 mutant(all_given_up_on_arrival transit_convergence "${mnist}"
     "violated: does not converge with a transit of 8 rounds")
-mutation(src/replica.cpp
+mutation(src/rows/replica.cpp
     [=[    return static_cast<double>(made_before.count()) / static_cast<double>(made_in_all.count());]=]
     [=[    (void)made_before;
     return 1.0;]=])
 
 # Whoever waits for others keeps to its fixed P, so that they wait for it as well.
 mutant(grants_kept_while_waiting simulate "--bounded" "violated: I7: a wait ended by its time-out")
-mutation(src/modes/ako_peer.cpp
+mutation(src/modes/ako_compute.cpp
     [=[    if (wait != std::exchange(held_back_, wait)) outbox_.lift_grants(wait);]=]
     [=[    held_back_ = wait;]=])
 
 # Whoever waits does not say what it has received, which the others wait for.
 mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
-mutation(src/modes/ako_peer.cpp
+mutation(src/modes/ako_compute.cpp
     [=[    if (rose) post_status(true);]=]
     [=[    (void)rose;]=])
 
 # A peer in the final exchange is waited for, although it takes in nothing new, and its stop is not heard.
 mutant(finishing_peers_waited_for simulate "--bounded" "violated: I7: a wait ended by its time-out")
-mutation(src/modes/ako_peer.cpp
+mutation(src/modes/ako_compute.cpp
     [=[    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=]
-    [=[    if (too_stale(now)) return {Begin::Kind::wait, ""};
+    [=[    if (too_stale(now)) return std::nullopt;
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=])
-mutation(src/staleness_bound.cpp
+mutation(src/rows/staleness_bound.cpp
     [=[!view.live() || view.final_round) continue;]=]
     [=[!view.live()) continue;]=])
 
 # A peer looks only at what it lacks, not at what others lack of it.
 mutant(bound_on_one_side simulate "--bounded" "violated: I7: peer [0-9]+ trains while it holds round")
-mutation(src/staleness_bound.cpp
+mutation(src/rows/staleness_bound.cpp
     [=[           next <= mark.held_there.lowest.round + rounds_max_;]=]
     [=[           next > 0;]=])
 
@@ -119,108 +119,108 @@ mutation(src/staleness_bound.cpp
 
 # Nobody asks for the rows of the dead.
 mutant(nothing_relayed simulate "--count;400" "violated: .*, which died; peer [0-9]+ had round")
-mutation(src/relay.cpp
-    [=[        if (row == membership_.self() || membership_.reachable(row)) continue;]=]
+mutation(src/rows/relay.cpp
+    [=[        if (row == roster_.self() || roster_.reachable(row)) continue;]=]
     [=[        continue;]=])
 
 # The proposer does not look whether others hold newer rows of the dead.
 mutant(dead_rows_not_settled simulate "--count;2000" "violated: .*, which died; peer [0-9]+ had round")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[            if (!settled(row)) return false;]=]
     [=[]=])
 
 # The first proposer does not wait for the rows.
 mutant(proposes_at_once simulate "--count;400" "violated: the cut holds round [0-9]+ of peer [0-9]+, which lives")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[    if (first && complete()) return true;]=]
     [=[    if (first) return true;]=])
 
 # Nobody takes the place of a first proposer that stands still.
 mutant(only_the_first_proposes simulate "--count;400" "violated: no agreement at peer [0-9]+ although a majority lived")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[    return waited > times_.exchange && (first || quiet > patience);]=]
     [=[    return waited > times_.exchange && first;]=])
 
 # What was lost with a session counts as sent.
 mutant(session_keeps_what_was_sent simulate "--count;2000" "violated: the cut holds round")
-mutation(src/modes/ako_links.cpp
+mutation(src/modes/ako_traffic.cpp
     [=[    link.schedule.begin_session();]=]
     [=[]=])
 
 # Only who is asked to stop stops.
 mutant(stop_not_gossiped simulate "--count;400" "violated: peer [0-9]+ stopped [0-9.]+ s after the first")
-mutation(src/modes/ako_peer.cpp
+mutation(src/modes/ako_compute.cpp
     [=[        hear_stop(status->stop);]=]
     [=[]=])
 
 # A proposer goes on taking in rows, so that it no longer holds what it proposes.
 mutant(proposer_not_frozen simulate "--count;400" "violated: I8: peer [0-9]+ has proposed the cut")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[    frozen_ = true;
     ++proposals_;]=]
     [=[    ++proposals_;]=])
 
 mutant(never_advancing simulate "--count;400" "violated: peer [0-9]+ does not stand in for peer")
-mutation(src/membership.cpp
+mutation(src/group/roster.cpp
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;]=]
     [=[    return static_cast<double>(own_round - view.own_round_at_move) < -allowed;]=])
 
 mutant(always_advancing simulate "--count;400" "violated: peer [0-9]+ stands in for peer [0-9]+, which has made no round")
-mutation(src/membership.cpp
+mutation(src/group/roster.cpp
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;]=]
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= 1e9 + allowed;]=])
 
 mutant(goodbye_ignored simulate "--count;400" "violated: peer [0-9]+ said goodbye")
-mutation(src/modes/ako_peer.cpp
-    [=[        membership_.heard_bye(arrival.from, bye->final_round);]=]
+mutation(src/modes/ako_compute.cpp
+    [=[        roster_.heard_bye(arrival.from, bye->final_round);]=]
     [=[        (void)bye;]=])
 
 # A second process under a peer's name goes on with the row of the first.
-mutant(lives_not_told_apart simulate "--count;400" "violated: I1: of another process than the rest of its row")
-mutation(src/modes/ako_links.cpp
+mutant(lives_not_told_apart simulate "--count;400" "violated: I[12]: ")
+mutation(src/modes/ako_traffic.cpp
     [=[    if (lives_.other_than(peer, hello.process_id) || (met_other && newest_)) {]=]
     [=[    if (false && met_other) {]=])
-mutation(src/modes/ako_links.cpp
+mutation(src/modes/ako_traffic.cpp
     [=[    if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted]=]
     [=[    if (false) {]=])
-mutation(src/modes/ako_links.cpp
+mutation(src/modes/ako_traffic.cpp
     [=[    if (!row) return std::nullopt;]=]
     [=[    if (true) return std::nullopt;]=])
 
 # Whoever has adopted the cut leaves after the linger time, whoever still pulls it.
 mutant(leaves_while_others_pull simulate "--count;400" "violated: I2: others finished with a cut, but no agreement at peer")
-mutation(src/finish.cpp
+mutation(src/agreement/finish.cpp
     [=[        const Time moved_at = view.live() ? movement_.of(peer) : Time{0};]=]
     [=[        const Time moved_at{0};]=])
 
 # What was asked in a session counts as under way in the next.
 mutant(asks_kept_over_sessions simulate "--first;1000;--count;600" "violated: no agreement at peer [0-9]+ although a majority lived")
-mutation(src/puller.cpp
+mutation(src/rows/puller.cpp
     [=[    source.asked.clear();
     source.window = std::min(source.window, window_first);]=]
     [=[    source.window = std::min(source.window, window_first);]=])
 
 # What was learned of a clock outlives the session, in which it may have stood still.
 mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
-mutation(src/modes/ako_peer.cpp
-    [=[    membership_.forget_clock(peer);  // it may have stood still]=]
+mutation(src/modes/ako_compute.cpp
+    [=[    roster_.forget_clock(peer);  // it may have stood still]=]
     [=[]=])
 
 # How far a peer is, is believed of itself only, so that what the dead did is counted differently.
 mutant(samples_not_passed_on simulate "--count;400" "violated: peers [0-9]+ and [0-9]+ know of different samples")
-mutation(src/membership.cpp
+mutation(src/group/roster.cpp
     [=[        peers_[other].samples = std::max(peers_[other].samples, progress.samples);]=]
     [=[        if (other == peer) peers_[other].samples = progress.samples;]=])
 
 # A proposer does not take over what may be decided already. (The rest of Paxos: unit/core/agreement_test.cpp.)
 mutant(accepted_cut_ignored simulate "--count;400" "violated: I8: two cuts")
-mutation(src/agreement.cpp
+mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
     [=[    if (promise.accepted_ballot > best_accepted_ballot_ && from == self_) {]=])
 
 # Or what was accepted last, for what was accepted under the highest ballot.
 mutant(last_accepted_cut_taken simulate "--count;400" "violated: I8: two cuts")
-mutation(src/agreement.cpp
+mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
     [=[    if (!promise.accepted_ballot.none()) {]=])
 
@@ -228,36 +228,36 @@ mutation(src/agreement.cpp
 
 # The next exchange is read into sums that are still being sent on.
 mutant(ring_sums_used_too_early simulate "--modes;--count;400" "violated: ")
-mutation(src/modes/ring.cpp
+mutation(src/buckets/ring.cpp
     [=[    if (!state.consumed || state.unsent > 0) return;]=]
     [=[    if (!state.consumed) return;]=])
 
 # Partial sums that came before the own gradient are dropped.
-mutant(ring_forgets_early_sums simulate "--modes;--count;100" "violated: a peer hangs")
-mutation(src/modes/ring.cpp
+mutant(ring_forgets_early_sums simulate "--modes;--count;100" "violated: peer [0-9]+ did not finish with the others")
+mutation(src/buckets/ring.cpp
     [=[        state.early.push_back({chunk, count});]=]
     [=[]=])
 
 # Who leaves does not say because of whom, and is taken for the one that died.
 mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
-mutation(src/modes/bucket_links.cpp
-    [=[    return OutFrame{Bye{status_.final_round.value_or(0), broken_by_}, {}, {}};]=]
+mutation(src/group/links.cpp
+    [=[    return OutFrame{Bye{status_.final_round.value_or(0), traffic_.because_of()}, {}, {}};]=]
     [=[    return OutFrame{Bye{status_.final_round.value_or(0), std::nullopt}, {}, {}};]=])
 
 # SSP: one round more than agreed.
 mutant(ssp_gap_off_by_one simulate "--modes;--count;400" "violated: SSP")
-mutation(src/modes/server.cpp
+mutation(src/buckets/parameter_keeper.cpp
     [=[clocks_[worker][slice] > *slowest + *gap_;]=]
     [=[clocks_[worker][slice] > *slowest + *gap_ + 1;]=])
 
 # A dead worker is waited for.
-mutant(server_waits_for_the_dead simulate "--modes;--count;100" "violated: a peer hangs")
-mutation(src/modes/server.cpp
+mutant(server_waits_for_the_dead simulate "--modes;--count;100" "violated: a worker.s death was not survived")
+mutation(src/buckets/parameter_keeper.cpp
     [=[    if (view.gone) return false;]=]
     [=[    if (view.gone && view.final_round) return false;]=])
 
 # A worker stops when it knows of the budget's end, and not when all do.
 mutant(rounds_counted_late simulate "--modes;--count;100" "violated: ")
-mutation(src/modes/bucket_peer.cpp
+mutation(src/modes/bucket_compute.cpp
     [=[    return known_.rounds_total + known_.workers;]=]
     [=[    return newest_.rounds_total + known_.workers;]=])

@@ -22,8 +22,8 @@
 #include "models/catalog.h"
 #include "models/dataset.h"
 #include "models/shard.h"
-#include "src/learning_rate.h"
-#include "src/optimizer.h"
+#include "src/numbers/learning_rate.h"
+#include "src/numbers/optimizer.h"
 #include "tests/sim/distance.h"
 #include "tests/sim/mode_cluster.h"
 

@@ -122,12 +122,12 @@ void Promises::begins_anew(PeerIndex peer) {
 
 Promises::Side Promises::side(PeerIndex peer) const {
     if (!second_ || knows_first(peer)) return Side::first;
-    const bool knows_second = peers_[peer]->links.life_of(*second_) != 0;
+    const bool knows_second = peers_[peer]->traffic.life_of(*second_) != 0;
     return knows_second || (met_second_ & peer_bit(peer)) ? Side::second : Side::first;
 }
 
 bool Promises::knows_first(PeerIndex peer) const {
-    return peers_[peer]->links.life_of(*second_) == *second_ + 1;
+    return peers_[peer]->traffic.life_of(*second_) == *second_ + 1;
 }
 
 bool Promises::two_sides() const {
@@ -187,9 +187,9 @@ void Promises::drained(PeerIndex peer) {
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (other != peer) check_clock(peer, other);
         if (other == peer || !left_[peer * peers_.size() + other]) continue;
-        // A new session after a Bye takes it back, and its event may still wait in the inbox.
+        // A new session after a Bye takes it back, and its event may still wait in the mailbox.
         const bool again = !network_.said_bye(other, peer);
-        const Presence presence = p.half.membership()[other].presence;
+        const Presence presence = p.half.roster()[other].presence;
         if (again || presence == Presence::left) continue;
         throw Violation(name("peer", other) + " said goodbye, and " + name("peer", peer) +
                         " does not hold it for one that left");
@@ -226,7 +226,7 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
     const Way& there = ways_[other * n + peer];
     const Time began = network_.session_began(peer, other);
     if (here.session_began != began || std::max(own.stood_at(), theirs.stood_at()) >= began) return;
-    const auto thought = peers_[peer]->half.membership()[other].clock.to_local(theirs.now());
+    const auto thought = peers_[peer]->half.roster()[other].clock.to_local(theirs.now());
     if (!thought) return;
     const Time wrong = *thought - own.now();
     const Time back = there.session_began == began ? there.longest : Time{0};
@@ -273,7 +273,7 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
     const bool stands_in = peers_[peer]->half.replica_state().stands_in(other);
 
     const double heard_gap_max = (std::max(longest, in_seconds(theirs.front())) + late) / 0.9;
-    const double patience = std::max(Membership::gap_min, 2 * heard_gap_max / round) + 1;
+    const double patience = std::max(Roster::gap_min, 2 * heard_gap_max / round) + 1;
     const std::vector<Time>& own = rounds_at_[peer];
     const auto silent_from = theirs.back() + from_seconds(late);
     const auto rounds_since = own.end() - std::upper_bound(own.begin(), own.end(), silent_from);
@@ -287,7 +287,7 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
                        theirs[theirs.size() - enough] > connected;
     const bool own_pace = !scenario_.peers[peer].hangs_at && scenario_.staleness_rounds_max == 0;
     longest = std::max(longest, in_seconds(now - theirs.back()));
-    const double expected = std::max(Membership::gap_min, 1.8 * (shortest - late) / (1.1 * round));
+    const double expected = std::max(Roster::gap_min, 1.8 * (shortest - late) / (1.1 * round));
     if (moves && own_pace && !stands_in && expected >= (longest + late) / (0.9 * round) + 1) {
         throw Violation(name("peer", peer) + name(" does not stand in for peer", other) +
                         ", whose rounds move");

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "src/modes/mode_settings.h"
+#include "src/group/mode_settings.h"
 #include "tests/sim/sim_times.h"
 
 namespace ako::sim {

@@ -1,7 +1,7 @@
 // See sim_cluster.h.
 #include "tests/sim/sim_cluster.h"
 
-#include "src/learning_rate.h"
+#include "src/numbers/learning_rate.h"
 #include "tests/sim/sim_times.h"
 
 namespace ako::sim {
@@ -101,7 +101,7 @@ std::unique_ptr<SimPeer> SimCluster::make_peer(PeerIndex peer, std::uint64_t pro
 
 void SimCluster::start(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
-    network_.attach(peer, p.links, p.links, p.clock, p.settings.process_id);
+    p.exchange.start();
     promises_.started(peer);
     if (!is_second(peer)) faults_.started(peer);
     poll(peer);
@@ -148,22 +148,22 @@ void SimCluster::compute(PeerIndex peer) {
         after(peer, left, [this, peer] { compute(peer); });
         return;
     }
-    const AkoPeer::Begin begin = p.half.begin_round(p.clock.now());
+    const std::optional<Next> next = p.exchange.step_begin();
     invariants_->drained(p);
     promises_.drained(peer);
-    network_.poll(peer);
-    switch (begin.kind) {
-        case AkoPeer::Begin::Kind::train:
+    if (!next) {
+        if (p.half.started()) coverage_.saw(Event::staleness_wait);
+        return after(peer, wait_step, [this, peer] { compute(peer); });
+    }
+    switch (next->kind) {
+        case Next::Kind::train:
             if (scenario_.steady) check_steady(peer);
             if (scenario_.bounded) check_bounded(peer);
             promises_.trains(peer);
             return train(peer);
-        case AkoPeer::Begin::Kind::wait:
-            if (p.half.started()) coverage_.saw(Event::staleness_wait);
-            return after(peer, wait_step, [this, peer] { compute(peer); });
-        case AkoPeer::Begin::Kind::failed:
-            throw Violation("a peer did not start: " + begin.why);
-        case AkoPeer::Begin::Kind::stop:
+        case Next::Kind::give_up:
+            throw Violation("a peer did not start: " + next->why);
+        case Next::Kind::finish:
             break;
     }
     promises_.stopped(peer);
@@ -194,7 +194,7 @@ void SimCluster::check_steady(PeerIndex peer) {
                             " is not known to peer " + std::to_string(peer));
         }
         double& mean = partitions_[peer * peers_.size() + to];
-        mean += (peers_[peer]->links.observed_partitions(to) - mean) /
+        mean += (peers_[peer]->traffic.observed_partitions(to) - mean) /
                 static_cast<double>(round - first);
     }
 }
@@ -221,7 +221,7 @@ void SimCluster::check_bounded(PeerIndex peer) const {
 
 void SimCluster::train(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
-    const std::span<const float> replica = p.half.replica();
+    const std::span<const float> replica = p.exchange.replica();
     std::vector<float> before(replica.begin(), replica.end());
     std::vector<float> gradient(before.size());
     for (std::size_t k = 0; k < before.size(); ++k) {
@@ -238,9 +238,8 @@ void SimCluster::end_round(PeerIndex peer, const std::vector<float>& before,
     if (p.state == SimPeer::State::dead) return;
     if (network_.postpone(peer, [=, this] { end_round(peer, before, gradient); })) return;
     const double rate = learning_rate_at(p.settings.training, p.half.progress());
-    const Result<void> ended = p.half.end_round(gradient, {batch, 0.0f}, p.clock.now());
+    const Result<void> ended = p.exchange.end_round(gradient, {batch, 0.0f});
     if (!ended) throw Violation("a finite gradient was refused: " + ended.error().what);
-    network_.poll(peer);
     invariants_->round_ended(p, gradient, before, rate, world_.now());
     promises_.round_ended(peer);
     compute(peer);
@@ -253,7 +252,8 @@ void SimCluster::finish(PeerIndex peer) {
     if (const Time left = faults_.hang(peer); left > Time{0}) {
         return after(peer, left, [this, peer] { finish(peer); });
     }
-    const bool over = p.half.step_finish(p.clock.now(), scenario_.peers[peer].hurried);
+    if (scenario_.peers[peer].hurried) p.interrupts = 1;
+    const bool over = p.exchange.step_finish();
     promises_.finishes(peer);
     if (!p.half.finish().accepted().none() && !std::exchange(someone_accepted_, true)) {
         faults_.first_accepted(peer);
@@ -269,12 +269,10 @@ void SimCluster::finish(PeerIndex peer) {
         invariants_->drained(p);
     }
     promises_.drained(peer);
-    network_.poll(peer);
     if (!over) return after(peer, wait_step, [this, peer] { finish(peer); });
+    p.exchange.leave();
     p.anchor.resize(initial_.size());
-    p.report = p.half.report(p.anchor, p.clock.now());
-    p.outbox.close();
-    network_.poll(peer);
+    p.report = p.exchange.report(p.anchor);
     after(peer, goodbye, [this, peer] { end(peer); });
 }
 

@@ -6,12 +6,17 @@
 #include <limits>
 #include <utility>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
 
-void SimTransport::start(FrameSource&, FrameSink&) {}
+void SimTransport::start(FrameSource& source, FrameSink& sink) {
+    network_.attach(self_, source, sink, clock_, process_id_);
+}
+std::vector<LinkCounters> SimTransport::counters() const {
+    return std::vector<LinkCounters>(network_.peer_count());
+}
 void SimTransport::notify() { network_.poll(self_); }
 void SimTransport::wake(PeerIndex peer) { network_.pump(self_, peer); }
 void SimTransport::resume(PeerIndex peer) { network_.resume(self_, peer); }

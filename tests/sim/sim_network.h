@@ -33,18 +33,24 @@ class SimNetwork;
 /// The transport of one peer; forwards to the network.
 class SimTransport final : public Transport {
   public:
-    SimTransport(SimNetwork& network, PeerIndex self) : network_(network), self_(self) {}
+    SimTransport(SimNetwork& network, PeerIndex self, const Clock& clock,
+                 std::uint64_t process_id = 0)
+        : network_(network), self_(self), clock_(clock), process_id_(process_id) {}
+    /// The process begins.
     void start(FrameSource& source, FrameSink& sink) override;
     void notify() override;
     void wake(PeerIndex peer) override;
     void resume(PeerIndex peer) override;
     void copy_aside(PeerIndex peer) override;
-    std::vector<LinkCounters> counters() const override { return {}; }
+    std::vector<LinkCounters> counters() const override;
+    /// What is left to say is said in virtual time; then the test ends the process.
     void stop(Time) override {}
 
   private:
     SimNetwork& network_;
     const PeerIndex self_;
+    const Clock& clock_;
+    const std::uint64_t process_id_;
 };
 
 class SimNetwork {
@@ -99,6 +105,7 @@ class SimNetwork {
     }
     /// Complaints of sinks: no peer of ours ever earns one.
     const std::vector<std::string>& refusals() const { return refusals_; }
+    std::size_t peer_count() const { return ends_.size(); }
 
   private:
     struct Delivery {

@@ -97,7 +97,7 @@ Training::Training(Network& network, const Dataset& data, unsigned transit_round
         }
     }
     for (PeerIndex peer = 0; peer < peer_count; ++peer) {
-        links_.attach(peer, peers_[peer]->links, peers_[peer]->links, peers_[peer]->clock);
+        peers_[peer]->exchange.start();
         poll(peer);
         // Not all in step, as on real machines.
         world_.at(round_time * peer / peer_count, [this, peer] { compute(peer); });
@@ -112,17 +112,15 @@ void Training::poll(PeerIndex peer) {
 
 void Training::compute(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
-    const AkoPeer::Begin begin = p.half.begin_round(p.clock.now());
-    links_.poll(peer);
-    switch (begin.kind) {
-        case AkoPeer::Begin::Kind::train:
+    const std::optional<Next> next = p.exchange.step_begin();
+    if (!next) return world_.after(wait_step, [this, peer] { compute(peer); });
+    switch (next->kind) {
+        case Next::Kind::train:
             return train(peer);
-        case AkoPeer::Begin::Kind::wait:
-            return world_.after(wait_step, [this, peer] { compute(peer); });
-        case AkoPeer::Begin::Kind::failed:
-            throw std::runtime_error(begin.why);
-        case AkoPeer::Begin::Kind::stop:
+        case Next::Kind::finish:
             return finish(peer);
+        case Next::Kind::give_up:
+            throw std::runtime_error(next->why);
     }
 }
 
@@ -130,24 +128,23 @@ void Training::train(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     std::vector<float> gradient(initial_.size());
     const float loss = network_.gradient(
-        batches_[peer]->next(batch), p.half.replica(), gradient, [](Range) {}, [](Range) {});
+        batches_[peer]->next(batch), p.exchange.replica(), gradient, [](Range) {}, [](Range) {});
     world_.after(round_time, [this, &p, peer, loss, gradient = std::move(gradient)] {
-        if (!p.half.end_round(gradient, {batch, loss}, p.clock.now())) {
+        if (!p.exchange.end_round(gradient, {batch, loss})) {
             learned_.finite = false;
             return;
         }
-        links_.poll(peer);
         compute(peer);
     });
 }
 
 void Training::finish(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
-    const bool over = p.half.step_finish(p.clock.now());
-    links_.poll(peer);
-    if (!over) return world_.after(wait_step, [this, peer] { finish(peer); });
+    if (!p.exchange.step_finish()) {
+        return world_.after(wait_step, [this, peer] { finish(peer); });
+    }
     p.anchor.resize(initial_.size());
-    p.report = p.half.report(p.anchor, p.clock.now());
+    p.report = p.exchange.report(p.anchor);
     p.state = SimPeer::State::ended;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tidy test: what the README says about the order of this repository, checked.
+"""The tidy test: what src/README.md says about the order of this repository, checked.
 
     tidy_test.py [--compiler g++]               checks the repository it lies in
     tidy_test.py [--compiler g++] --self-test   checks the checks: seeded violations are each found
@@ -24,11 +24,32 @@ COLUMNS_MAX = 100
 TOP_LEVEL_FILES = {"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json"}
 TOP_LEVEL_FOLDERS = {"include", "models", "net", "src", "tests", "deploy", "experiments"}
 
-LAYERS = ("models", "net", "src")
-# The files that wire see all layers; everything else sees its own and include/ako.
-WIRING = re.compile(r"src/(main\.cpp$|commands/)")
+# The rooms of the house, from the ground up, and which others each may see. All see include/ako;
+# a room names only rooms above it in this table, so no two can see each other.
+ROOMS = {
+    "models": "",
+    "src/numbers": "",
+    "net": "src/numbers",
+    "src/group": "src/numbers",
+    "src/rows": "src/numbers src/group",
+    "src/agreement": "src/numbers src/group src/rows",
+    "src/buckets": "src/numbers src/group",
+    "src/modes": "src/numbers src/group src/rows src/agreement src/buckets",
+    "src/training": "src/numbers",
+    "src/config": "models",
+    "src/system": "",
+    "src/results": "models src/training src/config src/system",
+    "src/screen": "src/results src/system",
+    "src/launch": "src/results src/config",
+    "src/peer": "models net src/numbers src/group src/rows src/modes src/training src/config "
+                "src/results",
+    "src/compare": "src/config src/results src/system",
+    "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "
+                    "src/launch src/peer src/compare",
+    "src": "src/commands",
+}
 # The algorithm: what decides, free of sockets, clocks and libraries.
-CORE = re.compile(r"src/(?!main\.cpp$)(modes/)?[^/]+$")
+CORE = re.compile(r"src/(numbers|group|rows|agreement|buckets|modes|training)/")
 
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
 # The compiler's own headers for single instructions (CRC-32C) come with it and bring nothing along.
@@ -40,10 +61,10 @@ LIBRARIES = (
     ("zlib", r"zlib\.h", r"models/"),
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
-    ("fmt", r"fmt/", r"net/|src/(config|commands|compare|system)/|src/main\.cpp"),
-    ("spdlog", r"spdlog/", r"src/commands/|src/main\.cpp"),
+    ("fmt", r"fmt/", r"net/|src/(config|system|results|screen|launch|peer|compare|commands|main)"),
+    ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
-    ("nlohmann-json", r"nlohmann/", r"models/|src/(commands|compare)/"),
+    ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|compare|commands)/"),
     ("OpenSSL", r"openssl/", r"src/|net/"),
     ("doctest", r"doctest/", r"tests/"),
 )
@@ -55,7 +76,8 @@ WORDS = (
      "the glossary says peer"),
     ({"node", "nodes"}, re.compile(r"(include|models|net|src|tests)/"),
      re.compile(r"src/config/|tests/(unit/config|fuzz)/"), "the glossary says peer"),
-    ({"shard", "shards"}, re.compile(r"net/|src/(modes/|ledger|schedule)"), re.compile(r"$^"),
+    ({"shard", "shards"}, re.compile(r"net/|src/(group|rows|agreement|buckets|modes)/"),
+     re.compile(r"$^"),
      "a shard is a share of the data set; what travels is a partition or a partial"),
 )
 _WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -132,14 +154,35 @@ def top_level(tree: Tree) -> Iterator[Finding]:
             yield Finding(first, 1, "top-level", "not one of the files and folders of the layout")
 
 
+def _room(name: str) -> str:
+    """The room that a file stands in, or an include points into; empty for include/ako and what is
+    no folder of the program."""
+    parts = name.split("/")
+    room = "/".join(parts[:-1][:2]) if parts[0] == "src" else parts[0]
+    return room if room in ROOMS or parts[0] == "src" else ""
+
+
+def _room_fault(name: str, target: str) -> str:
+    room, other = _room(name), _room(target)
+    if not other or other == room or name.startswith("tests/"):
+        return ""
+    if name.startswith("include/"):
+        return f'include/ako may not see "{target}"'
+    if room not in ROOMS:
+        return f"{room}/ is no room of the house; see ROOMS in tests/tidy/tidy_test.py"
+    if other not in ROOMS[room].split():
+        return f'{room}/ may not see "{target}"; see ROOMS in tests/tidy/tidy_test.py'
+    return ""
+
+
 def _layer_fault(name: str, include: cpp_text.Include) -> str:
     """Why this file may not include this; empty if it may."""
     target = include.target
     layer, first = name.split("/")[0], target.split("/")[0]
     if ".." in target.split("/"):
         return f'"{target}" climbs out of its folder; say it from the top, "net/codec.h"'
-    if first in LAYERS and first != layer and not WIRING.match(name) and layer != "tests":
-        return f'{layer}/ may not see "{target}"; only include/ako is shared'
+    if include.quoted and (fault := _room_fault(name, target)):
+        return fault
     if layer == "include":
         shared = first == "ako" if include.quoted else (
             STANDARD_HEADER.match(target) or target == "tl/expected.hpp")
@@ -147,8 +190,6 @@ def _layer_fault(name: str, include: cpp_text.Include) -> str:
             return f"include/ako has only the standard library, tl::expected and ako/: {target}"
         return ""
     if CORE.match(name):
-        if re.match(r"src/(config|commands|compare|system)/", target):
-            return f'the algorithm may not see "{target}"'
         if not include.quoted and not (
                 STANDARD_HEADER.match(target) or INTRINSICS_HEADER.match(target)
                 or target == "tl/expected.hpp" or target.startswith("openssl/")):

@@ -3,13 +3,11 @@
 // name, exit status 4, and is said, in every mode.
 #include <doctest/doctest.h>
 
-#include "src/commands/summary.h"
-#include "src/trainer.h"
+#include "src/results/summary.h"
+#include "src/training/trainer.h"
 
 namespace ako {
 namespace {
-
-using Ending = TrainingOutcome::Ending;
 
 TrainingOutcome outcome(bool agreed, bool identical) {
     TrainingOutcome outcome;
@@ -21,7 +19,7 @@ TrainingOutcome outcome(bool agreed, bool identical) {
 PeerResult peer(const std::string& name, const std::string& digest, int exit) {
     PeerResult result;
     result.name = name;
-    result.ending = "finished";
+    result.ending = Ending::finished;
     result.agreed = true;
     result.accuracy = 0.5;
     result.digest = digest;

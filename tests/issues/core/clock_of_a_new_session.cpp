@@ -4,8 +4,9 @@
 // the first frame of a session begins it anew.
 #include <doctest/doctest.h>
 
-#include "src/modes/ako_links.h"
-#include "src/modes/ako_peer.h"
+#include "src/group/links.h"
+#include "src/modes/ako_compute.h"
+#include "src/modes/ako_traffic.h"
 #include "tests/unit/core/no_transport.h"
 
 using namespace ako;
@@ -31,14 +32,14 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     settings.training.batch_per_peer = 1;
     const std::vector<float> initial(10, 0.5F);
     const Blocks blocks(initial.size(), 4);
-    BufferPool pool{1 << 16};
-    Inbox inbox{2};
+    Mailbox mailbox{2, 1 << 16};
     Outbox outbox{2};
     Snapshots snapshots{blocks};
     test::NoTransport transport;
     OwnClock clock;
-    AkoPeer peer(settings, initial, inbox, outbox, snapshots);
-    AkoLinks links(settings, blocks, inbox, outbox, snapshots, pool, transport, clock);
+    AkoCompute peer(settings, initial, mailbox, outbox, snapshots);
+    AkoTraffic traffic(settings, blocks, mailbox, outbox, snapshots, transport, clock);
+    Links links(settings, mailbox, traffic, transport, clock);
     Hello hello;
     hello.process_id = 7;
 
@@ -53,7 +54,7 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     };
     const auto in_own_time = [&](Time theirs) {
         peer.begin_round(clock.time);
-        return peer.membership()[1].clock.to_local(theirs);
+        return peer.roster()[1].clock.to_local(theirs);
     };
 
     links.session_up(1, hello);

@@ -5,9 +5,9 @@
 // blocks of their owners' last rounds beside its ledger.
 #include <doctest/doctest.h>
 
-#include "ako/checksum.h"
-#include "src/finish.h"
-#include "src/snapshots.h"
+#include "src/agreement/finish.h"
+#include "src/numbers/checksum.h"
+#include "src/rows/snapshots.h"
 
 using namespace ako;
 
@@ -22,12 +22,12 @@ struct Bench {
     Bench() : own(blocks) {
         ledger.set_own(own[0]);
         for (const PeerIndex peer : {other, streaming}) {
-            membership.set_presence(peer, Presence::up);
+            roster.set_presence(peer, Presence::up);
             Status status;
             status.progress.resize(3);
             status.rows.resize(3);
             status.final_round = 7;
-            membership.heard_status(peer, status, now, 1);
+            roster.heard_status(peer, status, now, 1);
             finish.heard(peer, status, now);
         }
         finish.begin(now);
@@ -50,9 +50,9 @@ struct Bench {
     const Blocks blocks{8, 4};
     Snapshots own;
     Ledger ledger{self, 3, blocks};
-    Membership membership{self, 3};
+    Roster roster{self, 3};
     std::vector<std::pair<PeerIndex, Header>> messages;
-    Finish finish{ledger, membership,
+    Finish finish{ledger, roster,
                   [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
                   times};
     Time now = seconds(100);
@@ -89,7 +89,7 @@ TEST_CASE("once a cut is decided, only its blocks are kept") {
     status.progress.resize(3);
     status.rows.resize(3);
     status.decided = {9, other};
-    bench.membership.heard_status(other, status, bench.now, 1);
+    bench.roster.heard_status(other, status, bench.now, 1);
     bench.finish.step(bench.now);
     CHECK_FALSE(bench.take(0, 7));
 }

@@ -6,12 +6,12 @@
 
 #include <vector>
 
-#include "ako/checksum.h"
-#include "src/agreement.h"
-#include "src/finite.h"
-#include "src/ledger.h"
-#include "src/membership.h"
-#include "src/modes/ako_refusal.h"
+#include "src/agreement/agreement.h"
+#include "src/group/roster.h"
+#include "src/numbers/checksum.h"
+#include "src/numbers/finite.h"
+#include "src/rows/ledger.h"
+#include "src/rows/refusal.h"
 #include "tests/contains.h"
 
 using namespace ako;
@@ -85,18 +85,18 @@ TEST_CASE("runs of no block are refused") {
 }
 
 TEST_CASE("what others say of a peer counts only while it cannot be reached") {
-    Membership membership(0, peer_count);
+    Roster roster(0, peer_count);
     Status said = status();
     said.progress[2] = {100, 6400};
-    membership.set_presence(1, Presence::up);
-    membership.set_presence(2, Presence::up);
-    membership.heard_status(1, said, Time{0}, 1);
-    CHECK(membership.samples() == 0);
-    membership.set_presence(2, Presence::lost);
-    membership.heard_status(1, said, Time{0}, 1);
-    CHECK(membership.samples() == 6400);
+    roster.set_presence(1, Presence::up);
+    roster.set_presence(2, Presence::up);
+    roster.heard_status(1, said, Time{0}, 1);
+    CHECK(roster.samples() == 0);
+    roster.set_presence(2, Presence::lost);
+    roster.heard_status(1, said, Time{0}, 1);
+    CHECK(roster.samples() == 6400);
     // And what is passed on fits together, so that the next peer does not refuse it.
-    said.progress = membership.progress();
+    said.progress = roster.progress();
     CHECK(said.progress[2] == Progress{100, 6400});
     CHECK(complaint(said) == "");
 }

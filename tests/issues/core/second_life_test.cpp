@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ako/checksum.h"
-#include "src/modes/ako_links.h"
+#include "src/group/links.h"
+#include "src/modes/ako_traffic.h"
+#include "src/numbers/checksum.h"
 #include "tests/contains.h"
 #include "tests/unit/core/no_transport.h"
 
@@ -51,10 +52,10 @@ Status status_of(std::uint64_t life) {
     return said;
 }
 
-/// The network half of c, to which b is connected.
+/// The network side of c, to which b is connected.
 struct Bench {
     Bench() {
-        outbox.post(status(), false);
+        mailbox.post(status(), false);
         links.session_up(b, hello(own_b));
         links.poll(Time{0});
     }
@@ -87,11 +88,11 @@ struct Bench {
     const Blocks blocks{8, 4};
     SteadyClock clock;
     test::NoTransport transport;
-    BufferPool pool{1 << 16};
-    Inbox inbox{3};
+    Mailbox mailbox{3, 1 << 16};
     Outbox outbox{3};
     Snapshots snapshots{blocks};
-    AkoLinks links{settings, blocks, inbox, outbox, snapshots, pool, transport, clock};
+    AkoTraffic traffic{settings, blocks, mailbox, outbox, snapshots, transport, clock};
+    Links links{settings, mailbox, traffic, transport, clock};
 };
 
 }  // namespace
@@ -161,6 +162,6 @@ TEST_CASE("whatever goes out of a row names the process that made it") {
     CHECK(bench.sent<Partial>().life == first_a);
 
     bench.outbox.post(bench.outbox.spare());
-    bench.outbox.post(status(), true);
+    bench.mailbox.post(status(), true);
     CHECK(bench.sent<Status>().rows[c].life == own_c);
 }

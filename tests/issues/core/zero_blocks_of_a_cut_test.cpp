@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "ako/checksum.h"
-#include "src/finish.h"
-#include "src/snapshots.h"
+#include "src/agreement/finish.h"
+#include "src/numbers/checksum.h"
+#include "src/rows/snapshots.h"
 
 using namespace ako;
 
@@ -30,11 +30,10 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
         const std::vector<float> values(blocks.range(block).count, 1.0F);
         ledger.replace(2, block, {1, 5}, values, crc32c(std::span<const float>(values)));
     }
-    Membership membership{self, 3};
-    membership.set_presence(proposer, Presence::up);
+    Roster roster{self, 3};
+    roster.set_presence(proposer, Presence::up);
     std::vector<Header> sent;
-    Finish finish{ledger, membership, [&](PeerIndex, Header header) { sent.push_back(header); },
-                  times};
+    Finish finish{ledger, roster, [&](PeerIndex, Header header) { sent.push_back(header); }, times};
     Time now = seconds(100);
     finish.begin(now);
 
@@ -53,7 +52,7 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
     status.progress.resize(3);
     status.rows.resize(3);
     status.decided = cut;
-    membership.heard_status(proposer, status, now, 1);
+    roster.heard_status(proposer, status, now, 1);
     finish.step(now);
     REQUIRE(finish.ready_to_adopt());
     finish.adopt_cut(now);

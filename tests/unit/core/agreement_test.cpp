@@ -1,5 +1,5 @@
 // Paxos over the cut: never two decisions, whatever is lost, doubled or late.
-#include "src/agreement.h"
+#include "src/agreement/agreement.h"
 
 #include <doctest/doctest.h>
 
@@ -193,7 +193,7 @@ TEST_CASE("a proposer takes over the cut of the highest ballot that was accepted
 TEST_CASE("an acceptor keeps its promise") {
     Agreement acceptor(1, 3);
     CHECK(acceptor.on_prepare({{2, 0}}) == Promise{{2, 0}, {}, {}});
-    CHECK(acceptor.on_prepare({{1, 2}}) == Promise{{2, 0}, {}, {}});  // names the newer one
+    CHECK(acceptor.on_prepare({{1, 2}}) == Promise{{2, 0}, {}, {}});         // names the newer one
     CHECK(acceptor.on_accept({{1, 2}, {1, 2}}) == Promise{{2, 0}, {}, {}});  // and so does this
     CHECK(!acceptor.pending());
     CHECK(!acceptor.on_accept({{2, 0}, {2, 0}}));

@@ -1,5 +1,5 @@
 // The anchor against long double, and its bits.
-#include "src/anchor.h"
+#include "src/rows/anchor.h"
 
 #include <doctest/doctest.h>
 

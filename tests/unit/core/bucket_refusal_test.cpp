@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "src/modes/bucket_exchange.h"
-#include "src/modes/bucket_links.h"
+#include "src/modes/bucket_mode.h"
+#include "src/modes/bucket_traffic.h"
 #include "tests/unit/core/no_transport.h"
 
 using namespace ako;
@@ -19,9 +19,9 @@ struct Bench {
         : settings(settings_of(mode, straight_bytes_max)),
           buckets({}, 120),
           initial(120),
-          board(buckets.count(), 3),
+          board(buckets.count(), [] {}),
           protocol(make_protocol(settings, buckets, initial, board, transport)),
-          links(settings, board, *protocol, transport, clock) {}
+          traffic(settings, mailbox, board, *protocol) {}
 
     static ModeSettings settings_of(Mode mode, std::size_t straight_bytes_max) {
         ModeSettings settings;
@@ -34,7 +34,7 @@ struct Bench {
         return settings;
     }
     std::string refused(PeerIndex from, const Header& header, std::size_t elements) {
-        return links.refuse(from, header, elements * sizeof(float)).value_or("");
+        return traffic.refuse(from, header, elements * sizeof(float)).value_or("");
     }
     static Chunk chunk(ChunkKind kind, std::uint64_t exchange, std::uint64_t first) {
         Chunk header;
@@ -47,11 +47,11 @@ struct Bench {
     const ModeSettings settings;
     const Buckets buckets;
     const std::vector<float> initial;
-    SteadyClock clock;
     test::NoTransport transport;
+    Mailbox mailbox{3};
     BucketBoard board;
     std::unique_ptr<BucketProtocol> protocol;
-    BucketLinks links;
+    BucketTraffic traffic;
 };
 
 constexpr auto reduced = ChunkKind::reduced;

@@ -1,10 +1,10 @@
 // The flat vector in buckets, parts and slices.
-#include "src/modes/buckets.h"
+#include "src/buckets/buckets.h"
 
 #include <doctest/doctest.h>
 
 #include "ako/network.h"
-#include "src/modes/slices.h"
+#include "src/buckets/slices.h"
 
 using namespace ako;
 

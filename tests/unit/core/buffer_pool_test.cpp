@@ -1,5 +1,5 @@
 // Lending within the limit, and reuse.
-#include "src/buffer_pool.h"
+#include "src/numbers/buffer_pool.h"
 
 #include <doctest/doctest.h>
 

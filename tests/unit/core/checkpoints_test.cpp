@@ -1,5 +1,5 @@
 // Checkpoints: written one at a time beside the caller, who never waits.
-#include "src/checkpoints.h"
+#include "src/training/checkpoints.h"
 
 #include <doctest/doctest.h>
 

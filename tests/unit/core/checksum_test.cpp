@@ -1,5 +1,5 @@
 // CRC-32C: known vectors, and the two ways to compute it.
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 
 #include <doctest/doctest.h>
 

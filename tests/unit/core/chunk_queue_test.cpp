@@ -1,5 +1,5 @@
 // Which chunk a link sends next.
-#include "src/modes/chunk_queue.h"
+#include "src/buckets/chunk_queue.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Another peer's clock under queueing and drift.
-#include "src/clock_offset.h"
+#include "src/group/clock_offset.h"
 
 #include <doctest/doctest.h>
 

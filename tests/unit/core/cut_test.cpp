@@ -1,5 +1,5 @@
 // A cut's version map there and back, and the blocks kept beside the ledger.
-#include "src/cut.h"
+#include "src/agreement/cut.h"
 
 #include <doctest/doctest.h>
 

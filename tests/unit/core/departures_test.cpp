@@ -1,5 +1,5 @@
 // Who was left behind, and who only lost others.
-#include "src/modes/departures.h"
+#include "src/group/departures.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SHA-256: the examples of the standard, and what is hashed.
-#include "src/digest.h"
+#include "src/numbers/digest.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Quantiles and sums of durations that are counted in bins.
-#include "src/durations.h"
+#include "src/numbers/durations.h"
 
 #include <doctest/doctest.h>
 

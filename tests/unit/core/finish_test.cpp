@@ -1,12 +1,12 @@
 // The final exchange of one peer against messages that a test makes up. What several peers do is
 // tested on links in virtual time (tests/issues/core/slow_links_at_the_end_test.cpp) and by the
 // simulator.
-#include "src/finish.h"
+#include "src/agreement/finish.h"
 
 #include <doctest/doctest.h>
 
-#include "ako/checksum.h"
-#include "src/snapshots.h"
+#include "src/numbers/checksum.h"
+#include "src/rows/snapshots.h"
 
 using namespace ako;
 
@@ -19,7 +19,7 @@ constexpr FinishTimes times{seconds(30), seconds(10), std::chrono::milliseconds(
 struct Bench {
     explicit Bench(FinishTimes finish_times = times) : times_(finish_times), own(blocks) {
         ledger.set_own(own[0]);
-        for (const PeerIndex peer : {0u, 2u}) membership.set_presence(peer, Presence::up);
+        for (const PeerIndex peer : {0u, 2u}) roster.set_presence(peer, Presence::up);
         finish.begin(now);
     }
     template <class Message>
@@ -38,7 +38,7 @@ struct Bench {
         status.cut_blocks = cut_blocks;
         status.decided = decided;
         if (digest) status.digest = Digest{};
-        membership.heard_status(from, status, now, 1);
+        roster.heard_status(from, status, now, 1);
         finish.heard(from, status, now);
     }
     /// The map of a cut in which row 0 is of this round, and the others nothing.
@@ -57,9 +57,9 @@ struct Bench {
     const Blocks blocks{8, 4};
     Snapshots own;
     Ledger ledger{1, 3, blocks};
-    Membership membership{1, 3};
+    Roster roster{1, 3};
     std::vector<std::pair<PeerIndex, Header>> messages;
-    Finish finish{ledger, membership,
+    Finish finish{ledger, roster,
                   [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
                   times_};
     Time now = seconds(100);
@@ -171,10 +171,10 @@ TEST_CASE("who has adopted waits for the lost as long as it lingers, and not for
     bench.finish.step(bench.now);
     bench.finish.adopt_cut(bench.now);
     bench.finish.set_digest({});
-    bench.membership.set_presence(2, Presence::lost);
+    bench.roster.set_presence(2, Presence::lost);
     CHECK(!bench.finish.done(bench.now, false));
     CHECK(bench.finish.done(bench.now, true));
-    bench.membership.set_presence(2, Presence::gone);
+    bench.roster.set_presence(2, Presence::gone);
     CHECK(bench.finish.done(bench.now, false));
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("who came late waits for one it never met and whose row it holds") {
     const std::vector<float> values(4, 1.0F);
     for (const bool trained : {false, true}) {
         Bench bench;
-        bench.membership.set_presence(2, Presence::absent);
+        bench.roster.set_presence(2, Presence::absent);
         bench.status(0, 6, {1, 0}, true);
         bench.finish.step(bench.now);
         for (BlockIndex block = 0; trained && block < 2; ++block) {

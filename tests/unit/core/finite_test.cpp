@@ -1,5 +1,5 @@
 // Infinities and NaN at every place.
-#include "src/finite.h"
+#include "src/numbers/finite.h"
 
 #include <doctest/doctest.h>
 

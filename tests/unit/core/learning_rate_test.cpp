@@ -1,5 +1,5 @@
 // The learning rate over progress: every schedule, with and without warm-up.
-#include "src/learning_rate.h"
+#include "src/numbers/learning_rate.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // Verdicts, versions and what is said to be held.
-#include "src/ledger.h"
+#include "src/rows/ledger.h"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 
 using namespace ako;
 

@@ -1,5 +1,5 @@
 // Momentum of both kinds and weight decay against the formula.
-#include "src/optimizer.h"
+#include "src/numbers/optimizer.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Snapshots that never run out, and the limits of what waits.
-#include "src/outbox.h"
+#include "src/rows/outbox.h"
 
 #include <doctest/doctest.h>
 
@@ -10,14 +10,14 @@
 
 using namespace ako;
 
-TEST_CASE("a spare snapshot never runs out, wherever rounds fall into what the network half does") {
+TEST_CASE("a spare snapshot never runs out, wherever rounds fall into what the traffic half does") {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         std::mt19937_64 random(seed);
         Outbox outbox(2);
         SnapshotIndex current = outbox.spare();
         bool current_posted = false;
-        std::deque<SnapshotIndex> held;  // by the network half
-        const auto rounds = [&] {  // as AkoPeer::end_round has them; `spare` aborts without one
+        std::deque<SnapshotIndex> held;  // by the traffic half
+        const auto rounds = [&] {  // as AkoCompute::end_round has them; `spare` aborts without one
             while (random() % 3 == 0) {
                 const SnapshotIndex next = outbox.spare();
                 REQUIRE(next != current);
@@ -35,7 +35,7 @@ TEST_CASE("a spare snapshot never runs out, wherever rounds fall into what the n
                 rounds();
             }
         };
-        for (int step = 0; step < 300; ++step) {  // as AkoLinks::take_mail has it
+        for (int step = 0; step < 300; ++step) {  // as AkoTraffic::take_mail has it
             const bool waits = outbox.snapshot_waits();
             rounds();
             if (waits) keep_only_the_newest();
@@ -76,22 +76,7 @@ TEST_CASE("a snapshot that nobody took is replaced by the next and is spare agai
     CHECK(!rest.contains(second));
 }
 
-TEST_CASE("a Status is replaced, and its urgency is not lost with the one replaced") {
-    Outbox outbox(2);
-    Status status;
-    status.loss = 1;
-    outbox.post(status, true);
-    status.loss = 2;
-    outbox.post(status, false);
-    const Mail mail = outbox.take();
-    REQUIRE(mail.status);
-    CHECK(mail.status->loss == 2);
-    CHECK(mail.status_urgent);
-    CHECK(!outbox.take().status_urgent);
-    CHECK(!outbox.take().status);
-}
-
-TEST_CASE("grants and closing are states: they stay until they change") {
+TEST_CASE("that grants are lifted is a state: it stays until it changes") {
     Outbox outbox(2);
     CHECK(!outbox.take().grants_lifted);
     outbox.lift_grants(true);
@@ -99,10 +84,6 @@ TEST_CASE("grants and closing are states: they stay until they change") {
     CHECK(outbox.take().grants_lifted);
     outbox.lift_grants(false);
     CHECK(!outbox.take().grants_lifted);
-    CHECK(!outbox.take().closing);
-    outbox.close();
-    CHECK(outbox.take().closing);
-    CHECK(outbox.take().closing);
 }
 
 TEST_CASE("control frames have a limit per peer, which counts what is not yet sent") {

@@ -1,12 +1,12 @@
 // The rounding carry of the running total.
-#include "src/own_row.h"
+#include "src/rows/own_row.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <random>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 
 using namespace ako;
 

@@ -1,5 +1,5 @@
 // Sums that do not depend on who comes first.
-#include "src/modes/part_sum.h"
+#include "src/buckets/part_sum.h"
 
 #include <doctest/doctest.h>
 

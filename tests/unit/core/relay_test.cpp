@@ -1,9 +1,9 @@
 // Serving what others ask for, and asking for rows whose owner this peer cannot reach.
-#include "src/relay.h"
+#include "src/rows/relay.h"
 
 #include <doctest/doctest.h>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 
 using namespace ako;
 
@@ -15,7 +15,7 @@ constexpr Time ms = std::chrono::milliseconds(1);
 struct Bench {
     Bench() : own(blocks) {
         ledger.set_own(own[0]);
-        for (PeerIndex peer = 1; peer < 3; ++peer) membership.set_presence(peer, Presence::up);
+        for (PeerIndex peer = 1; peer < 3; ++peer) roster.set_presence(peer, Presence::up);
     }
     void hold(PeerIndex row, BlockIndex block, Round round) {
         const std::vector<float> values(4, static_cast<float>(round));
@@ -43,16 +43,19 @@ struct Bench {
         status.progress.resize(3);
         status.rows.resize(3);
         status.rows[1] = {{1, lowest}, {1, highest}, 77};
-        membership.heard_status(2, status, now, 1);
+        roster.heard_status(2, status, now, 1);
     }
 
     const Blocks blocks{40, 4};
     Snapshots own;
     Ledger ledger{0, 3, blocks};
-    Membership membership{0, 3};
+    Roster roster{0, 3};
     Outbox outbox{3};
-    Finish finish{ledger, membership, [](PeerIndex, Header) {}, {}};
-    Relaying relaying{ledger, membership, outbox, 500 * ms};
+    const FindBlock find = [this](PeerIndex row, BlockIndex block, Version version) {
+        if (ledger.version(row, block) != version) return HeldBlock{};
+        return HeldBlock{ledger.block(row, block), ledger.checksum(row, block)};
+    };
+    Relaying relaying{ledger, roster, outbox, 500 * ms};
     Mail mail;
     Time now = std::chrono::seconds(3);
 };
@@ -62,7 +65,7 @@ struct Bench {
 TEST_CASE("what is held newer is served, and of the rest it is said that it does not come") {
     Bench bench;
     for (BlockIndex block = 2; block < 6; ++block) bench.hold(1, block, 7);
-    bench.relaying.serve(2, {1, false, {{{0, 10}, {1, 3}}}}, bench.finish);
+    bench.relaying.serve(2, {1, false, {{{0, 10}, {1, 3}}}}, bench.find);
     CHECK(bench.lacks(2) == std::vector<Lack>{{1, {{0, 2}, {6, 4}}}});
     REQUIRE(bench.mail.relays[2].size() == 1);
     const Partial& header = bench.mail.relays[2][0].header;
@@ -75,10 +78,10 @@ TEST_CASE("what is held newer is served, and of the rest it is said that it does
 TEST_CASE("of exactly the version that is wanted, or not at all") {
     Bench bench;
     bench.hold(1, 0, 7);
-    bench.relaying.serve(2, {1, true, {{{0, 1}, {1, 6}}}}, bench.finish);
+    bench.relaying.serve(2, {1, true, {{{0, 1}, {1, 6}}}}, bench.find);
     CHECK(bench.lacks(2) == std::vector<Lack>{{1, {{0, 1}}}});
     CHECK(bench.mail.relays[2].empty());
-    bench.relaying.serve(2, {1, true, {{{0, 1}, {1, 7}}}}, bench.finish);
+    bench.relaying.serve(2, {1, true, {{{0, 1}, {1, 7}}}}, bench.find);
     CHECK(bench.lacks(2).empty());
     CHECK(bench.mail.relays[2].size() == 1);
 }
@@ -86,8 +89,8 @@ TEST_CASE("of exactly the version that is wanted, or not at all") {
 TEST_CASE("whoever asks for few gets them one by one, so that the first comes early") {
     Bench bench;
     for (BlockIndex block = 0; block < 10; ++block) bench.hold(1, block, 7);
-    bench.relaying.serve(2, {1, false, {{{0, 2}, {}}}}, bench.finish);
-    bench.relaying.serve(2, {1, false, {{{0, 10}, {}}}}, bench.finish);
+    bench.relaying.serve(2, {1, false, {{{0, 2}, {}}}}, bench.find);
+    bench.relaying.serve(2, {1, false, {{{0, 10}, {}}}}, bench.find);
     bench.mail = bench.outbox.take();
     std::vector<BlockIndex> counts;
     for (const Relay& relay : bench.mail.relays[2]) counts.push_back(relay.header.run.count);
@@ -100,7 +103,7 @@ TEST_CASE("a row whose owner is out of reach is asked of who holds it newer") {
     bench.status(5, 9);
     bench.relaying.step(bench.now);
     CHECK(bench.wants(2).empty());  // its owner sends it
-    bench.membership.set_presence(1, Presence::lost);
+    bench.roster.set_presence(1, Presence::lost);
     bench.relaying.step(bench.now);
     const std::vector<Want> wants = bench.wants(2);
     REQUIRE(wants.size() == 1);
@@ -114,7 +117,7 @@ TEST_CASE("a row whose owner is out of reach is asked of who holds it newer") {
 TEST_CASE("an answer that nothing comes is followed by the next question at once") {
     Bench bench;
     bench.status(5, 9);
-    bench.membership.set_presence(1, Presence::lost);
+    bench.roster.set_presence(1, Presence::lost);
     bench.relaying.step(bench.now);
     const std::vector<Want> first = bench.wants(2);
     REQUIRE(first.size() == 1);

@@ -1,5 +1,5 @@
 // The replica against its definition in double precision, and I6.
-#include "src/replica.h"
+#include "src/rows/replica.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "ako/checksum.h"
+#include "src/numbers/checksum.h"
 
 using namespace ako;
 

@@ -1,5 +1,5 @@
 // Where the time of rounds goes, by a clock that the test sets.
-#include "src/round_times.h"
+#include "src/training/round_times.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // A bound that neither waits for ever nor lets anybody run ahead.
-#include "src/staleness_bound.h"
+#include "src/rows/staleness_bound.h"
 
 #include <doctest/doctest.h>
 
@@ -16,15 +16,15 @@ constexpr Time patience = std::chrono::milliseconds(100);
 struct Pair {
     Blocks blocks{4, 4};
     Ledger ledger{self, 2, blocks};
-    Membership membership{self, 2};
-    StalenessBound bound{3, patience, ledger, membership};
+    Roster roster{self, 2};
+    StalenessBound bound{3, patience, ledger, roster};
     Round round = 0;
 
-    Pair() { membership.set_presence(other, Presence::up); }
+    Pair() { roster.set_presence(other, Presence::up); }
 
     void made(Round rounds) {
         round = rounds;
-        membership.set_own(round, 0);
+        roster.set_own(round, 0);
     }
     /// The other is at `announced` and holds `held` of this peer's row.
     void heard(Round announced, Round held, std::optional<Round> final_round = std::nullopt) {
@@ -32,7 +32,7 @@ struct Pair {
         status.progress = {{0, 0}, {announced, 0}};
         status.rows = {{{1, held}, {1, held}, 0}, {{1, announced}, {1, announced}, 0}};
         status.final_round = final_round;
-        membership.heard_status(other, status, Time{1}, round);
+        roster.heard_status(other, status, Time{1}, round);
     }
     void received(Round version) {
         const std::vector<float> values(4, static_cast<float>(version));
@@ -43,7 +43,7 @@ struct Pair {
 TEST_CASE("no bound, no waiting") {
     Pair pair;
     pair.heard(100, 0);
-    StalenessBound none(0, patience, pair.ledger, pair.membership);
+    StalenessBound none(0, patience, pair.ledger, pair.roster);
     CHECK_FALSE(none.active());
     CHECK_FALSE(none.must_wait(Time{0}));
 }
@@ -72,8 +72,8 @@ TEST_CASE("who is lost, gone or in the final exchange is not waited for") {
     Pair pair;
     pair.made(10);
     CHECK(pair.bound.must_wait(Time{0}));
-    SUBCASE("lost") { pair.membership.set_presence(other, Presence::lost); }
-    SUBCASE("left") { pair.membership.heard_bye(other, 1); }
+    SUBCASE("lost") { pair.roster.set_presence(other, Presence::lost); }
+    SUBCASE("left") { pair.roster.heard_bye(other, 1); }
     SUBCASE("finishing") { pair.heard(1, 1, 1); }
     CHECK_FALSE(pair.bound.must_wait(Time{0}));
     CHECK(pair.bound.take_given_up().empty());

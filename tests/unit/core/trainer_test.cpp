@@ -1,5 +1,5 @@
 // The trainer's loop, with a network, data and an exchange that write down what is asked of them.
-#include "src/trainer.h"
+#include "src/training/trainer.h"
 
 #include <doctest/doctest.h>
 
@@ -59,9 +59,9 @@ class FakeExchange final : public Exchange {
     Next begin_round() override {
         if (before_round) before_round();
         events += 'b';
-        if (fails) return {Next::Kind::failed, "too few peers"};
-        if (stop != StopReason::none) return {Next::Kind::stop, "asked to"};
-        if (round_ == rounds_max) return {Next::Kind::stop, "the sample budget is spent"};
+        if (fails) return Next::give_up(Ending::failed, "too few peers");
+        if (stop != StopReason::none) return Next::finish("asked to");
+        if (round_ == rounds_max) return Next::finish("the sample budget is spent");
         return {};
     }
     std::span<const float> replica() const override { return replica_; }
@@ -174,7 +174,7 @@ TEST_CASE("a run: every round in order, then the final exchange and the whole te
     Bench bench;
     bench.settings.evaluate_every = 0;
     const TrainingOutcome outcome = bench.run();
-    CHECK(outcome.ending == TrainingOutcome::Ending::finished);
+    CHECK(outcome.ending == Ending::finished);
     CHECK(outcome.why == "the sample budget is spent");
     CHECK(bench.exchange.events == "baarrebaarrebaarrebaarrebf");
     CHECK(bench.exchange.samples == 4 * 64);
@@ -292,7 +292,7 @@ TEST_CASE("an interrupt stops all after the round, and is how the run ended") {
     const TrainingOutcome outcome = bench.run();
     CHECK(bench.exchange.stop == StopReason::requested);
     CHECK(bench.exchange.round() == 2);
-    CHECK(outcome.ending == TrainingOutcome::Ending::interrupted);
+    CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.exchange.events.back() == 'f');
     CHECK(outcome.parameters.size() == parameters);
 }
@@ -301,7 +301,7 @@ TEST_CASE("a loss that is not finite ends the run before anything of it is given
     Bench bench;
     bench.network.bad_round = 3;
     const TrainingOutcome outcome = bench.run();
-    CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
+    CHECK(outcome.ending == Ending::numbers);
     CHECK(outcome.why == "the loss of round 3 is not finite: nothing of it was sent");
     CHECK(bench.recorder.rounds.size() == 2);
     CHECK(bench.exchange.events == "baarrebaarrebaarr");
@@ -312,7 +312,7 @@ TEST_CASE("a gradient that the exchange refuses ends the run") {
     Bench bench;
     bench.exchange.refuses = true;
     const TrainingOutcome outcome = bench.run();
-    CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
+    CHECK(outcome.ending == Ending::numbers);
     CHECK(outcome.why == "the gradient is not finite");
     CHECK(bench.recorder.rounds.empty());
 }
@@ -321,7 +321,7 @@ TEST_CASE("parameters that are not finite at the end are no model") {
     Bench bench;
     bench.exchange.last_parameter = std::numeric_limits<float>::infinity();
     const TrainingOutcome outcome = bench.run();
-    CHECK(outcome.ending == TrainingOutcome::Ending::numbers);
+    CHECK(outcome.ending == Ending::numbers);
     CHECK(outcome.why == "a parameter is not finite at the end: no model");
     CHECK(outcome.parameters.empty());
 }
@@ -330,10 +330,10 @@ TEST_CASE("an exchange that cannot go on, and a finish without agreement") {
     Bench failed;
     failed.exchange.fails = true;
     const TrainingOutcome outcome = failed.run();
-    CHECK(outcome.ending == TrainingOutcome::Ending::failed);
+    CHECK(outcome.ending == Ending::failed);
     CHECK(outcome.why == "too few peers");
 
     Bench alone;
     alone.exchange.agrees = false;
-    CHECK(alone.run().ending == TrainingOutcome::Ending::not_agreed);
+    CHECK(alone.run().ending == Ending::not_agreed);
 }

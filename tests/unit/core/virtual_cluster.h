@@ -47,7 +47,7 @@ struct VirtualCluster {
                                                            network, Time{settings.self * ms(700)}));
         }
         for (PeerIndex peer = 0; peer < peers.size(); ++peer) {
-            network.attach(peer, peers[peer]->links, peers[peer]->links, peers[peer]->clock);
+            peers[peer]->exchange.start();
             poll(peer);
             train(peer);
         }
@@ -82,12 +82,11 @@ struct VirtualCluster {
     }
     void train(PeerIndex peer) {
         sim::SimPeer& p = *peers[peer];
-        const AkoPeer::Begin begin = p.half.begin_round(p.clock.now());
-        network.poll(peer);
-        if (begin.kind == AkoPeer::Begin::Kind::stop) return finish(peer);
-        if (begin.kind == AkoPeer::Begin::Kind::train) {
+        const std::optional<Next> next = p.exchange.step_begin();
+        if (next && next->kind == Next::Kind::finish) return finish(peer);
+        if (next && next->kind == Next::Kind::train) {
             const std::vector<float> gradient(initial.size(), 1.0F + static_cast<float>(peer));
-            (void)p.half.end_round(gradient, {1, 0.5F}, p.clock.now());
+            (void)p.exchange.end_round(gradient, {1, 0.5F});
         }
         world.after(ms(10), [this, peer] { train(peer); });
     }
@@ -96,15 +95,13 @@ struct VirtualCluster {
         if (finishing) finishing(peer);
         if (stopped[peer]) return;
         sim::SimPeer& p = *peers[peer];
-        const bool ended = p.half.step_finish(p.clock.now());
-        network.poll(peer);
+        const bool ended = p.exchange.step_finish();
         if (!ended) return world.after(ms(10), [this, peer] { finish(peer); });
+        p.exchange.leave();
         p.anchor.resize(initial.size());
-        p.report = p.half.report(p.anchor, p.clock.now());
-        p.outbox.close();
-        network.poll(peer);
+        p.report = p.exchange.report(p.anchor);
         ended_at[peer] = world.now();
-        // So long a peer tries to send its last words (AkoExchange::finish).
+        // So long a peer tries to send its last words (GroupExchange::leave).
         world.after(ms(2000), [this, peer] { network.kill(peer, false); });
     }
     bool over() const {

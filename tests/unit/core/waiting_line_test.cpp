@@ -1,5 +1,5 @@
 // When a peer says whom it waits for, in virtual time.
-#include "src/waiting_line.h"
+#include "src/group/waiting_line.h"
 
 #include <doctest/doctest.h>
 

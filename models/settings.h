@@ -1,0 +1,65 @@
+// What is trained, and on what data: the keys `model` and `data` of the cluster file as plain
+// structs. Values; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ako/types.h"
+
+namespace ako {
+
+/// `layers`: the list in the file; the others are known by their names.
+enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic };
+enum class LayerKind { conv, max_pool, relu, flatten, dense };
+enum class DataFormat { idx, cifar10, npy };
+enum class Sharding { disjoint, shuffled };
+
+/// Where something stands in the cluster file ("file:line:column"), for complaints. It says nothing
+/// of what stands there, so any two are equal.
+struct Place {
+    std::string text;
+
+    bool operator==(const Place&) const { return true; }
+};
+
+struct LayerSettings {
+    LayerKind kind = LayerKind::relu;
+    std::size_t outputs = 0;  ///< conv, dense
+    std::size_t window = 0;   ///< conv, max_pool: side of the square
+    std::size_t stride = 1;   ///< conv, max_pool
+    std::size_t padding = 0;  ///< conv: zeros added on each side of the image
+    Place place = {};
+
+    bool operator==(const LayerSettings&) const = default;
+};
+
+struct ModelSettings {
+    ModelKind kind = ModelKind::layers;
+    // layers only:
+    Shape input{0, 0, 0};                    ///< of one image; nothing if there is no list
+    std::vector<LayerSettings> layers = {};  ///< never empty after reading
+    /// Saved parameters to start from, a safetensors file; empty: from the seed. Absolute after
+    /// reading (relative to the cluster file before).
+    std::string initial = {};
+    // synthetic only:
+    std::size_t parameters = 100'000;
+    double compute_ms = 10;        ///< how long a gradient takes, per round
+    std::size_t samples = 60'000;  ///< size of the data set it pretends to have
+    double noise = 0.1;  ///< standard deviation of the noise on each element of a gradient
+
+    bool operator==(const ModelSettings&) const = default;
+};
+
+struct DataSettings {
+    DataFormat format = DataFormat::idx;
+    std::string path;  ///< folder; absolute after reading (relative to the cluster file before)
+    // One number for all channels, or one per channel; never empty after reading.
+    std::vector<double> mean;
+    std::vector<double> deviation;
+    Sharding sharding = Sharding::disjoint;
+
+    bool operator==(const DataSettings&) const = default;
+};
+
+}  // namespace ako

@@ -1,0 +1,102 @@
+// What one peer knows and holds of the cuts under way: their version maps, the blocks that are kept
+// beside the ledger, and the pulling of what one of them lacks. Which cut that is, and what becomes
+// of it, Finish decides. Compute thread only.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ako/frame.h"
+#include "src/agreement/cut.h"
+#include "src/group/roster.h"
+#include "src/rows/ledger.h"
+#include "src/rows/puller.h"
+
+namespace ako {
+
+class CutPuller {
+  public:
+    using Send = std::function<void(PeerIndex, Header)>;
+    /// Version maps that are kept: of the cut that is proposed, pending, accepted and decided. In
+    /// bytes, at most four times 16 for each block of each row.
+    static constexpr std::size_t maps_max = 4;
+
+    /// Both outlive this. `ask`: for an answer, and between two tries of any question.
+    CutPuller(const Ledger& ledger, const Roster& roster, Send send, Time ask);
+
+    // ---- version maps
+    /// The map of an own proposal: what the ledger holds now, and of final rounds what lies beside
+    /// it.
+    void make_map(CutId cut);
+    void send_map(PeerIndex to, CutId cut) const;
+    /// Takes a row of the map of the cut that is pulled; false if it says nothing new.
+    bool take_row(const CutRow& row, Time now);
+    /// Forgets all other maps, and the blocks that only they name.
+    void keep_maps(std::initializer_list<CutId> cuts);
+    std::size_t map_count() const { return maps_.size(); }
+
+    // ---- blocks
+    bool holds(PeerIndex row, BlockIndex block, Version version) const;
+    /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
+    HeldBlock find(PeerIndex row, BlockIndex block, Version version) const;
+    /// Every block of the row in this version.
+    bool holds_row(PeerIndex row, Version version) const;
+    /// Of the round that the owner of the row has ended with.
+    bool is_final(PeerIndex row, Version version) const;
+    bool names(CutId cut, PeerIndex row, BlockIndex block, Version version) const;
+    /// Keeps a block beside the ledger.
+    void put(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+             std::uint32_t checksum);
+    /// The ledger has taken something: what is lacking is counted again.
+    void ledger_changed() { count_again_ = true; }
+
+    // ---- pulling
+    /// True once every block of the cut is held; asks for those that are not.
+    bool pull(CutId cut, PeerSet proposers, Time now);
+    /// The next question for the map needs no wait: somebody who holds it has just spoken.
+    void ask_for_map_again() { map_asked_at_.reset(); }
+    /// Partials and answers, whatever became of them.
+    void arrived(PeerIndex from, const Partial& partial, Time at);
+    void lacks(PeerIndex from, const Lack& lack, Time now) { puller_.lacks(from, lack, now); }
+    void forget_asked(PeerIndex holder) { puller_.forget_asked(holder); }
+    /// Blocks held of the cut that is pulled; 0 before its map is known.
+    std::uint32_t held() const;
+    /// Blocks lacking of each row, [peer_count]; empty before the map is known.
+    const std::vector<BlockIndex>& lacking() const { return lacking_; }
+    /// Blocks of one row per second, lately from this peer; 0 = not known.
+    double rate(PeerIndex from) const { return puller_.rate(from); }
+    BlockIndex block_count() const { return ledger_.blocks().count(); }
+
+    /// Puts the cut, which is held, into the ledger.
+    void adopt(CutId cut, Ledger& ledger);
+
+  private:
+    const CutMap* map_of(CutId cut) const;
+    void ask_for_map(CutId cut, PeerSet holders, Time now);
+    PeerSet holders_of(CutId cut, PeerSet proposers) const;
+    bool streams(PeerIndex row, Version version) const;
+    void count(const CutMap& map);
+    /// The row that everybody starts with need not be asked for.
+    void make_zeros(PeerIndex row, BlockIndex block);
+
+    const Ledger& ledger_;
+    const Roster& roster_;
+    const Send send_;
+    const Time ask_;
+
+    std::map<CutId, CutMap> maps_;
+    CutStore store_;
+    Puller puller_;
+    CutId pulled_;
+    std::vector<BlockIndex> lacking_;
+    BlockIndex lacking_sum_ = 0;
+    bool count_again_ = true;
+    std::optional<Time> map_asked_at_;
+    PeerSet map_asked_ = 0;
+};
+
+}  // namespace ako

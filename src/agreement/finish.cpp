@@ -1,0 +1,252 @@
+// See finish.h.
+#include "src/agreement/finish.h"
+
+#include <algorithm>
+
+#include "ako/assert.h"
+
+namespace ako {
+
+Finish::Finish(Ledger& ledger, const Roster& roster, Send send, FinishTimes times)
+    : ledger_(ledger),
+      roster_(roster),
+      send_(send),
+      times_(times),
+      agreement_(roster.self(), roster.peer_count()),
+      cut_(ledger, roster, std::move(send), times.ask),
+      movement_(roster.peer_count()) {}
+
+void Finish::begin(Time now) {
+    begun_at_ = now;
+    heard_at_ = now;
+    movement_.here(now);
+    cut_.ledger_changed();
+}
+
+// ---- blocks
+
+bool Finish::take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+                  std::uint32_t checksum, Time now) {
+    if (adopted() || cut_.holds(row, block, version)) return false;
+    CutId wanted = agreement_.decided();
+    if (wanted.none() && agreement_.pending()) wanted = agreement_.pending()->cut;
+    const bool named = cut_.names(wanted, row, block, version);
+    // What an owner streams comes once only, and the cut that is decided may name it.
+    const bool may_be = frozen_ && agreement_.decided().none() && cut_.is_final(row, version);
+    if (!named && !may_be) return false;
+    if (named) heard_at_ = now;
+    movement_.here(now);
+    if (!frozen_ && version > ledger_.version(row, block)) return false;  // goes into the ledger
+    cut_.put(row, block, version, values, checksum);
+    return true;
+}
+
+void Finish::ledger_changed(Time now) {
+    if (!begun()) return;
+    cut_.ledger_changed();
+    movement_.here(now);
+}
+
+bool Finish::pull(CutId cut, Time now) {
+    return cut_.pull(
+        cut, agreement_.pending() ? peer_bit(agreement_.pending()->ballot.proposer) : 0, now);
+}
+
+// ---- proposing
+
+bool Finish::settled(PeerIndex row) const {
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peer == roster_.self() || !roster_.reachable(peer)) continue;
+        const std::optional<Status>& status = roster_[peer].status;
+        if (!status || status->rows[row].map_checksum != ledger_.held(row).map_checksum)
+            return false;
+    }
+    return true;
+}
+
+bool Finish::complete() const {
+    for (PeerIndex row = 0; row < roster_.peer_count(); ++row) {
+        const PeerView& view = roster_[row];
+        if (row == roster_.self()) continue;
+        if (!view.live()) {
+            if (!settled(row)) return false;
+            continue;
+        }
+        const std::optional<Version> last = view.final_version();
+        if (!last) return false;
+        // What a frozen peer has been sent lies beside its ledger.
+        if (ledger_.held(row).lowest != *last && !(frozen_ && cut_.holds_row(row, *last)))
+            return false;
+    }
+    return true;
+}
+
+bool Finish::may_propose(Time now) const {
+    if (!begun() || !agreement_.decided().none()) return false;
+    const bool first = roster_.lowest_live() == roster_.self();
+    // Who pulls what was proposed is not to be outbid.
+    const Time quiet = now - std::max(heard_at_, movement_.newest_pull());
+    // Stagger by place, so that two who lost patience together do not outbid each other for ever.
+    const Time patience =
+        (std::max(times_.exchange / 4, times_.ask) + times_.ask * roster_.self()) *
+        (1 << std::min(proposals_, 4u));
+    if (agreement_.outstanding()) return quiet > patience;
+    if (first && complete()) return true;
+    const Time waited = now - *begun_at_;
+    return waited > times_.exchange && (first || quiet > patience);
+}
+
+void Finish::propose(Time now) {
+    frozen_ = true;
+    ++proposals_;
+    const Ballot ballot = agreement_.propose();
+    cut_.make_map(ballot);
+    heard_at_ = now;
+    asked_.reset();
+}
+
+void Finish::push_agreement(Time now) {
+    const std::optional<Header> question = agreement_.outstanding();
+    if (!question) return;
+    const bool is_new = !asked_ || *asked_ != *question;
+    if (!is_new && now < *asked_at_ + times_.ask) return;
+    asked_ = question;
+    asked_at_ = now;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (agreement_.answered(peer)) continue;
+        if (peer == roster_.self()) {
+            deliver(peer, *question, now);
+        } else if (roster_.reachable(peer)) {
+            send_(peer, *question);
+        }
+    }
+}
+
+void Finish::deliver(PeerIndex to, Header header, Time now) {
+    if (to == roster_.self()) {
+        handle(to, header, now);
+    } else {
+        send_(to, std::move(header));
+    }
+}
+
+// ---- messages
+
+void Finish::answer(PeerIndex proposer, const Promise& promise, Time now) {
+    // Of no ballot: the one that was asked about is not plausible, and none was before it.
+    if (!promise.ballot.none()) deliver(proposer, promise, now);
+}
+
+void Finish::handle(PeerIndex from, const Header& header, Time now) {
+    const auto state = [&] {
+        return std::tuple(agreement_.highest_seen(), agreement_.outstanding(),
+                          agreement_.answered(from), agreement_.pending(), agreement_.accepted(),
+                          agreement_.decided());
+    };
+    const auto before = state();
+    const bool is_news = handle_message(from, header, now);
+    keep_maps();
+    // What only repeats itself moves nothing on: a proposer that was outbid asks again and is
+    // refused again, and if that counted, nobody would ever lose patience and propose anew.
+    if (from != roster_.self() && (is_news || state() != before)) heard_at_ = now;
+}
+
+bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
+    if (const auto* prepare = std::get_if<Prepare>(&header)) {
+        answer(from, agreement_.on_prepare(*prepare), now);
+    } else if (const auto* promise = std::get_if<Promise>(&header)) {
+        agreement_.on_promise(from, *promise);
+    } else if (const auto* accept = std::get_if<Accept>(&header)) {
+        const bool is_new = agreement_.pending() != *accept;
+        if (const std::optional<Promise> newer = agreement_.on_accept(*accept)) {
+            answer(from, *newer, now);
+        } else {
+            if (is_new) cut_.ask_for_map_again();
+            try_accept(now);
+        }
+    } else if (const auto* accepted = std::get_if<Accepted>(&header)) {
+        agreement_.on_accepted(from, *accepted);
+    } else if (const auto* want = std::get_if<WantCut>(&header)) {
+        cut_.send_map(from, want->cut);
+    } else if (const auto* row = std::get_if<CutRow>(&header)) {
+        const bool is_news = cut_.take_row(*row, now);
+        if (is_news) movement_.here(now);
+        return is_news;
+    } else if (const auto* lack = std::get_if<Lack>(&header)) {
+        cut_.lacks(from, *lack, now);
+    }
+    return false;
+}
+
+void Finish::keep_maps() {
+    const std::optional<Accept> pending = agreement_.pending();
+    cut_.keep_maps({agreement_.proposed(), agreement_.accepted(), agreement_.decided(),
+                    pending ? pending->cut : CutId{}});
+}
+
+void Finish::try_accept(Time now) {
+    if (!begun()) return;  // one more round would replace what was accepted
+    const std::optional<Accept> pending = agreement_.pending();
+    if (!pending || !pull(pending->cut, now)) return;
+    frozen_ = true;  // what was accepted must stay held
+    deliver(pending->ballot.proposer, agreement_.accept_pending(), now);
+}
+
+void Finish::step(Time now) {
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const std::optional<Status>& status = roster_[peer].status;
+        if (status && !status->decided.none()) agreement_.learn(status->decided);
+    }
+    if (adopted() || !begun()) return;
+    if (agreement_.decided().none()) {
+        if (may_propose(now)) propose(now);
+        push_agreement(now);
+        try_accept(now);
+        push_agreement(now);  // a majority of one, or the answers just given, may have moved it on
+    }
+    if (!agreement_.decided().none()) {
+        frozen_ = true;
+        ready_to_adopt_ = pull(agreement_.decided(), now);
+    }
+}
+
+void Finish::adopt_cut(Time now) {
+    AKO_ASSERT(ready_to_adopt_, "the cut is not complete");
+    cut_.adopt(agreement_.decided(), ledger_);
+    ready_to_adopt_ = false;
+    adopted_at_ = now;
+}
+
+// ---- how long
+
+Time Finish::bound() const {
+    return times_.timeout +
+           times_.ask * asks_per_block *
+               static_cast<Time::rep>(ledger_.peer_count() * ledger_.blocks().count());
+}
+
+bool Finish::timed_out(Time now) const {
+    if (adopted() || !begun()) return false;
+    return now - movement_.newest() > times_.timeout || now - *begun_at_ > bound();
+}
+
+bool Finish::done(Time now, bool hurried) const {
+    if (!adopted()) return false;
+    if (now - *begun_at_ > bound() + times_.linger) return true;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const PeerView& view = roster_[peer];
+        if (peer == roster_.self() || view.presence == Presence::left) continue;
+        if (view.presence == Presence::gone) continue;
+        // One that this peer has not met may have trained with others.
+        const bool trained = ledger_.held(peer).highest.round > 0;
+        if (view.presence == Presence::absent && !trained) continue;
+        if (hurried && !view.live()) continue;
+        if (view.status && view.status->digest) continue;
+        // A live one that moves still needs this peer, and a lost one may come back for the cut.
+        const Time moved_at = view.live() ? movement_.of(peer) : Time{0};
+        if (now <= std::max(adopted_at_, moved_at) + times_.linger) return false;
+    }
+    return true;
+}
+
+}  // namespace ako

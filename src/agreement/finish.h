@@ -1,0 +1,142 @@
+// The final exchange of one peer: from its last round to a cut that all who finish together hold.
+//
+//   propose  the lowest live peer, once it holds every live peer's final round (or after a while,
+//            then others too), proposes the version map it holds
+//   accept   a peer accepts a cut only once it holds exactly its blocks, so that a decided cut
+//            outlives its proposer
+//   adopt    whoever hears of the decision pulls exactly that map; its blocks override newer ones
+//   linger   whoever has adopted serves the others for as long as a live one still moves
+//
+// From the first cut that a peer proposes or accepts, its ledger is *frozen*: what it holds must
+// stay held, so only blocks that a cut names, or may come to name because they are their owners'
+// last, are still taken, and kept beside it.
+//
+// Nothing here ends by a time that was fixed before: as long as a block comes, or the agreement
+// goes on, at this peer or as another's Status says, it waits. What only lives holds up nobody. So
+// that a trickle does not last for ever, there is a bound, which follows from the bytes: see
+// `bound`.
+//
+// No clock, no sockets; `step` is called after events and at least every 50 ms. Compute thread
+// only.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <tuple>
+
+#include "ako/frame.h"
+#include "ako/types.h"
+#include "src/agreement/agreement.h"
+#include "src/agreement/cut_puller.h"
+#include "src/agreement/movement.h"
+#include "src/group/roster.h"
+#include "src/rows/ledger.h"
+
+namespace ako {
+
+struct FinishTimes {
+    Time exchange;  ///< how long the proposer waits for rows that do not come
+    Time linger;    ///< how long a peer that has adopted serves others that do not move
+    Time ask;       ///< for an answer to a Want and between two tries of any question
+    Time timeout;   ///< how long a peer that has not adopted waits while nothing moves
+};
+
+class Finish {
+  public:
+    using Send = CutPuller::Send;
+    /// A block of the rows may take so many times `ask`, on average: with the default of 500 ms,
+    /// 16 KiB in 2 s, which is 0.07 Mbit/s.
+    static constexpr int asks_per_block = 4;
+
+    /// All three outlive this.
+    Finish(Ledger& ledger, const Roster& roster, Send send, FinishTimes times);
+
+    /// This peer has made its last round.
+    void begin(Time now);
+    bool begun() const { return begun_at_.has_value(); }
+
+    /// `peer` has said this, which Roster knows already.
+    void heard(PeerIndex peer, const Status& status, Time now) {
+        movement_.heard(peer, status, now);
+    }
+    /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
+    void handle(PeerIndex from, const Header& header, Time now);
+
+    /// From now on only `take` may change the ledger.
+    bool frozen() const { return frozen_; }
+    /// Keeps the block beside the ledger if a cut under way names exactly it, or if it is its
+    /// owner's last, and the ledger neither holds it nor, not being frozen, will take it. True if
+    /// it was kept.
+    bool take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+              std::uint32_t checksum, Time now);
+    /// A Partial came from `from`, whatever became of its blocks.
+    void arrived(PeerIndex from, const Partial& partial, Time at) {
+        cut_.arrived(from, partial, at);
+    }
+    void forget_asked(PeerIndex holder) { cut_.forget_asked(holder); }
+    /// The ledger has taken a block.
+    void ledger_changed(Time now);
+    /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
+    HeldBlock find(PeerIndex row, BlockIndex block, Version version) const {
+        return cut_.find(row, block, version);
+    }
+
+    void step(Time now);
+
+    CutId accepted() const { return agreement_.accepted(); }
+    CutId decided() const { return agreement_.decided(); }
+    /// The decided cut is in the ledger.
+    bool adopted() const { return digest_.has_value(); }
+    /// Of all rows in order; the caller adds the anchor's. Set once adopted.
+    void set_digest(const Digest& digest) { digest_ = digest; }
+    const std::optional<Digest>& digest() const { return digest_; }
+    /// The cut is complete here and waits to be adopted by the caller with `adopt_cut`.
+    bool ready_to_adopt() const { return ready_to_adopt_; }
+    void adopt_cut(Time now);
+    /// Adopted, and nobody needs this peer any more: everyone who took part has adopted the cut,
+    /// has left, or has not moved for the linger time. Hurried, it does not wait for the lost.
+    bool done(Time now, bool hurried) const;
+    /// Not adopted, and nothing has moved for the time-out, or the bound is passed.
+    bool timed_out(Time now) const;
+    /// How long a final exchange in which something moves all the time may last: the time-out, and
+    /// `asks_per_block` for each block of each row.
+    Time bound() const;
+    /// What it holds and lacks of the cut that it pulls, and how fast that comes.
+    const CutPuller& cut() const { return cut_; }
+
+  private:
+    bool may_propose(Time now) const;
+    /// Is every row here that can still come?
+    bool complete() const;
+    bool settled(PeerIndex row) const;
+    void propose(Time now);
+    bool pull(CutId cut, Time now);
+    void push_agreement(Time now);
+    void try_accept(Time now);
+    /// False if it says nothing new.
+    bool handle_message(PeerIndex from, const Header& header, Time now);
+    void keep_maps();
+    void deliver(PeerIndex to, Header header, Time now);
+    void answer(PeerIndex proposer, const Promise& promise, Time now);
+
+    Ledger& ledger_;
+    const Roster& roster_;
+    const Send send_;
+    const FinishTimes times_;
+
+    Agreement agreement_;
+    CutPuller cut_;
+    Movement movement_;
+    bool frozen_ = false;
+    bool ready_to_adopt_ = false;
+    std::optional<Digest> digest_;
+
+    std::optional<Time> begun_at_;
+    Time adopted_at_{};
+    unsigned proposals_ = 0;  ///< each waits twice as long before the next
+    Time heard_at_{};         ///< of the agreement, or a block of a cut: something still moves
+    std::optional<Time> asked_at_;  ///< the outstanding question was last sent
+    std::optional<Header> asked_;
+};
+
+}  // namespace ako

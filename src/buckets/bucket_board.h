@@ -1,0 +1,96 @@
+// The board between the two halves of a mode that exchanges buckets: which buckets are ready, and
+// which are complete. State only, so that nothing queues without a limit. Both threads; every
+// member is protected by the mutex, which is held for copies of small values only. Memory that one
+// side names here belongs to the other until it is named back: a contribution until its bucket is
+// complete, a result until it is consumed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ako/frame.h"
+#include "ako/threads.h"
+#include "ako/types.h"
+
+namespace ako {
+
+/// What came with the result of a bucket.
+struct Exchanged {
+    StopReason stop = StopReason::none;  ///< the strongest wish of all who contributed
+    std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
+    std::uint32_t workers = 0;           ///< who contributed; 0 = not said
+
+    void merge(const Exchanged& other) {
+        stop = std::max(stop, other.stop);
+        rounds_total = std::max(rounds_total, other.rounds_total);
+        workers = std::max(workers, other.workers);
+    }
+    /// Takes in what came later: of the workers only the newest number counts.
+    void follow(const Exchanged& later) {
+        const std::uint32_t newest = later.workers != 0 ? later.workers : workers;
+        merge(later);
+        workers = newest;
+    }
+};
+
+/// A bucket of this peer that is ready to be exchanged.
+struct Contribution {
+    std::size_t bucket = 0;
+    std::uint64_t exchange = 0;          ///< from 1
+    std::span<const float> vector;       ///< the whole flat vector, of which the bucket is meant
+    StopReason stop = StopReason::none;  ///< this peer's wish
+};
+
+class BucketBoard {
+  public:
+    /// What the traffic half has not seen yet.
+    struct Mail {
+        std::vector<Contribution> contributions;
+        std::vector<std::pair<std::size_t, std::uint64_t>> consumed;  ///< bucket, exchange
+    };
+
+    /// `wake`: called after anything that the compute half may be waiting for.
+    BucketBoard(std::size_t bucket_count, std::function<void()> wake)
+        : wake_(std::move(wake)), completed_(bucket_count) {}
+
+    // Compute thread.
+    void contribute(const Contribution& contribution) AKO_COMPUTE_THREAD;
+    /// The result of this exchange has been used: its memory is free again.
+    void consume(std::size_t bucket, std::uint64_t exchange) AKO_COMPUTE_THREAD;
+    /// Nothing while the exchange of this bucket is under way.
+    std::optional<Exchanged> completed(std::size_t bucket,
+                                       std::uint64_t exchange) const AKO_COMPUTE_THREAD;
+    /// The parameters after everybody's last round are here (parameter server).
+    bool final_is_here() const AKO_COMPUTE_THREAD;
+    /// When it last showed that the others get on; 0 before the first time.
+    Time newest_sign_at() const AKO_COMPUTE_THREAD;
+
+    // Network thread.
+    Mail take() AKO_NETWORK_THREAD;
+    void complete(std::size_t bucket, std::uint64_t exchange,
+                  const Exchanged& exchanged) AKO_NETWORK_THREAD;
+    void complete_final() AKO_NETWORK_THREAD;
+    /// A chunk came, or a peer that chunks come from has made a round.
+    void sign_came(Time at) AKO_NETWORK_THREAD;
+
+  private:
+    struct Complete {
+        std::uint64_t exchange = 0;
+        Exchanged exchanged;
+    };
+
+    const std::function<void()> wake_;
+
+    mutable Mutex mutex_;
+    Mail mail_ AKO_GUARDED_BY(mutex_);
+    std::vector<Complete> completed_ AKO_GUARDED_BY(mutex_);  ///< [bucket], the newest
+    Time newest_sign_at_ AKO_GUARDED_BY(mutex_) = Time{0};
+    bool final_is_here_ AKO_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace ako

@@ -1,0 +1,125 @@
+// What a mode that exchanges buckets contributes of a gradient, and what it makes of the result:
+// the line between ring, local SGD and parameter server on the side of the compute thread. Compute
+// thread only.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "ako/settings.h"
+#include "ako/types.h"
+#include "src/numbers/optimizer.h"
+
+namespace ako {
+
+class BucketUpdate {
+  public:
+    virtual ~BucketUpdate() = default;
+
+    /// The parameters that gradients are computed at, [parameter_count].
+    virtual std::span<const float> replica() const = 0;
+    /// The parameters to evaluate and to save, [parameter_count].
+    virtual std::span<const float> parameters() const { return replica(); }
+    /// Does an exchange follow this round?
+    virtual bool exchanges(Round) const { return true; }
+    /// Takes in this range of a gradient, [parameter_count], at this learning rate.
+    virtual void take(Range range, std::span<const float> gradient, double rate) = 0;
+    /// The vector whose range is to be exchanged, [parameter_count]; valid until it is settled.
+    virtual std::span<const float> contribution(Range range) = 0;
+    /// Takes in the result of an exchange of this range; `result` is [parameter_count].
+    virtual void settle(Range range, std::span<const float> result) = 0;
+};
+
+/// ring: gradients go round, and every peer makes the same step with their mean.
+class MeanGradient final : public BucketUpdate {
+  public:
+    MeanGradient(const TrainingSettings& training, std::vector<float> initial,
+                 std::size_t peer_count)
+        : share_(1.0f / static_cast<float>(peer_count)),
+          parameters_(std::move(initial)),
+          optimizer_(parameters_.size(), training) {}
+
+    std::span<const float> replica() const override { return parameters_; }
+    void take(Range, std::span<const float> gradient, double rate) override {
+        gradient_ = gradient;
+        rate_ = rate;
+    }
+    std::span<const float> contribution(Range) override { return gradient_; }
+    void settle(Range range, std::span<const float> sums) override {
+        optimizer_.apply(range, sums.subspan(range.first, range.count), share_,
+                         std::span(parameters_).subspan(range.first, range.count), rate_);
+    }
+
+  private:
+    const float share_;
+    std::span<const float> gradient_;  ///< that is under way
+    double rate_ = 0;                  ///< of its round
+    std::vector<float> parameters_;
+    Sgd optimizer_;
+};
+
+/// local-sgd: rounds of this peer alone; how far they led from the last average goes round, and
+/// every peer makes the same outer step with the mean of that:
+///     velocity = outer_momentum * velocity + mean
+///     average -= outer_rate * (mean + outer_momentum * velocity)         (Nesterov)
+class MeanOfLocalRounds final : public BucketUpdate {
+  public:
+    MeanOfLocalRounds(const TrainingSettings& training, const LocalSgdSettings& local,
+                      std::vector<float> initial, std::size_t peer_count)
+        : rounds_(local.rounds),
+          share_(1.0f / static_cast<float>(peer_count)),
+          outer_rate_(static_cast<float>(local.outer_learning_rate)),
+          outer_momentum_(static_cast<float>(local.outer_momentum)),
+          average_(std::move(initial)),
+          replica_(average_),
+          distance_(average_.size()),
+          velocity_(average_.size()),
+          optimizer_(average_.size(), training) {}
+
+    std::span<const float> replica() const override { return replica_; }
+    std::span<const float> parameters() const override { return average_; }
+    bool exchanges(Round round) const override { return round % rounds_ == 0; }
+    void take(Range range, std::span<const float> gradient, double rate) override {
+        optimizer_.apply(range, gradient.subspan(range.first, range.count), 1,
+                         std::span(replica_).subspan(range.first, range.count), rate);
+    }
+    std::span<const float> contribution(Range range) override {
+        for (std::size_t k = range.first; k < range.first + range.count; ++k)
+            distance_[k] = average_[k] - replica_[k];
+        return distance_;
+    }
+    void settle(Range range, std::span<const float> sums) override {
+        for (std::size_t k = range.first; k < range.first + range.count; ++k) {
+            const float mean = sums[k] * share_;
+            velocity_[k] = outer_momentum_ * velocity_[k] + mean;
+            average_[k] -= outer_rate_ * (mean + outer_momentum_ * velocity_[k]);
+            replica_[k] = average_[k];
+        }
+    }
+
+  private:
+    const Round rounds_;
+    const float share_;
+    const float outer_rate_, outer_momentum_;
+    std::vector<float> average_, replica_, distance_, velocity_;
+    Sgd optimizer_;
+};
+
+/// parameter-server: gradients go to the servers, and what comes back are the parameters.
+class PulledParameters final : public BucketUpdate {
+  public:
+    /// `parameters` is where pulls are read into.
+    explicit PulledParameters(std::span<const float> parameters) : parameters_(parameters) {}
+
+    std::span<const float> replica() const override { return parameters_; }
+    void take(Range, std::span<const float> gradient, double) override { gradient_ = gradient; }
+    std::span<const float> contribution(Range) override { return gradient_; }
+    void settle(Range, std::span<const float>) override {}
+
+  private:
+    const std::span<const float> parameters_;
+    std::span<const float> gradient_;
+};
+
+}  // namespace ako

@@ -1,0 +1,42 @@
+// The cluster file as plain structs, after every check of src/config has passed. Immutable once
+// read; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ako/settings.h"
+#include "models/settings.h"
+
+namespace ako {
+
+struct PeerSettings {
+    std::string name;
+    std::string address;  ///< host:port that others dial
+    std::string listen;   ///< host:port to bind; the same as address unless given
+    Role role = Role::worker;
+
+    bool operator==(const PeerSettings&) const = default;
+};
+
+struct Settings {
+    std::string file;  ///< the cluster file, as given
+    std::string run;
+    std::uint64_t seed = 1;
+    ModelSettings model;
+    DataSettings data;
+    TrainingSettings training;
+    ExchangeSettings exchange;
+    std::size_t memory_mb_max = 2048;  ///< per peer
+    std::string output;  ///< folder; absolute after reading (relative to the working folder before)
+    /// With the secret of the cluster; absolute after reading (relative to the cluster file
+    /// before); empty: none. The secret itself is never in the settings, which are written and
+    /// digested.
+    std::string cluster_key_file;
+    std::vector<PeerSettings> peers;
+
+    bool operator==(const Settings&) const = default;
+};
+
+}  // namespace ako

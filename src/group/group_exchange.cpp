@@ -1,0 +1,236 @@
+// See group_exchange.h.
+#include "src/group/group_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ako {
+namespace {
+
+/// To write the last Status and the Bye; a peer that does not read by then will see the sessions
+/// close.
+constexpr Time goodbye_max = std::chrono::seconds(2);
+
+/// As goodbye_max, when the exchange cannot go on: what is being sent is a few milliseconds of a
+/// link and lies before the Bye. Much longer is no use, for the others leave as well.
+constexpr Time goodbye_when_broken_max = std::chrono::milliseconds(200);
+
+/// Once this process was asked to end, it waits no longer than so for others.
+constexpr Time patience_when_interrupted = std::chrono::seconds(10);
+
+}  // namespace
+
+GroupExchange::GroupExchange(ModeSettings settings, std::size_t payload_bytes_max,
+                             const HalvesMaker& make_halves, Transport& transport,
+                             const Clock& clock, const std::atomic<int>& interrupts)
+    : settings_(std::move(settings)),
+      transport_(transport),
+      clock_(clock),
+      interrupts_(interrupts),
+      mailbox_(settings_.peer_count(), payload_bytes_max),
+      halves_(make_halves(settings_, mailbox_, transport, clock)),
+      compute_(halves_->compute()),
+      traffic_(halves_->traffic()) {
+    if (traffic_ != nullptr) links_.emplace(settings_, mailbox_, *traffic_, transport, clock);
+}
+
+GroupExchange::~GroupExchange() {
+    if (running_) transport_.stop(clock_.now());
+}
+
+void GroupExchange::start() {
+    if (!links_) return;
+    transport_.start(*links_, *links_);
+    running_ = true;
+}
+
+// ---- rounds
+
+Next GroupExchange::begin_round() {
+    on_compute_thread();
+    while (true) {
+        if (std::optional<Next> next = step_begin()) return *std::move(next);
+        wait(compute_.started() ? std::vector<PeerIndex>() : compute_.missing());
+    }
+}
+
+std::optional<Next> GroupExchange::step_begin() {
+    on_compute_thread();
+    if (interrupts_ > 0) compute_.request_stop(StopReason::requested);
+    std::optional<Next> next = compute_.begin_round(clock_.now());
+    if (running_) transport_.notify();
+    leave_if_broken();
+    if (next) {
+        waits_since_.reset();
+        const bool waited = next->ending == Ending::failed && interrupts_ == 0;
+        if (waited && !compute_.missing().empty()) next->why += ": " + missing_text();
+        return next;
+    }
+    if (!compute_.started()) {
+        log_missing();
+    } else if (break_off_if_stuck()) {
+        return step_begin();  // which gives up
+    }
+    return std::nullopt;
+}
+
+void GroupExchange::await(Range range) {
+    on_compute_thread();
+    while (!step_await(range)) wait({});
+}
+
+bool GroupExchange::step_await(Range range) {
+    on_compute_thread();
+    if (!compute_.waits_for_others()) return true;
+    while (!compute_.settle(range)) {
+        if (!break_off_if_stuck()) return false;
+    }
+    waits_since_.reset();
+    leave_if_broken();
+    if (running_) transport_.notify();  // what was used is free for the next exchange
+    return true;
+}
+
+void GroupExchange::gradient_ready(Range range, std::span<const float> gradient) {
+    on_compute_thread();
+    if (!compute_.waits_for_others()) return;
+    compute_.gradient_ready(range, gradient);
+    if (running_) transport_.notify();
+}
+
+Result<void> GroupExchange::end_round(std::span<const float> gradient, const RoundResult& result) {
+    on_compute_thread();
+    Result<void> ended = compute_.end_round(gradient, result, clock_.now());
+    leave_if_broken();
+    if (running_) transport_.notify();
+    return ended;
+}
+
+void GroupExchange::copy_parameters(std::span<float> out) {
+    on_compute_thread();
+    await({0, out.size()});
+    compute_.copy_parameters(out);
+}
+
+std::vector<LinkView> GroupExchange::links() const {
+    on_compute_thread();
+    std::vector<LinkView> views;
+    if (traffic_ == nullptr) return views;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (peer == settings_.self) continue;
+        views.push_back(compute_.link(peer, clock_.now()));
+        views.back().partitions = traffic_->observed_partitions(peer);
+    }
+    return views;
+}
+
+std::span<const float> GroupExchange::replica() const {
+    on_compute_thread();
+    return compute_.replica();
+}
+
+double GroupExchange::progress() const {
+    on_compute_thread();
+    return compute_.progress();
+}
+
+Round GroupExchange::round() const {
+    on_compute_thread();
+    return compute_.round();
+}
+
+bool GroupExchange::evaluates() const {
+    on_compute_thread();
+    return compute_.evaluates();
+}
+
+void GroupExchange::announce(const Verdict& verdict) {
+    on_compute_thread();
+    compute_.announce(verdict);
+}
+
+std::optional<Verdict> GroupExchange::newest_verdict() const {
+    on_compute_thread();
+    return compute_.newest_verdict();
+}
+
+void GroupExchange::request_stop(StopReason reason) {
+    on_compute_thread();
+    compute_.request_stop(reason);
+}
+
+// ---- waiting
+
+void GroupExchange::wait(const std::vector<PeerIndex>& missing) {
+    if (settings_.waits) settings_.waits(missing);
+    mailbox_.wait(wait_step);
+}
+
+std::string GroupExchange::missing_text() const {
+    return waiting_for(compute_.missing(), settings_.peer_names, transport_.counters());
+}
+
+void GroupExchange::log_missing() {
+    const Time now = clock_.now();
+    if (!waiting_line_.due(now)) return;
+    const std::string line = missing_text();
+    if (waiting_line_.news(line, now)) settings_.log(line);
+}
+
+bool GroupExchange::break_off_if_stuck() {
+    if (!compute_.waits_for_others()) return false;
+    const Time now = clock_.now();
+    if (!waits_since_) waits_since_ = now;
+    const Time patience = interrupts_ > 0 ? patience_when_interrupted
+                                          : from_seconds(settings_.exchange.finish_timeout_s);
+    if (now - std::max(*waits_since_, compute_.newest_sign_at()) <= patience) return false;
+    mailbox_.break_off(
+        "no peer that this round awaits has sent anything or ended a round for " +
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) +
+        " s, although all are live");
+    return true;
+}
+
+// ---- the end
+
+FinishReport GroupExchange::finish(std::span<float> out) {
+    on_compute_thread();
+    while (!step_finish()) wait({});
+    leave();
+    return report(out);
+}
+
+bool GroupExchange::step_finish() {
+    on_compute_thread();
+    const bool over = compute_.step_finish(clock_.now(), interrupts_ > 0);
+    if (running_) transport_.notify();
+    return over;
+}
+
+void GroupExchange::leave() {
+    on_compute_thread();
+    stop_transport(goodbye_max);
+}
+
+void GroupExchange::leave_if_broken() {
+    if (!running_ || mailbox_.broken().empty()) return;
+    // Where sessions just close, this peer is taken for the one that is gone. Who has no room for a
+    // chunk does not read the Bye behind it. Its own life time-out runs out within a heartbeat of
+    // this peer's; until then this session must not close on it either.
+    const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
+    stop_transport(heartbeat + goodbye_when_broken_max);
+}
+
+void GroupExchange::stop_transport(Time patience) {
+    mailbox_.close();
+    if (!std::exchange(running_, false)) return;
+    transport_.notify();
+    transport_.stop(clock_.now() + patience);
+}
+
+FinishReport GroupExchange::report(std::span<float> out) {
+    on_compute_thread();
+    return compute_.report(out, clock_.now());
+}
+
+}  // namespace ako

@@ -1,0 +1,97 @@
+// The exchange of every mode: puts the two halves of the mode on their threads and does the waiting
+// for them. It is built of steps that return at once; the simulator calls these steps itself.
+// Compute thread, but for what runs in Links and the traffic half.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ako/clock.h"
+#include "ako/exchange.h"
+#include "ako/threads.h"
+#include "ako/transport.h"
+#include "src/group/halves.h"
+#include "src/group/links.h"
+#include "src/group/mailbox.h"
+#include "src/group/mode_settings.h"
+#include "src/group/waiting_line.h"
+
+namespace ako {
+
+/// Makes the two halves of a mode; all it is given outlives them.
+using HalvesMaker = std::function<std::unique_ptr<Halves>(
+    const ModeSettings& settings, Mailbox& mailbox, Transport& transport, const Clock& clock)>;
+
+class GroupExchange final : public Exchange {
+  public:
+    /// What each wait looks at at least so often: interrupts, time-outs.
+    static constexpr Time wait_step = std::chrono::milliseconds(50);
+
+    /// `payload_bytes_max`: see Mailbox. `transport` and `clock` outlive this. `interrupts` counts
+    /// signals that ask to end: read while waiting.
+    GroupExchange(ModeSettings settings, std::size_t payload_bytes_max,
+                  const HalvesMaker& make_halves, Transport& transport, const Clock& clock,
+                  const std::atomic<int>& interrupts);
+
+    /// Stops the transport, if `finish` has not.
+    ~GroupExchange() override;
+
+    void start() override;
+
+    Next begin_round() override;
+    std::span<const float> replica() const override;
+    void await(Range range) override;
+    void gradient_ready(Range range, std::span<const float> gradient) override;
+    Result<void> end_round(std::span<const float> gradient, const RoundResult& result) override;
+    double progress() const override;
+    Round round() const override;
+    void copy_parameters(std::span<float> out) override;
+    bool evaluates() const override;
+    void announce(const Verdict& verdict) override;
+    std::optional<Verdict> newest_verdict() const override;
+    std::vector<LinkView> links() const override;
+    void request_stop(StopReason reason) override;
+    /// Says goodbye and stops the transport before it returns.
+    FinishReport finish(std::span<float> out) override;
+
+    // The steps of what waits: nothing, or false, asks for another after the next event.
+    std::optional<Next> step_begin();
+    bool step_await(Range range);
+    bool step_finish();
+    /// After that: goodbye.
+    void leave();
+    FinishReport report(std::span<float> out);
+
+  private:
+    void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
+    void wait(const std::vector<PeerIndex>& missing) AKO_COMPUTE_THREAD;
+    void log_missing() AKO_COMPUTE_THREAD;
+    std::string missing_text() const AKO_COMPUTE_THREAD;
+    /// A peer that lives but never sends what is awaited breaks it off: true.
+    bool break_off_if_stuck() AKO_COMPUTE_THREAD;
+    /// Says goodbye and ends the network thread if the exchange cannot go on: from then on the
+    /// compute thread may overwrite what was being sent.
+    void leave_if_broken() AKO_COMPUTE_THREAD;
+    void stop_transport(Time patience) AKO_COMPUTE_THREAD;
+
+    const ModeSettings settings_;  // constant after construction
+    Transport& transport_;
+    const Clock& clock_;
+    const std::atomic<int>& interrupts_;
+
+    Mailbox mailbox_;
+    const std::unique_ptr<Halves> halves_;
+    ComputeHalf& compute_;
+    TrafficHalf* const traffic_;  ///< null: nothing is sent
+    std::optional<Links> links_;  // network thread
+
+    OneThread caller_;
+    bool running_ = false;  ///< the transport
+    std::optional<Time> waits_since_;
+    WaitingLine waiting_line_;
+};
+
+}  // namespace ako

@@ -1,0 +1,172 @@
+// See links.h.
+#include "src/group/links.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ako {
+
+Links::Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffic,
+             Transport& transport, const Clock& clock)
+    : settings_(settings),
+      mailbox_(mailbox),
+      traffic_(traffic),
+      transport_(transport),
+      clock_(clock),
+      links_(settings.peer_count()) {
+    status_.progress.resize(settings.peer_count());
+    take_posted();  // a session may be there before the first poll
+}
+
+// ---- sending
+
+std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_max) {
+    on_network_thread();
+    Link& link = links_[peer];
+    if (auto frame = traffic_.next_control(peer)) return frame;
+    if (link.status_due) return status_frame(link, clock_.now());
+    if (auto frame = traffic_.next(peer, payload_bytes_max)) return frame;
+    if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
+    return OutFrame{Bye{status_.final_round.value_or(0), traffic_.because_of()}, {}, {}};
+}
+
+OutFrame Links::status_frame(Link& link, Time now) {
+    link.status_due = false;
+    link.status_sent = status_revision_;
+    link.status_sent_at = now;
+    Status status = status_;
+    status.sent_at = now;
+    if (link.heard_sent_at != Time{0}) {
+        status.echo_sent_at = link.heard_sent_at;
+        status.echo_held = now - link.heard_at;
+    }
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
+        if (links_[peer].up) status.reached |= peer_bit(peer);
+    }
+    traffic_.complete(status);
+    return OutFrame{std::move(status), {}, {}};
+}
+
+Mailbox::Posted Links::take_posted() {
+    Mailbox::Posted posted = mailbox_.take_posted();
+    if (posted.status) {
+        status_ = *std::move(posted.status);
+        ++status_revision_;
+    }
+    return posted;
+}
+
+void Links::poll(Time now) {
+    on_network_thread();
+    const Mailbox::Posted posted = take_posted();
+    const bool closes = posted.closing && !std::exchange(closing_, true);
+    const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
+    const Time news = std::min(traffic_.news_interval(), heartbeat);
+    // Before the mode wakes anybody: what is due goes out before what it sends.
+    for (Link& link : links_) {
+        const Time interval = link.status_sent == status_revision_ ? heartbeat : news;
+        link.status_due |= posted.urgent || now - link.status_sent_at >= interval;
+    }
+    traffic_.poll({status_, posted.started, posted.broken, posted.closing}, now);
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
+        Link& link = links_[peer];
+        if (!link.up) continue;
+        if (std::exchange(link.out_of_room, false)) transport_.resume(peer);  // it asks again
+        if (link.status_due || closes) transport_.wake(peer);
+    }
+}
+
+double Links::unsent_payloads() const {
+    on_network_thread();
+    return traffic_.unsent_payloads();
+}
+
+// ---- receiving
+
+std::optional<std::string> Links::refuse(PeerIndex peer, const Header& header, std::size_t bytes) {
+    on_network_thread();
+    return traffic_.refuse(peer, header, bytes);
+}
+
+std::optional<Destination> Links::reserve(PeerIndex peer, const Header& header, std::size_t bytes) {
+    on_network_thread();
+    Link& link = links_[peer];
+    link.to_mailbox = !std::holds_alternative<Chunk>(header);
+    if (link.to_mailbox && !mailbox_.has_room(frames_promised_)) {
+        link.out_of_room = true;
+        return std::nullopt;
+    }
+    std::optional<Destination> destination = Destination{};
+    if (bytes > 0) destination = traffic_.reserve(peer, header, bytes);
+    if (link.to_mailbox && destination) ++frames_promised_;
+    if (link.to_mailbox && !destination) link.out_of_room = true;
+    return destination;
+}
+
+void Links::arrived(PeerIndex peer, Header header, Destination destination, Time arrived_at) {
+    on_network_thread();
+    Link& link = links_[peer];
+    if (const auto* status = std::get_if<Status>(&header)) {
+        link.heard_sent_at = status->sent_at;
+        link.heard_at = arrived_at;
+    } else if (std::holds_alternative<Bye>(header)) {
+        link.left = true;
+    }
+    const bool to_mailbox = link.to_mailbox;
+    PooledBuffer payload = traffic_.arrived(peer, header, destination, arrived_at);
+    if (!to_mailbox) return;
+    --frames_promised_;
+    Arrival arrival{peer, std::move(header), std::move(payload), arrived_at,
+                    !std::exchange(link.heard, true)};
+    if (traffic_.newest_status_counts() && mailbox_.replace_status(arrival)) return;
+    mailbox_.push(std::move(arrival));
+}
+
+void Links::abandoned(PeerIndex peer, Destination destination) {
+    on_network_thread();
+    if (links_[peer].to_mailbox) --frames_promised_;
+    traffic_.abandoned(peer, destination);
+}
+
+// ---- sessions
+
+std::optional<Reject> Links::admit(PeerIndex peer, const Hello& hello) {
+    on_network_thread();
+    return traffic_.admit(peer, hello);
+}
+
+void Links::session_up(PeerIndex peer, const Hello& hello) {
+    on_network_thread();
+    Link& link = links_[peer];
+    link.up = true;
+    link.heard = false;
+    link.left = false;
+    link.status_due = true;
+    link.heard_sent_at = Time{0};
+    traffic_.session_up(peer, hello);
+    mailbox_.set_presence(peer, Presence::up);
+    if (std::exchange(link.met, true)) settings_.log("peer " + name(peer) + " is connected again");
+}
+
+void Links::session_down(PeerIndex peer, const std::string& why, Time silence) {
+    on_network_thread();
+    Link& link = links_[peer];
+    link.up = false;
+    if (!link.left) {
+        mailbox_.set_presence(peer, Presence::down);
+        // Once all is agreed, or over for one reason, sessions end because everyone leaves.
+        if (!closing_ && !traffic_.because_of())
+            settings_.log("peer " + name(peer) + ": session ended: " + why);
+    }
+    traffic_.session_down(peer, why, silence, link.left);
+}
+
+void Links::peer_lost(PeerIndex peer, const std::string& why) {
+    on_network_thread();
+    mailbox_.set_presence(peer, Presence::lost);
+    if (!closing_ && !traffic_.because_of())
+        settings_.log("peer " + name(peer) + " is lost: " + why);
+    traffic_.peer_lost(peer, why);
+}
+
+}  // namespace ako

@@ -1,0 +1,77 @@
+// The network side of every mode: sessions, heartbeats, what each peer says of itself, goodbyes.
+// Answers the transport's "what next for this peer?": what is urgent for the mode, then this peer's
+// Status, then what the mode sends, and at the end a Bye. What arrives goes to the mailbox, but for
+// the chunks of the modes that exchange buckets. Network thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/clock.h"
+#include "ako/threads.h"
+#include "ako/transport.h"
+#include "src/group/halves.h"
+#include "src/group/mailbox.h"
+#include "src/group/mode_settings.h"
+
+namespace ako {
+
+class Links final : public FrameSource, public FrameSink {
+  public:
+    /// All references outlive this.
+    Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffic,
+          Transport& transport, const Clock& clock);
+
+    std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override;
+    double unsent_payloads() const override;
+
+    std::optional<std::string> refuse(PeerIndex peer, const Header& header,
+                                      std::size_t bytes) override;
+    std::optional<Destination> reserve(PeerIndex peer, const Header& header,
+                                       std::size_t bytes) override;
+    void arrived(PeerIndex peer, Header header, Destination destination, Time arrived_at) override;
+    void abandoned(PeerIndex peer, Destination destination) override;
+    std::optional<Reject> admit(PeerIndex peer, const Hello& hello) override;
+    void session_up(PeerIndex peer, const Hello& hello) override;
+    void session_down(PeerIndex peer, const std::string& why, Time silence) override;
+    void peer_lost(PeerIndex peer, const std::string& why) override;
+    void poll(Time now) override;
+
+  private:
+    struct Link {
+        bool up = false;
+        bool met = false;    ///< had a session, ever
+        bool heard = false;  ///< something for the mailbox has come in this session
+        bool left = false;   ///< said Bye
+        bool bye_sent = false;
+        bool status_due = false;
+        std::uint64_t status_sent = 0;  ///< revision
+        Time status_sent_at{};
+        Time heard_sent_at{};     ///< of the newest Status received: their clock
+        Time heard_at{};          ///< and ours
+        bool to_mailbox = false;  ///< what is being received has a place promised there
+        bool out_of_room = false;
+    };
+
+    void on_network_thread() const AKO_ASSERTS(network_thread) { caller_.check(); }
+    Mailbox::Posted take_posted() AKO_NETWORK_THREAD;
+    OutFrame status_frame(Link& link, Time now) AKO_NETWORK_THREAD;
+    std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
+
+    const ModeSettings settings_;  // constant after construction
+    Mailbox& mailbox_;
+    TrafficHalf& traffic_;
+    Transport& transport_;
+    const Clock& clock_;
+    OneThread caller_;
+
+    std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
+    Status status_;
+    std::uint64_t status_revision_ = 0;
+    std::size_t frames_promised_ = 0;  ///< a place in the mailbox, and not yet arrived
+    bool closing_ = false;
+};
+
+}  // namespace ako

@@ -1,0 +1,62 @@
+// What a mode is told at the start: who this peer is, who the others are, and how to exchange.
+// Constant after construction.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ako/blocks.h"
+#include "ako/settings.h"
+#include "ako/types.h"
+
+namespace ako {
+
+struct ModeSettings {
+    PeerIndex self = 0;
+    std::uint64_t process_id = 0;         ///< that of the Hello: the life that makes the own row
+    std::vector<std::string> peer_names;  ///< [peer_count], for the log
+    ExchangeSettings exchange;
+    TrainingSettings training;
+    std::uint64_t sample_budget = 0;  ///< samples of all peers together
+    std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
+    std::vector<Range> layers = {};   ///< of the flat vector; modes that exchange by layers
+    /// ring, local-sgd: buckets of at most so many bytes go straight and not round. A few
+    /// milliseconds of a slow link.
+    std::size_t straight_bytes_max = std::size_t{128} * 1024;
+    std::size_t block_elements = block_elements_default;
+    std::function<void(const std::string&)> log;  ///< any thread; one line for people
+
+    /// Compute thread, may be empty: called at least every GroupExchange::wait_step while it waits,
+    /// at the start with the peers that are missing, later (staleness, final exchange) with none.
+    std::function<void(const std::vector<PeerIndex>& missing)> waits;
+
+    std::size_t peer_count() const { return peer_names.size(); }
+    Role role(PeerIndex peer) const { return roles.empty() ? Role::worker : roles[peer]; }
+    /// Peers that train, lowest first.
+    std::vector<PeerIndex> workers() const {
+        std::vector<PeerIndex> found;
+        for (PeerIndex peer = 0; peer < peer_count(); ++peer)
+            if (role(peer) == Role::worker) found.push_back(peer);
+        return found;
+    }
+    /// Peers that keep parameters in the mode parameter-server, lowest first.
+    std::vector<PeerIndex> servers() const {
+        std::vector<PeerIndex> found;
+        const bool dedicated = exchange.server.placement == Placement::dedicated;
+        for (PeerIndex peer = 0; peer < peer_count(); ++peer)
+            if (dedicated ? role(peer) == Role::server : found.size() < exchange.server.count)
+                found.push_back(peer);
+        return found;
+    }
+};
+
+inline Time from_seconds(double seconds) {
+    return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
+/// A peer starts its row in its first life; higher ones belong to the restart protocol.
+inline constexpr std::uint32_t first_incarnation = 1;
+
+}  // namespace ako

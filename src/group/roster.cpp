@@ -1,0 +1,102 @@
+// Merging by maximum: what is heard of rounds and samples may come in any order, from anyone.
+#include "src/group/roster.h"
+
+#include <algorithm>
+
+namespace ako {
+
+void Roster::set_presence(PeerIndex peer, Presence presence) {
+    PeerView& view = peers_[peer];
+    if (view.presence == presence) return;
+    if (view.presence == Presence::left && presence != Presence::up) return;  // a Bye stands
+    if (presence == Presence::lost) {
+        view.ever_lost = true;
+        view.moved = false;
+        if (view.presence == Presence::gone) return;  // which says more, and is said only once
+    }
+    view.presence = presence;
+}
+
+void Roster::set_own(Round round, std::uint64_t samples) {
+    peers_[self_].announced = round;
+    peers_[self_].samples = samples;
+}
+
+void Roster::heard_round(PeerIndex peer, Round round, Round own_round) {
+    PeerView& view = peers_[peer];
+    if (round <= view.announced) return;
+    view.announced = round;
+    if (view.moved) {
+        // A first move has no gap before it. A third of the newest gap: follows a change in a few
+        // moves.
+        const auto gap = static_cast<double>(own_round - view.own_round_at_move);
+        view.usual_gap += (gap - view.usual_gap) / 3;
+    }
+    view.moved = true;
+    view.own_round_at_move = own_round;
+}
+
+void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at, Round own_round) {
+    PeerView& view = peers_[peer];
+    view.clock.add_arrival(status.sent_at, arrived_at);
+    if (status.echo_sent_at != Time{0}) {
+        view.clock.add_round_trip(arrived_at - status.echo_sent_at - status.echo_held);
+    }
+    if (status.final_round) view.final_round = status.final_round;
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        if (other == self_) continue;
+        if (other != peer && reachable(other)) continue;  // it says so itself, and knows best
+        const Progress& progress = status.progress[other];
+        peers_[other].samples = std::max(peers_[other].samples, progress.samples);
+        peers_[other].relayed_round = std::max(peers_[other].relayed_round, progress.round);
+        if (other == peer) heard_round(other, progress.round, own_round);
+    }
+    view.status = status;
+}
+
+void Roster::heard_bye(PeerIndex peer, Round final_round) {
+    set_presence(peer, Presence::left);
+    peers_[peer].final_round = final_round;
+}
+
+bool Roster::advancing(PeerIndex peer, Round own_round) const {
+    const PeerView& view = peers_[peer];
+    if (peer == self_ || !view.live() || !view.moved || view.final_round) return false;
+    const double allowed = std::max(gap_min, 2 * view.usual_gap);
+    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;
+}
+
+std::size_t Roster::live_count() const {
+    return static_cast<std::size_t>(std::count_if(
+        peers_.begin(), peers_.end(), [](const PeerView& view) { return view.live(); }));
+}
+
+PeerIndex Roster::lowest_live() const {
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        if (peers_[peer].live()) return peer;
+    }
+    return self_;
+}
+
+PeerSet Roster::reached() const {
+    PeerSet reached = 0;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        if (peer != self_ && reachable(peer)) reached |= peer_bit(peer);
+    }
+    return reached;
+}
+
+std::uint64_t Roster::samples() const {
+    std::uint64_t sum = 0;
+    for (const PeerView& view : peers_) sum += view.samples;
+    return sum;
+}
+
+std::vector<Progress> Roster::progress() const {
+    std::vector<Progress> progress;
+    for (const PeerView& view : peers_)
+        progress.push_back({std::max(view.announced, view.relayed_round), view.samples});
+    return progress;
+}
+
+}  // namespace ako

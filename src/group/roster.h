@@ -1,0 +1,97 @@
+// Who is there and how far: presence, rounds and samples of every peer, and who *advances*.
+// Compute thread only. Presence comes from the transport; rounds and samples from Status and
+// Partial.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ako/frame.h"
+#include "ako/types.h"
+#include "src/group/clock_offset.h"
+
+namespace ako {
+
+enum class Presence : std::uint8_t {
+    absent,  ///< never seen
+    up,      ///< a session stands
+    down,    ///< its session ended, within the life time-out
+    lost,    ///< no byte for the life time-out
+    gone,    ///< lost, and nobody listens at its address: see src/group/departures.h
+    left,    ///< said Bye
+};
+
+/// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
+inline Version version_of(Round round, std::uint32_t incarnation) {
+    return round == 0 ? Version{} : Version{incarnation, round};
+}
+
+/// What is known of one peer.
+struct PeerView {
+    Presence presence = Presence::absent;
+    bool ever_lost = false;
+    Round announced = 0;  ///< newest round heard of, from itself
+    /// Newest heard of, from itself; of a peer that cannot be reached from anyone, for what it has
+    /// done is done. Round and samples come together, so that they fit one another.
+    Round relayed_round = 0;
+    std::uint64_t samples = 0;
+    std::uint32_t incarnation = 1;
+    std::optional<Status> status;  ///< the newest, from itself
+    std::optional<Round> final_round;
+    ClockOffset clock;
+    Round own_round_at_move = 0;  ///< own round when `announced` last moved
+    double usual_gap = 0;         ///< own rounds between its moves, smoothed
+    bool moved = false;           ///< in this presence
+
+    bool live() const { return presence == Presence::up || presence == Presence::down; }
+    /// Of its row, once it has ended.
+    std::optional<Version> final_version() const {
+        if (!final_round) return std::nullopt;
+        return version_of(*final_round, incarnation);
+    }
+};
+
+class Roster {
+  public:
+    /// A peer that has not moved for as many own rounds is loading, evaluating or hung.
+    static constexpr double gap_min = 4;
+
+    Roster(PeerIndex self, std::size_t peer_count) : self_(self), peers_(peer_count) {
+        peers_[self].presence = Presence::up;
+    }
+
+    PeerIndex self() const { return self_; }
+    std::size_t peer_count() const { return peers_.size(); }
+    const PeerView& operator[](PeerIndex peer) const { return peers_[peer]; }
+
+    void set_presence(PeerIndex peer, Presence presence);
+    void set_own(Round round, std::uint64_t samples);
+    /// A round of `peer` was heard of while this peer was at `own_round`.
+    void heard_round(PeerIndex peer, Round round, Round own_round);
+    /// A new session: the clock of `peer` may have stood still meanwhile, as it does in suspend.
+    void forget_clock(PeerIndex peer) { peers_[peer].clock = {}; }
+    /// The newest Status of `peer` itself, which also carries what it has heard of others.
+    void heard_status(PeerIndex peer, const Status& status, Time arrived_at, Round own_round);
+    void heard_bye(PeerIndex peer, Round final_round);
+
+    /// Live, and its rounds move within max(gap_min, twice its usual gap) of own rounds.
+    bool advancing(PeerIndex peer, Round own_round) const;
+
+    /// This peer included.
+    std::size_t live_count() const;
+    PeerIndex lowest_live() const;
+    /// Peers other than this one with a session.
+    PeerSet reached() const;
+    bool reachable(PeerIndex peer) const { return peers_[peer].presence == Presence::up; }
+
+    /// Of all peers, as far as heard of.
+    std::uint64_t samples() const;
+    std::vector<Progress> progress() const;
+
+  private:
+    const PeerIndex self_;
+    std::vector<PeerView> peers_;
+};
+
+}  // namespace ako

@@ -1,0 +1,49 @@
+// How far any peer can have come in this run: what others say of rounds and samples is held against
+// it, so that one number that cannot be meant neither ends the run nor makes every later update of
+// somebody late. Every peer has the same budget and the same batch (the training digest says so),
+// so every peer has the same bounds. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ako/frame.h"
+#include "src/group/mode_settings.h"
+
+namespace ako {
+
+struct RunBounds {
+    std::uint64_t batch = 1;  ///< samples of one round
+    Round round_max = 0;
+
+    /// A peer that hears of nobody makes the whole budget alone: so many rounds, of which the last
+    /// may be begun for less than a batch, and one more for what is under way when it stops.
+    static RunBounds of(const ModeSettings& settings) {
+        const std::uint64_t batch = settings.training.batch_per_peer;
+        return {batch, settings.sample_budget / batch + 2};
+    }
+
+    /// What is wrong with these, if anything; `field` is the name of the round.
+    std::optional<std::string> refuse(Round round, const char* field) const {
+        if (round <= round_max) return std::nullopt;
+        return std::string(field) + " is round " + std::to_string(round) +
+               " in a run in which no peer makes more than " + std::to_string(round_max);
+    }
+    /// Of a Status, the numbers of every peer.
+    std::optional<std::string> refuse(const Status& status) const {
+        if (status.final_round) {
+            if (auto complaint = refuse(*status.final_round, "Status.final_round"))
+                return complaint;
+        }
+        for (const Progress& progress : status.progress) {
+            if (auto complaint = refuse(progress.round, "Status.progress")) return complaint;
+            if (progress.samples > progress.round * batch)
+                return "Status.progress has " + std::to_string(progress.samples) + " samples in " +
+                       std::to_string(progress.round) + " rounds of " + std::to_string(batch);
+        }
+        return std::nullopt;
+    }
+};
+
+}  // namespace ako

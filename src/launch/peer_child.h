@@ -1,0 +1,70 @@
+// A child: one peer's process under `ako launch`, with the pipes on which its log and its metrics
+// come. It ends when launch dies, however that comes about. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/results/metrics_line.h"
+#include "src/results/peer_result.h"
+
+namespace ako {
+
+/// The reading end of a pipe, in whole lines.
+class LinePipe {
+  public:
+    explicit LinePipe(int fd);
+    ~LinePipe();
+    LinePipe(LinePipe&& other) noexcept;
+    LinePipe& operator=(LinePipe&&) = delete;
+
+    /// -1 once the other end is closed and all is read.
+    int fd() const { return fd_; }
+    /// Whole lines that can be read now, without waiting; at the end also an unfinished one.
+    std::vector<std::string> read_lines();
+
+  private:
+    int fd_;
+    std::string rest_;
+};
+
+class PeerChild {
+  public:
+    /// Starts this very program as `ako train` with these arguments; "--report-fd" is added. Words
+    /// in `in` go before it: a command that becomes what follows it, as `env` does. Throws
+    /// StartupError if the system refuses.
+    PeerChild(const std::string& name, const std::vector<std::string>& arguments,
+              const std::vector<std::string>& in = {});
+
+    const std::string& name() const { return name_; }
+    LinePipe& log() { return log_; }
+    const LinePipe& report() const { return report_; }
+
+    /// The metrics lines that have come.
+    std::vector<MetricsLine> read_report();
+    /// What it said it came to, once that has come, whatever it could write.
+    const std::optional<PeerResult>& result() const { return result_; }
+
+    /// Sends a signal, if it still runs.
+    void signal(int number) const;
+    /// Has it ended? Looks without waiting.
+    bool ended();
+    /// After the end: the exit status, or the negative number of the signal that ended it.
+    int exit() const;
+
+  private:
+    struct Pipes;
+    PeerChild(const std::string& name, std::vector<std::string> words, Pipes pipes);
+
+    const std::string name_;
+    LinePipe log_;
+    LinePipe report_;
+    pid_t pid_ = -1;
+    std::optional<int> wait_status_;
+    std::optional<PeerResult> result_;
+};
+
+}  // namespace ako

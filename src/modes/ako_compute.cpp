@@ -1,0 +1,417 @@
+// One round of a peer, as seen by the compute thread: drain, stand in, train, add, publish.
+#include "src/modes/ako_compute.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ako/assert.h"
+#include "src/agreement/why_not_agreed.h"
+#include "src/numbers/digest.h"
+#include "src/numbers/finite.h"
+#include "src/numbers/learning_rate.h"
+#include "src/rows/anchor.h"
+
+namespace ako {
+namespace {
+
+FinishTimes finish_times(const ExchangeSettings& exchange) {
+    return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
+            std::chrono::milliseconds(exchange.want_timeout_ms),
+            from_seconds(exchange.finish_timeout_s)};
+}
+
+constexpr const char* left_behind_text =
+    "the others ended while this peer stood still or was cut off";
+
+}  // namespace
+
+AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> initial,
+                       Mailbox& mailbox, Outbox& outbox, Snapshots& snapshots)
+    : settings_(settings),
+      blocks_(initial.size(), settings.block_elements),
+      initial_(initial),
+      mailbox_(mailbox),
+      outbox_(outbox),
+      snapshots_(snapshots),
+      ledger_(settings.self, settings.peer_count(), blocks_),
+      roster_(settings.self, settings.peer_count()),
+      replica_(ledger_, initial),
+      own_row_(blocks_),
+      optimizer_(initial.size(), settings.training),
+      finish_(
+          ledger_, roster_,
+          [this](PeerIndex peer, Header header)
+              AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
+          finish_times(settings.exchange)),
+      relaying_(ledger_, roster_, outbox_,
+                std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      bound_(settings.exchange.staleness_rounds_max,
+             std::chrono::milliseconds(settings.exchange.life_timeout_ms), ledger_, roster_),
+      current_(outbox.spare()),
+      update_(blocks_.block_elements()),
+      difference_(blocks_.block_elements()),
+      sealed_at_(settings.peer_count(), std::vector<Time>(blocks_.count())),
+      ages_(settings.peer_count()) {
+    ledger_.set_own(snapshots_[current_]);
+    outbox_.lift_grants(true);
+    post_status(true);
+}
+
+// ---- rounds
+
+std::optional<Next> AkoCompute::begin_round(Time now) {
+    drain(now);
+    left_behind_ = left_behind_ || mailbox_.left_behind();
+    if (!started_) {
+        std::string why_not;
+        if (stop_ == StopReason::none && !may_start(now, why_not)) {
+            if (!why_not.empty()) return Next::give_up(Ending::failed, why_not);
+            return std::nullopt;
+        }
+        started_ = true;
+        outbox_.lift_grants(false);
+    }
+    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
+    if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
+    if (left_behind_) return Next::finish(left_behind_text);
+    if (too_stale(now)) return std::nullopt;
+    update_standing_in(now);
+    return Next::train();
+}
+
+bool AkoCompute::may_start(Time now, std::string& why_not) {
+    if (!waiting_since_) waiting_since_ = now;
+    const std::vector<PeerIndex> absent = missing();
+    if (absent.empty()) return true;
+    if (now - *waiting_since_ < from_seconds(settings_.exchange.start_wait_s)) return false;
+    const std::size_t present = settings_.peer_count() - absent.size();
+    const std::size_t needed = settings_.exchange.start_peers_min != 0
+                                   ? settings_.exchange.start_peers_min
+                                   : settings_.peer_count() / 2 + 1;
+    if (settings_.exchange.start_wait_s == 0 || present >= needed) return true;
+    why_not = "only " + std::to_string(present) + " of " + std::to_string(settings_.peer_count()) +
+              " peers came within start_wait_s, at least " + std::to_string(needed) + " are needed";
+    return false;
+}
+
+bool AkoCompute::too_stale(Time now) {
+    if (!bound_.active()) return false;
+    // Others wait for this peer to hold what they sent, so it says so at once.
+    bool rose = false;
+    for (PeerIndex row = 0; row < lowest_told_.size(); ++row) {
+        rose = rose || ledger_.held(row).lowest.round > lowest_told_[row];
+    }
+    if (rose) post_status(true);
+    const bool wait = bound_.must_wait(now);
+    if (wait != std::exchange(held_back_, wait)) outbox_.lift_grants(wait);
+    for (const PeerIndex peer : bound_.take_given_up()) {
+        ++peers_given_up_;
+        settings_.log("peer " + name(peer) + " does not move: not waited for until it does " +
+                      "(staleness_rounds_max)");
+    }
+    return wait;
+}
+
+std::vector<PeerIndex> AkoCompute::missing() const {
+    std::vector<PeerIndex> absent;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (!roster_[peer].live()) absent.push_back(peer);
+    }
+    return absent;
+}
+
+Result<void> AkoCompute::end_round(std::span<const float> gradient, const RoundResult& result,
+                                   Time now) {
+    if (!all_finite(gradient)) {
+        return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
+                                              " is not finite (loss " +
+                                              std::to_string(result.loss) + ")");
+    }
+    const double rate = learning_rate_at(settings_.training, progress());
+    const SnapshotIndex next = outbox_.spare();
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+        const Range range = blocks_.range(block);
+        const std::span<float> update = std::span(update_).first(range.count);
+        const std::span<float> difference = std::span(difference_).first(range.count);
+        optimizer_.step(range, gradient, replica_.values(), rate, update);
+        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);
+        const std::span<const float> grown(snapshots_[next].values);
+        if (!all_in_row_bounds(grown.subspan(range.first, range.count))) {
+            return fail(Error::Kind::numbers, "the sum of this peer's updates is not finite or " +
+                                                  std::string("beyond 2^24 in round ") +
+                                                  std::to_string(round_ + 1) +
+                                                  ": the training diverges");
+        }
+        replica_.add_own(range, difference);
+    }
+    ++round_;
+    samples_ += result.samples;
+    loss_ = result.loss;
+    snapshots_[next].version = {first_incarnation, round_};
+    snapshots_[next].sealed_at = now;
+    ledger_.set_own(snapshots_[next]);
+    outbox_.post(next);
+    if (!current_posted_) outbox_.give_back(current_);
+    current_ = next;
+    current_posted_ = true;
+
+    replica_.fade();
+    replica_.rebuild_next();
+    roster_.set_own(round_, samples_);
+    post_status(false);
+    return {};
+}
+
+void AkoCompute::update_standing_in(Time now) {
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (peer == settings_.self) continue;
+        const bool stand_in =
+            settings_.exchange.rule == Rule::anchored && roster_.advancing(peer, round_);
+        if (stand_in == replica_.stands_in(peer)) continue;
+        if (stand_in) {
+            replica_.begin_standing_in(peer, now);
+        } else {
+            replica_.stop_standing_in(peer);
+        }
+    }
+}
+
+// ---- what arrives
+
+void AkoCompute::drain(Time now) {
+    for (const PresenceChange& change : mailbox_.take_presence()) {
+        roster_.set_presence(change.peer, change.presence);
+    }
+    std::deque<Arrival> arrivals = mailbox_.take();
+    for (Arrival& arrival : arrivals) handle(arrival, now);
+    if (!finish_.frozen()) relaying_.step(now);
+}
+
+void AkoCompute::handle(Arrival& arrival, Time now) {
+    if (arrival.opens_session) begin_session(arrival.from);
+    if (std::holds_alternative<Partial>(arrival.header)) {
+        handle_partial(arrival, now);
+        arrival.payload = {};  // back to the pool at once, not when all have been handled
+    } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
+        roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
+        finish_.heard(arrival.from, *status, now);
+        hear_stop(status->stop);
+        if (status->verdict && (!verdict_ || status->verdict->progress > verdict_->progress)) {
+            verdict_ = status->verdict;
+        }
+    } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
+        relaying_.serve(arrival.from, *want,
+                        [this](PeerIndex row, BlockIndex block, Version version) {
+                            return finish_.find(row, block, version);
+                        });
+    } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
+        roster_.heard_bye(arrival.from, bye->final_round);
+    } else {
+        if (const auto* lack = std::get_if<Lack>(&arrival.header)) {
+            relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
+        }
+        finish_.handle(arrival.from, arrival.header, now);
+    }
+}
+
+void AkoCompute::begin_session(PeerIndex peer) {
+    roster_.forget_clock(peer);  // it may have stood still
+    relaying_.forget_asked(peer);
+    finish_.forget_asked(peer);
+}
+
+void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
+    const auto& partial = std::get<Partial>(arrival.header);
+    if (partial.bound_at != Time{0}) {
+        const auto bound_at = roster_[arrival.from].clock.to_local(partial.bound_at);
+        if (bound_at) ages_[arrival.from].add(arrival.arrived_at - *bound_at);
+    }
+    std::optional<Time> sealed_at;
+    if (!partial.relayed) {
+        roster_.heard_round(arrival.from, partial.version.round, round_);
+        sealed_at = roster_[arrival.from].clock.to_local(partial.sealed_at);
+        sealed_at = std::min(sealed_at.value_or(arrival.arrived_at), arrival.arrived_at);
+    }
+    const std::size_t first_element = blocks_.range(partial.run).first;
+    const std::span<const float> payload = arrival.payload.floats();
+    for (BlockIndex k = 0; k < partial.run.count; ++k) {
+        const BlockIndex block = partial.run.first + k;
+        const Range range = blocks_.range(block);
+        take_block(arrival.from, partial, block,
+                   payload.subspan(range.first - first_element, range.count), sealed_at, now);
+    }
+    finish_.arrived(arrival.from, partial, arrival.arrived_at);
+    relaying_.arrived(arrival.from, partial, arrival.arrived_at);
+}
+
+void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex block,
+                            std::span<const float> values, const std::optional<Time>& sealed_at,
+                            Time now) {
+    const PeerIndex row = partial.origin;
+    const std::uint32_t checksum = partial.checksums[block - partial.run.first];
+    if (finish_.begun()) {
+        const BlockVerdict intact = Ledger::inspect(values, checksum);
+        if (intact == BlockVerdict::damaged) return refuse_block(from, partial, intact);
+        if (intact == BlockVerdict::fresh &&
+            finish_.take(row, block, partial.version, values, checksum, now))
+            return;
+    }
+    if (finish_.frozen() || row == settings_.self) return;
+    const BlockVerdict verdict = ledger_.judge(row, block, partial.version, values, checksum);
+    if (verdict == BlockVerdict::late) return;
+    if (verdict != BlockVerdict::fresh) return refuse_block(from, partial, verdict);
+
+    if (sealed_at && replica_.stands_in(row)) {
+        const double share = replica_.share(row, block, *sealed_at, now);
+        replica_.absorb(row, block, values, &share);
+    } else {
+        replica_.absorb(row, block, values, nullptr);
+    }
+    ledger_.replace(row, block, partial.version, values, checksum);
+    finish_.ledger_changed(now);
+    if (sealed_at) sealed_at_[row][block] = *sealed_at;
+}
+
+void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockVerdict verdict) {
+    // Damaged on the way: nobody sends it again in this session.
+    if (verdict == BlockVerdict::damaged) outbox_.mistrust(from);
+    if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
+    settings_.log("a block of peer " + name(partial.origin) + ", round " +
+                  std::to_string(partial.version.round) +
+                  (verdict == BlockVerdict::damaged
+                       ? ", does not match its checksum"
+                       : ", holds values that are not finite or beyond 2^24: it diverges") +
+                  ": dropped, the older copy is kept");
+}
+
+void AkoCompute::hear_stop(StopReason reason) {
+    if (stop_ == StopReason::none) stop_ = reason;
+}
+
+void AkoCompute::announce(const Verdict& verdict) {
+    if (!std::isfinite(verdict.loss)) {
+        return settings_.log("the loss on the test set is not finite: the training diverges");
+    }
+    verdict_ = verdict;
+    post_status(false);
+}
+
+// ---- the end
+
+bool AkoCompute::step_finish(Time now, bool hurried) {
+    const bool first = !finish_began_;
+    if (first) {
+        finish_began_ = now;
+        outbox_.lift_grants(true);
+        if (stop_ == StopReason::none && !left_behind_) stop_ = StopReason::requested;
+        finish_.begin(now);
+    }
+    const CutId accepted = finish_.accepted();
+    const CutId decided = finish_.decided();
+    drain(now);
+    finish_.step(now);
+    const bool adopts = finish_.ready_to_adopt();
+    if (adopts) adopt(now);
+    post_status(first || adopts || accepted != finish_.accepted() || decided != finish_.decided());
+
+    // Who is in a hurry does not wait for a majority that would have to come back.
+    const bool hopeless =
+        !agreement_possible(roster_, finish_) ||
+        (hurried && roster_.live_count() < settings_.peer_count() / 2 + 1 &&
+         now - *finish_began_ > std::chrono::milliseconds(settings_.exchange.life_timeout_ms));
+    const bool timed_out = !finish_.adopted() && (hopeless || finish_.timed_out(now));
+    if (!finish_ended_ && (finish_.adopted() || timed_out)) finish_ended_ = now;
+    return timed_out || finish_.done(now, hurried);
+}
+
+void AkoCompute::adopt(Time now) {
+    finish_.adopt_cut(now);
+    Sha256 hash;
+    for (const std::span<const float> row : ledger_.rows()) hash.add(row);
+    std::vector<float> anchor(blocks_.element_count());
+    copy_parameters(anchor);
+    hash.add(std::span<const float>(anchor));
+    finish_.set_digest(hash.finish());
+}
+
+FinishReport AkoCompute::report(std::span<float> out, Time now) {
+    copy_parameters(out);
+    FinishReport report;
+    report.agreed = finish_.adopted();
+    report.rounds = round_;
+    report.samples_total = roster_.samples();
+    for (const Progress& progress : roster_.progress()) report.samples.push_back(progress.samples);
+    report.seconds =
+        std::chrono::duration<double>(finish_ended_.value_or(now) - finish_began_.value_or(now))
+            .count();
+    report.identical = report.agreed;
+    if (report.agreed) report.digest = *finish_.digest();
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        const PeerView& view = roster_[peer];
+        const bool self = peer == settings_.self;
+        const bool has_digest = view.status && view.status->digest;
+        if (self ? report.agreed : has_digest && view.status->digest == finish_.digest()) {
+            report.finished_with.push_back(peer);
+        } else if (has_digest && report.agreed) {
+            report.identical = false;
+        }
+        const bool missing = view.ever_lost || view.presence == Presence::absent;
+        if (!self && missing && !view.live() && view.presence != Presence::left) {
+            report.lost.push_back(peer);
+        }
+    }
+    if (!report.agreed) {
+        report.why_not = why_not_agreed(settings_, roster_, finish_);
+        if (left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
+    }
+    return report;
+}
+
+// ---- what others may ask
+
+double AkoCompute::progress() const {
+    if (settings_.sample_budget == 0) return 1.0;
+    return std::min(
+        1.0, static_cast<double>(roster_.samples()) / static_cast<double>(settings_.sample_budget));
+}
+
+void AkoCompute::copy_parameters(std::span<float> out) const {
+    compute_anchor(initial_, ledger_.rows(), {0, blocks_.element_count()}, out);
+}
+
+LinkView AkoCompute::link(PeerIndex peer, Time now) const {
+    const PeerView& view = roster_[peer];
+    LinkView link{peer, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
+    const Round lowest = ledger_.held(peer).lowest.round;
+    if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
+    const auto oldest = *std::min_element(sealed_at_[peer].begin(), sealed_at_[peer].end());
+    if (oldest != Time{0}) {
+        link.staleness_ms = std::chrono::duration<double, std::milli>(now - oldest).count();
+    }
+    link.age_ms = std::chrono::duration<double, std::milli>(ages_[peer].median()).count();
+    return link;
+}
+
+void AkoCompute::post_status(bool urgent) {
+    Status status;
+    status.loss = loss_;
+    status.progress = roster_.progress();
+    for (PeerIndex row = 0; row < settings_.peer_count(); ++row) {
+        status.rows.push_back(ledger_.held(row));
+    }
+    lowest_told_.clear();
+    for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
+    status.stop = stop_;
+    if (finish_began_) status.final_round = round_;
+    status.accepted = finish_.accepted();
+    status.decided = finish_.decided();
+    status.digest = finish_.digest();
+    status.verdict = verdict_;
+    status.cut_blocks = finish_.cut().held();
+    if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
+    posted_ = status;
+    mailbox_.post(std::move(status), urgent);
+}
+
+}  // namespace ako

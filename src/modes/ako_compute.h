@@ -1,0 +1,130 @@
+// The compute half of the mode `ako`: everything that decides about rows, replica, stop and cut. A
+// state machine that is told the time and never waits. Compute thread only; speaks to the traffic
+// half through Mailbox and Outbox.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ako/exchange.h"
+#include "ako/threads.h"
+#include "src/agreement/finish.h"
+#include "src/group/halves.h"
+#include "src/group/mailbox.h"
+#include "src/group/mode_settings.h"
+#include "src/group/roster.h"
+#include "src/numbers/optimizer.h"
+#include "src/numbers/recent_ages.h"
+#include "src/rows/ledger.h"
+#include "src/rows/outbox.h"
+#include "src/rows/own_row.h"
+#include "src/rows/relay.h"
+#include "src/rows/replica.h"
+#include "src/rows/snapshots.h"
+#include "src/rows/staleness_bound.h"
+
+namespace ako {
+
+class AkoCompute final : public ComputeHalf {
+  public:
+    /// `initial` is [parameter_count] and must outlive this, as all references.
+    AkoCompute(const ModeSettings& settings, std::span<const float> initial, Mailbox& mailbox,
+               Outbox& outbox, Snapshots& snapshots);
+
+    std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
+    /// It waits for nothing any more but for what `staleness_rounds_max` asks.
+    bool started() const override AKO_COMPUTE_THREAD { return started_; }
+    /// Peers without a session, while this one waits for the start.
+    std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
+    std::span<const float> replica() const override AKO_COMPUTE_THREAD { return replica_.values(); }
+    Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+                           Time now) override AKO_COMPUTE_THREAD;
+
+    double progress() const override AKO_COMPUTE_THREAD;
+    Round round() const override AKO_COMPUTE_THREAD { return round_; }
+    /// The anchor.
+    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
+    bool evaluates() const override AKO_COMPUTE_THREAD {
+        return roster_.lowest_live() == settings_.self;
+    }
+    void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
+    std::optional<Verdict> newest_verdict() const override AKO_COMPUTE_THREAD { return verdict_; }
+    LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
+    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { hear_stop(reason); }
+
+    /// Hurried, it waits neither for a majority that is not there nor for the lost.
+    bool step_finish(Time now, bool hurried = false) override AKO_COMPUTE_THREAD;
+    /// `out` gets the anchor.
+    FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
+
+    const Ledger& ledger() const { return ledger_; }
+    const Replica& replica_state() const { return replica_; }
+    const Finish& finish() const { return finish_; }
+    const Roster& roster() const { return roster_; }
+    std::uint64_t peers_given_up() const { return peers_given_up_; }
+    std::uint64_t blocks_refused() const { return blocks_refused_; }
+
+  private:
+    void drain(Time now) AKO_COMPUTE_THREAD;
+    void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
+    void begin_session(PeerIndex peer) AKO_COMPUTE_THREAD;
+    void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
+    /// `sealed_at`: when the block was, if that may move a mark.
+    void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
+                    std::span<const float> values, const std::optional<Time>& sealed_at,
+                    Time now) AKO_COMPUTE_THREAD;
+    void refuse_block(PeerIndex from, const Partial& partial,
+                      BlockVerdict verdict) AKO_COMPUTE_THREAD;
+    void update_standing_in(Time now) AKO_COMPUTE_THREAD;
+    bool may_start(Time now, std::string& why_not) AKO_COMPUTE_THREAD;
+    bool too_stale(Time now) AKO_COMPUTE_THREAD;
+    void hear_stop(StopReason reason) AKO_COMPUTE_THREAD;
+    void post_status(bool urgent) AKO_COMPUTE_THREAD;
+    void adopt(Time now) AKO_COMPUTE_THREAD;
+    std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
+
+    const ModeSettings settings_;  // constant after construction
+    const Blocks blocks_;
+    const std::span<const float> initial_;
+    Mailbox& mailbox_;
+    Outbox& outbox_;
+    Snapshots& snapshots_;
+
+    Ledger ledger_;
+    Roster roster_;
+    Replica replica_;
+    OwnRow own_row_;
+    Sgd optimizer_;
+    Finish finish_;
+    Relaying relaying_;
+    StalenessBound bound_;
+
+    SnapshotIndex current_;        ///< the own row
+    bool current_posted_ = false;  ///< the traffic half knows it (and will give it back)
+    Round round_ = 0;
+    std::uint64_t samples_ = 0;
+    float loss_ = 0;
+    std::vector<float> update_;                 ///< one block
+    std::vector<float> difference_;             ///< one block
+    std::vector<std::vector<Time>> sealed_at_;  ///< [peer][block], our clock; of what is held
+    std::vector<RecentAges> ages_;              ///< [peer], of what came over its link
+
+    std::optional<Time> waiting_since_;
+    bool started_ = false;
+    bool held_back_ = false;            ///< by the bound on staleness
+    std::vector<Round> lowest_told_;    ///< [peer]: of each row, in the newest Status
+    std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
+    StopReason stop_ = StopReason::none;
+    /// The others ended without this peer (Departures): it stops after this round. It does not say
+    /// so, for should it be wrong, the others are to go on.
+    bool left_behind_ = false;
+    std::optional<Status> posted_;  ///< the newest
+    std::optional<Verdict> verdict_;
+    std::optional<Time> finish_began_;
+    std::optional<Time> finish_ended_;
+    std::uint64_t blocks_refused_ = 0;
+};
+
+}  // namespace ako

@@ -1,0 +1,259 @@
+// See ako_traffic.h. What a link carries: control, then Status, then relays and own partials in
+// turn; which own blocks, LinkSchedule decides.
+#include "src/modes/ako_traffic.h"
+
+#include <algorithm>
+
+#include "ako/assert.h"
+#include "src/rows/refusal.h"
+
+namespace ako {
+namespace {
+
+/// How often it is asked how the dials of absent peers ended.
+constexpr Time gone_interval = std::chrono::milliseconds(100);
+
+}  // namespace
+
+AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailbox& mailbox,
+                       Outbox& outbox, const Snapshots& snapshots, Transport& transport,
+                       const Clock& clock)
+    : settings_(settings),
+      blocks_(blocks),
+      mailbox_(mailbox),
+      outbox_(outbox),
+      snapshots_(snapshots),
+      transport_(transport),
+      clock_(clock),
+      lives_(settings.self, settings.process_id, settings.peer_count()),
+      departures_(settings.peer_count(),
+                  std::chrono::milliseconds(settings.exchange.life_timeout_ms),
+                  from_seconds(settings.exchange.finish_linger_s)) {
+    for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer) {
+        links_.emplace_back(LinkSchedule(blocks, settings.exchange.partitions, settings.self, peer,
+                                         settings.peer_count()));
+    }
+    take_mail();
+}
+
+// ---- sending
+
+std::optional<OutFrame> AkoTraffic::next_control(PeerIndex peer) {
+    Link& link = links_[peer];
+    if (link.control.empty()) return std::nullopt;
+    OutFrame frame{std::move(link.control.front()), {}, {}};
+    link.control.pop_front();
+    outbox_.control_sent(peer, frame.header);
+    if (auto* row = std::get_if<CutRow>(&frame.header)) row->life = life(row->row);
+    return frame;
+}
+
+std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_bytes_max) {
+    if (closing_) return std::nullopt;
+    Link& link = links_[peer];
+    link.relay_turn = !link.relay_turn;
+    if (link.relay_turn && !link.relays.empty()) return relay_frame(peer);
+    if (auto frame = own_partial(peer, payload_bytes_max)) return frame;
+    if (!link.relays.empty()) return relay_frame(peer);
+    return std::nullopt;
+}
+
+void AkoTraffic::complete(Status& status) const {
+    for (PeerIndex row = 0; row < status.rows.size(); ++row) status.rows[row].life = life(row);
+}
+
+std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
+    // Once the cut is decided, whoever lacks a block of it asks: what would be streamed beside that
+    // has come from elsewhere, or is no part of it.
+    if (!newest_ || decided_) return std::nullopt;
+    Link& link = links_[peer];
+    const std::size_t block_bytes = blocks_.block_elements() * sizeof(float);
+    const auto count_max = static_cast<BlockIndex>(
+        std::clamp<std::size_t>(payload_bytes_max / block_bytes, 1, blocks_.run_count_max()));
+    const std::optional<BlockRun> run = link.schedule.next(count_max);
+    if (!run) return std::nullopt;
+    link.observed_partitions = link.schedule.observed_partitions();
+
+    const SnapshotIndex index = *newest_;  // bound now, not when the frame became due
+    const Snapshot& snapshot = snapshots_[index];
+    const Range range = blocks_.range(*run);
+    Partial header{settings_.self, snapshot.version, *run, snapshot.sealed_at, false, {}};
+    header.checksums.assign(snapshot.checksums.begin() + run->first,
+                            snapshot.checksums.begin() + run->first + run->count);
+    header.bound_at = clock_.now();
+    AKO_ASSERT((sending_[index] & peer_bit(peer)) == 0, "two frames at once for one peer");
+    sending_[index] |= peer_bit(peer);
+    return OutFrame{std::move(header),
+                    std::as_bytes(std::span(snapshot.values).subspan(range.first, range.count)),
+                    BufferRef([this, index, peer] { sending_[index] &= ~peer_bit(peer); })};
+}
+
+OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
+    Link& link = links_[peer];
+    auto relay = std::make_shared<Relay>(std::move(link.relays.front()));
+    link.relays.pop_front();
+    relay->header.bound_at = clock_.now();
+    if (relay->header.version.round > 0) relay->header.life = lives_.of(relay->header.origin);
+    const std::span<const std::byte> payload = relay->payload.bytes();
+    return OutFrame{relay->header, payload, BufferRef([this, relay, peer]() AKO_NETWORK_THREAD {
+                        outbox_.relay_sent(peer, relay->payload.bytes().size());
+                    })};
+}
+
+// ---- mail from the compute half
+
+void AkoTraffic::poll(const Word& word, Time now) {
+    decided_ = !word.own.decided.none();
+    closing_ = word.closing;
+    departures_.look(now);
+    take_mail();
+    look_for_the_gone(now);
+}
+
+void AkoTraffic::look_for_the_gone(Time now) {
+    if (now - looked_at_ < gone_interval || closing_) return;
+    looked_at_ = now;
+    const std::vector<LinkCounters> counters = transport_.counters();
+    for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
+        if (peer == settings_.self || links_[peer].up) continue;
+        departures_.dialled(peer, counters[peer].nobody_listens(), now);
+        if (links_[peer].left || !departures_.gone(peer, now)) continue;
+        if (std::exchange(links_[peer].told_gone, true)) continue;
+        mailbox_.set_presence(peer, Presence::gone);
+        settings_.log("peer " + name(peer) + " has ended: nobody listens at its address");
+    }
+    mailbox_.set_left_behind(departures_.left_behind(now));
+}
+
+void AkoTraffic::take_mail() {
+    // Room is made before the next is taken: the network thread never holds more than two.
+    const bool snapshot_waits = outbox_.snapshot_waits();
+    if (snapshot_waits) keep_only_the_newest();
+    Mail mail = outbox_.take(snapshot_waits);
+    if (mail.snapshot) take_snapshot(*mail.snapshot);
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
+        if (peer == settings_.self) continue;
+        Link& link = links_[peer];
+        if (mail.damaged & peer_bit(peer)) link.damaged = link.up;
+        link.schedule.lift_grants(mail.grants_lifted);
+        if (!link.up) {  // nobody to send it to; whoever wants it asks again
+            for (const Header& header : mail.control[peer]) outbox_.control_sent(peer, header);
+            for (const Relay& relay : mail.relays[peer]) {
+                outbox_.relay_sent(peer, relay.payload.bytes().size());
+            }
+            continue;
+        }
+        std::move(mail.control[peer].begin(), mail.control[peer].end(),
+                  std::back_inserter(link.control));
+        std::move(mail.relays[peer].begin(), mail.relays[peer].end(),
+                  std::back_inserter(link.relays));
+        transport_.wake(peer);
+    }
+}
+
+void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
+    newest_ = snapshot;
+    held_.push_back(snapshot);
+    if (sending_[held_.front()] == 0) keep_only_the_newest();
+    for (Link& link : links_) link.schedule.begin_round(snapshots_[snapshot].version.round);
+}
+
+void AkoTraffic::keep_only_the_newest() {
+    while (held_.size() > 1) {
+        const SnapshotIndex oldest = held_.front();
+        for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
+            if (sending_[oldest] & peer_bit(peer)) transport_.copy_aside(peer);
+        }
+        AKO_ASSERT(sending_[oldest] == 0, "a frame still points into a snapshot");
+        held_.pop_front();
+        outbox_.give_back(oldest);
+    }
+}
+
+// ---- receiving
+
+std::optional<std::string> AkoTraffic::refuse(PeerIndex peer, const Header& header,
+                                              std::size_t bytes) {
+    if (auto complaint = refusal(header, bytes, peer, settings_.peer_count(), blocks_,
+                                 RunBounds::of(settings_))) {
+        return complaint;
+    }
+    Link& link = links_[peer];
+    if (link.damaged) return "a block that it sent did not match its checksum";
+    if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted
+        return "another process has trained as " + name(peer) + " before";
+    }
+    const std::optional<PeerIndex> row = lives_.hear(peer, link.process_id, header);
+    if (!row) return std::nullopt;
+    link.apart_process = link.process_id;
+    link.apart_row = *row;
+    return "it has trained with another process as " + name(*row) +
+           " than this peer: their contributions cannot be put together";
+}
+
+std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::size_t bytes) {
+    std::optional<PooledBuffer> buffer = mailbox_.take_buffer(bytes);
+    if (!buffer) return std::nullopt;
+    const std::uint64_t ticket = next_ticket_++;
+    const Destination destination{buffer->bytes(), ticket};
+    reserved_.emplace(ticket, std::move(*buffer));
+    return destination;
+}
+
+PooledBuffer AkoTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
+                                 Time) {
+    if (std::holds_alternative<Bye>(header)) links_[peer].left = true;
+    PooledBuffer payload;
+    if (destination.ticket != 0) {
+        const auto found = reserved_.find(destination.ticket);
+        payload = std::move(found->second);
+        reserved_.erase(found);
+    }
+    return payload;
+}
+
+void AkoTraffic::abandoned(PeerIndex, Destination destination) {
+    if (destination.ticket != 0) reserved_.erase(destination.ticket);
+}
+
+// ---- sessions
+
+std::optional<Reject> AkoTraffic::admit(PeerIndex peer, const Hello& hello) {
+    const Link& link = links_[peer];
+    const bool met_other = link.process_id != 0 && link.process_id != hello.process_id;
+    // A new process would begin its row anew and replace what the old one has contributed.
+    if (lives_.other_than(peer, hello.process_id) || (met_other && newest_)) {
+        return Reject{"process_id", "the process that trained as " + name(peer) + " before",
+                      "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
+    }
+    if (hello.process_id != 0 && hello.process_id == link.apart_process) {
+        return Reject{"process_id of " + name(link.apart_row),
+                      "the process that this peer has trained with", "another"};
+    }
+    return std::nullopt;
+}
+
+void AkoTraffic::session_up(PeerIndex peer, const Hello& hello) {
+    Link& link = links_[peer];
+    link.up = true;
+    link.damaged = false;
+    link.left = false;
+    link.told_gone = false;
+    link.process_id = hello.process_id;
+    departures_.came(peer);
+    link.schedule.begin_session();
+}
+
+void AkoTraffic::session_down(PeerIndex peer, const std::string&, Time silence, bool left) {
+    Link& link = links_[peer];
+    link.up = false;
+    for (const Header& header : link.control) outbox_.control_sent(peer, header);
+    link.control.clear();
+    for (const Relay& relay : link.relays) {
+        outbox_.relay_sent(peer, relay.payload.bytes().size());
+    }
+    link.relays.clear();
+    departures_.went(peer, left, silence, clock_.now());
+}
+
+}  // namespace ako

@@ -1,0 +1,116 @@
+// The traffic half of the mode `ako`: which frame is next for a peer, and where the payload of one
+// that comes is read into. Holds cursors, queues and references to snapshots; never reads a row
+// that can change. Network thread only, but for `observed_partitions`. Speaks to the compute half
+// through Mailbox and Outbox.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/threads.h"
+#include "ako/transport.h"
+#include "src/group/departures.h"
+#include "src/group/halves.h"
+#include "src/group/mailbox.h"
+#include "src/group/mode_settings.h"
+#include "src/numbers/buffer_pool.h"
+#include "src/rows/link_schedule.h"
+#include "src/rows/lives.h"
+#include "src/rows/outbox.h"
+#include "src/rows/snapshots.h"
+
+namespace ako {
+
+class AkoTraffic final : public TrafficHalf {
+  public:
+    /// All references outlive this.
+    AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailbox& mailbox, Outbox& outbox,
+               const Snapshots& snapshots, Transport& transport, const Clock& clock);
+
+    std::optional<OutFrame> next_control(PeerIndex peer) override AKO_NETWORK_THREAD;
+    std::optional<OutFrame> next(PeerIndex peer,
+                                 std::size_t payload_bytes_max) override AKO_NETWORK_THREAD;
+    Time news_interval() const override AKO_NETWORK_THREAD { return std::chrono::milliseconds(50); }
+    /// Between the blocks that come, each Status has its place.
+    bool newest_status_counts() const override AKO_NETWORK_THREAD { return false; }
+    void complete(Status& status) const override AKO_NETWORK_THREAD;
+
+    std::optional<std::string> refuse(PeerIndex peer, const Header& header,
+                                      std::size_t bytes) override AKO_NETWORK_THREAD;
+    std::optional<Destination> reserve(PeerIndex peer, const Header& header,
+                                       std::size_t bytes) override AKO_NETWORK_THREAD;
+    PooledBuffer arrived(PeerIndex peer, const Header& header, Destination destination,
+                         Time arrived_at) override AKO_NETWORK_THREAD;
+    void abandoned(PeerIndex peer, Destination destination) override AKO_NETWORK_THREAD;
+    std::optional<Reject> admit(PeerIndex peer, const Hello& hello) override AKO_NETWORK_THREAD;
+    void session_up(PeerIndex peer, const Hello& hello) override AKO_NETWORK_THREAD;
+    void session_down(PeerIndex peer, const std::string& why, Time silence,
+                      bool left) override AKO_NETWORK_THREAD;
+    void poll(const Word& word, Time now) override AKO_NETWORK_THREAD;
+
+    double observed_partitions(PeerIndex peer) const override {
+        return links_[peer].observed_partitions;
+    }
+    /// The process that made what is held or known of this row; 0 = none.
+    std::uint64_t life_of(PeerIndex row) const { return lives_.of(row); }
+
+  private:
+    struct Link {
+        Link(LinkSchedule link_schedule) : schedule(std::move(link_schedule)) {}
+
+        LinkSchedule schedule;
+        bool up = false;
+        bool damaged = false;          ///< a block of this session was: it ends with the next frame
+        bool left = false;             ///< said Bye
+        std::uint64_t process_id = 0;  ///< 0 = never met
+        std::deque<Header> control;
+        std::deque<Relay> relays;
+        bool relay_turn = false;
+        bool told_gone = false;
+        std::uint64_t apart_process = 0;  ///< this process knows another life of a row than we do:
+        PeerIndex apart_row = 0;          ///< of this one
+        std::atomic<double> observed_partitions = 0;
+    };
+
+    void take_mail() AKO_NETWORK_THREAD;
+    void look_for_the_gone(Time now) AKO_NETWORK_THREAD;
+    void take_snapshot(SnapshotIndex snapshot) AKO_NETWORK_THREAD;
+    /// Gives back all snapshots but the newest, copying aside what links still send of them.
+    void keep_only_the_newest() AKO_NETWORK_THREAD;
+    /// The life to name of a row: none of the own one before there is something of it.
+    std::uint64_t life(PeerIndex row) const {
+        return row == settings_.self && !newest_ ? 0 : lives_.of(row);
+    }
+    std::optional<OutFrame> own_partial(PeerIndex peer,
+                                        std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
+    OutFrame relay_frame(PeerIndex peer) AKO_NETWORK_THREAD;
+    std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
+
+    const ModeSettings settings_;  // constant after construction
+    const Blocks blocks_;
+    Mailbox& mailbox_;
+    Outbox& outbox_;
+    const Snapshots& snapshots_;
+    Transport& transport_;
+    const Clock& clock_;
+
+    Lives lives_;
+    std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
+    bool decided_ = false;    ///< the cut is
+    Departures departures_;
+    Time looked_at_{};
+    bool closing_ = false;
+
+    std::optional<SnapshotIndex> newest_;
+    std::deque<SnapshotIndex> held_;                 ///< not yet given back, oldest first
+    std::array<PeerSet, snapshot_count> sending_{};  ///< peers whose frame points into it
+
+    std::uint64_t next_ticket_ = 1;
+    std::map<std::uint64_t, PooledBuffer> reserved_;  ///< being read into
+};
+
+}  // namespace ako

@@ -1,0 +1,348 @@
+// See bucket_compute.h.
+#include "src/modes/bucket_compute.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ako/assert.h"
+#include "src/numbers/digest.h"
+#include "src/numbers/finite.h"
+#include "src/numbers/learning_rate.h"
+
+namespace ako {
+
+BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
+                             BucketBoard& board, std::span<const float> result,
+                             std::unique_ptr<BucketUpdate> update)
+    : settings_(settings),
+      buckets_(buckets),
+      mailbox_(mailbox),
+      board_(board),
+      result_(result),
+      update_(std::move(update)),
+      worker_count_(settings.workers().size()),
+      rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
+                     settings.training.batch_per_peer),
+      roster_(settings.self, settings.peer_count()),
+      settled_(buckets.count()),
+      ready_(buckets.count()) {
+    status_.progress.resize(settings.peer_count());
+}
+
+// In the others a worker may be ahead, and no two know the same at the same round.
+bool BucketCompute::lockstep() const {
+    return settings_.exchange.mode != Mode::parameter_server ||
+           settings_.exchange.server.clock_gap_max == 0U;
+}
+
+// ---- beginning and ending of training
+
+void BucketCompute::drain() {
+    for (const PresenceChange& change : mailbox_.take_presence()) {
+        roster_.set_presence(change.peer, change.presence);
+    }
+    for (const Arrival& arrival : mailbox_.take()) {
+        if (const auto* status = std::get_if<Status>(&arrival.header))
+            roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
+        else if (const auto* bye = std::get_if<Bye>(&arrival.header))
+            roster_.heard_bye(arrival.from, bye->final_round);
+    }
+}
+
+std::vector<PeerIndex> BucketCompute::missing() const {
+    std::vector<PeerIndex> absent;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
+        if (!roster_.reachable(peer)) absent.push_back(peer);
+    return absent;
+}
+
+bool BucketCompute::may_start(Time now, std::string& why_not) {
+    if (!waits_since_) waits_since_ = now;
+    const std::vector<PeerIndex> absent = missing();
+    if (absent.empty()) return true;
+    if (now - *waits_since_ < from_seconds(settings_.exchange.start_wait_s)) return false;
+    why_not = "this mode needs all " + std::to_string(settings_.peer_count()) +
+              " peers of the file, and not all came within start_wait_s";
+    return false;
+}
+
+std::optional<Next> BucketCompute::begin_round(Time now) {
+    drain();
+    if (std::string why = mailbox_.broken(); !why.empty())
+        return Next::give_up(Ending::broken, why);
+    if (!started_) {
+        std::string why_not;
+        if (wish_ != StopReason::none)
+            return Next::give_up(Ending::failed, "interrupted before training began");
+        if (!may_start(now, why_not)) {
+            if (!why_not.empty()) return Next::give_up(Ending::failed, why_not);
+            return std::nullopt;
+        }
+        started_ = true;
+        mailbox_.start();
+    }
+    if (serves_only()) return Next::finish("");
+    if (auto why = stop_due()) {
+        exchange_the_rest();
+        if (lockstep() && not_finite_.empty()) {
+            if (!settle_all()) return std::nullopt;
+            // Where a worker may be ahead more is still coming; report() looks there.
+            if (!broken_ && !all_finite(parameters())) not_finite_ = "a parameter";
+        }
+        if (!not_finite_.empty()) return Next::give_up(Ending::numbers, complaint(round_));
+        return Next::finish(*why);
+    }
+    wish_of_round_ = wish_;
+    std::fill(ready_.begin(), ready_.end(), 0);
+    return Next::train();
+}
+
+// In lockstep all peers must stop after the same round, so only what all of them know alike counts:
+// what came with the exchange before the newest, which everybody's last forward pass has awaited.
+std::optional<std::string> BucketCompute::stop_due() const {
+    StopReason reason = known_.stop;
+    if (!lockstep()) {
+        reason = std::max({reason, newest_.stop, wish_});
+        // Who has stopped pushes nothing more that a wish could come with.
+        for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
+            if (const auto& status = roster_[peer].status) reason = std::max(reason, status->stop);
+    }
+    if (reason == StopReason::none && rounds_made() >= rounds_budget_)
+        reason = StopReason::budget_spent;
+    if (reason == StopReason::none) return std::nullopt;
+    return sentence(reason);
+}
+
+std::uint64_t BucketCompute::rounds_made() const {
+    if (settings_.exchange.mode != Mode::parameter_server) return worker_count_ * round_;
+    if (!lockstep())
+        return std::max({newest_.rounds_total, known_.rounds_total, std::uint64_t{round_}});
+    // What is known is of the exchange before the newest round.
+    if (known_.workers == 0) return worker_count_ * round_;
+    return known_.rounds_total + known_.workers;
+}
+
+double BucketCompute::progress() const {
+    if (settings_.sample_budget == 0 || serves_only()) return 1;
+    const auto samples = static_cast<double>(rounds_made() * settings_.training.batch_per_peer);
+    // A worker that is lost takes the round back that was foreseen for it; progress never falls.
+    progress_ =
+        std::max(progress_, std::min(1.0, samples / static_cast<double>(settings_.sample_budget)));
+    return progress_;
+}
+
+// ---- one round
+
+bool BucketCompute::settle(Range range) {
+    const Buckets::Span span = buckets_.overlapping(range);
+    for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
+        if (settled_[bucket] == exchange_) continue;
+        const auto exchanged = board_.completed(bucket, exchange_);
+        if (!exchanged) {
+            drain();  // what waits in the mailbox would wake this peer again and again
+            broken_ = !mailbox_.broken().empty();
+            return broken_;
+        }
+        update_->settle(buckets_[bucket], result_);
+        board_.consume(bucket, exchange_);
+        settled_[bucket] = exchange_;
+        newest_.follow(*exchanged);
+    }
+    return true;
+}
+
+void BucketCompute::gradient_ready(Range range, std::span<const float> gradient) {
+    if (broken_ || !not_finite_.empty()) return;
+    if (!all_finite(gradient.subspan(range.first, range.count))) {
+        not_finite_ = "the gradient";
+        return;
+    }
+    update_->take(range, gradient, learning_rate_at(settings_.training, progress()));
+    const bool exchanges = update_->exchanges(round_ + 1);
+    const Buckets::Span span = buckets_.overlapping(range);
+    for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
+        const Range& whole = buckets_[bucket];
+        const std::size_t first = std::max(whole.first, range.first);
+        const std::size_t end = std::min(whole.first + whole.count, range.first + range.count);
+        ready_[bucket] += end - first;
+        if (ready_[bucket] == whole.count && exchanges) contribute(bucket);
+    }
+}
+
+void BucketCompute::contribute(std::size_t bucket) {
+    // The first bucket of a round begins its exchange; all were settled in the forward pass.
+    if (exchanged_round_ != round_ + 1) {
+        for (const std::uint64_t settled : settled_)
+            AKO_ASSERT(settled == exchange_, "a layer was read before it was awaited");
+        exchanged_round_ = round_ + 1;
+        ++exchange_;
+    }
+    give(bucket);
+}
+
+void BucketCompute::give(std::size_t bucket) {
+    const Range range = buckets_[bucket];
+    const std::span<const float> contribution = update_->contribution(range);
+    // A step with a gradient that is finite may still lead beyond what is.
+    if (settings_.exchange.mode == Mode::local_sgd &&
+        !all_finite(contribution.subspan(range.first, range.count))) {
+        not_finite_ = "what local rounds made of the parameters up to the end";
+        return;
+    }
+    board_.contribute({bucket, exchange_, contribution, wish_of_round_});
+}
+
+std::string BucketCompute::complaint(Round round) const {
+    return not_finite_ + " of round " + std::to_string(round) +
+           " is not finite: no more of it is sent";
+}
+
+void BucketCompute::exchange_the_rest() {
+    if (exchanged_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
+    wish_of_round_ = wish_;
+    ++exchange_;
+    exchanged_round_ = round_;
+    for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket)
+        give(bucket);
+}
+
+Result<void> BucketCompute::end_round(std::span<const float> gradient, const RoundResult& result,
+                                      Time) {
+    drain();  // who evaluates now depends on who is there
+    // Layers that say nothing of their gradients: all of it is here now.
+    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
+        if (broken_ || !not_finite_.empty()) break;
+        if (ready_[bucket] == buckets_[bucket].count) continue;
+        AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
+        gradient_ready(buckets_[bucket], gradient);
+    }
+    if (!not_finite_.empty()) {
+        mailbox_.break_off(complaint(round_ + 1));
+        return fail(Error::Kind::numbers, complaint(round_ + 1));
+    }
+    if (broken_) return {};
+    ++round_;
+    loss_ = result.loss;
+    known_.follow(std::exchange(newest_, {}));
+    post_status(false);
+    return {};
+}
+
+void BucketCompute::post_status(bool urgent) {
+    status_.loss = loss_;
+    status_.stop = wish_;
+    status_.progress[settings_.self] = {round_, round_ * settings_.training.batch_per_peer};
+    status_.verdict = verdict_;
+    mailbox_.post(status_, urgent);
+}
+
+// ---- evaluation
+
+void BucketCompute::copy_parameters(std::span<float> out) const {
+    std::copy_n(parameters().begin(), out.size(), out.begin());
+}
+
+bool BucketCompute::evaluates() const {
+    for (const PeerIndex worker : settings_.workers()) {
+        if (worker == settings_.self) return true;
+        if (roster_.reachable(worker)) return false;
+    }
+    return false;
+}
+
+void BucketCompute::announce(const Verdict& verdict) {
+    verdict_ = verdict;
+    post_status(true);
+}
+
+std::optional<Verdict> BucketCompute::newest_verdict() const {
+    std::optional<Verdict> newest = verdict_;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const auto& status = roster_[peer].status;
+        if (!status || !status->verdict) continue;
+        if (!newest || status->verdict->progress > newest->progress) newest = status->verdict;
+    }
+    return newest;
+}
+
+LinkView BucketCompute::link(PeerIndex peer, Time) const {
+    LinkView view;
+    view.peer = peer;
+    view.live = view.advancing = roster_.reachable(peer);
+    return view;
+}
+
+// ---- the end
+
+bool BucketCompute::all_told() const {
+    for (const PeerIndex worker : settings_.workers()) {
+        if (worker == settings_.self) continue;
+        const PeerView& view = roster_[worker];
+        if (roster_.reachable(worker) && !(view.status && view.status->digest)) return false;
+    }
+    return true;
+}
+
+bool BucketCompute::step_finish(Time now, bool hurried) {
+    if (hurried) request_stop(StopReason::requested);
+    const bool broken = !mailbox_.broken().empty();
+    drain();  // after that look, so that who broke it off is known to be gone
+    if (!finish_since_) {
+        finish_since_ = now;
+        if (!serves_only()) status_.final_round = round_;
+        post_status(true);
+    }
+    if (serves_only() && status_.stop != wish_) post_status(true);
+    if (broken) return true;
+    // A server alone waits as long as anybody trains; the workers have the time-outs.
+    const Time patience = from_seconds(settings_.exchange.finish_timeout_s);
+    timed_out_ = !serves_only() && now - *finish_since_ >= patience;
+    if (timed_out_) return true;
+    const bool pulls_final = settings_.exchange.mode == Mode::parameter_server && !serves_only();
+    if (pulls_final && !board_.final_is_here()) return false;
+    if (!serves_only() && !digest_posted_) {
+        status_.digest = sha256(std::as_bytes(update_->parameters()));
+        post_status(true);
+        digest_posted_ = true;
+    }
+    return all_told();
+}
+
+FinishReport BucketCompute::report(std::span<float> out, Time now) {
+    FinishReport report;
+    if (!serves_only()) copy_parameters(out);
+    report.rounds = round_;
+    report.seconds = std::chrono::duration<double>(now - finish_since_.value_or(now)).count();
+    std::optional<Digest> digest = status_.digest;
+    report.identical = true;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const bool self = peer == settings_.self;
+        const PeerView& view = roster_[peer];
+        const Status status = self ? status_ : view.status.value_or(Status{});
+        const std::uint64_t samples = status.progress.empty() ? 0 : status.progress[peer].samples;
+        report.samples.push_back(samples);
+        report.samples_total += samples;
+        if (status.digest) {
+            if (!digest) digest = status.digest;
+            if (status.digest == digest)
+                report.finished_with.push_back(peer);
+            else
+                report.identical = false;
+        } else if (!self && (view.ever_lost || view.presence == Presence::down)) {
+            report.lost.push_back(peer);
+        }
+    }
+    const std::string broken = mailbox_.broken();
+    const bool finite = all_finite(out);
+    report.agreed = digest.has_value() && broken.empty() && !timed_out_ && finite;
+    report.identical &= report.agreed;
+    if (digest) report.digest = *digest;
+    if (!report.agreed)
+        report.why_not = !broken.empty() ? broken
+                         : timed_out_ ? std::string("not all peers ended within finish_timeout_s")
+                         : !finite ? std::string("a parameter is not finite: the training diverged")
+                                   : std::string("no worker ended");
+    return report;
+}
+
+}  // namespace ako

@@ -1,0 +1,109 @@
+// The compute half of every mode that exchanges buckets: when a round may begin, when training is
+// over, which buckets are ready and which are current. Never waits itself. Compute thread only.
+// Speaks to the traffic half through the mailbox and the board.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/threads.h"
+#include "src/buckets/bucket_board.h"
+#include "src/buckets/bucket_update.h"
+#include "src/buckets/buckets.h"
+#include "src/group/halves.h"
+#include "src/group/mailbox.h"
+#include "src/group/mode_settings.h"
+#include "src/group/roster.h"
+
+namespace ako {
+
+class BucketCompute final : public ComputeHalf {
+  public:
+    /// All references outlive this. `result` is BucketProtocol::result; `update` is null for a
+    /// peer that only serves.
+    BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
+                  BucketBoard& board, std::span<const float> result,
+                  std::unique_ptr<BucketUpdate> update);
+
+    std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
+    bool started() const override AKO_COMPUTE_THREAD { return started_; }
+    std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
+
+    std::span<const float> replica() const override AKO_COMPUTE_THREAD {
+        return update_->replica();
+    }
+    bool settle(Range range) override AKO_COMPUTE_THREAD;
+    void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
+    /// An error breaks the exchange off.
+    Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+                           Time now) override AKO_COMPUTE_THREAD;
+
+    Round round() const override AKO_COMPUTE_THREAD { return round_; }
+    double progress() const override AKO_COMPUTE_THREAD;
+    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
+    bool evaluates() const override AKO_COMPUTE_THREAD;
+    void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
+    std::optional<Verdict> newest_verdict() const override AKO_COMPUTE_THREAD;
+    LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
+    /// The strongest wish stands.
+    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
+        wish_ = std::max(wish_, reason);
+    }
+    bool waits_for_others() const override AKO_COMPUTE_THREAD { return true; }
+    Time newest_sign_at() const override AKO_COMPUTE_THREAD { return board_.newest_sign_at(); }
+
+    bool step_finish(Time now, bool hurried = false) override AKO_COMPUTE_THREAD;
+    FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
+
+  private:
+    void drain() AKO_COMPUTE_THREAD;
+    bool settle_all() AKO_COMPUTE_THREAD { return settle({0, buckets_.parameter_count()}); }
+    std::span<const float> parameters() const { return update_->parameters(); }
+    bool serves_only() const { return update_ == nullptr; }
+    bool lockstep() const;
+    bool may_start(Time now, std::string& why_not) AKO_COMPUTE_THREAD;
+    std::optional<std::string> stop_due() const AKO_COMPUTE_THREAD;
+    /// Begins the exchange that ends local rounds, if the newest round was none's.
+    void exchange_the_rest() AKO_COMPUTE_THREAD;
+    void contribute(std::size_t bucket) AKO_COMPUTE_THREAD;
+    void give(std::size_t bucket) AKO_COMPUTE_THREAD;
+    std::string complaint(Round round) const;
+    std::uint64_t rounds_made() const;
+    void post_status(bool urgent) AKO_COMPUTE_THREAD;
+    bool all_told() const AKO_COMPUTE_THREAD;
+
+    const ModeSettings settings_;  // constant after construction
+    const Buckets& buckets_;
+    Mailbox& mailbox_;
+    BucketBoard& board_;
+    const std::span<const float> result_;
+    const std::unique_ptr<BucketUpdate> update_;
+    const std::size_t worker_count_;
+    const std::uint64_t rounds_budget_;  ///< of all workers together
+
+    Roster roster_;
+    bool started_ = false;
+    std::optional<Time> waits_since_;
+    Round round_ = 0;
+    Round exchanged_round_ = 0;           ///< the newest round that an exchange took in
+    std::uint64_t exchange_ = 0;          ///< the newest begun
+    std::vector<std::uint64_t> settled_;  ///< [bucket], exchange
+    std::vector<std::size_t> ready_;      ///< [bucket], elements of this round's gradient
+    Exchanged newest_;  ///< merged over what has been settled since the last round's end
+    Exchanged known_;   ///< what every peer knows alike at this round (modes in lockstep)
+    StopReason wish_ = StopReason::none;
+    StopReason wish_of_round_ = StopReason::none;  ///< fixed for one exchange
+    bool broken_ = false;
+    std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
+    mutable double progress_ = 0;
+    float loss_ = 0;
+    std::optional<Verdict> verdict_;
+    std::optional<Time> finish_since_;
+    bool digest_posted_ = false;
+    Status status_;
+    bool timed_out_ = false;
+};
+
+}  // namespace ako

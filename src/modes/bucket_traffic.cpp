@@ -1,0 +1,138 @@
+// See bucket_traffic.h.
+#include "src/modes/bucket_traffic.h"
+
+#include <utility>
+
+#include "ako/assert.h"
+#include "src/group/run_bounds.h"
+
+namespace ako {
+
+BucketTraffic::BucketTraffic(const ModeSettings& settings, Mailbox& mailbox, BucketBoard& board,
+                             BucketProtocol& protocol)
+    : settings_(settings),
+      mailbox_(mailbox),
+      board_(board),
+      protocol_(protocol),
+      links_(settings.peer_count()) {}
+
+// ---- sending
+
+std::optional<OutFrame> BucketTraffic::next(PeerIndex peer, std::size_t payload_bytes_max) {
+    // What is queued when all is over is of no use, and the Bye must not wait behind it.
+    if (broken_) return std::nullopt;
+    auto frame = protocol_.next(peer, payload_bytes_max);
+    links_[peer].met |= frame.has_value();
+    return frame;
+}
+
+void BucketTraffic::poll(const Word& word, Time) {
+    const BucketBoard::Mail mail = board_.take();
+    started_ = word.started;
+    closing_ = word.closing;
+    broken_ |= word.broken;
+    for (const auto& [bucket, exchange] : mail.consumed) protocol_.consumed(bucket, exchange);
+    for (const Contribution& contribution : mail.contributions) protocol_.contributed(contribution);
+    if (word.own.stop != StopReason::none) protocol_.stop_wished(word.own.stop);
+    if (word.own.final_round && !std::exchange(finished_, true))
+        protocol_.finished(settings_.self, *word.own.final_round);
+}
+
+// ---- receiving
+
+std::optional<std::string> BucketTraffic::refuse(PeerIndex peer, const Header& header,
+                                                 std::size_t bytes) {
+    if (const auto* chunk = std::get_if<Chunk>(&header))
+        return protocol_.refuse(peer, *chunk, bytes / sizeof(float));
+    if (bytes != 0)
+        return std::string(header_name(header)) + " with " + std::to_string(bytes) +
+               " bytes of payload; only a Chunk has one";
+    if (const auto* status = std::get_if<Status>(&header)) {
+        if (status->progress.size() == links_.size())
+            return RunBounds::of(settings_).refuse(*status);
+        return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
+               std::to_string(links_.size());
+    }
+    if (const auto* bye = std::get_if<Bye>(&header)) {
+        if (!bye->gone || *bye->gone < links_.size())
+            return RunBounds::of(settings_).refuse(bye->final_round, "Bye.final_round");
+        return "Bye because of peer " + std::to_string(*bye->gone) + " in a cluster of " +
+               std::to_string(links_.size());
+    }
+    return std::string("a ") + header_name(header) + ", which only the mode ako sends";
+}
+
+std::optional<Destination> BucketTraffic::reserve(PeerIndex peer, const Header& header,
+                                                  std::size_t bytes) {
+    const auto* chunk = std::get_if<Chunk>(&header);
+    AKO_ASSERT(chunk != nullptr, "only a chunk has a payload");
+    const auto memory = protocol_.reserve(peer, *chunk, bytes / sizeof(float));
+    if (!memory) return std::nullopt;
+    return Destination{std::as_writable_bytes(*memory), 0};
+}
+
+PooledBuffer BucketTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
+                                    Time arrived_at) {
+    if (const auto* chunk = std::get_if<Chunk>(&header)) {
+        links_[peer].met = true;
+        board_.sign_came(arrived_at);
+        protocol_.arrived(peer, *chunk, destination.memory.size() / sizeof(float));
+    } else if (const auto* status = std::get_if<Status>(&header)) {
+        heard(peer, *status, arrived_at);
+    } else if (const auto* bye = std::get_if<Bye>(&header)) {
+        heard_bye(peer, *bye);
+    }
+    return {};
+}
+
+void BucketTraffic::heard(PeerIndex peer, const Status& status, Time arrived_at) {
+    Link& link = links_[peer];
+    link.done |= status.digest.has_value();
+    // Local SGD: while a slow peer makes its rounds nobody sends chunks, and all is well.
+    const Round round = status.progress[peer].round;
+    if (round > std::exchange(link.round, round) && protocol_.partner(peer))
+        board_.sign_came(arrived_at);
+    if (status.final_round) protocol_.finished(peer, *status.final_round);
+}
+
+void BucketTraffic::heard_bye(PeerIndex peer, const Bye& bye) {
+    // Who leaves because of another may be heard of before that one's own session has ended. It is
+    // believed where its leaving is the end here too, as always in a ring. A worker that can be
+    // spared may have lost no more than its own link to a server that serves all others well.
+    const bool other = bye.gone && *bye.gone != settings_.self && *bye.gone != peer;
+    if (other && protocol_.needs(peer)) part(*bye.gone, "so says peer " + name(peer));
+    part(peer, bye.gone == settings_.self ? "it left, for it had lost this peer"
+                                          : "it left the training");
+}
+
+// ---- sessions
+
+std::optional<Reject> BucketTraffic::admit(PeerIndex peer, const Hello&) {
+    if (!links_[peer].gone) return std::nullopt;
+    return Reject{"process_id", "nobody in the place of " + name(peer) + ", which was lost",
+                  "a process (this mode cannot take a peer back; the mode ako goes on without it)"};
+}
+
+void BucketTraffic::session_down(PeerIndex peer, const std::string& why, Time, bool left) {
+    if (left || closing_) return;
+    if (links_[peer].met || (started_ && protocol_.partner(peer)))
+        part(peer, "its session ended: " + why);
+}
+
+void BucketTraffic::peer_lost(PeerIndex peer, const std::string& why) {
+    if (started_ && !closing_) part(peer, why);
+}
+
+void BucketTraffic::part(PeerIndex peer, const std::string& why) {
+    Link& link = links_[peer];
+    if (std::exchange(link.gone, true)) return;
+    protocol_.gone(peer);
+    // One whose parameters are final is not needed any more.
+    if (closing_ || link.done || !protocol_.needs(peer)) return;
+    if (!broken_by_) broken_by_ = peer;
+    broken_ = true;
+    mailbox_.break_off("peer " + name(peer) +
+                       " is gone, and this mode cannot go on without it: " + why);
+}
+
+}  // namespace ako

@@ -1,0 +1,61 @@
+// See local_compute.h.
+#include "src/modes/local_compute.h"
+
+#include <algorithm>
+
+#include "src/numbers/digest.h"
+#include "src/numbers/finite.h"
+#include "src/numbers/learning_rate.h"
+
+namespace ako {
+
+LocalCompute::LocalCompute(const ModeSettings& settings, std::vector<float> initial)
+    : settings_(settings),
+      parameters_(std::move(initial)),
+      optimizer_(parameters_.size(), settings_.training) {}
+
+std::optional<Next> LocalCompute::begin_round(Time) {
+    if (stop_ == StopReason::none && progress() >= 1) stop_ = StopReason::budget_spent;
+    if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
+    return Next::train();
+}
+
+Result<void> LocalCompute::end_round(std::span<const float> gradient, const RoundResult& result,
+                                     Time) {
+    if (!all_finite(gradient))
+        return fail(Error::Kind::numbers,
+                    "the gradient of round " + std::to_string(round_ + 1) + " is not finite");
+    const Range all{0, parameters_.size()};
+    optimizer_.apply(all, gradient, 1, parameters_,
+                     learning_rate_at(settings_.training, progress()));
+    ++round_;
+    samples_ += result.samples;
+    return {};
+}
+
+// Each has its share of the budget.
+double LocalCompute::progress() const {
+    const auto share =
+        static_cast<double>(settings_.sample_budget) / static_cast<double>(settings_.peer_count());
+    return share <= 0 ? 1 : std::min(1.0, static_cast<double>(samples_) / share);
+}
+
+void LocalCompute::copy_parameters(std::span<float> out) const {
+    std::copy_n(parameters_.begin(), out.size(), out.begin());
+}
+
+FinishReport LocalCompute::report(std::span<float> out, Time) {
+    copy_parameters(out);
+    FinishReport report;
+    report.agreed = true;
+    report.identical = true;  // with itself
+    report.finished_with = {settings_.self};
+    report.digest = sha256(std::as_bytes(std::span<const float>(parameters_)));
+    report.samples_total = samples_;
+    report.samples.assign(settings_.peer_count(), 0);
+    report.samples[settings_.self] = samples_;
+    report.rounds = round_;
+    return report;
+}
+
+}  // namespace ako

@@ -1,0 +1,61 @@
+// The mode `local`: no exchange at all. Every peer trains on its own share of the data, and nobody
+// sends anything; what computing alone costs on these machines. Compute thread only.
+#pragma once
+
+#include <vector>
+
+#include "ako/threads.h"
+#include "src/group/halves.h"
+#include "src/group/mode_settings.h"
+#include "src/numbers/optimizer.h"
+
+namespace ako {
+
+class LocalCompute final : public ComputeHalf {
+  public:
+    LocalCompute(const ModeSettings& settings, std::vector<float> initial);
+
+    std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
+    bool started() const override AKO_COMPUTE_THREAD { return true; }
+    std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD { return {}; }
+    std::span<const float> replica() const override AKO_COMPUTE_THREAD { return parameters_; }
+    Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+                           Time now) override AKO_COMPUTE_THREAD;
+    double progress() const override AKO_COMPUTE_THREAD;
+    Round round() const override AKO_COMPUTE_THREAD { return round_; }
+    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
+    /// Only the first, whose curve is shown.
+    bool evaluates() const override AKO_COMPUTE_THREAD { return settings_.self == 0; }
+    void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD { verdict_ = verdict; }
+    std::optional<Verdict> newest_verdict() const override AKO_COMPUTE_THREAD { return verdict_; }
+    LinkView link(PeerIndex peer, Time) const override AKO_COMPUTE_THREAD { return {.peer = peer}; }
+    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { stop_ = reason; }
+    /// Alone: nobody else holds these parameters, and nobody is asked.
+    bool step_finish(Time, bool) override AKO_COMPUTE_THREAD { return true; }
+    FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
+
+  private:
+    const ModeSettings settings_;  // constant after construction
+
+    std::vector<float> parameters_;
+    Sgd optimizer_;
+    Round round_ = 0;
+    std::uint64_t samples_ = 0;
+    StopReason stop_ = StopReason::none;
+    std::optional<Verdict> verdict_;
+};
+
+/// The mode: one half alone.
+class LocalMode final : public Halves {
+  public:
+    LocalMode(const ModeSettings& settings, std::vector<float> initial)
+        : compute_(settings, std::move(initial)) {}
+
+    ComputeHalf& compute() override { return compute_; }
+    TrafficHalf* traffic() override { return nullptr; }
+
+  private:
+    LocalCompute compute_;
+};
+
+}  // namespace ako

@@ -1,0 +1,46 @@
+#include "src/peer/hello.h"
+
+#include <fmt/format.h>
+
+#include <random>
+#include <string>
+
+#include "src/config/cluster_file.h"
+#include "src/numbers/digest.h"
+
+namespace ako {
+namespace {
+
+/// Two peers whose tensors differ in name, order or shape must not mix their vectors.
+Digest layout_digest(const Network& network) {
+    std::string text;
+    for (const Tensor& tensor : network.tensors()) {
+        text += tensor.name;
+        for (const std::size_t extent : tensor.shape) text += fmt::format(" {}", extent);
+        text += "\n";
+    }
+    return sha256(text);
+}
+
+}  // namespace
+
+std::uint64_t random_process_id() {
+    std::random_device device;
+    std::uint64_t id = 0;
+    while (id == 0) id = (std::uint64_t{device()} << 32) | device();
+    return id;
+}
+
+Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process_id,
+                 const Network& network, std::span<const float> initial) {
+    Hello hello;
+    hello.run_name = settings.run;
+    hello.training_digest = sha256(training_digest_text(settings));
+    hello.layout_digest = layout_digest(network);
+    hello.initial_digest = sha256(std::as_bytes(initial));
+    hello.peer_name = settings.peers[self].name;
+    hello.process_id = process_id;
+    return hello;
+}
+
+}  // namespace ako

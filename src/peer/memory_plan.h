@@ -1,0 +1,37 @@
+// The memory plan: what one peer will need, term by term, before it starts. Values; any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/config/settings.h"
+
+namespace ako {
+
+struct MemoryTerm {
+    std::string name;
+    std::string formula;  ///< in M, the bytes of one parameter vector, and n, the peers
+    std::size_t bytes = 0;
+};
+
+struct MemoryPlan {
+    std::vector<MemoryTerm> terms;
+    std::size_t bytes() const;
+};
+
+/// What a run needs besides vectors.
+struct MemoryOfRun {
+    std::size_t parameter_count = 0;
+    std::size_t data_bytes = 0;  ///< training and test set, as held
+};
+
+/// Throws a StartupError if the model has more parameters than the wire has blocks for.
+MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run);
+
+/// Is the plan within `memory_mb_max`?
+bool fits(const Settings& settings, const MemoryPlan& plan);
+/// Throws a StartupError with the largest terms if the plan is over `memory_mb_max`.
+void check_memory(const Settings& settings, const MemoryPlan& plan);
+
+}  // namespace ako

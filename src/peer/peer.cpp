@@ -1,0 +1,67 @@
+#include "src/peer/peer.h"
+
+#include <utility>
+
+#include "models/blas.h"
+#include "models/catalog.h"
+#include "src/modes/make_exchange.h"
+#include "src/peer/hello.h"
+#include "src/peer/initial_parameters.h"
+#include "src/peer/link_safety.h"
+#include "src/peer/memory_plan.h"
+
+namespace ako {
+namespace {
+
+/// The settings, once it is sure that what is about to be read fits into the memory allowed.
+const Settings& within_memory(const Settings& settings, const Network& network) {
+    check_memory(settings,
+                 plan_memory(settings, {network.parameter_count(), training_data_bytes(settings)}));
+    return settings;
+}
+
+}  // namespace
+
+std::vector<std::string> peer_names(const Settings& settings) {
+    std::vector<std::string> names;
+    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
+    return names;
+}
+
+Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
+           std::function<void(const std::vector<PeerIndex>& missing)> waits,
+           const std::atomic<int>& interrupts)
+    : settings_(settings),
+      self_(self),
+      process_id_(random_process_id()),
+      key_(read_cluster_key(settings)),
+      network_(make_network(settings.model, settings.seed + self)),
+      data_(within_memory(settings, *network_)),
+      initial_(initial_parameters(settings, *network_)),
+      transport_(transport_settings(settings, self,
+                                    make_hello(settings, self, process_id_, *network_, initial_),
+                                    key_, log),
+                 clock_) {
+    set_blas_threads(settings.training.threads);
+    transport_.bind();  // before the exchange takes its memory
+    exchange_ = make_exchange(mode_settings(log, std::move(waits)), std::move(initial_), transport_,
+                              clock_, interrupts);
+}
+
+ModeSettings Peer::mode_settings(
+    const PeerLog& log, std::function<void(const std::vector<PeerIndex>& missing)> waits) const {
+    ModeSettings mode;
+    mode.self = self_;
+    mode.process_id = process_id_;
+    mode.peer_names = peer_names(settings_);
+    for (const PeerSettings& peer : settings_.peers) mode.roles.push_back(peer.role);
+    mode.layers = layer_ranges(network_->tensors());
+    mode.exchange = settings_.exchange;
+    mode.training = settings_.training;
+    mode.sample_budget = data_.sample_budget();
+    mode.log = log.notice;
+    mode.waits = std::move(waits);
+    return mode;
+}
+
+}  // namespace ako

@@ -1,0 +1,55 @@
+// One peer: the network, its data, the transport and the exchange of a mode, made out of the
+// settings and wired together. Compute thread, but for what the transport runs on its own.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ako/clock.h"
+#include "ako/exchange.h"
+#include "ako/network.h"
+#include "net/cluster_key.h"
+#include "net/tcp_transport.h"
+#include "src/group/mode_settings.h"
+#include "src/peer/training_data.h"
+#include "src/peer/transport_settings.h"
+
+namespace ako {
+
+std::vector<std::string> peer_names(const Settings& settings);
+
+class Peer {
+  public:
+    /// Reads the data and the initial parameters and binds the port. `waits`: see ModeSettings.
+    /// `settings` and `interrupts` outlive this. Throws StartupError: a file that is missing or
+    /// damaged, more memory than is allowed, a port that is taken.
+    Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
+         std::function<void(const std::vector<PeerIndex>& missing)> waits,
+         const std::atomic<int>& interrupts);
+
+    Network& network() { return *network_; }
+    TrainingData& data() { return data_; }
+    const Clock& clock() const { return clock_; }
+    Transport& transport() { return transport_; }
+    Exchange& exchange() { return *exchange_; }
+
+  private:
+    ModeSettings mode_settings(
+        const PeerLog& log, std::function<void(const std::vector<PeerIndex>& missing)> waits) const;
+
+    const Settings& settings_;
+    const PeerIndex self_;
+    const std::uint64_t process_id_;
+    const ClusterKey key_;
+    const SteadyClock clock_;
+    const std::unique_ptr<Network> network_;
+    TrainingData data_;
+    std::vector<float> initial_;  ///< [parameter_count], until the exchange has it
+    TcpTransport transport_;
+    std::unique_ptr<Exchange> exchange_;
+};
+
+}  // namespace ako

@@ -1,0 +1,102 @@
+#include "src/peer/peer_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "models/catalog.h"
+#include "models/shard.h"
+#include "src/numbers/digest.h"
+#include "src/peer/training_data.h"
+
+namespace ako {
+namespace {
+
+/// Six digits after the point: more than a test set can tell, and no noise of float32.
+double rounded(float number) { return std::round(static_cast<double>(number) * 1e6) / 1e6; }
+
+std::vector<std::string> names_of(const std::vector<PeerIndex>& peers, const Settings& settings) {
+    std::vector<std::string> names;
+    names.reserve(peers.size());
+    for (const PeerIndex peer : peers) names.push_back(settings.peers[peer].name);
+    return names;
+}
+
+/// Of each lost peer, how much of what nobody else trains on it had seen.
+std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport& report,
+                                   std::uint64_t item_count) {
+    std::vector<LostShard> shards;
+    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint)
+        return shards;
+    for (const PeerIndex peer : report.lost) {
+        if (settings.peers[peer].role != Role::worker) continue;
+        const auto [place, count] = place_among_workers(settings, peer);
+        shards.push_back({settings.peers[peer].name, disjoint_shard(item_count, place, count).count,
+                          report.samples.at(peer)});
+    }
+    return shards;
+}
+
+/// The last point of the curve: the parameters that stay.
+CurvePoint final_point(const TrainingOutcome& outcome, double seconds) {
+    CurvePoint point;
+    point.seconds = seconds;
+    point.round = outcome.report.rounds;
+    point.samples = outcome.report.samples_total;
+    point.progress = outcome.verdict.progress;
+    point.accuracy = static_cast<double>(outcome.verdict.accuracy);
+    point.loss = static_cast<double>(outcome.verdict.loss);
+    return point;
+}
+
+}  // namespace
+
+PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
+                       Metrics& metrics, std::uint64_t item_count) {
+    const FinishReport& report = outcome.report;
+    const MetricsLine& last = metrics.last();
+    PeerResult result;
+    result.name = settings.peers[self].name;
+    result.ending = outcome.ending;
+    result.why = report.why_not.empty() ? outcome.why : report.why_not;
+    result.exit = entry_of(outcome.ending).exit;
+    result.seconds = last.time;
+    result.finish_seconds = report.seconds;
+    result.rounds = last.round;
+    result.images = last.images;
+    result.samples_total = report.samples_total;
+    result.egress_bytes = last.egress_bytes;
+    result.ingress_bytes = last.ingress_bytes;
+    result.figures = metrics.figures();
+    result.curve = metrics.curve();
+    if (gave_up(outcome.ending)) return result;
+    if (!outcome.parameters.empty()) {
+        result.accuracy = rounded(outcome.verdict.accuracy);
+        result.loss = rounded(outcome.verdict.loss);
+        result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
+    }
+    result.agreed = report.agreed;
+    // In the mode local there is nothing to compare.
+    result.identical = report.identical && settings.exchange.mode != Mode::local;
+    result.digest = hex(report.digest);
+    result.finished_with = names_of(report.finished_with, settings);
+    result.lost_peers = names_of(report.lost, settings);
+    result.lost_shards = lost_shards(settings, report, item_count);
+    return result;
+}
+
+void log_ending(const PeerResult& result, const std::function<void(const std::string&)>& log) {
+    if (gave_up(result.ending)) return log(fmt::format("stopped: {}", result.why));
+    const char* word = entry_of(result.ending).word;
+    if (!result.accuracy) return log(fmt::format("{}: {}", word, result.why));
+    const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
+    for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
+    if (!result.agreed)
+        return log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
+                               accuracy));
+    log(fmt::format("{}: {}, digest {}", word, accuracy, short_digest(result.digest)));
+    if (result.identical) log(identical_text(result.digest, result.finished_with));
+    if (result.exit == exit_no_agreement) log(differs_text(result.name, result.digest));
+}
+
+}  // namespace ako

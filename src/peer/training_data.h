@@ -1,0 +1,56 @@
+// The data of one peer: its data shard, and the test set for the trainer; or, for `synthetic`,
+// neither. Compute thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "ako/network.h"
+#include "models/dataset.h"
+#include "src/config/settings.h"
+#include "src/training/trainer.h"
+
+namespace ako {
+
+/// A worker's place among those that train, and how many there are.
+struct WorkerPlace {
+    PeerIndex place = 0;
+    std::size_t count = 0;
+};
+WorkerPlace place_among_workers(const Settings& settings, PeerIndex self);
+
+/// Samples in the training set, of which `epochs` counts. Loads it; throws StartupError as below.
+std::uint64_t training_set_size(const Settings& settings);
+
+/// What TrainingData will take once it is loaded; reads headers and sizes of files alone. Throws
+/// StartupError if there are no such files.
+std::size_t training_data_bytes(const Settings& settings);
+
+/// Who only judges a model needs no training set.
+enum class DataParts { all, test };
+
+class TrainingData {
+  public:
+    /// Loads what the model needs. Throws StartupError (missing, damaged, does not fit the model).
+    explicit TrainingData(const Settings& settings, DataParts parts = DataParts::all);
+    TrainingData(const TrainingData&) = delete;  // batches point into the sets
+    TrainingData& operator=(const TrainingData&) = delete;
+
+    /// The batches of one peer. Must not outlive this.
+    std::unique_ptr<BatchSource> batches(PeerIndex self) const;
+    /// Must not outlive this.
+    TestSet test_set();
+    /// Samples in the training set, of which `epochs` counts.
+    std::uint64_t sample_count() const { return sample_count_; }
+    std::uint64_t sample_budget() const;
+
+  private:
+    const Settings& settings_;
+    std::optional<Dataset> train_;
+    std::optional<Dataset> test_;
+    std::optional<SequentialBatches> slices_;
+    std::uint64_t sample_count_ = 0;
+};
+
+}  // namespace ako

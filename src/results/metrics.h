@@ -1,0 +1,103 @@
+// Metrics: the observer of a training run. It has the clock, writes one line a second, to a file
+// and, under `ako launch`, to its pipe, and gathers the figures and the curve that stay when the
+// run is over. Compute thread only.
+#pragma once
+
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/clock.h"
+#include "ako/exchange.h"
+#include "ako/transport.h"
+#include "src/results/curve.h"
+#include "src/results/metrics_line.h"
+#include "src/results/milestone_file.h"
+#include "src/results/training_figures.h"
+#include "src/training/round_times.h"
+#include "src/training/trainer.h"
+
+namespace ako {
+
+class Metrics final : public TrainingObserver {
+  public:
+    /// Lines go to `path` and to `listener`, which is called on the compute thread. `say` is told
+    /// once if the file takes no more; training goes on. Throws StartupError.
+    Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
+            std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
+            PeerIndex self, const Transport& transport, const Clock& clock);
+
+    /// The exchange that lines tell of, once it is made. Must outlive the last line.
+    void watch(const Exchange& exchange) { exchange_ = &exchange; }
+    /// What progress counts: samples of all peers.
+    void set_sample_budget(std::uint64_t samples) { sample_budget_ = samples; }
+    /// Where milestones go, with `evaluate: after`. Must outlive the last round.
+    void keep_milestones_in(MilestoneWriter& file) { milestones_ = &file; }
+
+    void reached(RoundMoment moment) override;
+    void round_done(const RoundReport& report) override;
+    void milestone_passed(const Milestone& milestone) override;
+    void evaluation_done(const Verdict& verdict) override;
+    void serving() override;
+    void stopping(const std::string& why) override;
+    void finished(const FinishReport& report) override;
+    /// The exchange waits: at the start for the peers that are missing.
+    void waits(const std::vector<PeerIndex>& missing);
+
+    /// The last line, brought up to date.
+    const MetricsLine& last();
+    /// Of the rounds that were made; nothing if there were none, or if the training did not end.
+    const std::optional<TrainingFigures>& figures() const { return figures_; }
+    /// From the beginning of the first round to the end of the final exchange; 0 without either.
+    double seconds_to_end() const { return ended_after_; }
+    /// What this peer evaluated while it trained.
+    const std::vector<CurvePoint>& curve() const { return curve_; }
+
+  private:
+    /// Bytes of all links and processor time of the process.
+    struct Totals {
+        std::uint64_t egress_bytes = 0;
+        std::uint64_t ingress_bytes = 0;
+        double cpu_seconds = 0;
+    };
+    Totals totals() const;
+    TrainingFigures make_figures() const;
+    void write_line(Time now);
+    void write_to_file();
+    void update_totals();
+    LinkLine& link_to(PeerIndex peer) { return line_.links[peer < self_ ? peer : peer - 1]; }
+    void update_rates(Time now);
+
+    // Constant after construction.
+    const std::string path_;
+    const std::function<void(const MetricsLine&)> listener_;
+    const std::function<void(const std::string&)> say_;
+    const std::vector<std::string> peer_names_;
+    const PeerIndex self_;
+    const Transport& transport_;
+    const Clock& clock_;
+    const Time began_;
+    const Exchange* exchange_ = nullptr;
+    std::uint64_t sample_budget_ = 0;
+    MilestoneWriter* milestones_ = nullptr;
+
+    std::ofstream file_;
+    MetricsLine line_;
+    Time due_at_;         ///< the next line
+    MetricsLine before_;  ///< the totals from which rates are taken
+    Time before_at_;
+    double ended_after_ = 0;
+    double loss_sum_ = 0;
+    unsigned rounds_since_ = 0;
+
+    RoundTimes times_;
+    Totals totals_at_first_;              ///< when the first round began
+    std::vector<std::uint64_t> stalest_;  ///< the largest staleness of each second of training
+    std::optional<TrainingFigures> figures_;
+    CurvePoint evaluating_;  ///< what is being evaluated, without its verdict
+    std::vector<CurvePoint> curve_;
+};
+
+}  // namespace ako

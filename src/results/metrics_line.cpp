@@ -1,0 +1,89 @@
+#include "src/results/metrics_line.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace ako {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Three digits after the point: a line is for people and plots, not for arithmetic.
+double rounded(double number) { return std::round(number * 1e3) / 1e3; }
+
+ordered_json to_json(const LinkLine& link) {
+    return {{"peer", link.peer},
+            {"live", link.live},
+            {"advancing", link.advancing},
+            {"partitions", rounded(link.partitions)},
+            {"staleness_rounds", link.staleness_rounds},
+            {"staleness_ms", rounded(link.staleness_ms)},
+            {"age_ms", rounded(link.age_ms)},
+            {"egress_bytes", link.egress_bytes},
+            {"ingress_bytes", link.ingress_bytes},
+            {"egress_mbit", rounded(link.egress_mbit)},
+            {"ingress_mbit", rounded(link.ingress_mbit)}};
+}
+
+LinkLine link_from(const ordered_json& json) {
+    return {json.at("peer"),
+            json.at("live"),
+            json.at("advancing"),
+            json.at("partitions"),
+            json.at("staleness_rounds"),
+            json.at("staleness_ms"),
+            json.at("age_ms"),
+            json.at("egress_bytes"),
+            json.at("ingress_bytes"),
+            json.at("egress_mbit"),
+            json.at("ingress_mbit")};
+}
+
+}  // namespace
+
+std::string to_json_text(const MetricsLine& line) {
+    ordered_json json = {{"time", rounded(line.time)},
+                         {"phase", line.phase},
+                         {"waiting_for", line.waiting_for},
+                         {"round", line.round},
+                         {"images", line.images},
+                         {"images_per_s", rounded(line.images_per_s)},
+                         {"loss", line.loss}};
+    json["accuracy"] = line.accuracy ? ordered_json(*line.accuracy) : ordered_json(nullptr);
+    json["accuracy_at"] =
+        line.accuracy_at ? ordered_json(*line.accuracy_at) : ordered_json(nullptr);
+    json["progress"] = line.progress;
+    json["egress_mbit"] = rounded(line.egress_mbit);
+    json["ingress_mbit"] = rounded(line.ingress_mbit);
+    json["egress_bytes"] = line.egress_bytes;
+    json["ingress_bytes"] = line.ingress_bytes;
+    json["links"] = ordered_json::array();
+    for (const LinkLine& link : line.links) json["links"].push_back(to_json(link));
+    return json.dump();
+}
+
+std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
+    const ordered_json json = ordered_json::parse(text);
+    MetricsLine line;
+    line.time = json.at("time");
+    line.phase = json.at("phase");
+    line.waiting_for = json.at("waiting_for").get<std::vector<std::string>>();
+    line.round = json.at("round");
+    line.images = json.at("images");
+    line.images_per_s = json.at("images_per_s");
+    line.loss = json.at("loss");
+    if (!json.at("accuracy").is_null()) line.accuracy = json.at("accuracy").get<double>();
+    if (!json.at("accuracy_at").is_null()) line.accuracy_at = json.at("accuracy_at").get<double>();
+    line.progress = json.at("progress");
+    line.egress_mbit = json.at("egress_mbit");
+    line.ingress_mbit = json.at("ingress_mbit");
+    line.egress_bytes = json.at("egress_bytes");
+    line.ingress_bytes = json.at("ingress_bytes");
+    for (const ordered_json& link : json.at("links")) line.links.push_back(link_from(link));
+    return line;
+} catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+}
+
+}  // namespace ako

@@ -1,0 +1,73 @@
+// The milestone file of one peer, milestones-<peer>.bin: the parameters that it kept while training
+// with `evaluate: after`, each with its moment, to be evaluated when all is over. In the byte order
+// of the machine that wrote it:
+//
+//   8 bytes  "akomiles"
+//   u64      parameters P of the network
+//   then for each milestone, without gaps:
+//   f64      seconds since the peer's first round began
+//   u64      round of the peer
+//   u64      samples of all peers
+//   f64      progress of all peers, 0 .. 1
+//   P x f32  the parameters
+//
+// One milestone is one write, so that of a peer that was killed all but the last are whole; the
+// reader leaves out what is not. One thread each.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/results/curve.h"
+
+namespace ako {
+
+/// "FOLDER/milestones-<peer>.bin".
+std::string milestone_path(const std::string& folder, const std::string& peer);
+
+class MilestoneWriter {
+  public:
+    /// Makes the file, or empties it. `say` is told once if milestones cannot be written; they are
+    /// left out, and training goes on. Throws StartupError.
+    MilestoneWriter(std::string path, std::size_t parameter_count,
+                    std::function<void(const std::string&)> say);
+    ~MilestoneWriter();
+    MilestoneWriter(const MilestoneWriter&) = delete;
+    MilestoneWriter& operator=(const MilestoneWriter&) = delete;
+
+    /// `moment`: a point without a verdict. Waits for no disk: the system writes it some time.
+    void append(const CurvePoint& moment, std::span<const float> parameters);
+
+  private:
+    const std::string path_;
+    const std::function<void(const std::string&)> say_;
+    int fd_ = -1;
+    std::uint64_t bytes_ = 0;  ///< whole milestones end here
+    bool failing_ = false;
+};
+
+class MilestoneReader {
+  public:
+    /// Throws StartupError if this is no milestone file of a network with so many parameters.
+    MilestoneReader(std::string path, std::size_t parameter_count);
+    ~MilestoneReader();
+    MilestoneReader(const MilestoneReader&) = delete;
+    MilestoneReader& operator=(const MilestoneReader&) = delete;
+
+    /// Whole milestones.
+    std::size_t count() const { return count_; }
+    /// The next one: its moment, and the parameters to `parameters` [parameter_count]. Throws
+    /// StartupError if the file cannot be read any more. At most count() times.
+    CurvePoint next(std::span<float> parameters);
+
+  private:
+    const std::string path_;
+    int fd_ = -1;
+    std::size_t count_ = 0;
+};
+
+}  // namespace ako

@@ -1,0 +1,46 @@
+#include "src/results/model_files.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "models/safetensors.h"
+
+namespace ako {
+
+ModelFiles::ModelFiles(std::string folder, const Settings& settings, std::string peer,
+                       std::vector<Tensor> tensors)
+    : folder_(std::move(folder)),
+      run_(settings.run),
+      peer_(std::move(peer)),
+      epochs_(settings.training.epochs),
+      tensors_(std::move(tensors)) {}
+
+std::map<std::string, std::string> ModelFiles::metadata(const Verdict& verdict) const {
+    return {{"run", run_},
+            {"peer", peer_},
+            {"accuracy", fmt::format("{:.4f}", verdict.accuracy)},
+            {"loss", fmt::format("{:.6f}", verdict.loss)}};
+}
+
+Result<void> ModelFiles::write_checkpoint(std::span<const float> parameters,
+                                          const Verdict& verdict) const try {
+    auto stated = metadata(verdict);
+    stated["epochs"] = fmt::format("{:.4f}", verdict.progress * epochs_);
+    write_safetensors(folder_ + "/checkpoint.safetensors", tensors_, parameters, stated,
+                      folder_ + "/checkpoint-before.safetensors");
+    return {};
+} catch (const std::exception& error) {  // nothing may leave the thread that writes
+    return fail(Error::Kind::io, error.what());
+}
+
+void ModelFiles::write_model(const std::string& name, std::span<const float> parameters,
+                             const Verdict& verdict, const std::string& digest) const {
+    auto stated = metadata(verdict);
+    stated["digest"] = digest;
+    write_safetensors(fmt::format("{}/{}.safetensors", folder_, name), tensors_, parameters,
+                      stated);
+}
+
+}  // namespace ako

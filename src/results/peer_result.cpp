@@ -1,0 +1,155 @@
+#include "src/results/peer_result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "src/results/number_text.h"
+#include "src/results/run_folder.h"
+
+namespace ako {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json or_null(const std::optional<double>& number) {
+    return number ? ordered_json(*number) : ordered_json(nullptr);
+}
+
+std::optional<double> optional_number(const ordered_json& json) {
+    return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
+}
+
+/// Digits of a digest that people compare.
+constexpr std::size_t digest_digits = 16;
+
+}  // namespace
+
+std::string short_digest(const std::string& digest) { return digest.substr(0, digest_digits); }
+
+std::string identical_text(const std::string& digest, const std::vector<std::string>& names) {
+    return fmt::format("replicas identical: yes ({}) on {}", short_digest(digest),
+                       fmt::join(names, ", "));
+}
+
+std::string lost_shard_text(const LostShard& shard) {
+    const std::string start =
+        shard.seen > 0
+            ? fmt::format("{} was lost after {} images: ", shard.peer, grouped(shard.seen))
+            : fmt::format("{} has trained on nothing: ", shard.peer);
+    if (shard.unseen() > 0)
+        return start + fmt::format("{} of the {} in its data shard were never seen",
+                                   grouped(shard.unseen()), grouped(shard.images));
+    return start +
+           fmt::format("the {} in its data shard were seen {:.1f} times over, and then no more",
+                       grouped(shard.images),
+                       static_cast<double>(shard.seen) / static_cast<double>(shard.images));
+}
+
+ordered_json lost_shards_json(const std::vector<LostShard>& shards) {
+    ordered_json list = ordered_json::array();
+    for (const LostShard& shard : shards)
+        list.push_back({{"peer", shard.peer},
+                        {"images", shard.images},
+                        {"seen", shard.seen},
+                        {"unseen", shard.unseen()}});
+    return list;
+}
+
+std::string differs_text(const std::string& name, const std::string& digest) {
+    return fmt::format("replicas identical: no ({} has {})", name, short_digest(digest));
+}
+
+namespace {
+
+/// What sets the line of a result apart from lines of metrics.
+constexpr const char* result_key = "result";
+
+ordered_json to_json(const PeerResult& result) {
+    ordered_json json = {{"name", result.name},
+                         {"ending", entry_of(result.ending).word},
+                         {"why", result.why},
+                         {"exit", result.exit},
+                         {"seconds", result.seconds},
+                         {"finish_seconds", result.finish_seconds},
+                         {"rounds", result.rounds},
+                         {"images", result.images},
+                         {"samples_total", result.samples_total},
+                         {"egress_bytes", result.egress_bytes},
+                         {"ingress_bytes", result.ingress_bytes},
+                         {"accuracy", or_null(result.accuracy)},
+                         {"loss", or_null(result.loss)},
+                         {"agreed", result.agreed},
+                         {"identical", result.identical},
+                         {"digest", result.digest},
+                         {"finished_with", result.finished_with},
+                         {"lost_peers", result.lost_peers},
+                         {"lost_shards", lost_shards_json(result.lost_shards)}};
+    add_figures(json, result.figures);
+    json["curve"] = points_json(result.curve);
+    return json;
+}
+
+/// Nothing if it names no ending. Throws what nlohmann throws.
+std::optional<PeerResult> from_json(const ordered_json& json) {
+    const auto ending = ending_of(json.at("ending").get<std::string>());
+    if (!ending) return std::nullopt;
+    PeerResult result;
+    result.name = json.at("name");
+    result.ending = *ending;
+    result.why = json.at("why");
+    result.exit = json.at("exit");
+    result.seconds = json.at("seconds");
+    result.finish_seconds = json.at("finish_seconds");
+    result.rounds = json.at("rounds");
+    result.images = json.at("images");
+    result.samples_total = json.at("samples_total");
+    result.egress_bytes = json.at("egress_bytes");
+    result.ingress_bytes = json.at("ingress_bytes");
+    result.accuracy = optional_number(json.at("accuracy"));
+    result.loss = optional_number(json.at("loss"));
+    result.agreed = json.at("agreed");
+    result.identical = json.at("identical");
+    result.digest = json.at("digest");
+    result.finished_with = json.at("finished_with").get<std::vector<std::string>>();
+    result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
+    for (const ordered_json& shard : json.at("lost_shards"))
+        result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+    result.figures = figures_from(json);
+    result.curve = points_from(json.at("curve"));
+    return result;
+}
+
+/// Whatever bytes a path in it has: who tells how a run ended must not end by it.
+std::string text_of(const ordered_json& json, int indent) {
+    return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string result_line(const PeerResult& result) {
+    return text_of({{result_key, to_json(result)}}, -1);
+}
+
+std::optional<PeerResult> parse_result_line(const std::string& line) try {
+    return from_json(ordered_json::parse(line).at(result_key));
+} catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+}
+
+void write_result(const std::string& path, const PeerResult& result) {
+    write_whole_file(path, text_of(to_json(result), 2));
+}
+
+std::optional<PeerResult> read_result(const std::string& path) try {
+    std::ifstream in(path);
+    if (!in) return std::nullopt;
+    return from_json(ordered_json::parse(in));
+} catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+}
+
+}  // namespace ako

@@ -1,0 +1,74 @@
+// The result of one peer: what it leaves in result-<peer>.json for `ako launch` and for people.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/ending.h"
+#include "src/results/curve.h"
+#include "src/results/training_figures.h"
+
+namespace ako {
+
+/// The data shard of a lost peer, which nobody else trains on (`data.sharding: disjoint`).
+struct LostShard {
+    std::string peer;
+    std::uint64_t images = 0;  ///< in the shard
+    std::uint64_t seen = 0;    ///< images the peer had trained on when it was last heard of; passes
+                               ///< over the shard add up
+    /// Images of the shard that the training never saw.
+    std::uint64_t unseen() const { return seen < images ? images - seen : 0; }
+};
+
+/// "d was lost after 7,712 images: 7,288 of the 15,000 in its data shard were never seen".
+std::string lost_shard_text(const LostShard& shard);
+/// [{"peer": "d", "images": 15000, "seen": 7712, "unseen": 7288}, ..].
+nlohmann::ordered_json lost_shards_json(const std::vector<LostShard>& shards);
+
+struct PeerResult {
+    std::string name;
+    Ending ending = Ending::finished;
+    std::string why;  ///< why it stopped, or why there was no agreement
+    int exit = 0;
+    double seconds = 0;         ///< from the start of the process to the end of the final exchange
+    double finish_seconds = 0;  ///< of that, the final exchange
+    std::uint64_t rounds = 0;
+    std::uint64_t images = 0;
+    std::uint64_t samples_total = 0;  ///< of all peers, as known here
+    std::uint64_t egress_bytes = 0;
+    std::uint64_t ingress_bytes = 0;
+    std::optional<double> accuracy;  ///< of the final parameters, 0 .. 1
+    std::optional<double> loss;
+    bool agreed = false;
+    bool identical = false;
+    std::string digest;  ///< empty without a final exchange
+    std::vector<std::string> finished_with;
+    std::vector<std::string> lost_peers;
+    std::vector<LostShard> lost_shards;
+    std::optional<TrainingFigures> figures;
+    /// Parameters that this peer took, with what they are worth; if there is an accuracy, the last
+    /// point is that of the final ones.
+    std::vector<CurvePoint> curve;
+};
+
+/// The last words of a run, the same for a peer alone and for all: "replicas identical: yes
+/// (857b52a4707cb9b5) on a, b, c, d". The digest is cut to what people compare.
+std::string identical_text(const std::string& digest, const std::vector<std::string>& names);
+/// "replicas identical: no (a has 857b52a4707cb9b5)".
+std::string differs_text(const std::string& name, const std::string& digest);
+/// As many of its 64 digits as people compare; all are in the files.
+std::string short_digest(const std::string& digest);
+
+/// As JSON on one line, and back: nullopt if it is none.
+std::string result_line(const PeerResult& result);
+std::optional<PeerResult> parse_result_line(const std::string& line);
+
+/// Writes it as JSON. Throws StartupError.
+void write_result(const std::string& path, const PeerResult& result);
+/// nullopt if there is none that can be read.
+std::optional<PeerResult> read_result(const std::string& path);
+
+}  // namespace ako

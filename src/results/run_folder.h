@@ -1,0 +1,30 @@
+// The run folder: runs/<run>-<time>/, where everything that a run leaves behind lies, and the link
+// runs/latest to the newest.
+//
+//   config.yaml             the settings as resolved
+//   metrics-<peer>.jsonl    one line a second: see metrics_line.h
+//   log-<peer>.txt          what it told people, and sessions and attempts to connect besides
+//   result-<peer>.json      how the peer ended: see peer_result.h
+//   curve.json              accuracy and loss over the run: see curve.h
+//   milestones-<peer>.bin   with `evaluate: after`, until they are evaluated: see milestone_file.h
+//   checkpoint.safetensors, checkpoint-before.safetensors
+//                           the anchor on the way, if `checkpoint_every` is set: see model_files.h
+//   model.safetensors       the parameters that all who finished hold
+//   model-<peer>.safetensors  those of a peer that ended without agreement
+//   summary.json            of `ako launch`: see summary.h
+#pragma once
+
+#include <string>
+
+#include "src/config/settings.h"
+#include "src/system/whole_file.h"
+
+namespace ako {
+
+/// Makes the folder of a new run and writes config.yaml into it. Throws StartupError.
+std::string make_run_folder(const Settings& settings);
+/// The same in the folder `chosen`, which is made unless it is there and empty; the link stays.
+/// Returns its absolute path.
+std::string make_run_folder(const Settings& settings, const std::string& chosen);
+
+}  // namespace ako

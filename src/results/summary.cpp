@@ -1,0 +1,192 @@
+#include "src/results/summary.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "src/results/number_text.h"
+
+namespace ako {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Signals that a process sends itself by a bug, rather than being sent them.
+bool is_crash(int exit) {
+    return exit == -SIGABRT || exit == -SIGSEGV || exit == -SIGBUS || exit == -SIGFPE ||
+           exit == -SIGILL || exit == 1 || exit > exit_interrupted || exit == 127;
+}
+
+std::string how_it_ended(const PeerResult& peer) {
+    const std::string after = fmt::format("after round {}", peer.rounds);
+    if (peer.exit < 0) return fmt::format("ended by signal {} {}", -peer.exit, after);
+    return fmt::format("exit {} {}{}{}", peer.exit, after, peer.why.empty() ? "" : ": ", peer.why);
+}
+
+std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
+    std::uint64_t sum = 0;
+    for (const PeerResult& peer : peers) sum += peer.egress_bytes;
+    return sum;
+}
+
+}  // namespace
+
+std::vector<std::string> Summary::finished_with() const {
+    std::vector<std::string> names;
+    if (finisher() == nullptr) return names;
+    for (const PeerResult& peer : peers) {
+        if (peer.agreed) names.push_back(peer.name);
+    }
+    return names;
+}
+
+const PeerResult* Summary::finisher() const {
+    for (const PeerResult& peer : peers) {
+        if (peer.agreed && peer.accuracy) return &peer;  // who only served has no replica
+    }
+    return nullptr;
+}
+
+Curve Summary::curve(EvaluateWhen evaluated) const {
+    Curve curve;
+    curve.evaluated = evaluated;
+    // One that only serves has no parameters to judge.
+    const PeerResult* last = nullptr;
+    for (const PeerResult& peer : peers) {
+        if (peer.accuracy && (last == nullptr || (peer.agreed && !last->agreed))) last = &peer;
+    }
+    for (const PeerResult& peer : peers) {
+        const std::size_t final_points = peer.accuracy && !peer.curve.empty() ? 1 : 0;
+        const auto end = peer.curve.end() - static_cast<std::ptrdiff_t>(final_points);
+        curve.points.insert(curve.points.end(), peer.curve.begin(), end);
+        if (last == nullptr && !peer.curve.empty()) curve.peer = peer.name;
+    }
+    std::stable_sort(
+        curve.points.begin(), curve.points.end(),
+        [](const auto& one, const auto& other) { return one.progress < other.progress; });
+    if (last != nullptr) {
+        curve.peer = last->name;
+        if (!last->curve.empty()) curve.points.push_back(last->curve.back());
+    }
+    return curve;
+}
+
+std::vector<LostShard> Summary::lost_shards() const {
+    std::vector<LostShard> shards;
+    for (const PeerResult& peer : peers) {
+        if (!peer.agreed) continue;
+        for (const LostShard& heard : peer.lost_shards) {
+            const auto known =
+                std::find_if(shards.begin(), shards.end(),
+                             [&](const LostShard& shard) { return shard.peer == heard.peer; });
+            if (known == shards.end())
+                shards.push_back(heard);
+            else
+                known->seen = std::max(known->seen, heard.seen);
+        }
+    }
+    return shards;
+}
+
+bool Summary::replicas_identical() const {
+    const PeerResult* first = finisher();
+    return first != nullptr && std::all_of(peers.begin(), peers.end(), [&](const auto& peer) {
+               // Who agreed and exits so has been told of parameters that differ.
+               const bool differs = peer.exit == exit_no_agreement;
+               return !peer.agreed || (peer.digest == first->digest && !differs);
+           });
+}
+
+ExitStatus Summary::exit_status() const {
+    const auto any = [this](auto condition) {
+        return std::any_of(peers.begin(), peers.end(), condition);
+    };
+    // Parameters that differ are worse than any interrupt, as for the peer itself.
+    if (any([](const PeerResult& peer) { return peer.agreed && peer.exit == exit_no_agreement; }))
+        return exit_no_agreement;
+    if (interrupted) return exit_interrupted;
+    if (any([](const PeerResult& peer) { return is_crash(peer.exit); })) return exit_crash;
+    for (const ExitStatus status : {exit_start_up, exit_numbers, exit_broken, exit_no_agreement}) {
+        if (any([status](const PeerResult& peer) { return peer.exit == status; })) return status;
+    }
+    if (!alone && !replicas_identical()) return exit_no_agreement;
+    if (any([](const PeerResult& peer) { return peer.exit == exit_not_written; }))
+        return exit_not_written;
+    // A peer that was asked to end by someone else than launch ended as asked.
+    return exit_ok;
+}
+
+double Summary::finish_seconds() const {
+    double longest = 0;
+    for (const PeerResult& peer : peers) longest = std::max(longest, peer.finish_seconds);
+    return longest;
+}
+
+std::string Summary::json() const {
+    const PeerResult* first = finisher();
+    ordered_json json = {{"run", run}, {"seconds", seconds}};
+    json["accuracy"] = first != nullptr && first->accuracy ? ordered_json(*first->accuracy)
+                                                           : ordered_json(nullptr);
+    json["replicas_identical"] = !alone && replicas_identical();
+    json["finished_with"] = finished_with();
+    json["digest"] = first != nullptr ? first->digest : "";
+    json["finish_seconds"] = finish_seconds();
+    json["samples"] = first != nullptr ? first->samples_total : 0;
+    json["egress_bytes"] = total_egress(peers);
+    json["exit"] = static_cast<int>(exit_status());
+    json["interrupted"] = interrupted;
+    std::set<std::string> lost;
+    for (const PeerResult& peer : peers)
+        lost.insert(peer.lost_peers.begin(), peer.lost_peers.end());
+    json["lost_peers"] = lost;
+    json["lost_shards"] = lost_shards_json(lost_shards());
+    json["peers"] = ordered_json::array();
+    for (const PeerResult& peer : peers) {
+        ordered_json& entry = json["peers"].emplace_back();
+        entry = {{"name", peer.name},
+                 {"rounds", peer.rounds},
+                 {"images", peer.images},
+                 {"egress_bytes", peer.egress_bytes},
+                 {"ingress_bytes", peer.ingress_bytes},
+                 {"digest", peer.digest},
+                 {"lost_peers", peer.lost_peers},
+                 {"exit", peer.exit},
+                 {"why", peer.why}};
+        add_figures(entry, peer.figures);
+    }
+    // A folder's name need not be UTF-8.
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string Summary::text(const std::string& folder) const {
+    const PeerResult* first = finisher();
+    std::string text = fmt::format("time: {:.1f} s", seconds);
+    if (first != nullptr)
+        text += fmt::format(", of it {:.2f} s for the final exchange", finish_seconds());
+    text += "\n";
+    if (first != nullptr && first->accuracy)
+        text += fmt::format("test accuracy: {:.2f} %\n", *first->accuracy * 100);
+    text += fmt::format("bytes sent: {}", bytes_text(static_cast<double>(total_egress(peers))));
+    if (peers.size() > 1) text += fmt::format(" by {} peers", peers.size());
+    text += "\n";
+    for (const PeerResult& peer : peers) {
+        if (!peer.agreed || peer.exit == exit_not_written)
+            text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
+    }
+    for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
+    if (first == nullptr)
+        text += "replicas identical: no (no agreement was reached)\n";
+    else if (alone)
+        text += "every peer trained alone (exchange.mode: local): no replicas to compare\n";
+    else if (replicas_identical())
+        text += identical_text(first->digest, finished_with()) + "\n";
+    else
+        for (const PeerResult& peer : peers) text += differs_text(peer.name, peer.digest) + "\n";
+    return text + fmt::format("results: {}\n", folder);
+}
+
+}  // namespace ako

@@ -1,0 +1,55 @@
+// The summary of `ako launch`: what became of every peer, and whether those that finished together
+// hold the same. Written as summary.json:
+//
+//   seconds             from the start of the peers to the end of the last
+//   accuracy            of the agreed parameters on the test set, 0 .. 1; null without agreement
+//   replicas_identical  true if all who agreed hold the same digest, and at least one did
+//   finished_with       the names of those
+//   digest, finish_seconds, samples, egress_bytes, exit, interrupted, lost_peers
+//   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
+//                       peer: images in its shard, how many it had trained on when it was last
+//                       heard of, how many of the shard the training therefore never saw
+//   peers               [{name, rounds, images, egress_bytes, ingress_bytes, digest, lost_peers,
+//                       exit, why, train_seconds, round_ms, ..}]; `exit` is negative if a signal
+//                       ended it (-9: SIGKILL), and then rounds, images and bytes are those of its
+//                       last metrics line; from train_seconds on: training_figures.h
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ako/ending.h"
+#include "src/results/peer_result.h"
+
+namespace ako {
+
+struct Summary {
+    std::string run;
+    double seconds = 0;
+    bool interrupted = false;
+    bool alone = false;  ///< peers exchanged nothing (mode local), so each has its own parameters
+    std::vector<PeerResult> peers;
+
+    std::vector<std::string> finished_with() const;
+    /// Of the peers that those lost, as the one who heard most of each knows it.
+    std::vector<LostShard> lost_shards() const;
+    /// The marks that any of the peers evaluated, then the final parameters.
+    Curve curve(EvaluateWhen evaluated) const;
+    bool replicas_identical() const;
+    /// Of the peer for which the final exchange took longest.
+    double finish_seconds() const;
+    /// The first peer that finished with agreement, or nullptr.
+    const PeerResult* finisher() const;
+    /// The exit status of launch. Interrupted: 130. A peer that was killed from outside (SIGKILL,
+    /// SIGTERM, ..) is reported but no failure, as long as others finished identical: that is what
+    /// Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not start, 3 numbers,
+    /// 5 a peer could not go on without another, 4 no agreement, or replicas that differ, 6 a peer
+    /// could not write its results.
+    ExitStatus exit_status() const;
+
+    std::string json() const;
+    /// Some lines for people.
+    std::string text(const std::string& folder) const;
+};
+
+}  // namespace ako

@@ -1,0 +1,65 @@
+// The decision what a link carries next.
+#include "src/rows/link_schedule.h"
+
+#include <algorithm>
+
+namespace ako {
+namespace {
+
+/// The least rounds for one cycle.
+double partitions_of(unsigned fixed, std::size_t peer_count) {
+    if (fixed != 0) return fixed;
+    return static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)));
+}
+
+}  // namespace
+
+LinkSchedule::LinkSchedule(const Blocks& blocks, unsigned partitions, PeerIndex sender,
+                           PeerIndex receiver, std::size_t peer_count)
+    : blocks_(blocks),
+      grant_(static_cast<double>(blocks.count()) / partitions_of(partitions, peer_count)),
+      last_sent_(blocks.count(), 0) {
+    const std::size_t ahead = (receiver + peer_count - sender) % peer_count;
+    cursor_ = static_cast<BlockIndex>(ahead * blocks.count() / peer_count);
+}
+
+void LinkSchedule::begin_session() {
+    unsent_ = round_ == 0 ? 0 : blocks_.count();
+    credit_ = std::max(credit_, grant_);
+    std::fill(last_sent_.begin(), last_sent_.end(), 0);
+}
+
+void LinkSchedule::begin_round(Round round) {
+    round_ = round;
+    unsent_ = blocks_.count();
+    // What was granted and not taken does not pile up, but for the fraction of a block: exact for
+    // any P.
+    credit_ = std::min(credit_, 1.0) + grant_;
+}
+
+std::optional<BlockRun> LinkSchedule::next(BlockIndex count_max) {
+    BlockIndex count = std::min({unsent_, count_max, blocks_.count() - cursor_});  // never wraps
+    if (!lifted_) count = std::min(count, static_cast<BlockIndex>(credit_ + 1e-9));
+    if (count == 0) return std::nullopt;
+
+    const BlockRun run{cursor_, count};
+    observe(run);
+    if (!lifted_) credit_ = std::max(0.0, credit_ - count);
+    unsent_ -= count;
+    cursor_ = (cursor_ + count) % blocks_.count();
+    return run;
+}
+
+void LinkSchedule::observe(BlockRun run) {
+    for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
+        Round& last = last_sent_[block];
+        if (last != 0 && round_ > last) {
+            const auto gap = static_cast<double>(round_ - last);
+            const double weight = observed_ == 0 ? 1.0 : 1.0 / blocks_.count();
+            observed_ += weight * (gap - observed_);
+        }
+        last = round_;
+    }
+}
+
+}  // namespace ako

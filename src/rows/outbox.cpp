@@ -1,0 +1,98 @@
+// See outbox.h.
+#include "src/rows/outbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ako/assert.h"
+#include "src/group/mailbox.h"
+
+namespace ako {
+
+Outbox::Outbox(std::size_t peer_count)
+    : relay_pool_(peer_count * relay_bytes_max),
+      control_waiting_(peer_count, 0),
+      control_bytes_(peer_count, 0),
+      relay_waiting_(peer_count, 0) {
+    spare_.fill(true);
+    mail_.control.resize(peer_count);
+    mail_.relays.resize(peer_count);
+}
+
+SnapshotIndex Outbox::spare() {
+    const MutexLock lock(mutex_);
+    const auto found = std::find(spare_.begin(), spare_.end(), true);
+    AKO_ASSERT(found != spare_.end(), "no spare snapshot: the network thread keeps more than two");
+    *found = false;
+    return static_cast<SnapshotIndex>(found - spare_.begin());
+}
+
+void Outbox::post(SnapshotIndex snapshot) {
+    const MutexLock lock(mutex_);
+    if (mail_.snapshot) spare_[*mail_.snapshot] = true;  // nobody has seen it
+    mail_.snapshot = snapshot;
+}
+
+bool Outbox::send(PeerIndex peer, Header header) {
+    const MutexLock lock(mutex_);
+    if (control_waiting_[peer] >= control_max || control_bytes_[peer] >= control_bytes_max)
+        return false;
+    ++control_waiting_[peer];
+    control_bytes_[peer] += memory_of(header);
+    mail_.control[peer].push_back(std::move(header));
+    return true;
+}
+
+std::size_t Outbox::relay_room(PeerIndex peer) const {
+    const MutexLock lock(mutex_);
+    return relay_bytes_max - std::min(relay_bytes_max, relay_waiting_[peer]);
+}
+
+void Outbox::relay(PeerIndex peer, Relay relay) {
+    const MutexLock lock(mutex_);
+    relay_waiting_[peer] += relay.payload.bytes().size();
+    mail_.relays[peer].push_back(std::move(relay));
+}
+
+void Outbox::lift_grants(bool lifted) {
+    const MutexLock lock(mutex_);
+    mail_.grants_lifted = lifted;
+}
+
+void Outbox::mistrust(PeerIndex peer) {
+    const MutexLock lock(mutex_);
+    mail_.damaged |= peer_bit(peer);
+}
+
+bool Outbox::snapshot_waits() const {
+    const MutexLock lock(mutex_);
+    return mail_.snapshot.has_value();
+}
+
+Mail Outbox::take(bool with_snapshot) {
+    const MutexLock lock(mutex_);
+    Mail mail;
+    if (!with_snapshot) mail.snapshot = std::exchange(mail_.snapshot, std::nullopt);
+    mail.control.resize(control_waiting_.size());
+    mail.relays.resize(relay_waiting_.size());
+    mail.grants_lifted = mail_.grants_lifted;  // a state: it stays
+    return std::exchange(mail_, std::move(mail));
+}
+
+void Outbox::give_back(SnapshotIndex snapshot) {
+    const MutexLock lock(mutex_);
+    spare_[snapshot] = true;
+}
+
+void Outbox::control_sent(PeerIndex peer, const Header& header) {
+    const MutexLock lock(mutex_);
+    --control_waiting_[peer];
+    control_bytes_[peer] -= memory_of(header);
+}
+
+void Outbox::relay_sent(PeerIndex peer, std::size_t bytes) {
+    const MutexLock lock(mutex_);
+    relay_waiting_[peer] -= bytes;
+}
+
+}  // namespace ako

@@ -1,0 +1,88 @@
+// The outbox: what the compute half of the mode `ako` hands to its traffic half beside what the
+// mailbox of every mode takes. The newest snapshot is replaced, never queued; only control frames
+// and relays queue, each with a limit per peer. Both threads; every member but the pool is
+// protected by the mutex, which is held for moves of pointers only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "ako/frame.h"
+#include "ako/threads.h"
+#include "ako/types.h"
+#include "src/numbers/buffer_pool.h"
+#include "src/rows/snapshots.h"
+
+namespace ako {
+
+/// Blocks copied out of a row for one peer that asked for them.
+struct Relay {
+    Partial header;
+    PooledBuffer payload;
+};
+
+/// What there is for the network thread since it last looked.
+struct Mail {
+    std::optional<SnapshotIndex> snapshot;
+    std::vector<std::vector<Header>> control;  ///< [peer_count]
+    std::vector<std::vector<Relay>> relays;    ///< [peer_count]
+    bool grants_lifted = false;
+    PeerSet damaged = 0;  ///< what came of them was
+};
+
+class Outbox {
+  public:
+    /// Relays that may wait for one peer: four of the largest frames keep a link busy until the
+    /// asker's next Want; what does not fit is asked for again.
+    static constexpr std::size_t relay_bytes_max = 4u << 20;
+    /// Control frames that may wait for one peer: a version map of every row of two cuts, and
+    /// slack; and what they may take in memory, which ends with the first that exceeds it.
+    static constexpr std::size_t control_max = 2 * peers_max + 128;
+    static constexpr std::size_t control_bytes_max = std::size_t{64} << 20;
+
+    explicit Outbox(std::size_t peer_count);
+
+    // Compute thread.
+    /// A snapshot to write the next row into. There always is one: see snapshots.h.
+    SnapshotIndex spare() AKO_COMPUTE_THREAD;
+    void post(SnapshotIndex snapshot) AKO_COMPUTE_THREAD;
+    /// False if the peer's queue is full; the caller's protocol asks again by itself.
+    bool send(PeerIndex peer, Header header) AKO_COMPUTE_THREAD;
+    /// How many bytes may be relayed to this peer now.
+    std::size_t relay_room(PeerIndex peer) const AKO_COMPUTE_THREAD;
+    /// Memory for a relay; nothing if all of it is on its way.
+    std::optional<PooledBuffer> relay_buffer(std::size_t bytes) AKO_COMPUTE_THREAD {
+        return relay_pool_.take(bytes);
+    }
+    void relay(PeerIndex peer, Relay relay) AKO_COMPUTE_THREAD;
+    void lift_grants(bool lifted) AKO_COMPUTE_THREAD;
+    /// A block came damaged over the session with this peer, which is to end: a new one begins with
+    /// nothing sent.
+    void mistrust(PeerIndex peer) AKO_COMPUTE_THREAD;
+
+    // Network thread.
+    bool snapshot_waits() const AKO_NETWORK_THREAD;
+    /// Everything there is; the snapshot only if asked for, and else it waits on.
+    Mail take(bool with_snapshot = true) AKO_NETWORK_THREAD;
+    /// It is sent, or there is nobody to send it to.
+    void control_sent(PeerIndex peer, const Header& header) AKO_NETWORK_THREAD;
+    void relay_sent(PeerIndex peer, std::size_t bytes) AKO_NETWORK_THREAD;
+
+    // Either thread.
+    void give_back(SnapshotIndex snapshot);
+
+  private:
+    BufferPool relay_pool_;  ///< synchronised by itself; outlives what lies in mail_
+
+    mutable Mutex mutex_;
+    Mail mail_ AKO_GUARDED_BY(mutex_);
+    std::array<bool, snapshot_count> spare_ AKO_GUARDED_BY(mutex_);
+    /// [peer_count] each, here and with the network thread
+    std::vector<std::size_t> control_waiting_ AKO_GUARDED_BY(mutex_);
+    std::vector<std::size_t> control_bytes_ AKO_GUARDED_BY(mutex_);
+    std::vector<std::size_t> relay_waiting_ AKO_GUARDED_BY(mutex_);  ///< bytes
+};
+
+}  // namespace ako

@@ -1,0 +1,29 @@
+// The own row: the running total of all updates this peer has made, with a rounding carry.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ako/blocks.h"
+#include "src/rows/snapshots.h"
+
+namespace ako {
+
+/// Adds tiny updates to a large float32 total without losing them: what rounding cut off is carried
+/// to the next addition (Kahan, "Further remarks on reducing truncation errors", 1965). Compute
+/// thread only.
+class OwnRow {
+  public:
+    explicit OwnRow(const Blocks& blocks) : blocks_(blocks), carry_(blocks.element_count(), 0.0f) {}
+
+    /// Writes one block of the next snapshot: next = current + update, and to `difference` what
+    /// really was added to the float32 total; all three spans have the block's length.
+    void add(BlockIndex block, const Snapshot& current, std::span<const float> update,
+             Snapshot& next, std::span<float> difference);
+
+  private:
+    Blocks blocks_;
+    std::vector<float> carry_;  ///< [parameter_count], not yet in the total
+};
+
+}  // namespace ako

@@ -1,0 +1,164 @@
+// See refusal.h. One overload per message; each names the field that is wrong and its value.
+#include "src/rows/refusal.h"
+
+namespace ako {
+namespace {
+
+using Complaint = std::optional<std::string>;
+
+std::string text(BlockRun run) {
+    return std::to_string(run.count) + " blocks from " + std::to_string(run.first);
+}
+
+/// What the run is: the context every check needs.
+struct Checker {
+    PeerIndex from;
+    std::size_t peer_count;
+    const Blocks& blocks;
+    const RunBounds& bounds;
+    std::size_t payload_bytes;
+
+    bool inside(BlockRun run) const {
+        return run.count >= 1 && run.first < blocks.count() &&
+               run.count <= blocks.count() - run.first;
+    }
+
+    Complaint operator()(const Partial& partial) const {
+        if (partial.origin >= peer_count) {
+            return "Partial.origin " + std::to_string(partial.origin) + " is no peer of the file";
+        }
+        if (!partial.relayed && partial.origin != from) {
+            return "Partial.origin is another peer, but it is not marked as relayed";
+        }
+        if (!blocks.valid(partial.run)) {
+            return "Partial.run " + text(partial.run) + " is outside the " +
+                   std::to_string(blocks.count()) + " blocks of the model";
+        }
+        const std::size_t bytes = blocks.range(partial.run).count * sizeof(float);
+        if (payload_bytes != bytes) {
+            return "Partial with " + std::to_string(payload_bytes) + " bytes of payload for " +
+                   std::to_string(bytes) + " bytes of blocks";
+        }
+        if (partial.checksums.size() != partial.run.count) {
+            return "Partial.checksums has " + std::to_string(partial.checksums.size()) +
+                   " entries for " + text(partial.run);
+        }
+        if (partial.relayed && partial.version.round > 0 && partial.life == 0) {
+            return "Partial.life does not say which process made what is relayed";
+        }
+        return check(partial.version, "Partial.version");
+    }
+
+    Complaint operator()(const Status& status) const {
+        if (status.progress.size() != peer_count || status.rows.size() != peer_count) {
+            return "Status of " + std::to_string(status.progress.size()) + " peers and " +
+                   std::to_string(status.rows.size()) + " rows in a cluster of " +
+                   std::to_string(peer_count);
+        }
+        if (auto complaint = bounds.refuse(status)) return complaint;
+        for (const RowHeld& row : status.rows) {
+            if (auto complaint = check(row.lowest, "Status.rows.lowest")) return complaint;
+            if (auto complaint = check(row.highest, "Status.rows.highest")) return complaint;
+        }
+        if (auto complaint = check_or_none(status.accepted, "Status.accepted")) return complaint;
+        return check_or_none(status.decided, "Status.decided");
+    }
+
+    Complaint operator()(const Want& want) const {
+        if (want.row >= peer_count) return "Want.row " + std::to_string(want.row) + " is no row";
+        std::size_t sum = 0;
+        for (const Want::Run& run : want.runs) {
+            if (!inside(run.blocks))
+                return "Want.runs: " + text(run.blocks) + " is outside the model";
+            if (auto complaint = check(run.version, "Want.runs")) return complaint;
+            sum += run.blocks.count;
+        }
+        if (sum > blocks.count()) return "Want.runs ask for more blocks than the model has";
+        return std::nullopt;
+    }
+
+    Complaint operator()(const Lack& lack) const {
+        if (lack.row >= peer_count) return "Lack.row " + std::to_string(lack.row) + " is no row";
+        std::size_t sum = 0;
+        for (const BlockRun& run : lack.runs) {
+            if (!inside(run)) return "Lack.runs: " + text(run) + " is outside the model";
+            sum += run.count;
+        }
+        if (sum > blocks.count()) return "Lack.runs name more blocks than the model has";
+        return std::nullopt;
+    }
+
+    Complaint operator()(const CutRow& row) const {
+        if (row.row >= peer_count) return "CutRow.row " + std::to_string(row.row) + " is no row";
+        std::size_t sum = 0;
+        for (const VersionRun& run : row.runs) {
+            if (run.count == 0) return "CutRow.runs has a run of no block";
+            if (auto complaint = check(run.version, "CutRow.runs")) return complaint;
+            sum += run.count;
+        }
+        if (sum != blocks.count()) {
+            return "CutRow.runs cover " + std::to_string(sum) + " of " +
+                   std::to_string(blocks.count()) + " blocks";
+        }
+        return check(row.cut, "CutRow.cut");
+    }
+
+    Complaint operator()(const WantCut& want) const { return check(want.cut, "WantCut.cut"); }
+    Complaint operator()(const Prepare& m) const { return check(m.ballot, "Prepare.ballot"); }
+    Complaint operator()(const Promise& m) const {
+        if (auto complaint = check(m.ballot, "Promise.ballot")) return complaint;
+        if (auto complaint = check_or_none(m.accepted_ballot, "Promise.accepted_ballot")) {
+            return complaint;
+        }
+        return check_or_none(m.accepted_cut, "Promise.accepted_cut");
+    }
+    Complaint operator()(const Accept& m) const {
+        if (auto complaint = check(m.ballot, "Accept.ballot")) return complaint;
+        return check(m.cut, "Accept.cut");
+    }
+    Complaint operator()(const Accepted& m) const {
+        if (auto complaint = check(m.ballot, "Accepted.ballot")) return complaint;
+        return check(m.cut, "Accepted.cut");
+    }
+    Complaint operator()(const Bye& bye) const {
+        return bounds.refuse(bye.final_round, "Bye.final_round");
+    }
+    Complaint operator()(const Hello&) const { return "a second Hello in one session"; }
+    Complaint operator()(const Reject&) const { return "a Reject after the session stood"; }
+    Complaint operator()(const Chunk&) const {
+        return "a Chunk, which only other modes than ako send";
+    }
+    Complaint operator()(const Claim&) const {
+        return "Claim, which only a returning peer says, and returning is not supported yet";
+    }
+
+    /// A first life, or the zero row that everybody starts with.
+    Complaint check(const Version& version, const char* field) const {
+        const std::uint32_t expected = version.round == 0 ? 0 : first_incarnation;
+        if (version.incarnation == expected) return bounds.refuse(version.round, field);
+        return std::string(field) + " {" + std::to_string(version.incarnation) + ", " +
+               std::to_string(version.round) + "} is no version of a first life";
+    }
+    Complaint check_or_none(Ballot ballot, const char* field) const {
+        return ballot.none() ? std::nullopt : check(ballot, field);
+    }
+    Complaint check(Ballot ballot, const char* field) const {
+        if (!ballot.none() && ballot.proposer < peer_count) return std::nullopt;
+        return std::string(field) + " {" + std::to_string(ballot.number) + ", " +
+               std::to_string(ballot.proposer) + "} is no ballot of this cluster";
+    }
+};
+
+}  // namespace
+
+std::optional<std::string> refusal(const Header& header, std::size_t payload_bytes, PeerIndex from,
+                                   std::size_t peer_count, const Blocks& blocks,
+                                   const RunBounds& bounds) {
+    if (payload_bytes != 0 && !std::holds_alternative<Partial>(header)) {
+        return std::string(header_name(header)) + " with " + std::to_string(payload_bytes) +
+               " bytes of payload; only a Partial has one";
+    }
+    return std::visit(Checker{from, peer_count, blocks, bounds, payload_bytes}, header);
+}
+
+}  // namespace ako

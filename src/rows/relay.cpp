@@ -1,0 +1,119 @@
+// See relay.h.
+#include "src/rows/relay.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ako {
+
+Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, Time ask)
+    : ledger_(ledger),
+      roster_(roster),
+      outbox_(outbox),
+      puller_(ledger.peer_count(), ledger.blocks().count(), false, ask) {}
+
+// ---- serving
+
+BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIndex first,
+                               BlockIndex count_max, const FindBlock& find) const {
+    const BlockIndex end = asked.blocks.first + asked.blocks.count;
+    BlockRun run{first, 0};
+    while (first < end && run.count < count_max) {
+        const Version held = ledger_.version(want.row, first);
+        if (want.exact) {
+            if (find(want.row, first, asked.version).values.empty()) break;
+        } else {
+            if (held <= asked.version) break;
+            if (run.count > 0 && held != ledger_.version(want.row, run.first)) break;
+        }
+        ++first;
+        ++run.count;
+    }
+    return run;
+}
+
+bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun run,
+                    const FindBlock& find) {
+    const std::size_t bytes = ledger_.blocks().range(run).count * sizeof(float);
+    if (bytes > outbox_.relay_room(peer)) return false;
+    auto payload = outbox_.relay_buffer(bytes);
+    if (!payload) return false;
+    Partial header{want.row, version, run, Time{0}, true, {}};
+    std::byte* to = payload->bytes().data();
+    for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
+        const HeldBlock held = find(want.row, block, version);
+        std::memcpy(to, held.values.data(), held.values.size_bytes());
+        to += held.values.size_bytes();
+        header.checksums.push_back(held.checksum);  // its owner's, never made anew
+    }
+    outbox_.relay(peer, {std::move(header), std::move(*payload)});
+    return true;
+}
+
+void Relaying::serve(PeerIndex peer, const Want& want, const FindBlock& find) {
+    BlockIndex sum = 0;
+    for (const Want::Run& asked : want.runs) sum += asked.blocks.count;
+    const BlockIndex count_max = std::clamp<BlockIndex>(sum / 2, 1, relay_run_max);
+    Lack lack{want.row, {}};
+    for (const Want::Run& asked : want.runs) {
+        const BlockIndex end = asked.blocks.first + asked.blocks.count;
+        for (BlockIndex first = asked.blocks.first; first < end;) {
+            const BlockRun run = run_to_send(want, asked, first, count_max, find);
+            const Version version =
+                want.exact ? asked.version : ledger_.version(want.row, run.first);
+            if (run.count > 0 && send(peer, want, version, run, find)) {
+                first += run.count;
+            } else if (!lack.runs.empty() &&
+                       lack.runs.back().first + lack.runs.back().count == first) {
+                ++lack.runs.back().count;
+                ++first;
+            } else {
+                lack.runs.push_back({first++, 1});
+            }
+        }
+    }
+    if (!lack.runs.empty()) outbox_.send(peer, std::move(lack));
+}
+
+// ---- asking
+
+Relaying::Informed Relaying::better_informed(PeerIndex row) const {
+    const RowHeld mine = ledger_.held(row);
+    Informed informed;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const std::optional<Status>& status = roster_[peer].status;
+        if (peer == roster_.self() || !roster_.reachable(peer) || !status) continue;
+        const RowHeld& theirs = status->rows[row];
+        if (theirs.map_checksum != mine.map_checksum && theirs.highest > mine.lowest) {
+            informed.holders |= peer_bit(peer);
+            informed.newest = std::max(informed.newest, theirs.highest);
+        }
+    }
+    return informed;
+}
+
+void Relaying::step(Time now) {
+    std::vector<Informed> informed(roster_.peer_count());
+    PeerSet holders = 0;
+    for (PeerIndex row = 0; row < informed.size(); ++row) {
+        if (row == roster_.self() || roster_.reachable(row)) continue;
+        informed[row] = better_informed(row);
+        holders |= informed[row].holders;
+    }
+    if (holders == 0) return;
+    Puller::Need need;
+    need.lacking = [&](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+        const Version version = ledger_.version(row, block);
+        if (version >= informed[row].newest) return std::nullopt;
+        return version;
+    };
+    need.holders = [&](PeerIndex row) { return informed[row].holders; };
+    for (Puller::Ask& ask : puller_.step(now, need)) {
+        outbox_.send(ask.holder, std::move(ask.want));
+    }
+}
+
+}  // namespace ako

@@ -1,0 +1,82 @@
+// The replica: the parameters this peer computes gradients at, kept in step with the ledger.
+//
+//     replica = anchor + weight * sum over j standing in of (U_i - K_ij),    weight = 1 /
+//     peer_count
+//
+// U_i is the own row; K_ij, the *mark*, is what U_i was when peer j sealed the newest partial held
+// here. U_i - K_ij is the own progress that *stands in* for what j must have learned since. When a
+// partial of j arrives, its difference goes in, and of the stand-in the share made before it was
+// sealed goes out. Compute thread only.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ako/blocks.h"
+#include "ako/types.h"
+#include "src/rows/ledger.h"
+
+namespace ako {
+
+class Replica {
+  public:
+    /// Of the stand-in of a peer that stopped advancing, this many rounds until nothing is left of
+    /// it: at once it would be a jump in the loss.
+    static constexpr unsigned fade_rounds = 8;
+    /// The whole replica is computed afresh once in so many rounds, which bounds its rounding
+    /// error.
+    static constexpr std::size_t rebuild_parts = 64;
+
+    /// `ledger` and `initial` [parameter_count] outlive the replica.
+    Replica(const Ledger& ledger, std::span<const float> initial);
+
+    std::span<const float> values() const { return values_; }
+
+    /// The own row grew by `difference` on `range`: once for itself and once for each peer stood in
+    /// for.
+    void add_own(Range range, std::span<const float> difference);
+
+    /// Peer `peer`'s block is about to be replaced in the ledger: its difference goes in. With a
+    /// `share` (0 .. 1) that part of the stand-in goes out; without one (relayed, not advancing)
+    /// none does.
+    void absorb(PeerIndex peer, BlockIndex block, std::span<const float> new_values,
+                const double* share);
+
+    /// The part phi of the stand-in on a block that was made before `sealed_at`, and from now on
+    /// counts from there: (sealed_at - last) / (now - last), within 0 .. 1; 0/0 is 1; `last` never
+    /// goes back.
+    double share(PeerIndex peer, BlockIndex block, Time sealed_at, Time now);
+
+    /// From now on own progress stands in for `peer`; the replica stays bitwise as it is.
+    void begin_standing_in(PeerIndex peer, Time now);
+    /// `peer` does not advance any more: its stand-in fades over `fade_rounds` calls of `fade`.
+    void stop_standing_in(PeerIndex peer);
+    bool stands_in(PeerIndex peer) const { return marks_[peer].state == Marks::State::standing_in; }
+    /// Once per round.
+    void fade();
+
+    /// Computes the next 1/rebuild_parts of the replica afresh from the ledger.
+    void rebuild_next();
+
+    /// The replica as its definition says, on `range`: for the rebuild and for the check of I3.
+    void compute(Range range, std::span<float> out) const;
+
+  private:
+    struct Marks {
+        enum class State { none, standing_in, fading };
+        State state = State::none;
+        unsigned fade_rounds_left = 0;
+        std::vector<float> values;    ///< K_ij, [parameter_count]; meaningful unless `none`
+        std::vector<Time> last_seal;  ///< [block count]
+    };
+
+    const Ledger& ledger_;
+    const std::span<const float> initial_;
+    const float weight_;
+    std::vector<float> values_;  ///< [parameter_count]
+    std::vector<Marks> marks_;   ///< [peer_count]
+    unsigned standing_in_count_ = 0;
+    BlockIndex rebuild_cursor_ = 0;
+};
+
+}  // namespace ako

@@ -1,0 +1,163 @@
+#include "src/screen/run_state.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ako/ending.h"
+
+namespace ako {
+
+namespace {
+
+/// A peer that has said nothing for so many seconds is shown as silent.
+constexpr double silence_noted_s = 2.5;
+/// Lines come once a second and peer; the pace over less than some of them says little.
+constexpr double pace_known_s = 3;
+
+std::string end_text(int exit) {
+    if (exit < 0) return fmt::format("ended by signal {}", -exit);
+    switch (exit) {
+        case exit_ok:
+            return "done";
+        case exit_interrupted:
+            return "interrupted";
+        case exit_start_up:
+            return "could not start (exit 2)";
+        case exit_numbers:
+            return "a loss or gradient is not finite (exit 3)";
+        case exit_no_agreement:
+            return "no agreement, or replicas that differ (exit 4)";
+        case exit_broken:
+            return "could not go on without a peer (exit 5)";
+        case exit_not_written:
+            return "results could not be written (exit 6)";
+        default:
+            return fmt::format("ended, exit {}", exit);
+    }
+}
+
+}  // namespace
+
+std::string phase_text(const MetricsLine& line) {
+    if (line.phase == "waiting")
+        return line.waiting_for.empty()
+                   ? std::string("waiting")
+                   : fmt::format("waiting for {}", fmt::join(line.waiting_for, ", "));
+    if (line.phase == "finishing") return "final exchange";
+    if (line.phase == "evaluating") return "evaluating the result";
+    return line.phase;
+}
+
+RunState::RunState(std::string run, double epochs, const std::vector<std::string>& peer_names)
+    : run_(std::move(run)), epochs_(epochs) {
+    for (const std::string& name : peer_names) {
+        peers_.emplace_back();
+        peers_.back().name = name;
+    }
+}
+
+void RunState::take_line(std::size_t peer, MetricsLine line, double seconds) {
+    progress_ = std::max(progress_, line.progress);
+    if (line.phase == "training" && line.progress > 0 && training_began_ < 0) {
+        training_began_ = seconds;
+        progress_began_ = line.progress;
+    }
+    if (line.accuracy && line.accuracy_at && *line.accuracy_at > accuracy_at_) {
+        accuracy_at_ = *line.accuracy_at;
+        accuracy_.add(accuracy_at_, *line.accuracy);
+    }
+    PeerState& state = peers_[peer];
+    state.line = std::move(line);
+    state.heard = true;
+    state.heard_at = seconds;
+}
+
+void RunState::take_log(LogEntry entry) {
+    log_.push_back(std::move(entry));
+    if (log_.size() <= log_max) return;
+    log_.pop_front();
+    ++log_dropped_;
+}
+
+void RunState::refresh(double seconds) {
+    seconds_ = seconds;
+    for (PeerState& peer : peers_) refresh_peer(peer);
+    const bool any_trains = std::any_of(peers_.begin(), peers_.end(), [](const PeerState& peer) {
+        return peer.mood == PeerState::Mood::trains;
+    });
+    last_loss_ = newest_loss();
+    if (any_trains) loss_.add(progress_, *last_loss_);
+    // As long as one trains, the run does; else it does what the first that still works does. A
+    // peer that is silent says nothing about the others.
+    const PeerState* shown = nullptr;
+    bool all_ended = true;
+    for (const PeerState& peer : peers_) {
+        all_ended &= peer.exit.has_value();
+        if (peer.exit || peer.mood == PeerState::Mood::ill) continue;
+        if (shown == nullptr || peer.mood == PeerState::Mood::trains) shown = &peer;
+        if (peer.mood == PeerState::Mood::trains) break;
+    }
+    if (shown == nullptr)
+        phase_ = all_ended ? "done" : "no peer says anything";
+    else
+        phase_ = shown->heard ? phase_text(shown->line) : "starting";
+}
+
+std::optional<double> RunState::newest_loss() const {
+    double sum = 0;
+    int count = 0;
+    for (const PeerState& peer : peers_) {
+        if (peer.mood != PeerState::Mood::trains) continue;
+        sum += peer.line.loss;
+        ++count;
+    }
+    return count == 0 ? last_loss_ : std::optional(sum / count);
+}
+
+void RunState::refresh_peer(PeerState& peer) const {
+    using Mood = PeerState::Mood;
+    const double age = seconds_ - peer.heard_at;
+    const auto set = [&peer](Mood mood, std::string doing) {
+        peer.mood = mood;
+        peer.doing = std::move(doing);
+    };
+    if (peer.exit) {
+        const bool as_asked = *peer.exit == exit_ok || *peer.exit == exit_interrupted;
+        return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
+    }
+    if (!peer.heard) return set(Mood::waits, "starting");
+    // The evaluation of the result is one call that writes no lines.
+    const bool may_be_silent = peer.line.phase == "evaluating" || peer.line.phase == "done";
+    if (age > silence_noted_s && !may_be_silent)
+        return set(Mood::ill, fmt::format("silent for {:.0f} s", age));
+    if (peer.line.phase == "training") return set(Mood::trains, "");
+    set(peer.line.phase == "done" ? Mood::ended : Mood::waits, phase_text(peer.line));
+}
+
+std::optional<double> RunState::seconds_left() const {
+    const double made = progress_ - progress_began_;
+    if (training_began_ < 0 || made <= 0 || phase_ != "training") return std::nullopt;
+    if (seconds_ - training_began_ < pace_known_s) return std::nullopt;
+    return (seconds_ - training_began_) * (1 - progress_) / made;
+}
+
+std::size_t RunState::peers_at_work() const {
+    return static_cast<std::size_t>(
+        std::count_if(peers_.begin(), peers_.end(), [](const PeerState& peer) {
+            return !peer.exit && peer.heard && peer.mood != PeerState::Mood::ill;
+        }));
+}
+
+std::optional<double> RunState::newest_accuracy() const {
+    const PeerState* newest = nullptr;
+    for (const PeerState& peer : peers_) {
+        if (!peer.line.accuracy) continue;
+        if (newest == nullptr || peer.line.accuracy_at > newest->line.accuracy_at) newest = &peer;
+    }
+    return newest == nullptr ? std::nullopt : newest->line.accuracy;
+}
+
+}  // namespace ako

@@ -1,0 +1,93 @@
+// The state of a run as people are shown it: the newest metrics line of every peer, what each does,
+// the history for the plots, the newest log lines. Fed by `ako launch`; knows neither processes nor
+// terminals. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/results/metrics_line.h"
+#include "src/screen/history.h"
+
+namespace ako {
+
+struct PeerState {
+    enum class Mood { trains, waits, ended, ill };
+
+    std::string name;
+    MetricsLine line;         ///< the newest
+    bool heard = false;       ///< it is one that came
+    double heard_at = 0;      ///< seconds since the run began
+    std::optional<int> exit;  ///< once it ended: exit status, or the negative number of a signal
+
+    Mood mood = Mood::waits;
+    std::string doing = "starting";  ///< instead of training; empty while it trains
+};
+
+struct LogEntry {
+    double seconds = 0;
+    std::string name;
+    std::string text;
+};
+
+/// What a peer does by its newest line, for people.
+std::string phase_text(const MetricsLine& line);
+
+class RunState {
+  public:
+    /// Log lines that are kept for the end of the run; the peers' files have all of them.
+    static constexpr std::size_t log_max = 1000;
+
+    RunState(std::string run, double epochs, const std::vector<std::string>& peer_names);
+
+    void take_line(std::size_t peer, MetricsLine line, double seconds);
+    void take_log(LogEntry entry);
+    void take_exit(std::size_t peer, int exit) { peers_[peer].exit = exit; }
+    /// Brings everything up to this moment. Before it is shown.
+    void refresh(double seconds);
+
+    const std::string& run() const { return run_; }
+    double epochs() const { return epochs_; }
+    double seconds() const { return seconds_; }
+    const std::vector<PeerState>& peers() const { return peers_; }
+    /// 0 .. 1 of the sample budget.
+    double progress() const { return progress_; }
+    /// What the run as a whole does: "starting", "waiting for c, d", "training", ..
+    const std::string& phase() const { return phase_; }
+    /// Of the training, at the pace so far; nothing when there is none yet or no more.
+    std::optional<double> seconds_left() const;
+    std::size_t peers_at_work() const;
+
+    const History& loss() const { return loss_; }
+    const History& accuracy() const { return accuracy_; }
+    /// Mean over the peers that train; when none does any more, as it was.
+    std::optional<double> newest_loss() const;
+    std::optional<double> newest_accuracy() const;
+
+    const std::deque<LogEntry>& log() const { return log_; }
+    std::uint64_t log_dropped() const { return log_dropped_; }
+
+  private:
+    void refresh_peer(PeerState& peer) const;
+
+    const std::string run_;
+    const double epochs_;
+    std::vector<PeerState> peers_;
+    double seconds_ = 0;
+    double progress_ = 0;
+    std::string phase_ = "starting";
+    std::optional<double> last_loss_;
+    History loss_;
+    History accuracy_;
+    double accuracy_at_ = -1;  ///< progress of the newest verdict
+    std::deque<LogEntry> log_;
+    std::uint64_t log_dropped_ = 0;
+    double training_began_ = -1;  ///< when progress was first above 0; and how much it was
+    double progress_began_ = 0;
+};
+
+}  // namespace ako

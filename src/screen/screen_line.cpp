@@ -1,0 +1,128 @@
+#include "src/screen/screen_line.h"
+
+namespace ako {
+
+namespace {
+
+/// Select Graphic Rendition (ECMA-48), in the sixteen colours that every terminal has.
+std::string_view code_of(Paint paint) {
+    switch (paint) {
+        case Paint::plain:
+            return "";
+        case Paint::strong:
+            return "\033[1m";
+        case Paint::faint:
+            return "\033[2m";
+        case Paint::good:
+            return "\033[32m";
+        case Paint::notice:
+            return "\033[33m";
+        case Paint::bad:
+            return "\033[31m";
+        case Paint::loss:
+            return "\033[36m";
+        case Paint::accuracy:
+            return "\033[32m";
+    }
+    return "";
+}
+constexpr std::string_view code_end = "\033[0m";
+
+bool continues_letter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+/// The bytes of the first so many letters.
+std::string_view first_letters(std::string_view text, std::size_t count) {
+    std::size_t end = 0;
+    for (; end < text.size(); ++end) {
+        if (continues_letter(text[end])) continue;
+        if (count == 0) break;
+        --count;
+    }
+    return text.substr(0, end);
+}
+
+/// How many bytes the letter at the front should have, by its first byte; 0: it cannot be one.
+std::size_t letter_bytes(unsigned char first) {
+    if (first < 0x80) return 1;
+    if (first >= 0xC2 && first < 0xE0) return 2;
+    if (first >= 0xE0 && first < 0xF0) return 3;
+    return first >= 0xF0 && first < 0xF5 ? 4 : 0;
+}
+
+bool is_whole_letter(std::string_view text, std::size_t bytes) {
+    if (bytes == 0 || bytes > text.size()) return false;
+    for (std::size_t k = 1; k < bytes; ++k)
+        if (!continues_letter(text[k])) return false;
+    // U+0080 .. U+009F are control characters, too.
+    return !(bytes == 2 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0);
+}
+
+}  // namespace
+
+std::size_t columns_of(std::string_view text) {
+    std::size_t columns = 0;
+    for (const char byte : text) columns += continues_letter(byte) ? 0 : 1;
+    return columns;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+    if (columns_of(text) <= columns) return std::string(text);
+    if (columns == 0) return "";
+    return std::string(first_letters(text, columns - 1)) + "~";
+}
+
+std::string printable(std::string_view text) {
+    std::string clean;
+    while (!text.empty()) {
+        const auto first = static_cast<unsigned char>(text[0]);
+        const std::size_t bytes = letter_bytes(first);
+        const bool whole = is_whole_letter(text, bytes);
+        if (bytes == 1)
+            clean += first < 0x20 || first == 0x7F ? ' ' : text[0];
+        else if (whole)
+            clean += text.substr(0, bytes);
+        else
+            clean += '?';
+        text.remove_prefix(whole ? bytes : 1);
+    }
+    return clean;
+}
+
+ScreenLine& ScreenLine::add(std::string_view text, Paint paint) {
+    if (!text.empty()) pieces_.push_back({std::string(text), paint});
+    return *this;
+}
+
+ScreenLine& ScreenLine::add(const ScreenLine& other) {
+    pieces_.insert(pieces_.end(), other.pieces_.begin(), other.pieces_.end());
+    return *this;
+}
+
+ScreenLine& ScreenLine::pad_to(std::size_t columns) {
+    const std::size_t used = this->columns();
+    if (used < columns) add(std::string(columns - used, ' '));
+    return *this;
+}
+
+std::size_t ScreenLine::columns() const {
+    std::size_t columns = 0;
+    for (const Piece& piece : pieces_) columns += columns_of(piece.text);
+    return columns;
+}
+
+std::string ScreenLine::text(std::size_t columns_max, bool colours) const {
+    std::string text;
+    std::size_t left = columns_max;
+    for (const Piece& piece : pieces_) {
+        const std::string_view shown = first_letters(piece.text, left);
+        left -= columns_of(shown);
+        const std::string_view code = colours ? code_of(piece.paint) : "";
+        text += code;
+        text += shown;
+        if (!code.empty()) text += code_end;
+        if (left == 0) break;
+    }
+    return text;
+}
+
+}  // namespace ako

@@ -1,0 +1,191 @@
+#include "src/screen/terminal.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace ako {
+
+namespace {
+
+// Control sequences of ECMA-48 and xterm. Lines are not wrapped: a terminal that has become
+// narrower since its size was asked must not scroll.
+constexpr std::string_view screen_on = "\033[?1049h\033[?25l\033[?7l\033[2J";
+// Cleared before it is left: some terminals mix both screens if their size has changed meanwhile.
+constexpr std::string_view screen_off = "\033[2J\033[?7h\033[?25h\033[?1049l";
+
+/// The signals by which a process dies of itself or with its terminal.
+constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGHUP};
+
+// What a signal handler needs to put the terminal back: a process has one terminal, and a handler
+// has no argument. keys_before is written before keys_changed says that it counts.
+volatile sig_atomic_t entered = 0;
+volatile sig_atomic_t keys_changed = 0;
+termios keys_before;
+
+/// Everything here may be called by a signal handler.
+void write_all(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;  // a terminal that is gone
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void restore() {
+    if (entered == 0) return;
+    entered = 0;
+    write_all(screen_off);
+    if (keys_changed != 0) tcsetattr(STDIN_FILENO, TCSADRAIN, &keys_before);
+    keys_changed = 0;
+}
+
+void on_death(int number) {
+    restore();
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+}
+
+/// Empty if it is not set. Nobody here changes the environment.
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): see above
+    return value == nullptr ? "" : value;
+}
+
+bool in_foreground() { return tcgetpgrp(STDOUT_FILENO) == getpgrp(); }
+
+/// By the first of the variables that decides (POSIX, "Environment Variables"). The locale itself
+/// need not be installed for a terminal to show its letters.
+bool utf8_locale() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        std::string value(variable(name));
+        if (value.empty()) continue;
+        std::transform(value.begin(), value.end(), value.begin(),
+                       [](unsigned char letter) { return std::tolower(letter); });
+        return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+    }
+    return false;
+}
+
+Key letter_key(char letter) {
+    switch (letter) {
+        case 'l':
+        case 'L':
+            return Key::l;
+        case 'h':
+        case 'H':
+        case '?':
+            return Key::h;
+        case 'q':
+        case 'Q':
+            return Key::q;
+        case 'k':
+            return Key::up;
+        case 'j':
+            return Key::down;
+        default:
+            return Key::other;
+    }
+}
+
+Key arrow_key(char letter) {
+    switch (letter) {
+        case 'A':
+            return Key::up;
+        case 'B':
+            return Key::down;
+        case 'C':
+            return Key::right;
+        case 'D':
+            return Key::left;
+        default:
+            return Key::other;
+    }
+}
+
+}  // namespace
+
+bool Terminal::usable() {
+    const std::string_view kind = variable("TERM");
+    return isatty(STDOUT_FILENO) == 1 && in_foreground() && !kind.empty() && kind != "dumb";
+}
+
+bool Terminal::enter() {
+    if (entered != 0) return true;
+    if (!in_foreground()) return false;
+    for (const int number : deadly) ::signal(number, on_death);
+    entered = 1;
+    if (keys_fd() >= 0 && tcgetattr(STDIN_FILENO, &keys_before) == 0) {
+        termios keys = keys_before;
+        keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+        keys.c_cc[VMIN] = 0;  // a read never waits
+        keys.c_cc[VTIME] = 0;
+        keys_changed = 1;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
+    }
+    write_all(screen_on);
+    return true;
+}
+
+void Terminal::leave() {
+    restore();
+    for (const int number : deadly) ::signal(number, SIG_DFL);
+}
+
+ScreenStyle Terminal::style() {
+    ScreenStyle style;
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+        style.columns = size.ws_col;
+        style.rows = size.ws_row;
+    }
+    style.unicode = utf8_locale();
+    style.colours = variable("NO_COLOR").empty();
+    return style;
+}
+
+void Terminal::draw(const std::vector<std::string>& lines) const {
+    // One that takes nothing now, as after Ctrl-S, shows a later screen.
+    pollfd room{STDOUT_FILENO, POLLOUT, 0};
+    if (entered == 0 || poll(&room, 1, 0) != 1) return;
+    // In one piece and over what is there, so that nothing flickers. The rest of a line is cleared
+    // before it is written: after a line of all columns the last one would be cleared.
+    std::string text = "\033[H";
+    for (std::size_t k = 0; k < lines.size(); ++k)
+        text += (k == 0 ? "\033[K" : "\n\033[K") + lines[k];
+    write_all(text + "\033[J");
+}
+
+int Terminal::keys_fd() const {
+    // In the background a read of the terminal would stop the process.
+    const bool ours = entered != 0 && in_foreground() && isatty(STDIN_FILENO) == 1;
+    return ours ? STDIN_FILENO : -1;
+}
+
+std::vector<Key> Terminal::take_keys() const {
+    std::vector<Key> keys;
+    std::array<char, 256> buffer;
+    const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (count <= 0) return keys;
+    std::string_view text(buffer.data(), static_cast<std::size_t>(count));
+    while (!text.empty()) {
+        const bool arrow =
+            text.size() >= 3 && text[0] == '\033' && (text[1] == '[' || text[1] == 'O');
+        keys.push_back(arrow ? arrow_key(text[2]) : letter_key(text[0]));
+        text.remove_prefix(arrow ? 3 : 1);
+    }
+    return keys;
+}
+
+}  // namespace ako

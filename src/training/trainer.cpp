@@ -1,0 +1,138 @@
+#include "src/training/trainer.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ako/assert.h"
+#include "src/numbers/finite.h"
+
+namespace ako {
+
+void judge_finish(TrainingOutcome& outcome, bool interrupted) {
+    if (outcome.report.agreed && !outcome.report.identical) {
+        // Worse than any interrupt: what the program promises does not hold.
+        outcome.ending = Ending::not_identical;
+        outcome.why = "the peers finished together, but their parameters are not the same";
+    } else if (interrupted) {
+        outcome.ending = Ending::interrupted;
+    } else if (!outcome.report.agreed) {
+        outcome.ending = Ending::not_agreed;
+    }
+}
+
+TrainingOutcome given_up(Next next, bool interrupted) {
+    const bool waited = next.ending == Ending::failed;
+    const Ending ending = waited && interrupted ? Ending::interrupted : next.ending;
+    return {ending, std::move(next.why), {}, {}, {}};
+}
+
+ProgressMarks::ProgressMarks(double every, double epochs)
+    : distance_(every > 0 ? every / epochs : std::numeric_limits<double>::infinity()),
+      next_(distance_) {}
+
+bool ProgressMarks::pass(double progress) {
+    if (progress < next_) return false;
+    next_ = (std::floor(progress / distance_) + 1) * distance_;
+    return true;
+}
+
+Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
+                 const TrainingSettings& settings, const std::atomic<int>& interrupts,
+                 TrainingObserver& observer, Checkpoints* checkpoints)
+    : network_(network),
+      batches_(batches),
+      exchange_(exchange),
+      settings_(settings),
+      interrupts_(interrupts),
+      observer_(observer),
+      checkpoints_(checkpoints),
+      gradient_(network.parameter_count()),
+      evaluation_(network, std::move(test_set), network.parameter_count()),
+      evaluation_marks_(settings.evaluate_every, settings.epochs),
+      checkpoint_marks_(settings.checkpoint_every, settings.epochs) {
+    AKO_ASSERT(checkpoints_ != nullptr || settings.checkpoint_every == 0, "nobody to keep them");
+}
+
+TrainingOutcome Trainer::run() {
+    for (;;) {
+        if (interrupts_.load() > 0) exchange_.request_stop(StopReason::requested);
+        observer_.reached(RoundMoment::begun);
+        Next next = exchange_.begin_round();
+        if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
+        if (next.kind == Next::Kind::give_up)
+            return given_up(std::move(next), interrupts_.load() > 0);
+        if (const Result<void> trained = train_round(); !trained)
+            return {Ending::numbers, trained.error().what, {}, {}, {}};
+        evaluate_slice();
+    }
+}
+
+Result<void> Trainer::train_round() {
+    observer_.reached(RoundMoment::may_train);
+    const Batch batch = batches_.next(settings_.batch_per_peer);
+    const auto await = [this](Range range) {
+        observer_.reached(RoundMoment::await_begun);
+        exchange_.await(range);
+        observer_.reached(RoundMoment::await_ended);
+    };
+    const auto ready = [this](Range range) { exchange_.gradient_ready(range, gradient_); };
+    observer_.reached(RoundMoment::gradient_begun);
+    const float loss = network_.gradient(batch, exchange_.replica(), gradient_, await, ready);
+    observer_.reached(RoundMoment::gradient_ended);
+    if (!std::isfinite(loss))
+        return fail(Error::Kind::numbers, "the loss of round " +
+                                              std::to_string(exchange_.round() + 1) +
+                                              " is not finite: nothing of it was sent");
+    const RoundResult result{batch.count, loss};
+    if (Result<void> ended = exchange_.end_round(gradient_, result); !ended) return ended;
+    observer_.reached(RoundMoment::ended);
+    observer_.round_done({exchange_.round(), batch.count, loss, exchange_.progress()});
+    return {};
+}
+
+void Trainer::evaluate_slice() {
+    if (!evaluation_.running()) {
+        const double progress = exchange_.progress();
+        const bool evaluate = evaluation_marks_.pass(progress);
+        const bool keep = checkpoint_marks_.pass(progress);
+        // The end of the budget is evaluated by finish(), on the parameters that all agree on.
+        if (!(evaluate || keep) || progress >= 1 || !exchange_.evaluates()) return;
+        exchange_.copy_parameters(evaluation_.parameters());
+        observer_.milestone_passed({exchange_.round(), progress, evaluation_.parameters()});
+        if (settings_.evaluate == EvaluateWhen::after) return;
+        evaluation_.begin(progress);
+        keeps_ = keep;
+    }
+    if (const auto verdict = evaluation_.step()) judged(*verdict);
+}
+
+void Trainer::judged(const Verdict& verdict) {
+    exchange_.announce(verdict);
+    observer_.evaluation_done(verdict);
+    // What has diverged must not take the place of what has not.
+    if (keeps_ && std::isfinite(verdict.loss))
+        checkpoints_->take(evaluation_.parameters(), verdict);
+    if (settings_.target_accuracy && verdict.accuracy >= *settings_.target_accuracy)
+        exchange_.request_stop(StopReason::target_reached);
+}
+
+TrainingOutcome Trainer::finish(std::string why) {
+    observer_.stopping(why);
+    TrainingOutcome outcome;
+    outcome.why = std::move(why);
+    outcome.report = exchange_.finish(evaluation_.parameters());
+    observer_.finished(outcome.report);
+    // Steps with finite gradients may still lead beyond what a number can be.
+    if (!all_finite(evaluation_.parameters())) {
+        const std::string why_none = "a parameter is not finite at the end: no model";
+        return {Ending::numbers, why_none, {}, {}, {}};
+    }
+    evaluation_.begin(exchange_.progress());
+    outcome.verdict = evaluation_.complete();
+    outcome.parameters = evaluation_.release();
+    judge_finish(outcome, interrupts_.load() > 0);
+    return outcome;
+}
+
+}  // namespace ako

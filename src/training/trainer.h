@@ -1,0 +1,122 @@
+// The trainer: the loop that is the same for every mode. begin_round -> next batch -> gradient ->
+// end_round -> record, and in between one slice of the test set where this peer evaluates. What
+// peers say to each other, and where the optimizer runs, is the exchange's business; what time it
+// is, the observer's.
+// Compute thread only; everything handed in must outlive it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ako/exchange.h"
+#include "ako/network.h"
+#include "ako/settings.h"
+#include "src/training/checkpoints.h"
+#include "src/training/evaluation.h"
+#include "src/training/round_times.h"
+
+namespace ako {
+
+/// One round that has been made and given to the exchange.
+struct RoundReport {
+    Round round = 0;
+    std::size_t samples = 0;
+    float loss = 0;       ///< mean over the batch
+    double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
+};
+
+/// The parameters of a mark of `evaluate_every` or `checkpoint_every`.
+struct Milestone {
+    Round round = 0;
+    double progress = 0;
+    std::span<const float> parameters;  ///< valid during the call
+};
+
+/// Who wants to know how it goes. Called on the compute thread: be quick.
+class TrainingObserver {
+  public:
+    virtual ~TrainingObserver() = default;
+    /// Several times in every round.
+    virtual void reached(RoundMoment moment) = 0;
+    virtual void round_done(const RoundReport& report) = 0;
+    /// Parameters that this peer evaluates from now on, or, with `evaluate: after`, that are to be
+    /// kept until the training is over.
+    virtual void milestone_passed(const Milestone& milestone) = 0;
+    /// A verdict that this peer made.
+    virtual void evaluation_done(const Verdict& verdict) = 0;
+    /// A peer without data begins to serve the others.
+    virtual void serving() {}
+    /// The last round is made and the final exchange begins.
+    virtual void stopping(const std::string& why) = 0;
+    virtual void finished(const FinishReport& report) = 0;
+};
+
+/// How a run ended.
+struct TrainingOutcome {
+    Ending ending = Ending::finished;
+    std::string why;                ///< why it stopped, for people
+    FinishReport report;            ///< empty if it gave up
+    Verdict verdict;                ///< of the final parameters on the whole test set; likewise
+    std::vector<float> parameters;  ///< [parameter_count]; likewise, and if it only served
+};
+
+/// Of a run without a final exchange. Who was interrupted while it waited for the others is not
+/// told of a failure.
+TrainingOutcome given_up(Next next, bool interrupted);
+/// By what the final exchange came to, unless it was interrupted.
+void judge_finish(TrainingOutcome& outcome, bool interrupted);
+
+/// Marks of progress at equal distances, each passed once.
+class ProgressMarks {
+  public:
+    /// A mark every so many epochs of a run of `epochs`; 0: no marks.
+    ProgressMarks(double every, double epochs);
+    /// Has progress reached the next mark? Then the one after it is next.
+    bool pass(double progress);
+
+  private:
+    const double distance_;
+    double next_;
+};
+
+class Trainer {
+  public:
+    /// `interrupts` counts the signals that ask this process to end; it may change at any time.
+    /// `checkpoints` may be null only if the settings ask for none.
+    Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
+            const TrainingSettings& settings, const std::atomic<int>& interrupts,
+            TrainingObserver& observer, Checkpoints* checkpoints = nullptr);
+
+    /// Trains until the exchange says stop, then finishes with the others. Once.
+    TrainingOutcome run();
+
+  private:
+    /// One round on one batch; an error means its numbers are not finite.
+    Result<void> train_round();
+    /// Begins an evaluation when progress has passed a mark, goes on with one that is running. A
+    /// checkpoint is an evaluation whose parameters are kept. With `evaluate: after` the observer
+    /// gets the parameters and that is all.
+    void evaluate_slice();
+    void judged(const Verdict& verdict);
+    TrainingOutcome finish(std::string why);
+
+    // Constant after construction.
+    Network& network_;
+    BatchSource& batches_;
+    Exchange& exchange_;
+    const TrainingSettings settings_;
+    const std::atomic<int>& interrupts_;
+    TrainingObserver& observer_;
+    Checkpoints* const checkpoints_;
+
+    std::vector<float> gradient_;
+    SlicedEvaluation evaluation_;
+    ProgressMarks evaluation_marks_;
+    ProgressMarks checkpoint_marks_;
+    bool keeps_ = false;  ///< the evaluation that is running is of a checkpoint
+};
+
+}  // namespace ako

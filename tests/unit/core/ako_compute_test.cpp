@@ -1,0 +1,247 @@
+// The compute half of the mode `ako`, alone: frames are put into its mailbox, what it posts is
+// taken from there and from its outbox. What several peers do together is the simulator's.
+#include "src/modes/ako_compute.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "src/numbers/checksum.h"
+
+using namespace ako;
+
+namespace {
+
+constexpr std::size_t element_count = 10;
+constexpr Time ms = std::chrono::milliseconds(1);
+
+ModeSettings settings_of(std::size_t peer_count) {
+    ModeSettings settings;
+    settings.self = 0;
+    for (std::size_t peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
+    settings.training.learning_rate = 1;
+    settings.training.momentum = 0;
+    settings.sample_budget = 1000;
+    settings.training.batch_per_peer = 1;
+    settings.block_elements = 4;
+    settings.exchange.start_wait_s = 1;
+    return settings;
+}
+
+struct Bench {
+    explicit Bench(std::size_t count) : peer_count(count), settings(settings_of(count)) {
+        settings.log = [this](const std::string& line) { lines.push_back(line); };
+        peer.emplace(settings, initial, mailbox, outbox, snapshots);
+    }
+
+    /// Peer `from` is there and has said how it is.
+    void come(PeerIndex from) {
+        mailbox.set_presence(from, Presence::up);
+        Status status;
+        status.progress.resize(peer_count);
+        status.rows.resize(peer_count);
+        mailbox.push({from, status, {}, now});
+    }
+    /// Peer `from` says row `origin` is `value` everywhere on block 0.
+    void hear(PeerIndex from, PeerIndex origin, Round round, float value, bool spoil = false) {
+        Partial partial{origin, {1, round}, {0, 1}, now - 2 * ms, from != origin, {}};
+        PooledBuffer payload = std::move(*pool.take(4 * sizeof(float)));
+        for (float& element : payload.floats()) element = value;
+        partial.checksums = {crc32c(std::span<const float>(payload.floats())) + (spoil ? 1 : 0)};
+        mailbox.push({from, partial, std::move(payload), now});
+    }
+    std::optional<Next> begin() {
+        now += 10 * ms;
+        return peer->begin_round(now);
+    }
+    Result<void> round(float gradient = -1) {
+        begin();
+        const std::vector<float> gradients(element_count, gradient);
+        return peer->end_round(gradients, {1, 0.5F}, now);
+    }
+    /// What the replica is beyond the anchor at the first element.
+    float lead() const {
+        std::vector<float> anchor(element_count);
+        peer->copy_parameters(anchor);
+        return peer->replica()[0] - anchor[0];
+    }
+
+    const std::size_t peer_count;
+    ModeSettings settings;
+    std::vector<std::string> lines;
+    std::vector<float> initial = std::vector<float>(element_count, 0.5F);
+    BufferPool pool{1 << 16};
+    Mailbox mailbox{peer_count};
+    Outbox outbox{peer_count};
+    Snapshots snapshots{Blocks(element_count, 4)};
+    std::optional<AkoCompute> peer;
+    Time now = std::chrono::seconds(10);
+};
+
+}  // namespace
+
+TEST_CASE("it waits for all peers, then for a majority, and says who is missing if there is none") {
+    Bench bench(3);
+    CHECK(!bench.begin());
+    CHECK(bench.peer->missing() == std::vector<PeerIndex>{1, 2});
+    SUBCASE("all are there") {
+        bench.mailbox.set_presence(1, Presence::up);
+        CHECK(!bench.begin());
+        CHECK(bench.peer->missing() == std::vector<PeerIndex>{2});
+        bench.mailbox.set_presence(2, Presence::up);
+        CHECK(bench.begin().value().kind == Next::Kind::train);
+    }
+    SUBCASE("a majority is there when the time is over") {
+        bench.come(1);
+        CHECK(!bench.begin());
+        bench.now += std::chrono::seconds(1);
+        CHECK(bench.begin().value().kind == Next::Kind::train);
+    }
+    SUBCASE("nobody came") {
+        bench.now += std::chrono::seconds(1);
+        const Next next = bench.begin().value();
+        CHECK(next.ending == Ending::failed);
+        CHECK(next.why.find("only 1 of 3") != std::string::npos);
+    }
+}
+
+TEST_CASE("a round makes a snapshot of the row, and its update counts by its weight") {
+    Bench bench(2);
+    bench.come(1);
+    REQUIRE(bench.round().has_value());
+    const auto snapshot = bench.outbox.take().snapshot;
+    REQUIRE(snapshot);
+    CHECK(bench.snapshots[*snapshot].version == Version{1, 1});
+    CHECK(bench.snapshots[*snapshot].sealed_at == bench.now);
+    CHECK(bench.snapshots[*snapshot].values == std::vector<float>(element_count, 1));
+    CHECK(bench.peer->replica()[9] == 1.0F);  // 0.5 + 1/2 * 1: nobody is stood in for
+    CHECK(bench.lead() == 0);
+}
+
+TEST_CASE("of a gradient that is not finite nothing is published") {
+    Bench bench(2);
+    bench.come(1);
+    REQUIRE(bench.round().has_value());
+    bench.outbox.take();
+    const std::vector<float> before(bench.peer->replica().begin(), bench.peer->replica().end());
+    const Result<void> ended = bench.round(std::numeric_limits<float>::infinity());
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().kind == Error::Kind::numbers);
+    CHECK(ended.error().what.find("round 2") != std::string::npos);
+    CHECK(bench.peer->round() == 1);
+    CHECK(!bench.outbox.take().snapshot);
+    CHECK(std::equal(before.begin(), before.end(), bench.peer->replica().begin()));
+}
+
+TEST_CASE("relayed blocks change the row of who made them, and never what stands in for it") {
+    Bench bench(3);
+    for (const PeerIndex other : {1u, 2u}) bench.come(other);
+    bench.round();
+    bench.hear(1, 1, 1, 0);  // peer 1 advances from here on
+    bench.round();
+    bench.round();
+    const float lead = bench.lead();
+    REQUIRE(lead > 0.3F);  // the own two rounds since, for peer 1
+    bench.hear(2, 1, 7, 9);
+    bench.begin();
+    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 7});
+    CHECK(bench.peer->ledger().row(1)[0] == 9);
+    CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
+    CHECK(bench.peer->roster()[1].announced == 1);  // what others say of it is no move of its own
+
+    SUBCASE("the block that comes from itself takes the place of its stand-in") {
+        bench.hear(1, 1, 8, 10);
+        bench.begin();
+        // It came 20 ms after peer 1 began to advance, 10 ms ago: two thirds were made before.
+        CHECK(bench.lead() == doctest::Approx(lead / 3).epsilon(1e-4));
+    }
+    SUBCASE("an older one is late and changes nothing") {
+        bench.hear(1, 1, 6, 10);
+        bench.begin();
+        CHECK(bench.peer->ledger().row(1)[0] == 9);
+        CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
+    }
+}
+
+TEST_CASE(
+    "a block that is damaged or not finite is dropped, its origin named once, the older kept") {
+    Bench bench(2);
+    bench.come(1);
+    bench.hear(1, 1, 1, 3);
+    bench.round();
+    bench.hear(1, 1, 2, 4, true);
+    bench.hear(1, 1, 3, std::numeric_limits<float>::quiet_NaN());
+    bench.round();
+    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 1});
+    CHECK(bench.peer->ledger().row(1)[0] == 3);
+    CHECK(bench.peer->blocks_refused() == 2);
+    REQUIRE(bench.lines.size() == 1);
+    CHECK(bench.lines[0].find("does not match its checksum") != std::string::npos);
+    CHECK(bench.pool.bytes_lent() == 0);
+}
+
+TEST_CASE("nobody else writes the own row") {
+    Bench bench(2);
+    bench.come(1);
+    bench.round();
+    bench.hear(1, 0, 50, 7);
+    bench.begin();
+    CHECK(bench.peer->ledger().version(0, 0) == Version{1, 1});
+    CHECK(bench.peer->ledger().row(0)[0] == 1);
+}
+
+TEST_CASE("rule plain stands in for nobody") {
+    Bench bench(2);
+    bench.settings.exchange.rule = Rule::plain;
+    Outbox outbox(2);
+    Snapshots snapshots(Blocks(element_count, 4));
+    AkoCompute plain(bench.settings, bench.initial, bench.mailbox, outbox, snapshots);
+    bench.come(1);
+    const std::vector<float> gradient(element_count, -1);
+    for (Round round = 1; round <= 3; ++round) {
+        bench.hear(1, 1, round, 0);
+        bench.now += 10 * ms;
+        REQUIRE(plain.begin_round(bench.now).value().kind == Next::Kind::train);
+        REQUIRE(plain.end_round(gradient, {1, 0}, bench.now).has_value());
+    }
+    CHECK(plain.roster().advancing(1, 3));
+    CHECK(plain.replica()[0] == 2.0F);  // 0.5 + 3/2
+}
+
+TEST_CASE("all stop when the budget is spent, when one asks for it, or when a Status says so") {
+    Bench bench(2);
+    bench.come(1);
+    bench.round();
+    SUBCASE("the budget, counted over all peers") {
+        Status status;
+        status.progress = {{1, 1}, {5, 999}};
+        status.rows.resize(2);
+        bench.mailbox.push({1, status, {}, bench.now});
+        CHECK(bench.begin().value().why == "the sample budget is spent");
+        CHECK(bench.peer->progress() == 1);
+    }
+    SUBCASE("a request") {
+        bench.peer->request_stop(StopReason::requested);
+        CHECK(bench.begin().value().kind == Next::Kind::finish);
+    }
+    SUBCASE("another peer") {
+        Status status;
+        status.progress.resize(2);
+        status.rows.resize(2);
+        status.stop = StopReason::target_reached;
+        bench.mailbox.push({1, status, {}, bench.now});
+        CHECK(bench.begin().value().why == "the target accuracy is reached");
+    }
+}
+
+TEST_CASE("an update that leads the row beyond what one can hold is not published") {
+    Bench bench(2);
+    bench.come(1);
+    REQUIRE(bench.round(-1e7F).has_value());
+    bench.outbox.take();
+    const Result<void> ended = bench.round(-1e7F);
+    REQUIRE(!ended.has_value());
+    CHECK(ended.error().kind == Error::Kind::numbers);
+    CHECK(bench.peer->round() == 1);
+    CHECK(!bench.outbox.take().snapshot);
+}

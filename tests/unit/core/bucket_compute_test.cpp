@@ -1,0 +1,123 @@
+// The compute half of the modes that exchange buckets, without a network: numbers that overflow.
+#include "src/modes/bucket_compute.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "src/buckets/bucket_update.h"
+
+using namespace ako;
+
+namespace {
+
+/// The only peer of its run, so that its own contribution is the sum. Every gradient is finite, but
+/// a step with it leads beyond what a float can hold.
+struct Alone {
+    Alone(Mode mode, std::uint64_t rounds) : settings(settings_of(mode, rounds)) {
+        const std::vector<float> initial(elements);
+        std::unique_ptr<BucketUpdate> update;
+        if (mode == Mode::ring)
+            update = std::make_unique<MeanGradient>(settings.training, initial, 1);
+        else if (mode == Mode::parameter_server)
+            update = std::make_unique<PulledParameters>(sums);
+        else
+            update = std::make_unique<MeanOfLocalRounds>(settings.training,
+                                                         settings.exchange.local_sgd, initial, 1);
+        peer = std::make_unique<BucketCompute>(settings, buckets, mailbox, board, sums,
+                                               std::move(update));
+    }
+
+    static constexpr std::size_t elements = 8;
+    static ModeSettings settings_of(Mode mode, std::uint64_t rounds) {
+        ModeSettings settings;
+        settings.peer_names = {"a"};
+        settings.exchange.mode = mode;
+        settings.exchange.local_sgd.rounds = 2;
+        settings.exchange.server.clock_gap_max = std::nullopt;  // async
+        settings.training.learning_rate = 10;
+        settings.training.batch_per_peer = 1;
+        settings.sample_budget = rounds;
+        return settings;
+    }
+
+    Result<void> round() {
+        const std::optional<Next> next = peer->begin_round({});
+        REQUIRE(next);
+        REQUIRE(next->kind == Next::Kind::train);
+        return peer->end_round(gradient, {1, 0.5F}, {});
+    }
+    /// What the network half does.
+    std::size_t exchange() {
+        const auto contributions = board.take().contributions;
+        for (const Contribution& own : contributions) {
+            sums.assign(own.vector.begin(), own.vector.end());
+            board.complete(own.bucket, own.exchange, {});
+        }
+        return contributions.size();
+    }
+
+    const ModeSettings settings;
+    const Buckets buckets{{}, elements};
+    const std::vector<float> gradient = std::vector<float>(elements, 3e38F);
+    std::vector<float> sums = std::vector<float>(elements);
+    Mailbox mailbox{1};
+    BucketBoard board{1, [] {}};
+    std::unique_ptr<BucketCompute> peer;
+};
+
+}  // namespace
+
+TEST_CASE("local rounds that overflow are not averaged") {
+    Alone alone(Mode::local_sgd, 4);
+    CHECK(alone.round());
+    const Result<void> second = alone.round();
+    REQUIRE(!second);
+    CHECK(second.error().kind == Error::Kind::numbers);
+    CHECK(second.error().what.find("of round 2 is not finite") != std::string::npos);
+    CHECK(alone.exchange() == 0);
+}
+
+TEST_CASE("local rounds that overflow are not averaged after the last round either") {
+    Alone alone(Mode::local_sgd, 1);
+    CHECK(alone.round());
+    const std::optional<Next> next = alone.peer->begin_round({});
+    REQUIRE(next);
+    CHECK(next->ending == Ending::numbers);
+    CHECK(next->why.find("of round 1 is not finite") != std::string::npos);
+    CHECK(alone.exchange() == 0);
+}
+
+TEST_CASE("who waits for a bucket takes in what would wake it again and again") {
+    Alone alone(Mode::ring, 2);
+    CHECK(alone.round());
+    Status status;
+    status.progress.resize(1);
+    alone.mailbox.push({0, status, {}, {}});
+    CHECK_FALSE(alone.peer->settle({0, Alone::elements}));
+    CHECK(alone.mailbox.take().empty());
+}
+
+TEST_CASE("a last step that overflows is no model to end with") {
+    Alone alone(Mode::ring, 1);
+    CHECK(alone.round());
+    CHECK(alone.exchange() == 1);
+    const std::optional<Next> next = alone.peer->begin_round({});
+    REQUIRE(next);
+    CHECK(next->ending == Ending::numbers);
+    CHECK(next->why == "a parameter of round 1 is not finite: no more of it is sent");
+}
+
+TEST_CASE("where a worker may be ahead, what the servers end with is looked at last") {
+    Alone alone(Mode::parameter_server, 1);
+    CHECK(alone.round());
+    CHECK(alone.exchange() == 1);
+    CHECK(alone.peer->begin_round({}).value().kind == Next::Kind::finish);
+    alone.sums[3] = std::numeric_limits<float>::infinity();
+    std::vector<float> parameters(alone.sums.size());
+    const FinishReport report = alone.peer->report(parameters, {});
+    CHECK(!report.agreed);
+    CHECK(report.why_not == "a parameter is not finite: the training diverged");
+}

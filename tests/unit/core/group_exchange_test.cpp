@@ -1,0 +1,169 @@
+// The exchange with the modes that exchange buckets, with a clock and a network
+// that the tests play: how long is waited, and how a run that cannot go on is left.
+#include "src/group/group_exchange.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <vector>
+
+#include "src/modes/make_exchange.h"
+#include "tests/contains.h"
+#include "tests/unit/core/no_transport.h"
+
+using namespace ako;
+using ako::test::contains;
+using std::chrono::seconds;
+
+namespace {
+
+class HandClock final : public Clock {
+  public:
+    Time now() const override { return now_; }
+    void pass(Time time) { now_ += time; }
+
+  private:
+    Time now_ = seconds(1000);
+};
+
+/// Its network thread is the caller's.
+class HandTransport final : public test::NoTransport {
+  public:
+    explicit HandTransport(const Clock& clock) : clock_(clock) {}
+    void start(FrameSource& frames, FrameSink& arrivals) override {
+        source = &frames;
+        sink = &arrivals;
+    }
+    void notify() override { sink->poll(clock_.now()); }
+    void stop(Time drain_until) override {
+        stopped_after = drain_until - clock_.now();
+        last_of_a = frames_to(0);
+    }
+    std::vector<Header> frames_to(PeerIndex peer) {
+        std::vector<Header> headers;
+        while (auto frame = source->next(peer, 1 << 20)) headers.push_back(frame->header);
+        return headers;
+    }
+
+    FrameSource* source = nullptr;
+    FrameSink* sink = nullptr;
+    Time stopped_after{0};
+    std::vector<Header> last_of_a;  ///< what peer a was sent when this was stopped
+
+  private:
+    const Clock& clock_;
+};
+
+constexpr std::size_t elements = 120;
+
+/// Peer b of three. Whenever it waits, ten seconds pass and `meanwhile` happens.
+struct Bench {
+    explicit Bench(Mode mode, std::uint64_t rounds = 1000)
+        : owned(make_exchange(make_settings(mode, rounds), std::vector<float>(elements), transport,
+                             clock, interrupts)),
+          exchange(*owned) {
+        exchange.start();
+        for (const PeerIndex peer : {0, 2}) transport.sink->session_up(peer, Hello{});
+    }
+    ModeSettings make_settings(Mode mode, std::uint64_t rounds) {
+        ModeSettings settings;
+        settings.self = 1;
+        settings.peer_names = {"a", "b", "c"};
+        settings.exchange.mode = mode;
+        settings.exchange.local_sgd.rounds = 1;
+        settings.exchange.finish_timeout_s = 120;
+        settings.exchange.heartbeat_ms = 500;
+        settings.training.batch_per_peer = 1;
+        settings.sample_budget = 3 * rounds;
+        settings.log = [](const std::string&) {};
+        settings.waits = [this](const auto&) {
+            clock.pass(seconds(10));
+            ++waits;
+            if (meanwhile) meanwhile();
+        };
+        return settings;
+    }
+
+    void round() {
+        REQUIRE(exchange.begin_round().kind == Next::Kind::train);
+        REQUIRE(exchange.end_round(gradient, {1, 0.5F}));
+    }
+    /// What peer c has to say while nobody sends chunks.
+    void c_announces(Round made) {
+        Status status;
+        status.progress.resize(3);
+        status.progress[2].round = made;
+        const auto destination = transport.sink->reserve(2, status, 0);
+        REQUIRE(destination);
+        transport.sink->arrived(2, status, *destination, clock.now());
+    }
+
+    const std::vector<float> gradient = std::vector<float>(elements, 1.0F);
+    std::atomic<int> interrupts = 0;
+    HandClock clock;
+    HandTransport transport{clock};
+    int waits = 0;
+    std::function<void()> meanwhile;
+    const std::unique_ptr<GroupExchange> owned;
+    GroupExchange& exchange;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "who must leave in the middle of training says because of whom, and no chunk comes first") {
+    for (const Mode mode : {Mode::ring, Mode::local_sgd}) {
+        Bench bench(mode);
+        bench.round();
+        bench.transport.sink->session_down(2, "no byte for 2000 ms", std::chrono::seconds(2));
+        bench.exchange.await({0, elements});
+        // Time to write it, and for others to miss c themselves.
+        CHECK(bench.transport.stopped_after >= std::chrono::milliseconds(600));
+        CHECK(bench.transport.stopped_after <= seconds(1));
+        REQUIRE(!bench.transport.last_of_a.empty());
+        for (const Header& header : bench.transport.last_of_a)
+            CHECK(!std::holds_alternative<Chunk>(header));
+        const auto* bye = std::get_if<Bye>(&bench.transport.last_of_a.back());
+        REQUIRE(bye != nullptr);
+        CHECK(bye->gone == PeerIndex{2});
+        const Next next = bench.exchange.begin_round();
+        CHECK(next.ending == Ending::broken);
+        CHECK(contains(next.why, "peer c is gone"));
+    }
+}
+
+TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
+    Bench bench(Mode::local_sgd);
+    bench.round();
+    // A round every 40 s: 120 s without a chunk are nothing unusual.
+    bench.meanwhile = [&] {
+        bench.c_announces(static_cast<Round>(bench.waits / 4));
+        if (bench.waits == 60)
+            bench.transport.sink->session_down(0, "the end of the test", Time{0});
+    };
+    bench.exchange.await({0, elements});
+    CHECK(bench.waits == 60);
+    CHECK(contains(bench.exchange.begin_round().why, "the end of the test"));
+}
+
+TEST_CASE("one that lives but makes no rounds is not waited for longer than finish_timeout_s") {
+    Bench bench(Mode::local_sgd);
+    bench.round();
+    bench.meanwhile = [&] { bench.c_announces(1); };
+    bench.exchange.await({0, elements});
+    // The round that was announced after 10 s, and 120 s from then on.
+    CHECK(bench.waits == 14);
+    const Next next = bench.exchange.begin_round();
+    CHECK(next.ending == Ending::broken);
+    CHECK(contains(next.why, "or ended a round for 120 s"));
+}
+
+TEST_CASE("the last exchange is waited for no longer either") {
+    Bench bench(Mode::ring, 1);
+    bench.round();
+    bench.meanwhile = [&] { bench.c_announces(1); };
+    const Next next = bench.exchange.begin_round();
+    CHECK(bench.waits == 14);
+    CHECK(next.ending == Ending::broken);
+    CHECK(contains(next.why, "or ended a round for 120 s"));
+}

@@ -1,0 +1,143 @@
+// Who is there, who advances, and what is merged.
+#include "src/group/roster.h"
+
+#include <doctest/doctest.h>
+
+using namespace ako;
+
+namespace {
+
+Status status_of(std::vector<Progress> progress) {
+    Status status;
+    status.progress = std::move(progress);
+    status.rows.resize(status.progress.size());
+    return status;
+}
+
+}  // namespace
+
+TEST_CASE("who is there: absent, up, down, lost, left") {
+    Roster members(1, 4);
+    CHECK(members.live_count() == 1);
+    CHECK(members.lowest_live() == 1);
+    CHECK(members.reached() == 0);
+    members.set_presence(2, Presence::up);
+    members.set_presence(3, Presence::up);
+    CHECK(members.live_count() == 3);
+    CHECK(members.reached() == (peer_bit(2) | peer_bit(3)));
+    members.set_presence(3, Presence::down);
+    CHECK(members[3].live());  // within the life time-out
+    CHECK(members.reached() == peer_bit(2));
+    CHECK(!members.reachable(3));
+    members.set_presence(3, Presence::lost);
+    CHECK(!members[3].live());
+    CHECK(members[3].ever_lost);
+    CHECK(!members[2].ever_lost);
+    members.set_presence(0, Presence::up);
+    CHECK(members.lowest_live() == 0);
+    members.set_presence(3, Presence::up);
+    CHECK(members[3].live());
+    CHECK(members[3].ever_lost);  // it was, and it came back
+}
+
+TEST_CASE("a Bye stands: what the transport says afterwards makes nobody lost") {
+    Roster members(0, 2);
+    members.set_presence(1, Presence::up);
+    members.heard_bye(1, 30);
+    CHECK(members[1].presence == Presence::left);
+    CHECK(members[1].final_round == 30);
+    members.set_presence(1, Presence::down);
+    members.set_presence(1, Presence::lost);
+    CHECK(members[1].presence == Presence::left);
+    CHECK(!members[1].ever_lost);
+    members.set_presence(1, Presence::up);
+    CHECK(members[1].presence == Presence::up);
+}
+
+TEST_CASE("that nobody listens where a peer was stands beside its loss") {
+    Roster members(0, 2);
+    members.set_presence(1, Presence::up);
+    members.set_presence(1, Presence::down);
+    members.set_presence(1, Presence::gone);
+    members.set_presence(1, Presence::lost);
+    CHECK(members[1].presence == Presence::gone);
+    CHECK(members[1].ever_lost);
+    members.set_presence(1, Presence::up);
+    CHECK(members[1].presence == Presence::up);
+}
+
+TEST_CASE("a peer advances from its first round on, as long as its rounds move") {
+    Roster members(0, 2);
+    members.set_presence(1, Presence::up);
+    CHECK(!members.advancing(1, 0));
+    CHECK(!members.advancing(0, 0));  // nobody stands in for itself
+    members.heard_round(1, 1, 10);
+    CHECK(members.advancing(1, 10));
+    CHECK(members.advancing(1, 14));
+    CHECK(!members.advancing(1, 15));  // gap_min is 4
+    members.heard_round(1, 1, 15);     // the same round is no move
+    CHECK(!members.advancing(1, 15));
+    members.heard_round(1, 2, 15);
+    CHECK(members.advancing(1, 15));
+}
+
+TEST_CASE("a peer that usually takes long is given twice its usual gap") {
+    Roster members(0, 2);
+    members.set_presence(1, Presence::up);
+    Round own = 0;
+    for (Round round = 1; round <= 40; ++round) members.heard_round(1, round, own += 10);
+    CHECK(members[1].usual_gap == doctest::Approx(10).epsilon(0.01));
+    CHECK(members.advancing(1, own + 19));
+    CHECK(!members.advancing(1, own + 21));
+    // It became fast: after a few moves it is given no more than the least.
+    for (Round round = 41; round <= 60; ++round) members.heard_round(1, round, ++own);
+    CHECK(members.advancing(1, own + 4));
+    CHECK(!members.advancing(1, own + 5));
+}
+
+TEST_CASE("who is lost or has stopped does not advance, and begins anew when it is back") {
+    Roster members(0, 3);
+    members.set_presence(1, Presence::up);
+    members.heard_round(1, 5, 5);
+    members.set_presence(1, Presence::down);
+    CHECK(members.advancing(1, 5));
+    members.set_presence(1, Presence::lost);
+    CHECK(!members.advancing(1, 5));
+    members.set_presence(1, Presence::up);
+    CHECK(!members.advancing(1, 5));  // not before it has moved
+    members.heard_round(1, 6, 100);
+    CHECK(members.advancing(1, 100));
+    CHECK(members[1].usual_gap < 4);  // the time it was away is no gap of its rounds
+    Status stopped = status_of({{100, 0}, {6, 0}, {0, 0}});
+    stopped.final_round = 6;
+    members.heard_status(1, stopped, Time(1), 100);
+    CHECK(!members.advancing(1, 100));
+}
+
+TEST_CASE("rounds and samples are merged by maximum; of itself a peer knows best") {
+    Roster members(0, 3);
+    members.set_presence(1, Presence::up);
+    members.set_own(7, 70);
+    members.heard_status(1, status_of({{9, 999}, {4, 40}, {8, 80}}), Time(1), 7);
+    CHECK(members.samples() == 70 + 40 + 80);
+    CHECK(members[1].announced == 4);
+    CHECK(members[2].announced == 0);  // not from itself, so it does not count as a move
+    CHECK(!members.advancing(2, 7));
+    members.heard_status(1, status_of({{9, 999}, {3, 30}, {2, 20}}), Time(2), 7);
+    CHECK(members.samples() == 70 + 40 + 80);
+    CHECK(members[1].announced == 4);
+    CHECK(members.progress() == std::vector<Progress>{{7, 70}, {4, 40}, {8, 80}});
+    CHECK(members[1].status->progress[1].round == 3);  // the newest Status as it was
+}
+
+TEST_CASE("a Status tells the clock of its sender") {
+    Roster members(0, 2);
+    Status status = status_of({{0, 0}, {0, 0}});
+    status.sent_at = std::chrono::seconds(100);
+    status.echo_sent_at = std::chrono::seconds(4);
+    status.echo_held = std::chrono::milliseconds(980);
+    members.heard_status(1, status, std::chrono::seconds(5), 0);
+    // 20 ms there and back: it was sent at 4.99 s of the own clock.
+    CHECK(members[1].clock.round_trip() == std::chrono::milliseconds(20));
+    CHECK(members[1].clock.to_local(std::chrono::seconds(100)) == std::chrono::milliseconds(4990));
+}

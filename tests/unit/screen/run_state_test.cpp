@@ -1,0 +1,118 @@
+// What the state of a run makes of metrics lines, silence and ends.
+#include "src/screen/run_state.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace ako;
+
+namespace {
+
+using Mood = PeerState::Mood;
+
+MetricsLine line_of(const std::string& phase, double progress) {
+    MetricsLine line;
+    line.phase = phase;
+    line.progress = progress;
+    line.round = 1;
+    line.loss = 0.5;
+    return line;
+}
+
+}  // namespace
+
+TEST_CASE("what a peer does, from its start to its end") {
+    RunState state("r", 1, {"a", "b"});
+    state.refresh(0);
+    CHECK(state.phase() == "starting");
+    CHECK(state.peers_at_work() == 0);
+    MetricsLine waiting = line_of("waiting", 0);
+    waiting.waiting_for = {"b", "c"};
+    state.take_line(0, waiting, 1);
+    state.refresh(1);
+    CHECK(state.peers()[0].doing == "waiting for b, c");
+    CHECK(state.peers()[1].doing == "starting");
+    CHECK(state.phase() == "waiting for b, c");
+    state.take_line(1, line_of("training", 0.1), 2);
+    state.refresh(2);
+    CHECK(state.phase() == "training");
+    CHECK(state.peers()[1].mood == Mood::trains);
+    CHECK(state.peers()[1].doing.empty());
+    state.refresh(4.6);
+    CHECK(state.peers()[1].doing == "silent for 3 s");
+    CHECK(state.peers()[1].mood == Mood::ill);
+    CHECK(state.phase() == "no peer says anything");
+    state.take_line(0, line_of("finishing", 1), 5);
+    state.refresh(5);
+    CHECK(state.phase() == "final exchange");  // b, which is silent, still said "training"
+    state.take_line(1, line_of("evaluating", 1), 5);
+    state.refresh(7);
+    CHECK(state.peers()[0].doing == "final exchange");
+    state.refresh(20);  // one long call, in which nothing can be said
+    CHECK(state.peers()[1].doing == "evaluating the result");
+    state.take_exit(0, -9);
+    state.take_exit(1, 0);
+    state.refresh(21);
+    CHECK(state.peers()[0].doing == "ended by signal 9");
+    CHECK(state.peers()[1].doing == "done");
+    CHECK(state.phase() == "done");
+    state.take_exit(1, 130);
+    state.refresh(21);
+    CHECK(state.peers()[1].doing == "interrupted");
+    CHECK(state.peers()[1].mood == Mood::ended);
+    state.take_exit(1, 4);
+    state.refresh(21);
+    CHECK(state.peers()[1].doing == "no agreement, or replicas that differ (exit 4)");
+    CHECK(state.peers()[1].mood == Mood::ill);
+}
+
+TEST_CASE("time left follows the pace since the training began, not since the start") {
+    RunState state("r", 4, {"a"});
+    state.take_line(0, line_of("waiting", 0), 1);
+    state.refresh(50);
+    CHECK(!state.seconds_left());
+    state.take_line(0, line_of("training", 0.1), 60);
+    state.refresh(60);
+    CHECK(!state.seconds_left());
+    state.take_line(0, line_of("training", 0.3), 80);
+    state.refresh(80);
+    CHECK(*state.seconds_left() == doctest::Approx(70));
+    state.take_line(0, line_of("finishing", 1), 81);
+    state.refresh(81);
+    CHECK(!state.seconds_left());
+}
+
+TEST_CASE("a verdict that many repeat is one point of the plot") {
+    RunState state("r", 1, {"a", "b"});
+    MetricsLine line = line_of("training", 0.5);
+    line.accuracy = 0.9;
+    line.accuracy_at = 0.4;
+    for (const std::size_t peer : {0, 1, 0, 1}) state.take_line(peer, line, 1);
+    CHECK(state.accuracy().points() == std::vector<PlotPoint>{{0.4, 0.9}});
+    line.accuracy = 0.95;
+    line.accuracy_at = 0.45;
+    state.take_line(1, line, 2);
+    CHECK(*state.newest_accuracy() == 0.95);
+    CHECK(state.accuracy().points().size() == 2);
+}
+
+TEST_CASE("log lines are limited, and what was dropped is counted") {
+    RunState state("r", 1, {"a"});
+    for (std::size_t k = 0; k < RunState::log_max + 5; ++k)
+        state.take_log({0, "a", std::to_string(k)});
+    CHECK(state.log().size() == RunState::log_max);
+    CHECK(state.log().front().text == "5");
+    CHECK(state.log_dropped() == 5);
+}
+
+TEST_CASE("a history keeps means of equal parts and leaves out what is no number") {
+    History history(10);
+    history.add(0.01, 1);
+    history.add(0.03, 3);
+    history.add(0.5, std::numeric_limits<double>::quiet_NaN());
+    history.add(1, 7);
+    CHECK(history.points() == std::vector<PlotPoint>{{0.02, 2}, {1, 7}});
+}
