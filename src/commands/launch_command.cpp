@@ -82,12 +82,6 @@ class SignalQueue {
     int fd_ = -1;
 };
 
-std::vector<std::string> names_of(const Settings& settings) {
-    std::vector<std::string> names;
-    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
-    return names;
-}
-
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
@@ -98,11 +92,11 @@ class Launch {
           keep_milestones_(keep_milestones),
           folder_(std::move(folder)),
           signals_(live),
-          state_(settings.run, settings.training.epochs, names_of(settings)) {
+          state_(settings.run, settings.training.epochs, peer_names(settings)) {
         if (live)
-            view_ = std::make_unique<LiveView>(console_, names_of(settings));
+            view_ = std::make_unique<LiveView>(console_, peer_names(settings));
         else
-            view_ = std::make_unique<RunDisplay>(console_, names_of(settings));
+            view_ = std::make_unique<RunDisplay>(console_, peer_names(settings));
     }
 
     ExitStatus run() {

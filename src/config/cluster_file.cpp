@@ -224,6 +224,12 @@ std::string training_digest_text(const Settings& settings) {
     return text + "\n";
 }
 
+std::vector<std::string> peer_names(const Settings& settings) {
+    std::vector<std::string> names;
+    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
+    return names;
+}
+
 PeerIndex peer_by_name(const Settings& settings, const std::string& name) {
     return find_peer(settings, name, settings.file, "--peer");
 }

@@ -33,6 +33,8 @@ std::string write_cluster_text(const Settings& settings);
 /// memory, folders and where the key lies, which one peer may set for itself.
 std::string training_digest_text(const Settings& settings);
 
+/// In the order of the file.
+std::vector<std::string> peer_names(const Settings& settings);
 /// The peer that `--peer name` means. Throws StartupError.
 PeerIndex peer_by_name(const Settings& settings, const std::string& name);
 

@@ -4,6 +4,7 @@
 
 #include "models/blas.h"
 #include "models/catalog.h"
+#include "src/config/cluster_file.h"
 #include "src/modes/make_exchange.h"
 #include "src/peer/hello.h"
 #include "src/peer/initial_parameters.h"
@@ -21,12 +22,6 @@ const Settings& within_memory(const Settings& settings, const Network& network) 
 }
 
 }  // namespace
-
-std::vector<std::string> peer_names(const Settings& settings) {
-    std::vector<std::string> names;
-    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
-    return names;
-}
 
 Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
            std::function<void(const std::vector<PeerIndex>& missing)> waits,

@@ -19,8 +19,6 @@
 
 namespace ako {
 
-std::vector<std::string> peer_names(const Settings& settings);
-
 class Peer {
   public:
     /// Reads the data and the initial parameters and binds the port. `waits`: see ModeSettings.
