@@ -24,14 +24,22 @@ std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_ma
     on_network_thread();
     Link& link = links_[peer];
     if (auto frame = traffic_.next_control(peer)) return frame;
+    if (link.status_due && !link.status_was_last) return status_frame(link, clock_.now());
+    if (auto frame = frame_of_mode(peer, payload_bytes_max)) return frame;
     if (link.status_due) return status_frame(link, clock_.now());
-    if (auto frame = traffic_.next(peer, payload_bytes_max)) return frame;
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
     return OutFrame{Bye{status_.final_round.value_or(0), traffic_.because_of()}, {}, {}};
 }
 
+std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload_bytes_max) {
+    auto frame = traffic_.next(peer, payload_bytes_max);
+    if (frame) links_[peer].status_was_last = false;
+    return frame;
+}
+
 OutFrame Links::status_frame(Link& link, Time now) {
     link.status_due = false;
+    link.status_was_last = true;
     link.status_sent = status_revision_;
     link.status_sent_at = now;
     Status status = status_;
@@ -142,6 +150,7 @@ void Links::session_up(PeerIndex peer, const Hello& hello) {
     link.heard = false;
     link.left = false;
     link.status_due = true;
+    link.status_was_last = false;
     link.heard_sent_at = Time{0};
     traffic_.session_up(peer, hello);
     mailbox_.set_presence(peer, Presence::up);

@@ -1,7 +1,8 @@
 // The network side of every mode: sessions, heartbeats, what each peer says of itself, goodbyes.
 // Answers the transport's "what next for this peer?": what is urgent for the mode, then this peer's
-// Status, then what the mode sends, and at the end a Bye. What arrives goes to the mailbox, but for
-// the chunks of the modes that exchange buckets. Network thread only.
+// Status, then what the mode sends, and at the end a Bye. Between two Statuses the mode has its
+// turn, so that a link too narrow for all heartbeats still carries what it is for. What arrives
+// goes to the mailbox, but for the chunks of the modes that exchange buckets. Network thread only.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +48,7 @@ class Links final : public FrameSource, public FrameSink {
         bool left = false;   ///< said Bye
         bool bye_sent = false;
         bool status_due = false;
+        bool status_was_last = false;   ///< of what went out
         std::uint64_t status_sent = 0;  ///< revision
         Time status_sent_at{};
         Time heard_sent_at{};     ///< of the newest Status received: their clock
@@ -58,6 +60,9 @@ class Links final : public FrameSource, public FrameSink {
     void on_network_thread() const AKO_ASSERTS(network_thread) { caller_.check(); }
     Mailbox::Posted take_posted() AKO_NETWORK_THREAD;
     OutFrame status_frame(Link& link, Time now) AKO_NETWORK_THREAD;
+    /// What the mode has for this peer, without regard to the Status.
+    std::optional<OutFrame> frame_of_mode(PeerIndex peer,
+                                          std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
     const ModeSettings settings_;  // constant after construction

@@ -67,6 +67,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
         std::string why_not;
         if (stop_ == StopReason::none && !may_start(now, why_not)) {
             if (!why_not.empty()) return Next::give_up(Ending::failed, why_not);
+            post_status(false);  // others pull what has come of the lost
             return std::nullopt;
         }
         started_ = true;
@@ -75,7 +76,10 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
     if (left_behind_) return Next::finish(left_behind_text);
-    if (too_stale(now)) return std::nullopt;
+    if (too_stale(now)) {
+        post_status(false);
+        return std::nullopt;
+    }
     update_standing_in(now);
     return Next::train();
 }

@@ -105,6 +105,18 @@ TEST_CASE("it waits for all peers, then for a majority, and says who is missing 
     }
 }
 
+TEST_CASE("who waits for the others says what it holds, so that they can ask for it") {
+    Bench bench(3);
+    bench.come(1);
+    CHECK(!bench.begin());
+    bench.mailbox.take_posted();
+    bench.hear(1, 2, 4, 0.25F);  // of peer 2, which may be lost by now
+    CHECK(!bench.begin());
+    const auto posted = bench.mailbox.take_posted();
+    REQUIRE(posted.status);
+    CHECK(posted.status->rows[2].highest.round == 4);
+}
+
 TEST_CASE("a round makes a snapshot of the row, and its update counts by its weight") {
     Bench bench(2);
     bench.come(1);
