@@ -35,7 +35,7 @@ Promises::Promises(const Scenario& scenario, const World& world, const SimNetwor
       rounds_at_(scenario.peers.size()),
       stopped_at_(scenario.peers.size()),
       adopted_at_(scenario.peers.size()),
-      left_(scenario.peers.size() * scenario.peers.size(), false),
+      left_(scenario.peers.size() * scenario.peers.size()),
       ways_(scenario.peers.size() * scenario.peers.size()),
       standing_in_(scenario.peers.size(), 0),
       best_(scenario.peers.size()) {}
@@ -110,7 +110,7 @@ void Promises::begins_anew(PeerIndex peer) {
     stopped_at_[peer].reset();
     adopted_at_[peer].reset();
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        left_[peer * peers_.size() + other] = false;
+        left_[peer * peers_.size() + other].reset();
     }
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         ways_[peer * peers_.size() + other] = ways_[other * peers_.size() + peer] = {};
@@ -142,7 +142,7 @@ void Promises::arrived(PeerIndex from, PeerIndex to, const Header& header) {
     if (from == second_) met_second_ |= peer_bit(to);
     if (const auto* row = std::get_if<CutRow>(&header)) learn_map(to, *row);
     if (const auto* status = std::get_if<Status>(&header)) learn_way(from, to, *status);
-    if (std::holds_alternative<Bye>(header)) left_[to * peers_.size() + from] = true;
+    if (std::holds_alternative<Bye>(header)) left_[to * peers_.size() + from] = world_.now();
 }
 
 void Promises::count_protocol(PeerIndex from, PeerIndex to, const Header& header) {
@@ -186,7 +186,9 @@ void Promises::drained(PeerIndex peer) {
     const SimPeer& p = *peers_[peer];
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (other != peer) check_clock(peer, other);
-        if (other == peer || !left_[peer * peers_.size() + other]) continue;
+        // One that had no room arrives as soon as this drain has made some, and is in the next.
+        const std::optional<Time> left = left_[peer * peers_.size() + other];
+        if (other == peer || !left || *left == world_.now()) continue;
         // A new session after a Bye takes it back, and its event may still wait in the mailbox.
         const bool again = !network_.said_bye(other, peer);
         const Presence presence = p.half.roster()[other].presence;

@@ -99,7 +99,7 @@ class Promises {
     std::vector<std::vector<Time>> rounds_at_;     ///< [peer][round - 1]: when it ended
     std::vector<std::optional<Time>> stopped_at_;  ///< [peer]
     std::vector<std::optional<Time>> adopted_at_;
-    std::vector<bool> left_;                 ///< [at * n + peer]: a Bye arrived
+    std::vector<std::optional<Time>> left_;  ///< [at * n + peer]: when a Bye arrived
     std::vector<Way> ways_;                  ///< [to * n + from]
     std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
     std::vector<std::vector<RowMap>> best_;  ///< [at][row][block]: the newest ever held there
