@@ -118,7 +118,7 @@ Header get(wire::Claim::Reader in) { return Claim{in.getIncarnation(), in.getPro
 
 Header get(wire::Partial::Reader in) {
     Partial partial;
-    partial.origin = peer(in.getOrigin(), "origin");
+    partial.origin = row_of(peer(in.getOrigin(), "origin"));
     partial.version = {in.getIncarnation(), in.getRound()};
     partial.run = {in.getFirstBlock(), in.getBlockCount()};
     partial.sealed_at = time(in.getSealedAt(), "sealed_at");
@@ -172,7 +172,7 @@ Header get(wire::Status::Reader in) {
 
 Header get(wire::Want::Reader in) {
     Want want;
-    want.row = peer(in.getRow(), "row");
+    want.row = row_of(peer(in.getRow(), "row"));
     want.exact = in.getExact();
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     want.runs.reserve(runs.size());
@@ -184,7 +184,7 @@ Header get(wire::Want::Reader in) {
 
 Header get(wire::Lack::Reader in) {
     Lack lack;
-    lack.row = peer(in.getRow(), "row");
+    lack.row = row_of(peer(in.getRow(), "row"));
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     lack.runs.reserve(runs.size());
     for (const auto run : runs) lack.runs.push_back({run.getFirstBlock(), run.getBlockCount()});
@@ -194,7 +194,7 @@ Header get(wire::Lack::Reader in) {
 Header get(wire::CutRow::Reader in) {
     CutRow row;
     row.cut = get(in.getCut(), "cut");
-    row.row = peer(in.getRow(), "row");
+    row.row = row_of(peer(in.getRow(), "row"));
     row.life = in.getLife();
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     row.runs.reserve(runs.size());

@@ -63,7 +63,7 @@ void put(wire::Header::Builder header, const Claim& claim) {
 
 void put(wire::Header::Builder header, const Partial& partial) {
     auto out = header.initPartial();
-    out.setOrigin(partial.origin);
+    out.setOrigin(partial.origin.place());
     out.setIncarnation(partial.version.incarnation);
     out.setRound(partial.version.round);
     out.setFirstBlock(partial.run.first);
@@ -94,7 +94,7 @@ void put(wire::Header::Builder header, const Status& status) {
     const unsigned row_count = list_size(status.rows.size(), peers_max);
     auto rows = out.initRows(row_count);
     for (unsigned i = 0; i < row_count; ++i) {
-        const RowHeld& row = status.rows[i];
+        const RowHeld& row = status.rows[RowIndex::at(i)];
         rows[i].setLowestIncarnation(row.lowest.incarnation);
         rows[i].setLowestRound(row.lowest.round);
         rows[i].setHighestIncarnation(row.highest.incarnation);
@@ -117,7 +117,7 @@ void put(wire::Header::Builder header, const Status& status) {
 
 void put(wire::Header::Builder header, const Want& want) {
     auto out = header.initWant();
-    out.setRow(want.row);
+    out.setRow(want.row.place());
     out.setExact(want.exact);
     const unsigned count = list_size(want.runs.size(), version_runs_max);
     auto runs = out.initRuns(count);
@@ -132,7 +132,7 @@ void put(wire::Header::Builder header, const Want& want) {
 
 void put(wire::Header::Builder header, const Lack& lack) {
     auto out = header.initLack();
-    out.setRow(lack.row);
+    out.setRow(lack.row.place());
     const unsigned count = list_size(lack.runs.size(), version_runs_max);
     auto runs = out.initRuns(count);
     for (unsigned i = 0; i < count; ++i) {
@@ -148,7 +148,7 @@ void put(wire::Header::Builder header, const WantCut& want) {
 void put(wire::Header::Builder header, const CutRow& row) {
     auto out = header.initCutRow();
     put(out.initCut(), row.cut);
-    out.setRow(row.row);
+    out.setRow(row.row.place());
     out.setLife(row.life);
     const unsigned count = list_size(row.runs.size(), version_runs_max);
     auto runs = out.initRuns(count);

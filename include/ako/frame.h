@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "ako/row_index.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -65,12 +66,12 @@ struct Claim {
 
 /// A run of blocks of row `origin`, as it stood in one version; the payload is their elements.
 struct Partial {
-    PeerIndex origin = 0;
+    RowIndex origin;
     Version version;
     BlockRun run;
-    Time sealed_at{};  ///< clock of `origin`: when its snapshot was published
+    Time sealed_at{};  ///< clock of the owner: when its snapshot was published
     bool relayed = false;
-    std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by `origin`
+    std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by the owner
     Time bound_at{};         ///< clock of the sender: when the link asked for it; 0 = not said
     std::uint64_t life = 0;  ///< relayed: the process that made it (src/rows/lives.h); 0 = round 0
 
@@ -125,7 +126,7 @@ struct Status {
     Time echo_held{};                ///< how long I have held it
     float loss = 0;                  ///< mean loss of my newest round
     std::vector<Progress> progress;  ///< [peer_count]
-    std::vector<RowHeld> rows;       ///< [peer_count]
+    PerRow<RowHeld> rows;            ///< [peer_count]
     PeerSet reached = 0;             ///< peers I have a session with
     StopReason stop = StopReason::none;
     std::optional<Round> final_round;  ///< my last round, once I have stopped
@@ -153,7 +154,7 @@ struct Want {
         Version version;
         bool operator==(const Run&) const = default;
     };
-    PeerIndex row = 0;
+    RowIndex row;
     bool exact = false;
     std::vector<Run> runs;
 
@@ -163,7 +164,7 @@ struct Want {
 /// "Of what you wanted of row `row`, these blocks do not come": I do not hold them so, or as much
 /// waits for you as I keep.
 struct Lack {
-    PeerIndex row = 0;
+    RowIndex row;
     std::vector<BlockRun> runs;
 
     bool operator==(const Lack&) const = default;
@@ -179,7 +180,7 @@ struct WantCut {
 /// One row of the version map of a cut.
 struct CutRow {
     CutId cut;
-    PeerIndex row = 0;
+    RowIndex row;
     std::vector<VersionRun> runs;
     std::uint64_t life = 0;  ///< as in RowHeld
 

@@ -7,8 +7,8 @@ namespace ako {
 
 CutMap CutMap::of(const Ledger& ledger) {
     const BlockIndex block_count = ledger.blocks().count();
-    CutMap map(ledger.peer_count(), block_count);
-    for (PeerIndex row = 0; row < ledger.peer_count(); ++row) {
+    CutMap map(ledger.row_count(), block_count);
+    for (const RowIndex row : ledger.all()) {
         map.rows_[row].reserve(block_count);
         for (BlockIndex block = 0; block < block_count; ++block) {
             map.rows_[row].push_back(ledger.version(row, block));
@@ -17,7 +17,7 @@ CutMap CutMap::of(const Ledger& ledger) {
     return map;
 }
 
-bool CutMap::set_row(PeerIndex row, const std::vector<VersionRun>& runs) {
+bool CutMap::set_row(RowIndex row, const std::vector<VersionRun>& runs) {
     std::size_t sum = 0;
     for (const VersionRun& run : runs) sum += run.count;
     if (sum != block_count_) return false;
@@ -28,7 +28,7 @@ bool CutMap::set_row(PeerIndex row, const std::vector<VersionRun>& runs) {
     return true;
 }
 
-std::vector<VersionRun> CutMap::runs(PeerIndex row) const {
+std::vector<VersionRun> CutMap::runs(RowIndex row) const {
     std::vector<VersionRun> runs;
     for (const Version& version : rows_[row]) {
         if (!runs.empty() && runs.back().version == version) {

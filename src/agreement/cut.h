@@ -17,26 +17,26 @@ namespace ako {
 /// The version map of one cut; arrives row by row.
 class CutMap {
   public:
-    CutMap(std::size_t peer_count, BlockIndex block_count)
-        : block_count_(block_count), rows_(peer_count) {}
+    CutMap(std::size_t row_count, BlockIndex block_count)
+        : block_count_(block_count), rows_(row_count) {}
 
     /// What the ledger holds now.
     static CutMap of(const Ledger& ledger);
 
     /// Takes a row whose runs cover the whole vector; false (and unchanged) if they do not.
-    bool set_row(PeerIndex row, const std::vector<VersionRun>& runs);
-    bool knows(PeerIndex row) const { return !rows_[row].empty(); }
-    std::vector<VersionRun> runs(PeerIndex row) const;
+    bool set_row(RowIndex row, const std::vector<VersionRun>& runs);
+    bool knows(RowIndex row) const { return !rows_[row].empty(); }
+    std::vector<VersionRun> runs(RowIndex row) const;
     bool complete() const;
-    Version version(PeerIndex row, BlockIndex block) const { return rows_[row][block]; }
+    Version version(RowIndex row, BlockIndex block) const { return rows_[row][block]; }
     /// Of a row that is known.
-    void set_version(PeerIndex row, BlockIndex block, Version version) {
+    void set_version(RowIndex row, BlockIndex block, Version version) {
         rows_[row][block] = version;
     }
 
   private:
     BlockIndex block_count_;
-    std::vector<std::vector<Version>> rows_;  ///< [peer_count][block count]; empty = not yet known
+    PerRow<std::vector<Version>> rows_;  ///< of each [block count]; empty = not yet known
 };
 
 /// Blocks held beside the ledger because their version differs from the one there. Of one place
@@ -49,12 +49,12 @@ class CutStore {
         std::uint32_t checksum = 0;
     };
 
-    void put(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+    void put(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
              std::uint32_t checksum) {
         blocks_[{row, block, version}] = {{values.begin(), values.end()}, checksum};
     }
     /// Null if that version is not here.
-    const Block* find(PeerIndex row, BlockIndex block, Version version) const {
+    const Block* find(RowIndex row, BlockIndex block, Version version) const {
         const auto found = blocks_.find({row, block, version});
         return found != blocks_.end() ? &found->second : nullptr;
     }
@@ -66,7 +66,7 @@ class CutStore {
     }
 
   private:
-    std::map<std::tuple<PeerIndex, BlockIndex, Version>, Block> blocks_;
+    std::map<std::tuple<RowIndex, BlockIndex, Version>, Block> blocks_;
 };
 
 }  // namespace ako

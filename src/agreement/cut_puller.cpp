@@ -15,7 +15,7 @@ CutPuller::CutPuller(const Ledger& ledger, const Roster& roster, Send send, Time
       roster_(roster),
       send_(std::move(send)),
       ask_(ask),
-      puller_(ledger.peer_count(), ledger.blocks().count(), true, ask) {}
+      puller_(ledger.row_count(), ledger.blocks().count(), true, ask) {}
 
 // ---- version maps
 
@@ -26,8 +26,8 @@ const CutMap* CutPuller::map_of(CutId cut) const {
 
 void CutPuller::make_map(CutId cut) {
     CutMap map = CutMap::of(ledger_);
-    for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
-        const std::optional<Version> final_version = roster_[row].final_version();
+    for (const RowIndex row : ledger_.all()) {
+        const std::optional<Version> final_version = roster_[owner_of(row)].final_version();
         for (BlockIndex block = 0; final_version && block < block_count(); ++block) {
             if (holds(row, block, *final_version)) map.set_version(row, block, *final_version);
         }
@@ -37,16 +37,15 @@ void CutPuller::make_map(CutId cut) {
 
 void CutPuller::send_map(PeerIndex to, CutId cut) const {
     const CutMap* map = map_of(cut);
-    for (PeerIndex row = 0; map != nullptr && row < ledger_.peer_count(); ++row) {
-        send_(to, CutRow{cut, row, map->runs(row)});
-    }
+    if (map == nullptr) return;
+    for (const RowIndex row : ledger_.all()) send_(to, CutRow{cut, row, map->runs(row)});
 }
 
 bool CutPuller::take_row(const CutRow& row, Time now) {
     // Only what was asked for: nobody fills this peer's memory with maps that it does not need.
     if (row.cut != pulled_ || map_of(row.cut) != nullptr) return false;
     CutMap& map =
-        maps_.try_emplace(row.cut, ledger_.peer_count(), ledger_.blocks().count()).first->second;
+        maps_.try_emplace(row.cut, ledger_.row_count(), ledger_.blocks().count()).first->second;
     if (map.knows(row.row) || !map.set_row(row.row, row.runs)) return false;
     map_asked_at_ = now;  // the rest is on its way
     count_again_ = true;
@@ -58,7 +57,7 @@ void CutPuller::keep_maps(std::initializer_list<CutId> cuts) {
         return std::find(cuts.begin(), cuts.end(), map.first) == cuts.end();
     });
     if (forgotten == 0) return;
-    store_.keep_only([&](PeerIndex row, BlockIndex block, Version version) {
+    store_.keep_only([&](RowIndex row, BlockIndex block, Version version) {
         return is_final(row, version) ||
                std::any_of(maps_.begin(), maps_.end(), [&](const auto& map) {
                    return map.second.knows(row) && map.second.version(row, block) == version;
@@ -80,11 +79,11 @@ void CutPuller::ask_for_map(CutId cut, PeerSet holders, Time now) {
 
 // ---- blocks
 
-bool CutPuller::holds(PeerIndex row, BlockIndex block, Version version) const {
+bool CutPuller::holds(RowIndex row, BlockIndex block, Version version) const {
     return ledger_.version(row, block) == version || store_.find(row, block, version) != nullptr;
 }
 
-HeldBlock CutPuller::find(PeerIndex row, BlockIndex block, Version version) const {
+HeldBlock CutPuller::find(RowIndex row, BlockIndex block, Version version) const {
     if (ledger_.version(row, block) == version) {
         return {ledger_.block(row, block), ledger_.checksum(row, block)};
     }
@@ -94,23 +93,23 @@ HeldBlock CutPuller::find(PeerIndex row, BlockIndex block, Version version) cons
     return {};
 }
 
-bool CutPuller::holds_row(PeerIndex row, Version version) const {
+bool CutPuller::holds_row(RowIndex row, Version version) const {
     for (BlockIndex block = 0; block < block_count(); ++block) {
         if (!holds(row, block, version)) return false;
     }
     return true;
 }
 
-bool CutPuller::is_final(PeerIndex row, Version version) const {
-    return roster_[row].final_version() == version;
+bool CutPuller::is_final(RowIndex row, Version version) const {
+    return roster_[owner_of(row)].final_version() == version;
 }
 
-bool CutPuller::names(CutId cut, PeerIndex row, BlockIndex block, Version version) const {
+bool CutPuller::names(CutId cut, RowIndex row, BlockIndex block, Version version) const {
     const CutMap* map = map_of(cut);
     return map != nullptr && map->version(row, block) == version;
 }
 
-void CutPuller::put(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+void CutPuller::put(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                     std::uint32_t checksum) {
     store_.put(row, block, version, values, checksum);
     count_again_ = true;
@@ -132,17 +131,18 @@ PeerSet CutPuller::holders_of(CutId cut, PeerSet proposers) const {
     return (whole & reached) != 0 ? whole & reached : parts & reached;
 }
 
-bool CutPuller::streams(PeerIndex row, Version version) const {
-    const std::optional<Status>& status = roster_[row].status;
+bool CutPuller::streams(RowIndex row, Version version) const {
+    const PeerIndex owner = owner_of(row);
+    const std::optional<Status>& status = roster_[owner].status;
     // Once it knows the decision it streams no more: whoever lacks something asks.
-    return roster_.reachable(row) && status && status->decided.none() && is_final(row, version);
+    return roster_.reachable(owner) && status && status->decided.none() && is_final(row, version);
 }
 
 void CutPuller::count(const CutMap& map) {
     count_again_ = false;
-    lacking_.assign(ledger_.peer_count(), 0);
+    lacking_ = PerRow<BlockIndex>(ledger_.row_count());
     lacking_sum_ = 0;
-    for (PeerIndex row = 0; row < ledger_.peer_count(); ++row) {
+    for (const RowIndex row : ledger_.all()) {
         for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block) {
             const Version version = map.version(row, block);
             if (version == Version{}) make_zeros(row, block);
@@ -152,7 +152,7 @@ void CutPuller::count(const CutMap& map) {
     }
 }
 
-void CutPuller::make_zeros(PeerIndex row, BlockIndex block) {
+void CutPuller::make_zeros(RowIndex row, BlockIndex block) {
     if (holds(row, block, Version{})) return;
     const std::vector<float> zeros(ledger_.blocks().range(block).count);
     store_.put(row, block, Version{}, zeros, crc32c(std::span<const float>(zeros)));
@@ -175,13 +175,13 @@ bool CutPuller::pull(CutId cut, PeerSet proposers, Time now) {
     if (count_again_) count(*map);
     if (lacking_sum_ == 0) return true;
     Puller::Need need;
-    need.lacking = [&](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+    need.lacking = [&](RowIndex row, BlockIndex block) -> std::optional<Version> {
         const Version version = map->version(row, block);
         if (holds(row, block, version)) return std::nullopt;
         return version;
     };
-    need.holders = [&](PeerIndex row) { return lacking_[row] > 0 ? holders : PeerSet{0}; };
-    need.streams = [&](PeerIndex row, Version version) { return streams(row, version); };
+    need.holders = [&](RowIndex row) { return lacking_[row] > 0 ? holders : PeerSet{0}; };
+    need.streams = [&](RowIndex row, Version version) { return streams(row, version); };
     for (Puller::Ask& ask : puller_.step(now, need)) send_(ask.holder, std::move(ask.want));
     return false;
 }
@@ -192,14 +192,13 @@ void CutPuller::arrived(PeerIndex from, const Partial& partial, Time at) {
 
 std::uint32_t CutPuller::held() const {
     if (lacking_.empty()) return 0;
-    return static_cast<std::uint32_t>(ledger_.peer_count() * ledger_.blocks().count()) -
+    return static_cast<std::uint32_t>(ledger_.row_count() * ledger_.blocks().count()) -
            lacking_sum_;
 }
 
 void CutPuller::adopt(CutId cut, Ledger& ledger) {
     const CutMap& map = maps_.at(cut);
-    ledger.detach_own();
-    for (PeerIndex row = 0; row < ledger.peer_count(); ++row) {
+    for (const RowIndex row : ledger.all()) {
         for (BlockIndex block = 0; block < ledger.blocks().count(); ++block) {
             const Version version = map.version(row, block);
             if (ledger.version(row, block) == version) continue;

@@ -40,16 +40,16 @@ class CutPuller {
     std::size_t map_count() const { return maps_.size(); }
 
     // ---- blocks
-    bool holds(PeerIndex row, BlockIndex block, Version version) const;
+    bool holds(RowIndex row, BlockIndex block, Version version) const;
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
-    HeldBlock find(PeerIndex row, BlockIndex block, Version version) const;
+    HeldBlock find(RowIndex row, BlockIndex block, Version version) const;
     /// Every block of the row in this version.
-    bool holds_row(PeerIndex row, Version version) const;
+    bool holds_row(RowIndex row, Version version) const;
     /// Of the round that the owner of the row has ended with.
-    bool is_final(PeerIndex row, Version version) const;
-    bool names(CutId cut, PeerIndex row, BlockIndex block, Version version) const;
+    bool is_final(RowIndex row, Version version) const;
+    bool names(CutId cut, RowIndex row, BlockIndex block, Version version) const;
     /// Keeps a block beside the ledger.
-    void put(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+    void put(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
              std::uint32_t checksum);
     /// The ledger has taken something: what is lacking is counted again.
     void ledger_changed() { count_again_ = true; }
@@ -65,23 +65,23 @@ class CutPuller {
     void forget_asked(PeerIndex holder) { puller_.forget_asked(holder); }
     /// Blocks held of the cut that is pulled; 0 before its map is known.
     std::uint32_t held() const;
-    /// Blocks lacking of each row, [peer_count]; empty before the map is known.
-    const std::vector<BlockIndex>& lacking() const { return lacking_; }
+    /// Blocks lacking of each row; empty before the map is known.
+    const PerRow<BlockIndex>& lacking() const { return lacking_; }
     /// Blocks of one row per second, lately from this peer; 0 = not known.
     double rate(PeerIndex from) const { return puller_.rate(from); }
     BlockIndex block_count() const { return ledger_.blocks().count(); }
 
-    /// Puts the cut, which is held, into the ledger.
+    /// Puts the cut, which is held, into the ledger, whose own row is detached.
     void adopt(CutId cut, Ledger& ledger);
 
   private:
     const CutMap* map_of(CutId cut) const;
     void ask_for_map(CutId cut, PeerSet holders, Time now);
     PeerSet holders_of(CutId cut, PeerSet proposers) const;
-    bool streams(PeerIndex row, Version version) const;
+    bool streams(RowIndex row, Version version) const;
     void count(const CutMap& map);
     /// The row that everybody starts with need not be asked for.
-    void make_zeros(PeerIndex row, BlockIndex block);
+    void make_zeros(RowIndex row, BlockIndex block);
 
     const Ledger& ledger_;
     const Roster& roster_;
@@ -92,7 +92,7 @@ class CutPuller {
     CutStore store_;
     Puller puller_;
     CutId pulled_;
-    std::vector<BlockIndex> lacking_;
+    PerRow<BlockIndex> lacking_;
     BlockIndex lacking_sum_ = 0;
     bool count_again_ = true;
     std::optional<Time> map_asked_at_;

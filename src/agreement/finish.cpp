@@ -7,7 +7,7 @@
 
 namespace ako {
 
-Finish::Finish(Ledger& ledger, const Roster& roster, Send send, FinishTimes times)
+Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times)
     : ledger_(ledger),
       roster_(roster),
       send_(send),
@@ -25,7 +25,7 @@ void Finish::begin(Time now) {
 
 // ---- blocks
 
-bool Finish::take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+bool Finish::take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                   std::uint32_t checksum, Time now) {
     if (adopted() || cut_.holds(row, block, version)) return false;
     CutId wanted = agreement_.decided();
@@ -54,7 +54,7 @@ bool Finish::pull(CutId cut, Time now) {
 
 // ---- proposing
 
-bool Finish::settled(PeerIndex row) const {
+bool Finish::settled(RowIndex row) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if (peer == roster_.self() || !roster_.reachable(peer)) continue;
         const std::optional<Status>& status = roster_[peer].status;
@@ -65,9 +65,9 @@ bool Finish::settled(PeerIndex row) const {
 }
 
 bool Finish::complete() const {
-    for (PeerIndex row = 0; row < roster_.peer_count(); ++row) {
-        const PeerView& view = roster_[row];
-        if (row == roster_.self()) continue;
+    for (const RowIndex row : ledger_.all()) {
+        const PeerView& view = roster_[owner_of(row)];
+        if (row == ledger_.own()) continue;
         if (!view.live()) {
             if (!settled(row)) return false;
             continue;
@@ -210,9 +210,9 @@ void Finish::step(Time now) {
     }
 }
 
-void Finish::adopt_cut(Time now) {
+void Finish::adopt_cut(Ledger& ledger, Time now) {
     AKO_ASSERT(ready_to_adopt_, "the cut is not complete");
-    cut_.adopt(agreement_.decided(), ledger_);
+    cut_.adopt(agreement_.decided(), ledger);
     ready_to_adopt_ = false;
     adopted_at_ = now;
 }
@@ -222,7 +222,7 @@ void Finish::adopt_cut(Time now) {
 Time Finish::bound() const {
     return times_.timeout +
            times_.ask * asks_per_block *
-               static_cast<Time::rep>(ledger_.peer_count() * ledger_.blocks().count());
+               static_cast<Time::rep>(ledger_.row_count() * ledger_.blocks().count());
 }
 
 bool Finish::timed_out(Time now) const {
@@ -238,7 +238,7 @@ bool Finish::done(Time now, bool hurried) const {
         if (peer == roster_.self() || view.presence == Presence::left) continue;
         if (view.presence == Presence::gone) continue;
         // One that this peer has not met may have trained with others.
-        const bool trained = ledger_.held(peer).highest.round > 0;
+        const bool trained = ledger_.held(row_of(peer)).highest.round > 0;
         if (view.presence == Presence::absent && !trained) continue;
         if (hurried && !view.live()) continue;
         if (view.status && view.status->digest) continue;

@@ -48,8 +48,8 @@ class Finish {
     /// 16 KiB in 2 s, which is 0.07 Mbit/s.
     static constexpr int asks_per_block = 4;
 
-    /// All three outlive this.
-    Finish(Ledger& ledger, const Roster& roster, Send send, FinishTimes times);
+    /// Both outlive this.
+    Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times);
 
     /// This peer has made its last round.
     void begin(Time now);
@@ -67,7 +67,7 @@ class Finish {
     /// Keeps the block beside the ledger if a cut under way names exactly it, or if it is its
     /// owner's last, and the ledger neither holds it nor, not being frozen, will take it. True if
     /// it was kept.
-    bool take(PeerIndex row, BlockIndex block, Version version, std::span<const float> values,
+    bool take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
               std::uint32_t checksum, Time now);
     /// A Partial came from `from`, whatever became of its blocks.
     void arrived(PeerIndex from, const Partial& partial, Time at) {
@@ -77,7 +77,7 @@ class Finish {
     /// The ledger has taken a block.
     void ledger_changed(Time now);
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
-    HeldBlock find(PeerIndex row, BlockIndex block, Version version) const {
+    HeldBlock find(RowIndex row, BlockIndex block, Version version) const {
         return cut_.find(row, block, version);
     }
 
@@ -92,7 +92,8 @@ class Finish {
     const std::optional<Digest>& digest() const { return digest_; }
     /// The cut is complete here and waits to be adopted by the caller with `adopt_cut`.
     bool ready_to_adopt() const { return ready_to_adopt_; }
-    void adopt_cut(Time now);
+    /// `ledger` is the one given before, with its own row detached.
+    void adopt_cut(Ledger& ledger, Time now);
     /// Adopted, and nobody needs this peer any more: everyone who took part has adopted the cut,
     /// has left, or has not moved for the linger time. Hurried, it does not wait for the lost.
     bool done(Time now, bool hurried) const;
@@ -108,7 +109,7 @@ class Finish {
     bool may_propose(Time now) const;
     /// Is every row here that can still come?
     bool complete() const;
-    bool settled(PeerIndex row) const;
+    bool settled(RowIndex row) const;
     void propose(Time now);
     bool pull(CutId cut, Time now);
     void push_agreement(Time now);
@@ -119,7 +120,7 @@ class Finish {
     void deliver(PeerIndex to, Header header, Time now);
     void answer(PeerIndex proposer, const Promise& promise, Time now);
 
-    Ledger& ledger_;
+    const Ledger& ledger_;
     const Roster& roster_;
     const Send send_;
     const FinishTimes times_;

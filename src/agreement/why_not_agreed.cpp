@@ -66,11 +66,11 @@ std::string lacking_text(const ModeSettings& settings, const Roster& roster, con
     const CutPuller& cut = finish.cut();
     if (cut.lacking().empty()) return "; its version map never came";
     std::string text;
-    for (PeerIndex row = 0; row < roster.peer_count(); ++row) {
+    for (const RowIndex row : AllRows(cut.lacking().size())) {
         if (cut.lacking()[row] == 0) continue;
         text += (text.empty() ? "; lacking " : ", ") +
                 count_text(cut.lacking()[row], cut.block_count()) + " blocks of the row of " +
-                settings.peer_names[row];
+                settings.peer_names[owner_of(row)];
     }
     for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
         const double mbit =

@@ -28,11 +28,6 @@ struct Arrival {
     bool opens_session = false;  ///< the first frame of its session
 };
 
-struct PresenceChange {
-    PeerIndex peer = 0;
-    Presence presence = Presence::absent;
-};
-
 /// What a header takes in memory: itself, and the lists in it.
 std::size_t memory_of(const Header& header);
 

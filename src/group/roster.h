@@ -22,6 +22,11 @@ enum class Presence : std::uint8_t {
     left,    ///< said Bye
 };
 
+struct PresenceChange {
+    PeerIndex peer = 0;
+    Presence presence = Presence::absent;
+};
+
 /// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
 inline Version version_of(Round round, std::uint32_t incarnation) {
     return round == 0 ? Version{} : Version{incarnation, round};
@@ -66,6 +71,10 @@ class Roster {
     const PeerView& operator[](PeerIndex peer) const { return peers_[peer]; }
 
     void set_presence(PeerIndex peer, Presence presence);
+    /// What the network side has seen, oldest first.
+    void follow(const std::vector<PresenceChange>& changes) {
+        for (const auto& [peer, presence] : changes) set_presence(peer, presence);
+    }
     void set_own(Round round, std::uint64_t samples);
     /// A round of `peer` was heard of while this peer was at `own_round`.
     void heard_round(PeerIndex peer, Round round, Round own_round);

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/agreement/finish_report.h"
 #include "src/agreement/why_not_agreed.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
-#include "src/rows/anchor.h"
 
 namespace ako {
 namespace {
@@ -19,6 +19,13 @@ FinishTimes finish_times(const ExchangeSettings& exchange) {
     return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
             std::chrono::milliseconds(exchange.want_timeout_ms),
             from_seconds(exchange.finish_timeout_s)};
+}
+
+/// Who does not wait needs nobody.
+std::size_t start_peers_min(const ModeSettings& settings) {
+    if (settings.exchange.start_wait_s == 0) return 0;
+    const std::size_t wanted = settings.exchange.start_peers_min;
+    return wanted != 0 ? wanted : settings.peer_count() / 2 + 1;
 }
 
 constexpr const char* left_behind_text =
@@ -30,30 +37,22 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
                        Mailbox& mailbox, Outbox& outbox, Snapshots& snapshots)
     : settings_(settings),
       blocks_(initial.size(), settings.block_elements),
-      initial_(initial),
       mailbox_(mailbox),
       outbox_(outbox),
-      snapshots_(snapshots),
-      ledger_(settings.self, settings.peer_count(), blocks_),
+      rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots),
       roster_(settings.self, settings.peer_count()),
-      replica_(ledger_, initial),
-      own_row_(blocks_),
       optimizer_(initial.size(), settings.training),
       finish_(
-          ledger_, roster_,
+          rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
           finish_times(settings.exchange)),
-      relaying_(ledger_, roster_, outbox_,
+      relaying_(rows_.ledger(), roster_, outbox_,
                 std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
       bound_(settings.exchange.staleness_rounds_max,
-             std::chrono::milliseconds(settings.exchange.life_timeout_ms), ledger_, roster_),
-      current_(outbox.spare()),
-      update_(blocks_.block_elements()),
-      difference_(blocks_.block_elements()),
-      sealed_at_(settings.peer_count(), std::vector<Time>(blocks_.count())),
-      ages_(settings.peer_count()) {
-    ledger_.set_own(snapshots_[current_]);
+             std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
+      ages_(settings.peer_count()),
+      start_wait_(settings, start_peers_min(settings)) {
     outbox_.lift_grants(true);
     post_status(true);
 }
@@ -64,11 +63,14 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     drain(now);
     left_behind_ = left_behind_ || mailbox_.left_behind();
     if (!started_) {
-        std::string why_not;
-        if (stop_ == StopReason::none && !may_start(now, why_not)) {
-            if (!why_not.empty()) return Next::give_up(Ending::failed, why_not);
-            post_status(false);  // others pull what has come of the lost
-            return std::nullopt;
+        if (stop_ == StopReason::none) {
+            const StartWait::State wait = start_wait_.look(missing().size(), now);
+            if (wait == StartWait::State::failed)
+                return Next::give_up(Ending::failed, start_wait_.why_not());
+            if (wait == StartWait::State::waits) {
+                post_status(false);  // others pull from it what has come of the lost
+                return std::nullopt;
+            }
         }
         started_ = true;
         outbox_.lift_grants(false);
@@ -76,35 +78,17 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
     if (left_behind_) return Next::finish(left_behind_text);
-    if (too_stale(now)) {
-        post_status(false);
-        return std::nullopt;
-    }
+    if (too_stale(now)) return std::nullopt;
     update_standing_in(now);
     return Next::train();
-}
-
-bool AkoCompute::may_start(Time now, std::string& why_not) {
-    if (!waiting_since_) waiting_since_ = now;
-    const std::vector<PeerIndex> absent = missing();
-    if (absent.empty()) return true;
-    if (now - *waiting_since_ < from_seconds(settings_.exchange.start_wait_s)) return false;
-    const std::size_t present = settings_.peer_count() - absent.size();
-    const std::size_t needed = settings_.exchange.start_peers_min != 0
-                                   ? settings_.exchange.start_peers_min
-                                   : settings_.peer_count() / 2 + 1;
-    if (settings_.exchange.start_wait_s == 0 || present >= needed) return true;
-    why_not = "only " + std::to_string(present) + " of " + std::to_string(settings_.peer_count()) +
-              " peers came within start_wait_s, at least " + std::to_string(needed) + " are needed";
-    return false;
 }
 
 bool AkoCompute::too_stale(Time now) {
     if (!bound_.active()) return false;
     // Others wait for this peer to hold what they sent, so it says so at once.
     bool rose = false;
-    for (PeerIndex row = 0; row < lowest_told_.size(); ++row) {
-        rose = rose || ledger_.held(row).lowest.round > lowest_told_[row];
+    for (const RowIndex row : rows_.ledger().all()) {
+        rose = rose || rows_.ledger().held(row).lowest.round > lowest_told_[row];
     }
     if (rose) post_status(true);
     const bool wait = bound_.must_wait(now);
@@ -133,35 +117,17 @@ Result<void> AkoCompute::end_round(std::span<const float> gradient, const RoundR
                                               std::to_string(result.loss) + ")");
     }
     const double rate = learning_rate_at(settings_.training, progress());
-    const SnapshotIndex next = outbox_.spare();
-    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
-        const Range range = blocks_.range(block);
-        const std::span<float> update = std::span(update_).first(range.count);
-        const std::span<float> difference = std::span(difference_).first(range.count);
-        optimizer_.step(range, gradient, replica_.values(), rate, update);
-        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);
-        const std::span<const float> grown(snapshots_[next].values);
-        if (!all_in_row_bounds(grown.subspan(range.first, range.count))) {
-            return fail(Error::Kind::numbers, "the sum of this peer's updates is not finite or " +
-                                                  std::string("beyond 2^24 in round ") +
-                                                  std::to_string(round_ + 1) +
-                                                  ": the training diverges");
-        }
-        replica_.add_own(range, difference);
+    const auto step = [&](Range range, std::span<float> update) AKO_COMPUTE_THREAD {
+        optimizer_.step(range, gradient, replica(), rate, update);
+    };
+    if (!rows_.add(round_ + 1, step, now)) {
+        return fail(Error::Kind::numbers,
+                    "the sum of this peer's updates is not finite or beyond 2^24 in round " +
+                        std::to_string(round_ + 1) + ": the training diverges");
     }
     ++round_;
     samples_ += result.samples;
     loss_ = result.loss;
-    snapshots_[next].version = {first_incarnation, round_};
-    snapshots_[next].sealed_at = now;
-    ledger_.set_own(snapshots_[next]);
-    outbox_.post(next);
-    if (!current_posted_) outbox_.give_back(current_);
-    current_ = next;
-    current_posted_ = true;
-
-    replica_.fade();
-    replica_.rebuild_next();
     roster_.set_own(round_, samples_);
     post_status(false);
     return {};
@@ -172,21 +138,14 @@ void AkoCompute::update_standing_in(Time now) {
         if (peer == settings_.self) continue;
         const bool stand_in =
             settings_.exchange.rule == Rule::anchored && roster_.advancing(peer, round_);
-        if (stand_in == replica_.stands_in(peer)) continue;
-        if (stand_in) {
-            replica_.begin_standing_in(peer, now);
-        } else {
-            replica_.stop_standing_in(peer);
-        }
+        rows_.stand_in(peer, stand_in, now);
     }
 }
 
 // ---- what arrives
 
 void AkoCompute::drain(Time now) {
-    for (const PresenceChange& change : mailbox_.take_presence()) {
-        roster_.set_presence(change.peer, change.presence);
-    }
+    roster_.follow(mailbox_.take_presence());
     std::deque<Arrival> arrivals = mailbox_.take();
     for (Arrival& arrival : arrivals) handle(arrival, now);
     if (!finish_.frozen()) relaying_.step(now);
@@ -206,7 +165,7 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
         }
     } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
         relaying_.serve(arrival.from, *want,
-                        [this](PeerIndex row, BlockIndex block, Version version) {
+                        [this](RowIndex row, BlockIndex block, Version version) {
                             return finish_.find(row, block, version);
                         });
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
@@ -252,7 +211,7 @@ void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
 void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex block,
                             std::span<const float> values, const std::optional<Time>& sealed_at,
                             Time now) {
-    const PeerIndex row = partial.origin;
+    const RowIndex row = partial.origin;
     const std::uint32_t checksum = partial.checksums[block - partial.run.first];
     if (finish_.begun()) {
         const BlockVerdict intact = Ledger::inspect(values, checksum);
@@ -261,27 +220,18 @@ void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex b
             finish_.take(row, block, partial.version, values, checksum, now))
             return;
     }
-    if (finish_.frozen() || row == settings_.self) return;
-    const BlockVerdict verdict = ledger_.judge(row, block, partial.version, values, checksum);
-    if (verdict == BlockVerdict::late) return;
-    if (verdict != BlockVerdict::fresh) return refuse_block(from, partial, verdict);
-
-    if (sealed_at && replica_.stands_in(row)) {
-        const double share = replica_.share(row, block, *sealed_at, now);
-        replica_.absorb(row, block, values, &share);
-    } else {
-        replica_.absorb(row, block, values, nullptr);
-    }
-    ledger_.replace(row, block, partial.version, values, checksum);
-    finish_.ledger_changed(now);
-    if (sealed_at) sealed_at_[row][block] = *sealed_at;
+    if (finish_.frozen() || row == rows_.ledger().own()) return;
+    const BlockVerdict verdict =
+        rows_.take(row, block, partial.version, values, checksum, sealed_at, now);
+    if (verdict == BlockVerdict::fresh) return finish_.ledger_changed(now);
+    if (verdict != BlockVerdict::late) refuse_block(from, partial, verdict);
 }
 
 void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockVerdict verdict) {
     // Damaged on the way: nobody sends it again in this session.
     if (verdict == BlockVerdict::damaged) outbox_.mistrust(from);
     if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
-    settings_.log("a block of peer " + name(partial.origin) + ", round " +
+    settings_.log("a block of peer " + name(owner_of(partial.origin)) + ", round " +
                   std::to_string(partial.version.round) +
                   (verdict == BlockVerdict::damaged
                        ? ", does not match its checksum"
@@ -330,9 +280,9 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
 }
 
 void AkoCompute::adopt(Time now) {
-    finish_.adopt_cut(now);
+    finish_.adopt_cut(rows_.open_for_cut(), now);
     Sha256 hash;
-    for (const std::span<const float> row : ledger_.rows()) hash.add(row);
+    for (const std::span<const float> row : rows_.ledger().rows()) hash.add(row);
     std::vector<float> anchor(blocks_.element_count());
     copy_parameters(anchor);
     hash.add(std::span<const float>(anchor));
@@ -341,34 +291,12 @@ void AkoCompute::adopt(Time now) {
 
 FinishReport AkoCompute::report(std::span<float> out, Time now) {
     copy_parameters(out);
-    FinishReport report;
-    report.agreed = finish_.adopted();
+    FinishReport report = finish_report(settings_, roster_, finish_);
     report.rounds = round_;
-    report.samples_total = roster_.samples();
-    for (const Progress& progress : roster_.progress()) report.samples.push_back(progress.samples);
     report.seconds =
         std::chrono::duration<double>(finish_ended_.value_or(now) - finish_began_.value_or(now))
             .count();
-    report.identical = report.agreed;
-    if (report.agreed) report.digest = *finish_.digest();
-    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
-        const PeerView& view = roster_[peer];
-        const bool self = peer == settings_.self;
-        const bool has_digest = view.status && view.status->digest;
-        if (self ? report.agreed : has_digest && view.status->digest == finish_.digest()) {
-            report.finished_with.push_back(peer);
-        } else if (has_digest && report.agreed) {
-            report.identical = false;
-        }
-        const bool missing = view.ever_lost || view.presence == Presence::absent;
-        if (!self && missing && !view.live() && view.presence != Presence::left) {
-            report.lost.push_back(peer);
-        }
-    }
-    if (!report.agreed) {
-        report.why_not = why_not_agreed(settings_, roster_, finish_);
-        if (left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
-    }
+    if (!report.agreed && left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
     return report;
 }
 
@@ -380,16 +308,14 @@ double AkoCompute::progress() const {
         1.0, static_cast<double>(roster_.samples()) / static_cast<double>(settings_.sample_budget));
 }
 
-void AkoCompute::copy_parameters(std::span<float> out) const {
-    compute_anchor(initial_, ledger_.rows(), {0, blocks_.element_count()}, out);
-}
+void AkoCompute::copy_parameters(std::span<float> out) const { rows_.copy_anchor(out); }
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];
     LinkView link{peer, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
-    const Round lowest = ledger_.held(peer).lowest.round;
+    const Round lowest = rows_.ledger().held(row_of(peer)).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
-    const auto oldest = *std::min_element(sealed_at_[peer].begin(), sealed_at_[peer].end());
+    const Time oldest = rows_.oldest_seal(row_of(peer));
     if (oldest != Time{0}) {
         link.staleness_ms = std::chrono::duration<double, std::milli>(now - oldest).count();
     }
@@ -401,9 +327,8 @@ void AkoCompute::post_status(bool urgent) {
     Status status;
     status.loss = loss_;
     status.progress = roster_.progress();
-    for (PeerIndex row = 0; row < settings_.peer_count(); ++row) {
-        status.rows.push_back(ledger_.held(row));
-    }
+    const Ledger& ledger = rows_.ledger();
+    for (const RowIndex row : ledger.all()) status.rows.push_back(ledger.held(row));
     lowest_told_.clear();
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;

@@ -15,13 +15,12 @@
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
+#include "src/group/start_wait.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
-#include "src/rows/ledger.h"
 #include "src/rows/outbox.h"
-#include "src/rows/own_row.h"
 #include "src/rows/relay.h"
-#include "src/rows/replica.h"
+#include "src/rows/rows.h"
 #include "src/rows/snapshots.h"
 #include "src/rows/staleness_bound.h"
 
@@ -38,7 +37,9 @@ class AkoCompute final : public ComputeHalf {
     bool started() const override AKO_COMPUTE_THREAD { return started_; }
     /// Peers without a session, while this one waits for the start.
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
-    std::span<const float> replica() const override AKO_COMPUTE_THREAD { return replica_.values(); }
+    std::span<const float> replica() const override AKO_COMPUTE_THREAD {
+        return rows_.replica().values();
+    }
     Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;
 
@@ -59,8 +60,8 @@ class AkoCompute final : public ComputeHalf {
     /// `out` gets the anchor.
     FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
 
-    const Ledger& ledger() const { return ledger_; }
-    const Replica& replica_state() const { return replica_; }
+    const Ledger& ledger() const { return rows_.ledger(); }
+    const Replica& replica_state() const { return rows_.replica(); }
     const Finish& finish() const { return finish_; }
     const Roster& roster() const { return roster_; }
     std::uint64_t peers_given_up() const { return peers_given_up_; }
@@ -78,7 +79,6 @@ class AkoCompute final : public ComputeHalf {
     void refuse_block(PeerIndex from, const Partial& partial,
                       BlockVerdict verdict) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
-    bool may_start(Time now, std::string& why_not) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     void hear_stop(StopReason reason) AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
@@ -87,34 +87,25 @@ class AkoCompute final : public ComputeHalf {
 
     const ModeSettings settings_;  // constant after construction
     const Blocks blocks_;
-    const std::span<const float> initial_;
     Mailbox& mailbox_;
     Outbox& outbox_;
-    Snapshots& snapshots_;
 
-    Ledger ledger_;
+    Rows rows_;
     Roster roster_;
-    Replica replica_;
-    OwnRow own_row_;
     Sgd optimizer_;
     Finish finish_;
     Relaying relaying_;
     StalenessBound bound_;
 
-    SnapshotIndex current_;        ///< the own row
-    bool current_posted_ = false;  ///< the traffic half knows it (and will give it back)
     Round round_ = 0;
     std::uint64_t samples_ = 0;
     float loss_ = 0;
-    std::vector<float> update_;                 ///< one block
-    std::vector<float> difference_;             ///< one block
-    std::vector<std::vector<Time>> sealed_at_;  ///< [peer][block], our clock; of what is held
-    std::vector<RecentAges> ages_;              ///< [peer], of what came over its link
+    std::vector<RecentAges> ages_;  ///< [peer], of what came over its link
 
-    std::optional<Time> waiting_since_;
+    StartWait start_wait_;
     bool started_ = false;
     bool held_back_ = false;            ///< by the bound on staleness
-    std::vector<Round> lowest_told_;    ///< [peer]: of each row, in the newest Status
+    PerRow<Round> lowest_told_;         ///< of each row, in the newest Status
     std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
     StopReason stop_ = StopReason::none;
     /// The others ended without this peer (Departures): it stops after this round. It does not say

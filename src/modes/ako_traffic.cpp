@@ -59,7 +59,7 @@ std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_byt
 }
 
 void AkoTraffic::complete(Status& status) const {
-    for (PeerIndex row = 0; row < status.rows.size(); ++row) status.rows[row].life = life(row);
+    for (const RowIndex row : AllRows(status.rows.size())) status.rows[row].life = life(row);
 }
 
 std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
@@ -77,7 +77,7 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     const SnapshotIndex index = *newest_;  // bound now, not when the frame became due
     const Snapshot& snapshot = snapshots_[index];
     const Range range = blocks_.range(*run);
-    Partial header{settings_.self, snapshot.version, *run, snapshot.sealed_at, false, {}};
+    Partial header{row_of(settings_.self), snapshot.version, *run, snapshot.sealed_at, false, {}};
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);
     header.bound_at = clock_.now();
@@ -180,14 +180,14 @@ std::optional<std::string> AkoTraffic::refuse(PeerIndex peer, const Header& head
     }
     Link& link = links_[peer];
     if (link.damaged) return "a block that it sent did not match its checksum";
-    if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted
+    if (lives_.other_than(row_of(peer), link.process_id)) {  // heard of since it was admitted
         return "another process has trained as " + name(peer) + " before";
     }
-    const std::optional<PeerIndex> row = lives_.hear(peer, link.process_id, header);
+    const std::optional<RowIndex> row = lives_.hear(peer, link.process_id, header);
     if (!row) return std::nullopt;
     link.apart_process = link.process_id;
     link.apart_row = *row;
-    return "it has trained with another process as " + name(*row) +
+    return "it has trained with another process as " + name(owner_of(*row)) +
            " than this peer: their contributions cannot be put together";
 }
 
@@ -222,12 +222,12 @@ std::optional<Reject> AkoTraffic::admit(PeerIndex peer, const Hello& hello) {
     const Link& link = links_[peer];
     const bool met_other = link.process_id != 0 && link.process_id != hello.process_id;
     // A new process would begin its row anew and replace what the old one has contributed.
-    if (lives_.other_than(peer, hello.process_id) || (met_other && newest_)) {
+    if (lives_.other_than(row_of(peer), hello.process_id) || (met_other && newest_)) {
         return Reject{"process_id", "the process that trained as " + name(peer) + " before",
                       "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
     }
     if (hello.process_id != 0 && hello.process_id == link.apart_process) {
-        return Reject{"process_id of " + name(link.apart_row),
+        return Reject{"process_id of " + name(owner_of(link.apart_row)),
                       "the process that this peer has trained with", "another"};
     }
     return std::nullopt;

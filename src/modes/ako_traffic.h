@@ -56,7 +56,7 @@ class AkoTraffic final : public TrafficHalf {
         return links_[peer].observed_partitions;
     }
     /// The process that made what is held or known of this row; 0 = none.
-    std::uint64_t life_of(PeerIndex row) const { return lives_.of(row); }
+    std::uint64_t life_of(RowIndex row) const { return lives_.of(row); }
 
   private:
     struct Link {
@@ -72,7 +72,7 @@ class AkoTraffic final : public TrafficHalf {
         bool relay_turn = false;
         bool told_gone = false;
         std::uint64_t apart_process = 0;  ///< this process knows another life of a row than we do:
-        PeerIndex apart_row = 0;          ///< of this one
+        RowIndex apart_row;               ///< of this one
         std::atomic<double> observed_partitions = 0;
     };
 
@@ -82,8 +82,8 @@ class AkoTraffic final : public TrafficHalf {
     /// Gives back all snapshots but the newest, copying aside what links still send of them.
     void keep_only_the_newest() AKO_NETWORK_THREAD;
     /// The life to name of a row: none of the own one before there is something of it.
-    std::uint64_t life(PeerIndex row) const {
-        return row == settings_.self && !newest_ ? 0 : lives_.of(row);
+    std::uint64_t life(RowIndex row) const {
+        return row == row_of(settings_.self) && !newest_ ? 0 : lives_.of(row);
     }
     std::optional<OutFrame> own_partial(PeerIndex peer,
                                         std::size_t payload_bytes_max) AKO_NETWORK_THREAD;

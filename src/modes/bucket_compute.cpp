@@ -24,6 +24,7 @@ BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& bucket
       rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
                      settings.training.batch_per_peer),
       roster_(settings.self, settings.peer_count()),
+      start_wait_(settings, settings.peer_count()),
       settled_(buckets.count()),
       ready_(buckets.count()) {
     status_.progress.resize(settings.peer_count());
@@ -38,9 +39,7 @@ bool BucketCompute::lockstep() const {
 // ---- beginning and ending of training
 
 void BucketCompute::drain() {
-    for (const PresenceChange& change : mailbox_.take_presence()) {
-        roster_.set_presence(change.peer, change.presence);
-    }
+    roster_.follow(mailbox_.take_presence());
     for (const Arrival& arrival : mailbox_.take()) {
         if (const auto* status = std::get_if<Status>(&arrival.header))
             roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
@@ -56,28 +55,17 @@ std::vector<PeerIndex> BucketCompute::missing() const {
     return absent;
 }
 
-bool BucketCompute::may_start(Time now, std::string& why_not) {
-    if (!waits_since_) waits_since_ = now;
-    const std::vector<PeerIndex> absent = missing();
-    if (absent.empty()) return true;
-    if (now - *waits_since_ < from_seconds(settings_.exchange.start_wait_s)) return false;
-    why_not = "this mode needs all " + std::to_string(settings_.peer_count()) +
-              " peers of the file, and not all came within start_wait_s";
-    return false;
-}
-
 std::optional<Next> BucketCompute::begin_round(Time now) {
     drain();
     if (std::string why = mailbox_.broken(); !why.empty())
         return Next::give_up(Ending::broken, why);
     if (!started_) {
-        std::string why_not;
         if (wish_ != StopReason::none)
             return Next::give_up(Ending::failed, "interrupted before training began");
-        if (!may_start(now, why_not)) {
-            if (!why_not.empty()) return Next::give_up(Ending::failed, why_not);
-            return std::nullopt;
-        }
+        const StartWait::State wait = start_wait_.look(missing().size(), now);
+        if (wait == StartWait::State::failed)
+            return Next::give_up(Ending::failed, start_wait_.why_not());
+        if (wait == StartWait::State::waits) return std::nullopt;
         started_ = true;
         mailbox_.start();
     }

@@ -16,6 +16,7 @@
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
+#include "src/group/start_wait.h"
 
 namespace ako {
 
@@ -63,7 +64,6 @@ class BucketCompute final : public ComputeHalf {
     std::span<const float> parameters() const { return update_->parameters(); }
     bool serves_only() const { return update_ == nullptr; }
     bool lockstep() const;
-    bool may_start(Time now, std::string& why_not) AKO_COMPUTE_THREAD;
     std::optional<std::string> stop_due() const AKO_COMPUTE_THREAD;
     /// Begins the exchange that ends local rounds, if the newest round was none's.
     void exchange_the_rest() AKO_COMPUTE_THREAD;
@@ -85,7 +85,7 @@ class BucketCompute final : public ComputeHalf {
 
     Roster roster_;
     bool started_ = false;
-    std::optional<Time> waits_since_;
+    StartWait start_wait_;
     Round round_ = 0;
     Round exchanged_round_ = 0;           ///< the newest round that an exchange took in
     std::uint64_t exchange_ = 0;          ///< the newest begun

@@ -32,8 +32,11 @@ class Ledger {
   public:
     Ledger(PeerIndex self, std::size_t peer_count, const Blocks& blocks);
 
-    PeerIndex self() const { return self_; }
-    std::size_t peer_count() const { return rows_.size(); }
+    /// The row of this peer.
+    RowIndex own() const { return own_row_; }
+    /// As many as peers.
+    std::size_t row_count() const { return rows_.size(); }
+    AllRows all() const { return AllRows(rows_.size()); }
     const Blocks& blocks() const { return blocks_; }
 
     /// The own row is a snapshot that the caller keeps in place until the next `set_own`.
@@ -44,32 +47,32 @@ class Ledger {
     void detach_own();
 
     /// A row as it stands here, [parameter_count]; all zeros at version {0, 0}.
-    std::span<const float> row(PeerIndex peer) const;
-    std::span<const float> block(PeerIndex peer, BlockIndex block) const;
-    Version version(PeerIndex peer, BlockIndex block) const;
-    std::uint32_t checksum(PeerIndex peer, BlockIndex block) const;
+    std::span<const float> values(RowIndex row) const;
+    std::span<const float> block(RowIndex row, BlockIndex block) const;
+    Version version(RowIndex row, BlockIndex block) const;
+    std::uint32_t checksum(RowIndex row, BlockIndex block) const;
 
-    /// All rows in the order of the peers, for `compute_anchor`.
+    /// All rows in order, for `compute_anchor`.
     std::vector<std::span<const float>> rows() const;
 
     /// Is this block, of this version, to be taken? Only the version decides between old and new.
-    BlockVerdict judge(PeerIndex peer, BlockIndex block, Version version,
+    BlockVerdict judge(RowIndex row, BlockIndex block, Version version,
                        std::span<const float> values, std::uint32_t checksum) const;
 
     /// `fresh` if the block is what its owner made and can be of a row, whatever is held.
     static BlockVerdict inspect(std::span<const float> values, std::uint32_t checksum);
 
     /// Takes a block that was judged fresh. Not for the own row.
-    void replace(PeerIndex peer, BlockIndex block, Version version, std::span<const float> values,
+    void replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                  std::uint32_t checksum);
 
     /// Takes a block of the agreed cut, whose version may be lower than the one held: the only way
     /// a version ever falls. For the own row only after `detach_own`.
-    void adopt(PeerIndex peer, BlockIndex block, Version version, std::span<const float> values,
+    void adopt(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                std::uint32_t checksum);
 
     /// Lowest and highest version of a row and a checksum of its whole version map.
-    RowHeld held(PeerIndex peer) const;
+    RowHeld held(RowIndex row) const;
 
   private:
     struct Row {
@@ -80,14 +83,14 @@ class Ledger {
         mutable bool held_stale = true;
     };
 
-    bool is_snapshot(PeerIndex peer) const { return peer == self_ && own_ != nullptr; }
-    void write(PeerIndex peer, BlockIndex block, Version version, std::span<const float> values,
+    bool is_snapshot(RowIndex row) const { return row == own_row_ && snapshot_ != nullptr; }
+    void write(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                std::uint32_t checksum);
 
-    const PeerIndex self_;
+    const RowIndex own_row_;
     const Blocks blocks_;
-    std::vector<Row> rows_;  ///< [peer_count]; that of the own row is empty until it is detached
-    const Snapshot* own_ = nullptr;  ///< the own row; null before `set_own` and once detached
+    PerRow<Row> rows_;                    ///< that of the own row is empty until it is detached
+    const Snapshot* snapshot_ = nullptr;  ///< the own row; null before `set_own`, once detached
 };
 
 }  // namespace ako

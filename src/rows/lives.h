@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "ako/frame.h"
+#include "ako/row_index.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -17,34 +17,35 @@ class Lives {
   public:
     /// The own row is of this process, whatever others say.
     Lives(PeerIndex self, std::uint64_t process_id, std::size_t peer_count) : lives_(peer_count) {
-        lives_[self] = process_id;
+        lives_[row_of(self)] = process_id;
     }
 
     /// The process id; 0 = nothing of this row was heard of.
-    std::uint64_t of(PeerIndex row) const { return lives_[row]; }
+    std::uint64_t of(RowIndex row) const { return lives_[row]; }
 
     /// Is the row known to be of another process than this one?
-    bool other_than(PeerIndex row, std::uint64_t process_id) const {
+    bool other_than(RowIndex row, std::uint64_t process_id) const {
         return process_id != 0 && lives_[row] != 0 && lives_[row] != process_id;
     }
 
     /// Takes in what `header` from `peer`, which is process `process_id`, says of lives. A row of
     /// which it names another life than is known, if there is one: then nothing was taken in.
-    std::optional<PeerIndex> hear(PeerIndex peer, std::uint64_t process_id, const Header& header) {
+    std::optional<RowIndex> hear(PeerIndex peer, std::uint64_t process_id, const Header& header) {
         for (const bool bind : {false, true}) {
-            std::optional<PeerIndex> other;
-            const auto named = [&](PeerIndex row, std::uint64_t life) {
+            std::optional<RowIndex> other;
+            const auto named = [&](RowIndex row, std::uint64_t life) {
                 if (other_than(row, life)) other = row;
                 if (bind && lives_[row] == 0) lives_[row] = life;
             };
             if (const auto* partial = std::get_if<Partial>(&header)) {
                 // The owner's Hello has said who it is.
                 if (partial->relayed) named(partial->origin, partial->life);
-                if (!partial->relayed) named(peer, process_id);
+                if (!partial->relayed) named(row_of(peer), process_id);
             } else if (const auto* row = std::get_if<CutRow>(&header)) {
                 named(row->row, row->life);
             } else if (const auto* status = std::get_if<Status>(&header)) {
-                for (PeerIndex i = 0; i < status->rows.size(); ++i) named(i, status->rows[i].life);
+                for (const RowIndex i : AllRows(status->rows.size()))
+                    named(i, status->rows[i].life);
             }
             if (other) return other;
         }
@@ -52,7 +53,7 @@ class Lives {
     }
 
   private:
-    std::vector<std::uint64_t> lives_;  ///< [peer_count]
+    PerRow<std::uint64_t> lives_;
 };
 
 }  // namespace ako

@@ -36,9 +36,9 @@ bool contains(BlockRun run, BlockIndex block) {
 class Puller::Step {
   public:
     Step(Puller& puller, Time now, const Need& need) : puller_(puller), now_(now) {
-        for (PeerIndex row = 0; row < puller.sources_.size(); ++row) {
+        for (const RowIndex row : AllRows(puller.sources_.size())) {
             holders_.push_back(need.holders(row));
-            all_holders_ |= holders_.back();
+            all_holders_ |= holders_[row];
         }
     }
 
@@ -52,7 +52,7 @@ class Puller::Step {
         return false;
     }
 
-    PeerSet holders(PeerIndex row) const { return holders_[row]; }
+    PeerSet holders(RowIndex row) const { return holders_[row]; }
 
     /// Who would bring it first, of those that have room; nothing: nobody.
     std::optional<PeerIndex> best(const Candidate& what) const {
@@ -97,7 +97,7 @@ class Puller::Step {
         return std::any_of(asked.begin(), asked.end(),
                            [&](const Asked& a) { return a.place == place && !a.came; });
     }
-    Want& want_of(PeerIndex holder, PeerIndex row) {
+    Want& want_of(PeerIndex holder, RowIndex row) {
         for (Ask& ask : asks_) {
             if (ask.holder == holder && ask.want.row == row) return ask.want;
         }
@@ -107,7 +107,7 @@ class Puller::Step {
 
     Puller& puller_;
     const Time now_;
-    std::vector<PeerSet> holders_;  ///< [row]
+    PerRow<PeerSet> holders_;
     PeerSet all_holders_ = 0;
     std::vector<Ask> asks_;
 };
@@ -229,8 +229,9 @@ void Puller::suit_windows(Time now) {
 // ---- what is expected
 
 void Puller::count_streams(const Need& need, Time now) {
-    for (PeerIndex row = 0; row < sources_.size(); ++row) {
-        Source& source = sources_[row];
+    for (PeerIndex owner = 0; owner < sources_.size(); ++owner) {
+        const RowIndex row = row_of(owner);
+        Source& source = sources_[owner];
         const bool was_busy = source.busy();
         source.still_streams = 0;
         const bool may = need.streams && source.silences == 0;
@@ -261,7 +262,7 @@ std::map<Puller::Place, Puller::Expected> Puller::expectations(Time now) const {
 
 void Puller::expect_streamed(const Need& need, Candidate& what, Time now) const {
     const auto [row, block] = what.place;
-    const Source& owner = sources_[row];
+    const Source& owner = sources_[owner_of(row)];
     if (owner.still_streams == 0 || quiet(owner, now) || !need.streams(row, what.version)) return;
     const BlockIndex before = (block + block_count_ - owner.streamed) % block_count_;
     const double in = (before + 1) * block_seconds(owner, now);
@@ -282,7 +283,7 @@ std::vector<Puller::Ask> Puller::step(Time now, const Need& need) {
     const std::size_t first = cursor_;
     for (std::size_t seen = 0; seen < all; ++seen) {
         const std::size_t at = (first + seen) % all;
-        const Place place{static_cast<PeerIndex>(at / block_count_),
+        const Place place{RowIndex::at(at / block_count_),
                           static_cast<BlockIndex>(at % block_count_)};
         if (step.holders(place.first) == 0) {
             seen += block_count_ - 1 - place.second;

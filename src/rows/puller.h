@@ -16,6 +16,7 @@
 
 #include "ako/blocks.h"
 #include "ako/frame.h"
+#include "ako/row_index.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -35,11 +36,11 @@ class Puller {
     struct Need {
         /// The version given to a lacking block: what is wanted (exact) or what is held (newer
         /// than). Nothing: the block is not lacking.
-        std::function<std::optional<Version>(PeerIndex row, BlockIndex block)> lacking;
+        std::function<std::optional<Version>(RowIndex row, BlockIndex block)> lacking;
         /// Who may be asked for a block of this row; nobody: it is passed over.
-        std::function<PeerSet(PeerIndex row)> holders;
+        std::function<PeerSet(RowIndex row)> holders;
         /// Does the row's owner send this version by itself? Empty: none does.
-        std::function<bool(PeerIndex row, Version version)> streams = {};
+        std::function<bool(RowIndex row, Version version)> streams = {};
     };
     struct Ask {
         PeerIndex holder = 0;
@@ -70,7 +71,7 @@ class Puller {
     std::size_t asked(PeerIndex from) const { return sources_[from].asked.size(); }
 
   private:
-    using Place = std::pair<PeerIndex, BlockIndex>;  ///< row, block
+    using Place = std::pair<RowIndex, BlockIndex>;
 
     struct Asked {
         Place place;

@@ -10,6 +10,8 @@ std::string text(BlockRun run) {
     return std::to_string(run.count) + " blocks from " + std::to_string(run.first);
 }
 
+std::string text(RowIndex row) { return std::to_string(row.place()); }
+
 /// What the run is: the context every check needs.
 struct Checker {
     PeerIndex from;
@@ -18,16 +20,17 @@ struct Checker {
     const RunBounds& bounds;
     std::size_t payload_bytes;
 
+    bool there(RowIndex row) const { return row.place() < peer_count; }
     bool inside(BlockRun run) const {
         return run.count >= 1 && run.first < blocks.count() &&
                run.count <= blocks.count() - run.first;
     }
 
     Complaint operator()(const Partial& partial) const {
-        if (partial.origin >= peer_count) {
-            return "Partial.origin " + std::to_string(partial.origin) + " is no peer of the file";
+        if (!there(partial.origin)) {
+            return "Partial.origin " + text(partial.origin) + " is no peer of the file";
         }
-        if (!partial.relayed && partial.origin != from) {
+        if (!partial.relayed && partial.origin != row_of(from)) {
             return "Partial.origin is another peer, but it is not marked as relayed";
         }
         if (!blocks.valid(partial.run)) {
@@ -65,7 +68,7 @@ struct Checker {
     }
 
     Complaint operator()(const Want& want) const {
-        if (want.row >= peer_count) return "Want.row " + std::to_string(want.row) + " is no row";
+        if (!there(want.row)) return "Want.row " + text(want.row) + " is no row";
         std::size_t sum = 0;
         for (const Want::Run& run : want.runs) {
             if (!inside(run.blocks))
@@ -78,7 +81,7 @@ struct Checker {
     }
 
     Complaint operator()(const Lack& lack) const {
-        if (lack.row >= peer_count) return "Lack.row " + std::to_string(lack.row) + " is no row";
+        if (!there(lack.row)) return "Lack.row " + text(lack.row) + " is no row";
         std::size_t sum = 0;
         for (const BlockRun& run : lack.runs) {
             if (!inside(run)) return "Lack.runs: " + text(run) + " is outside the model";
@@ -89,7 +92,7 @@ struct Checker {
     }
 
     Complaint operator()(const CutRow& row) const {
-        if (row.row >= peer_count) return "CutRow.row " + std::to_string(row.row) + " is no row";
+        if (!there(row.row)) return "CutRow.row " + text(row.row) + " is no row";
         std::size_t sum = 0;
         for (const VersionRun& run : row.runs) {
             if (run.count == 0) return "CutRow.runs has a run of no block";

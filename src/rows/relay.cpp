@@ -13,7 +13,7 @@ Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, T
     : ledger_(ledger),
       roster_(roster),
       outbox_(outbox),
-      puller_(ledger.peer_count(), ledger.blocks().count(), false, ask) {}
+      puller_(ledger.row_count(), ledger.blocks().count(), false, ask) {}
 
 // ---- serving
 
@@ -80,7 +80,7 @@ void Relaying::serve(PeerIndex peer, const Want& want, const FindBlock& find) {
 
 // ---- asking
 
-Relaying::Informed Relaying::better_informed(PeerIndex row) const {
+Relaying::Informed Relaying::better_informed(RowIndex row) const {
     const RowHeld mine = ledger_.held(row);
     Informed informed;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
@@ -96,21 +96,21 @@ Relaying::Informed Relaying::better_informed(PeerIndex row) const {
 }
 
 void Relaying::step(Time now) {
-    std::vector<Informed> informed(roster_.peer_count());
+    PerRow<Informed> informed(ledger_.row_count());
     PeerSet holders = 0;
-    for (PeerIndex row = 0; row < informed.size(); ++row) {
-        if (row == roster_.self() || roster_.reachable(row)) continue;
+    for (const RowIndex row : ledger_.all()) {
+        if (row == ledger_.own() || roster_.reachable(owner_of(row))) continue;
         informed[row] = better_informed(row);
         holders |= informed[row].holders;
     }
     if (holders == 0) return;
     Puller::Need need;
-    need.lacking = [&](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+    need.lacking = [&](RowIndex row, BlockIndex block) -> std::optional<Version> {
         const Version version = ledger_.version(row, block);
         if (version >= informed[row].newest) return std::nullopt;
         return version;
     };
-    need.holders = [&](PeerIndex row) { return informed[row].holders; };
+    need.holders = [&](RowIndex row) { return informed[row].holders; };
     for (Puller::Ask& ask : puller_.step(now, need)) {
         outbox_.send(ask.holder, std::move(ask.want));
     }

@@ -16,7 +16,7 @@
 namespace ako {
 
 /// A block of exactly this version.
-using FindBlock = std::function<HeldBlock(PeerIndex row, BlockIndex block, Version version)>;
+using FindBlock = std::function<HeldBlock(RowIndex row, BlockIndex block, Version version)>;
 
 class Relaying {
   public:
@@ -57,7 +57,7 @@ class Relaying {
         PeerSet holders = 0;
         Version newest;
     };
-    Informed better_informed(PeerIndex row) const AKO_COMPUTE_THREAD;
+    Informed better_informed(RowIndex row) const AKO_COMPUTE_THREAD;
 
     const Ledger& ledger_;
     const Roster& roster_;

@@ -19,9 +19,9 @@ float with_new_total(float replica, float weight, float new_value, float old_val
 Replica::Replica(const Ledger& ledger, std::span<const float> initial)
     : ledger_(ledger),
       initial_(initial),
-      weight_(1.0f / static_cast<float>(ledger.peer_count())),
+      weight_(1.0f / static_cast<float>(ledger.row_count())),
       values_(initial.begin(), initial.end()),
-      marks_(ledger.peer_count()) {}
+      marks_(ledger.row_count()) {}
 
 void Replica::add_own(Range range, std::span<const float> difference) {
     const float weight = weight_ * static_cast<float>(1 + standing_in_count_);
@@ -40,7 +40,7 @@ void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> ne
     const Range range = ledger_.blocks().range(block);
     const float weight = weight_;
     const float* fresh = new_values.data();
-    const float* held = ledger_.block(peer, block).data();
+    const float* held = ledger_.block(row_of(peer), block).data();
     float* replica = values_.data() + range.first;
     if (share == nullptr) {
         for (std::size_t k = 0; k < range.count; ++k) {
@@ -50,7 +50,7 @@ void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> ne
     }
     AKO_ASSERT(stands_in(peer), "a share of a stand-in that is not there: " + std::to_string(peer));
     const auto part = static_cast<float>(*share);
-    const float* own = ledger_.block(ledger_.self(), block).data();
+    const float* own = ledger_.block(ledger_.own(), block).data();
     float* mark = marks_[peer].values.data() + range.first;
     for (std::size_t k = 0; k < range.count; ++k) {
         const float moved = mark[k] + part * (own[k] - mark[k]);
@@ -73,7 +73,7 @@ void Replica::begin_standing_in(PeerIndex peer, Time now) {
     Marks& marks = marks_[peer];
     AKO_ASSERT(marks.state != Marks::State::standing_in, "peer " + std::to_string(peer));
     if (marks.state == Marks::State::none) {
-        const std::span<const float> own = ledger_.row(ledger_.self());
+        const std::span<const float> own = ledger_.values(ledger_.own());
         marks.values.assign(own.begin(), own.end());
     }  // a stand-in that was still fading stays as it is and grows again
     marks.last_seal.assign(ledger_.blocks().count(), now);
@@ -90,7 +90,7 @@ void Replica::stop_standing_in(PeerIndex peer) {
 }
 
 void Replica::fade() {
-    const std::span<const float> own = ledger_.row(ledger_.self());
+    const std::span<const float> own = ledger_.values(ledger_.own());
     for (Marks& marks : marks_) {
         if (marks.state != Marks::State::fading) continue;
         const float part = 1.0f / static_cast<float>(marks.fade_rounds_left);
@@ -116,7 +116,7 @@ void Replica::rebuild_next() {
 void Replica::compute(Range range, std::span<float> out) const {
     compute_anchor(initial_, ledger_.rows(), range, out);
     const std::span<const float> own =
-        ledger_.row(ledger_.self()).subspan(range.first, range.count);
+        ledger_.values(ledger_.own()).subspan(range.first, range.count);
     for (const Marks& marks : marks_) {
         if (marks.state == Marks::State::none) continue;
         const float* mark = marks.values.data() + range.first;

@@ -1,7 +1,7 @@
 // The replica: the parameters this peer computes gradients at, kept in step with the ledger.
 //
-//     replica = anchor + weight * sum over j standing in of (U_i - K_ij),    weight = 1 /
-//     peer_count
+//     replica = anchor + weight * (sum of U_i - K_ij over all j that are stood in for)
+//     weight  = 1 / peer_count
 //
 // U_i is the own row; K_ij, the *mark*, is what U_i was when peer j sealed the newest partial held
 // here. U_i - K_ij is the own progress that *stands in* for what j must have learned since. When a

@@ -8,8 +8,8 @@ namespace ako {
 
 StalenessBound::Mark StalenessBound::mark_of(PeerIndex peer) const {
     const PeerView& view = roster_[peer];
-    Mark mark{view.announced, ledger_.held(peer), {}};
-    if (view.status) mark.held_there = view.status->rows[roster_.self()];
+    Mark mark{view.announced, ledger_.held(row_of(peer)), {}};
+    if (view.status) mark.held_there = view.status->rows[ledger_.own()];
     return mark;
 }
 

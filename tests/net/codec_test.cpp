@@ -99,7 +99,7 @@ TEST_CASE("values that cannot be meant are refused by name") {
     };
     const float nan = std::numeric_limits<float>::quiet_NaN();
     Partial partial;
-    partial.origin = peers_max;
+    partial.origin = RowIndex::at(peers_max);
     CHECK(names(partial, "origin"));
     partial.origin = 0;
     partial.sealed_at = Time{-1};
@@ -131,9 +131,9 @@ TEST_CASE("values that cannot be meant are refused by name") {
     CHECK(names(status, "verdict.loss"));
     status.verdict.reset();
     CHECK(complaint(status) == "");
-    CHECK(names(Want{peers_max, false, {}}, "row"));
-    CHECK(names(Lack{peers_max, {}}, "row"));
-    CHECK(names(CutRow{{}, peers_max + 7, {}}, "row"));
+    CHECK(names(Want{RowIndex::at(peers_max), false, {}}, "row"));
+    CHECK(names(Lack{RowIndex::at(peers_max), {}}, "row"));
+    CHECK(names(CutRow{{}, RowIndex::at(peers_max + 7), {}}, "row"));
     CHECK(names(Prepare{{1, 99}}, "ballot"));
     CHECK(names(Reject{"a\nb", "", ""}, "field"));
     Hello hello;

@@ -82,7 +82,7 @@ class RandomHeaders {
         return hello;
     }
     Partial partial() {
-        Partial partial{peer(), version(), {u32(), u32()}, time(), below(2) == 1, {}};
+        Partial partial{row_of(peer()), version(), {u32(), u32()}, time(), below(2) == 1, {}};
         partial.checksums.resize(below(100));
         for (auto& checksum : partial.checksums) checksum = u32();
         partial.bound_at = time();
@@ -110,18 +110,18 @@ class RandomHeaders {
         return status;
     }
     Want want() {
-        Want want{peer(), below(2) == 1, {}};
+        Want want{row_of(peer()), below(2) == 1, {}};
         for (std::size_t i = below(200); i > 0; --i)
             want.runs.push_back({{u32(), u32()}, version()});
         return want;
     }
     Lack lack() {
-        Lack lack{peer(), {}};
+        Lack lack{row_of(peer()), {}};
         for (std::size_t i = below(200); i > 0; --i) lack.runs.push_back({u32(), u32()});
         return lack;
     }
     CutRow cut_row() {
-        CutRow row{ballot(), peer(), {}, u64()};
+        CutRow row{ballot(), row_of(peer()), {}, u64()};
         for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
         return row;
     }

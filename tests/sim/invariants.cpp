@@ -9,8 +9,8 @@
 namespace ako::sim {
 namespace {
 
-std::string place(const SimPeer& at, PeerIndex row, BlockIndex block) {
-    return "at peer " + std::to_string(at.settings.self) + ", row " + std::to_string(row) +
+std::string place(const SimPeer& at, RowIndex row, BlockIndex block) {
+    return "at peer " + std::to_string(at.settings.self) + ", row " + std::to_string(row.place()) +
            ", block " + std::to_string(block);
 }
 
@@ -33,7 +33,7 @@ void Invariants::round_ended(const SimPeer& peer, std::span<const float> gradien
                              std::span<const float> replica_before, double rate, Time now) {
     const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
-    const std::span<const float> row = peer.half.ledger().row(self);
+    const std::span<const float> row = peer.half.ledger().values(row_of(self));
     Past& past = past_[self].back();
     past.emplace_back(row.begin(), row.end());
     if (past.size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
@@ -60,9 +60,10 @@ void Invariants::drained(const SimPeer& peer) {
 
 void Invariants::steady(const SimPeer& peer, std::span<const unsigned> partitions, Time transit,
                         Time now) {
-    for (PeerIndex row = 0; row < partitions.size(); ++row) {
-        if (row == peer.settings.self) continue;
-        const std::vector<Time>& ended = ended_at_[row];
+    for (PeerIndex owner = 0; owner < partitions.size(); ++owner) {
+        if (owner == peer.settings.self) continue;
+        const RowIndex row = row_of(owner);
+        const std::vector<Time>& ended = ended_at_[owner];
         const auto past = std::upper_bound(ended.begin(), ended.end(), now - transit);
         const auto round =
             static_cast<Round>(std::max<std::ptrdiff_t>(past - ended.begin(), 1) - 1);
@@ -70,10 +71,10 @@ void Invariants::steady(const SimPeer& peer, std::span<const unsigned> partition
             const Round held = peer.half.ledger().version(row, block).round;
             // Sent in one round and again P rounds later, so P - 1 rounds old at most when sent
             // anew.
-            if (held + partitions[row] - 1 >= round) continue;
+            if (held + partitions[owner] - 1 >= round) continue;
             throw Violation("I4: round " + std::to_string(held) + " is held of what round " +
                             std::to_string(round) + " sent with P = " +
-                            std::to_string(partitions[row]) + " " + place(peer, row, block));
+                            std::to_string(partitions[owner]) + " " + place(peer, row, block));
         }
     }
 }
@@ -87,11 +88,11 @@ void Invariants::adopted(const SimPeer& peer) {
 void Invariants::check_rows(const SimPeer& peer, bool may_fall) {
     const Ledger& ledger = peer.half.ledger();
     const PeerIndex self = peer.settings.self;
-    for (PeerIndex row = 0; row < ledger.peer_count(); ++row) {
-        if (row == self && !may_fall) continue;
+    for (const RowIndex row : ledger.all()) {
+        if (row == row_of(self) && !may_fall) continue;
         for (BlockIndex block = 0; block < blocks_.count(); ++block) {
             const Version version = ledger.version(row, block);
-            Version& seen = seen_[self][row][block];
+            Version& seen = seen_[self][owner_of(row)][block];
             if (version == seen) continue;
             if (version < seen && !may_fall) {
                 throw Violation("I5: a version fell from " + std::to_string(seen.round) + " to " +
@@ -104,16 +105,17 @@ void Invariants::check_rows(const SimPeer& peer, bool may_fall) {
     }
 }
 
-void Invariants::check_block(const SimPeer& peer, PeerIndex row, BlockIndex block) {
+void Invariants::check_block(const SimPeer& peer, RowIndex row, BlockIndex block) {
+    const auto& past = past_[owner_of(row)];
     const Round round = peer.half.ledger().version(row, block).round;
     const float* values = peer.half.ledger().block(row, block).data();
     const Range range = blocks_.range(block);
     std::vector<std::size_t> lives;
     bool happened = false;
-    for (std::size_t life = 0; life < past_[row].size(); ++life) {
-        if (round >= past_[row][life].size()) continue;
+    for (std::size_t life = 0; life < past.size(); ++life) {
+        if (round >= past[life].size()) continue;
         happened = true;
-        const float* then = past_[row][life][round].data() + range.first;
+        const float* then = past[life][round].data() + range.first;
         if (std::memcmp(then, values, range.count * sizeof(float)) == 0) lives.push_back(life);
     }
     if (!happened) throw Violation("I1: a version of the future " + place(peer, row, block));
@@ -122,7 +124,7 @@ void Invariants::check_block(const SimPeer& peer, PeerIndex row, BlockIndex bloc
                         place(peer, row, block));
     }
     if (round == 0) return;  // of which all lives are the same
-    std::optional<std::size_t>& held = life_held_[peer.settings.self][row];
+    std::optional<std::size_t>& held = life_held_[peer.settings.self][owner_of(row)];
     if (!held) held = lives.front();
     if (std::find(lives.begin(), lives.end(), *held) == lives.end()) {
         throw Violation("I1: of another process than the rest of its row " +
@@ -174,13 +176,13 @@ void Invariants::ended(const std::vector<std::unique_ptr<SimPeer>>& peers,
             first = peer.get();
             continue;
         }
-        for (PeerIndex row = 0; row < peers.size(); ++row) {
-            const auto mine = peer->half.ledger().row(row);
-            const auto theirs = first->half.ledger().row(row);
+        for (const RowIndex row : AllRows(peers.size())) {
+            const auto mine = peer->half.ledger().values(row);
+            const auto theirs = first->half.ledger().values(row);
             if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
-                throw Violation("I2: row " + std::to_string(row) + " differs between peers " +
-                                std::to_string(first->settings.self) + " and " +
-                                std::to_string(peer->settings.self));
+                throw Violation("I2: row " + std::to_string(row.place()) +
+                                " differs between peers " + std::to_string(first->settings.self) +
+                                " and " + std::to_string(peer->settings.self));
             }
         }
         if (std::memcmp(peer->anchor.data(), first->anchor.data(),

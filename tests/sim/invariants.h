@@ -37,7 +37,7 @@ class Invariants {
 
   private:
     void check_rows(const SimPeer& peer, bool may_fall);
-    void check_block(const SimPeer& peer, PeerIndex row, BlockIndex block);
+    void check_block(const SimPeer& peer, RowIndex row, BlockIndex block);
     void check_replica(const SimPeer& peer);
 
     const Blocks blocks_;

@@ -14,19 +14,19 @@ mutation(src/rows/replica.cpp
 
 # What came from another peer is sent on as if this peer had learned it.
 mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
-mutation(src/modes/ako_compute.cpp
+mutation(src/rows/rows.cpp
     [=[        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=]
     [=[
-        const PeerIndex other = settings_.self == 0 ? 1 : 0;
+        const RowIndex other = ledger_.own() == RowIndex(0) ? RowIndex(1) : RowIndex(0);
         for (std::size_t k = 0; k < range.count; ++k) update[k] += 0.01f * ledger_.block(other, block)[k];
         own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=])
 
 mutant(version_ignored simulate "--count;400" "violated: I5")
 mutation(src/rows/ledger.cpp
-    [=[    if (version <= this->version(peer, block)) return BlockVerdict::late;]=]
-    [=[    if (version == this->version(peer, block)) return BlockVerdict::late;]=])
+    [=[    if (version <= this->version(row, block)) return BlockVerdict::late;]=]
+    [=[    if (version == this->version(row, block)) return BlockVerdict::late;]=])
 mutation(src/rows/ledger.cpp
-    [=[    AKO_ASSERT(version > this->version(peer, block), "a version would fall: " + at(peer, block));]=]
+    [=[    AKO_ASSERT(version > this->version(row, block), "a version would fall: " + at(row, block));]=]
     [=[    (void)at;]=])
 
 # A peer that begins to advance for the second time is stood in for from its first time on.
@@ -120,7 +120,7 @@ mutation(src/rows/staleness_bound.cpp
 # Nobody asks for the rows of the dead.
 mutant(nothing_relayed simulate "--count;400" "violated: .*, which died; peer [0-9]+ had round")
 mutation(src/rows/relay.cpp
-    [=[        if (row == roster_.self() || roster_.reachable(row)) continue;]=]
+    [=[        if (row == ledger_.own() || roster_.reachable(owner_of(row))) continue;]=]
     [=[        continue;]=])
 
 # The proposer does not look whether others hold newer rows of the dead.
@@ -178,10 +178,10 @@ mutation(src/modes/ako_compute.cpp
 # A second process under a peer's name goes on with the row of the first.
 mutant(lives_not_told_apart simulate "--count;400" "violated: I[12]: ")
 mutation(src/modes/ako_traffic.cpp
-    [=[    if (lives_.other_than(peer, hello.process_id) || (met_other && newest_)) {]=]
+    [=[    if (lives_.other_than(row_of(peer), hello.process_id) || (met_other && newest_)) {]=]
     [=[    if (false && met_other) {]=])
 mutation(src/modes/ako_traffic.cpp
-    [=[    if (lives_.other_than(peer, link.process_id)) {  // heard of since it was admitted]=]
+    [=[    if (lives_.other_than(row_of(peer), link.process_id)) {  // heard of since it was admitted]=]
     [=[    if (false) {]=])
 mutation(src/modes/ako_traffic.cpp
     [=[    if (!row) return std::nullopt;]=]

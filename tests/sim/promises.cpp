@@ -67,13 +67,13 @@ std::vector<PeerIndex> Promises::survivors() const {
     return found;
 }
 
-bool Promises::settles_in_time(PeerIndex row) const {
+bool Promises::settles_in_time(PeerIndex owner) const {
     // A question's patience is longer than its way and back, as half a second is on real links:
     // else what is under way is taken for lost, and a window holds little more than one block.
     if (2 * scenario_.delay > want_timeout) return false;
     // After its life time-out its rows are asked for, of one holder after the other.
     const Time asked = static_cast<std::int64_t>(peers_.size()) * (want_timeout + 2 * hop());
-    return died_at_[row] + life_timeout + asked + 2 * scenario_.row_time() <
+    return died_at_[owner] + life_timeout + asked + 2 * scenario_.row_time() <
            first_stop().value_or(Time{0}) + scenario_.finish_exchange;
 }
 
@@ -122,12 +122,12 @@ void Promises::begins_anew(PeerIndex peer) {
 
 Promises::Side Promises::side(PeerIndex peer) const {
     if (!second_ || knows_first(peer)) return Side::first;
-    const bool knows_second = peers_[peer]->traffic.life_of(*second_) != 0;
+    const bool knows_second = peers_[peer]->traffic.life_of(row_of(*second_)) != 0;
     return knows_second || (met_second_ & peer_bit(peer)) ? Side::second : Side::first;
 }
 
 bool Promises::knows_first(PeerIndex peer) const {
-    return peers_[peer]->traffic.life_of(*second_) == *second_ + 1;
+    return peers_[peer]->traffic.life_of(row_of(*second_)) == *second_ + 1;
 }
 
 bool Promises::two_sides() const {
@@ -178,7 +178,7 @@ void Promises::learn_map(PeerIndex to, const CutRow& row) {
     const auto [known, is_new] = maps_.emplace(std::pair{cut, row.row}, versions);
     if (!is_new && known->second != versions) {
         throw Violation("I8: two maps of cut " + text(row.cut) + ", row " +
-                        std::to_string(row.row));
+                        std::to_string(row.row.place()));
     }
 }
 
@@ -199,9 +199,9 @@ void Promises::drained(PeerIndex peer) {
     if (!scenario_.network_stands()) return;
     auto& best = best_[peer];
     const Ledger& ledger = p.half.ledger();
-    best.resize(peers_.size(), RowMap(ledger.blocks().count()));
-    for (PeerIndex row = 0; row < peers_.size(); ++row) {
-        if (row == peer) continue;
+    if (best.empty()) best = PerRow<RowMap>(peers_.size(), RowMap(ledger.blocks().count()));
+    for (const RowIndex row : ledger.all()) {
+        if (row == ledger.own()) continue;
         for (BlockIndex block = 0; block < ledger.blocks().count(); ++block) {
             best[row][block] = std::max(best[row][block], ledger.version(row, block));
         }
@@ -303,14 +303,14 @@ void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
 void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
 
 void Promises::check_holds(const SimPeer& peer, CutId cut, const char* why) const {
-    for (PeerIndex row = 0; row < peers_.size(); ++row) {
+    for (const RowIndex row : AllRows(peers_.size())) {
         const auto map = maps_.find({CutOf{side(peer.settings.self), cut}, row});
         if (map == maps_.end()) continue;  // nobody has asked for it yet
         for (BlockIndex block = 0; block < map->second.size(); ++block) {
             if (!peer.half.finish().find(row, block, map->second[block]).values.empty()) continue;
             throw Violation(name("I8: peer", peer.settings.self) + " has " + why + " the cut " +
-                            text(cut) + " and does not hold its row " + std::to_string(row) +
-                            ", block " + std::to_string(block));
+                            text(cut) + " and does not hold its row " +
+                            std::to_string(row.place()) + ", block " + std::to_string(block));
         }
     }
 }
@@ -347,7 +347,7 @@ void Promises::adopted(PeerIndex peer) {
             throw Violation(name("I8: peer", peer) + " has adopted something else than the cut");
         }
     }
-    for (PeerIndex row = 0; row < best_[peer].size(); ++row) {
+    for (const RowIndex row : AllRows(best_[peer].size())) {
         for (BlockIndex block = 0; block < best_[peer][row].size(); ++block) {
             overrides |= best_[peer][row][block] > ledger.version(row, block);
         }
@@ -379,20 +379,21 @@ void Promises::check_cut() const {
     for (const PeerIndex peer : survivors()) {
         if (!peers_[peer]->report->agreed) continue;
         const Ledger& ledger = peers_[peer]->half.ledger();
-        for (PeerIndex row = 0; row < peers_.size(); ++row) {
-            const bool lives = peers_[row]->state == SimPeer::State::ended;
+        for (const RowIndex row : ledger.all()) {
+            const PeerIndex owner = owner_of(row);
+            const bool lives = peers_[owner]->state == SimPeer::State::ended;
             for (BlockIndex block = 0; block < ledger.blocks().count(); ++block) {
                 const Round held = ledger.version(row, block).round;
-                if (lives && held != peers_[row]->half.round()) {
+                if (lives && held != peers_[owner]->half.round()) {
                     throw Violation("the cut holds round " + std::to_string(held) + " of " +
-                                    name("peer", row) + ", which lives and has made " +
-                                    std::to_string(peers_[row]->half.round()));
+                                    name("peer", owner) + ", which lives and has made " +
+                                    std::to_string(peers_[owner]->half.round()));
                 }
                 for (const PeerIndex other : survivors()) {
-                    if (lives || !settles_in_time(row) || best_[other][row][block].round <= held)
+                    if (lives || !settles_in_time(owner) || best_[other][row][block].round <= held)
                         continue;
                     throw Violation("the cut holds round " + std::to_string(held) +
-                                    " of a block of " + name("peer", row) + ", which died; " +
+                                    " of a block of " + name("peer", owner) + ", which died; " +
                                     name("peer", other) + " had round " +
                                     std::to_string(best_[other][row][block].round));
                 }

@@ -81,7 +81,7 @@ class Promises {
     /// All rows can be where they must be before the proposer loses patience.
     bool rows_come_in_time() const;
     /// And that of one which died.
-    bool settles_in_time(PeerIndex row) const;
+    bool settles_in_time(PeerIndex owner) const;
     /// All rows of a cut, each block asked for on one usual link.
     Time cut_time() const;
     std::optional<Time> first_stop() const;
@@ -102,8 +102,8 @@ class Promises {
     std::vector<std::optional<Time>> left_;  ///< [at * n + peer]: when a Bye arrived
     std::vector<Way> ways_;                  ///< [to * n + from]
     std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
-    std::vector<std::vector<RowMap>> best_;  ///< [at][row][block]: the newest ever held there
-    std::map<std::pair<CutOf, PeerIndex>, RowMap> maps_;  ///< of each cut and row, as said
+    std::vector<PerRow<RowMap>> best_;       ///< [at][row][block]: the newest ever held there
+    std::map<std::pair<CutOf, RowIndex>, RowMap> maps_;  ///< of each cut and row, as said
     std::optional<Time> first_adopted_at_;
     std::map<Side, CutId> decisions_;
     std::map<PeerIndex, CutId> proposed_;  ///< the newest by each

@@ -211,7 +211,7 @@ void SimCluster::check_bounded(PeerIndex peer) const {
     for (const auto& other : peers_) {
         if (other->settings.self == peer) continue;
         // Of the true rounds, not of what this peer has heard of them.
-        const Round held = p.half.ledger().held(other->settings.self).lowest.round;
+        const Round held = p.half.ledger().held(row_of(other->settings.self)).lowest.round;
         if (other->half.round() <= held + scenario_.staleness_rounds_max) continue;
         throw Violation("I7: peer " + std::to_string(peer) + " trains while it holds round " +
                         std::to_string(held) + " of peer " + std::to_string(other->settings.self) +

@@ -283,7 +283,7 @@ void SimNetwork::check_intact(PeerIndex from, const Delivery& delivery) const {
     for (const std::uint32_t checksum : partial->checksums) {
         const auto block = rest.first(std::min(block_bytes_, rest.size()));
         if (crc32c(block) != checksum) {
-            throw Violation("I1: a block of peer " + std::to_string(partial->origin) +
+            throw Violation("I1: a block of peer " + std::to_string(partial->origin.place()) +
                             " left peer " + std::to_string(from) + " damaged");
         }
         rest = rest.subspan(block.size());

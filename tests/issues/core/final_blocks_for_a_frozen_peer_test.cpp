@@ -36,7 +36,7 @@ struct Bench {
     }
     bool take(BlockIndex block, Round round) {
         const std::vector<float> values(4, static_cast<float>(round));
-        return finish.take(streaming, block, {1, round}, values,
+        return finish.take(row_of(streaming), block, {1, round}, values,
                            crc32c(std::span<const float>(values)), now);
     }
     template <class Message>
@@ -68,14 +68,14 @@ TEST_CASE("a frozen peer keeps what is streamed to it once, and accepts a later 
     CHECK(bench.take(0, 7));
     CHECK(bench.take(1, 7));
     CHECK_FALSE(bench.take(1, 7));  // it is held
-    CHECK(bench.finish.find(streaming, 0, {1, 7}).values.size() == 4);
-    CHECK(bench.ledger.version(streaming, 0) == Version{});
+    CHECK(bench.finish.find(row_of(streaming), 0, {1, 7}).values.size() == 4);
+    CHECK(bench.ledger.version(row_of(streaming), 0) == Version{});
 
     const CutId cut{9, other};
     bench.finish.handle(other, Prepare{cut}, bench.now);
     bench.finish.handle(other, Accept{cut, cut}, bench.now);
-    for (PeerIndex row = 0; row < 3; ++row) {
-        const Version version = row == streaming ? Version{1, 7} : Version{};
+    for (const RowIndex row : AllRows(3)) {
+        const Version version = row == row_of(streaming) ? Version{1, 7} : Version{};
         bench.finish.handle(other, CutRow{cut, row, {{2, version}}}, bench.now);
     }
     bench.finish.step(bench.now);

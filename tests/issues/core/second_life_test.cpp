@@ -27,7 +27,7 @@ Hello hello(std::uint64_t process_id) {
     return hello;
 }
 
-Partial partial(PeerIndex origin, std::uint64_t life) {
+Partial partial(RowIndex origin, std::uint64_t life) {
     Partial partial;
     partial.origin = origin;
     partial.version = {1, 5};
@@ -48,7 +48,7 @@ Status status() {
 /// It holds round 5 of a, of this life.
 Status status_of(std::uint64_t life) {
     Status said = status();
-    said.rows[a] = {{1, 5}, {1, 5}, 1, life};
+    said.rows[row_of(a)] = {{1, 5}, {1, 5}, 1, life};
     return said;
 }
 
@@ -100,10 +100,11 @@ struct Bench {
 TEST_CASE("what is passed on of another life than is held is never taken") {
     Bench bench;
     bench.links.session_up(a, hello(first_a));
-    CHECK(bench.complaint(a, partial(a, 0)) == "");  // from here on the row is of the first one
-    CHECK(bench.complaint(b, partial(a, first_a)) == "");
-    CHECK(contains(bench.complaint(b, partial(a, second_a)), "another process as a"));
-    CHECK(bench.complaint(b, partial(a, first_a)) == "");
+    CHECK(bench.complaint(a, partial(row_of(a), 0)) ==
+          "");  // from here on the row is of the first one
+    CHECK(bench.complaint(b, partial(row_of(a), first_a)) == "");
+    CHECK(contains(bench.complaint(b, partial(row_of(a), second_a)), "another process as a"));
+    CHECK(bench.complaint(b, partial(row_of(a), first_a)) == "");
 }
 
 TEST_CASE("a second process is refused by whoever has only heard of the first one") {
@@ -122,7 +123,8 @@ TEST_CASE("a second process that was admitted is let go once the first one is he
     bench.links.session_up(a, hello(second_a));
     CHECK(bench.complaint(a, status()) == "");
     CHECK(bench.complaint(b, status_of(first_a)) == "");
-    CHECK(contains(bench.complaint(a, partial(a, 0)), "another process has trained as a before"));
+    CHECK(contains(bench.complaint(a, partial(row_of(a), 0)),
+                   "another process has trained as a before"));
     CHECK(bench.links.admit(a, hello(second_a)));
 }
 
@@ -131,8 +133,9 @@ TEST_CASE("two that hold different lives of a row stay apart, and no cut joins t
     CHECK(bench.complaint(b, status_of(first_a)) == "");
     CHECK_FALSE(bench.links.admit(b, hello(own_b)));
     const std::vector<VersionRun> runs = {{2, {1, 5}}};
-    CHECK(bench.complaint(b, CutRow{{1, b}, a, runs, first_a}) == "");
-    CHECK(contains(bench.complaint(b, CutRow{{1, b}, a, runs, second_a}), "another process as a"));
+    CHECK(bench.complaint(b, CutRow{{1, b}, row_of(a), runs, first_a}) == "");
+    CHECK(contains(bench.complaint(b, CutRow{{1, b}, row_of(a), runs, second_a}),
+                   "another process as a"));
     const auto reject = bench.links.admit(b, hello(own_b));
     REQUIRE(reject);
     CHECK(reject->field == "process_id of a");
@@ -143,25 +146,25 @@ TEST_CASE("of a Status that names another life nothing is taken in") {
     Bench bench;
     CHECK(bench.complaint(b, status_of(first_a)) == "");
     Status said = status_of(second_a);
-    said.rows[b] = {{1, 3}, {1, 3}, 1, own_b + 1};
-    said.rows[c].life = own_c + 1;
+    said.rows[row_of(b)] = {{1, 3}, {1, 3}, 1, own_b + 1};
+    said.rows[row_of(c)].life = own_c + 1;
     CHECK(contains(bench.complaint(b, said), "trained with another process"));
-    CHECK(bench.complaint(b, partial(b, 0)) == "");
+    CHECK(bench.complaint(b, partial(row_of(b), 0)) == "");
 }
 
 TEST_CASE("whatever goes out of a row names the process that made it") {
     Bench bench;
     CHECK(bench.complaint(b, status_of(first_a)) == "");
     Status sent = bench.sent<Status>();
-    CHECK(sent.rows[a].life == first_a);
-    CHECK(sent.rows[b].life == 0);
-    CHECK(sent.rows[c].life == 0);  // it has made no round yet, and may still be restarted
-    bench.outbox.send(b, CutRow{{1, c}, a, {{2, {1, 5}}}});
+    CHECK(sent.rows[row_of(a)].life == first_a);
+    CHECK(sent.rows[row_of(b)].life == 0);
+    CHECK(sent.rows[row_of(c)].life == 0);  // it has made no round yet, and may still be restarted
+    bench.outbox.send(b, CutRow{{1, c}, row_of(a), {{2, {1, 5}}}});
     CHECK(bench.sent<CutRow>().life == first_a);
-    bench.outbox.relay(b, {partial(a, 1), std::move(*bench.outbox.relay_buffer(16))});
+    bench.outbox.relay(b, {partial(row_of(a), 1), std::move(*bench.outbox.relay_buffer(16))});
     CHECK(bench.sent<Partial>().life == first_a);
 
     bench.outbox.post(bench.outbox.spare());
     bench.mailbox.post(status(), true);
-    CHECK(bench.sent<Status>().rows[c].life == own_c);
+    CHECK(bench.sent<Status>().rows[row_of(c)].life == own_c);
 }

@@ -40,7 +40,7 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
     const CutId cut{1, proposer};
     finish.handle(proposer, Prepare{cut}, now);
     finish.handle(proposer, Accept{cut, cut}, now);
-    for (PeerIndex row = 0; row < 3; ++row) {
+    for (const RowIndex row : AllRows(3)) {
         finish.handle(proposer, CutRow{cut, row, {{2, Version{}}}}, now);
     }
     finish.step(now);
@@ -55,9 +55,10 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
     roster.heard_status(proposer, status, now, 1);
     finish.step(now);
     REQUIRE(finish.ready_to_adopt());
-    finish.adopt_cut(now);
-    for (PeerIndex row = 0; row < 3; ++row) {
-        const std::span<const float> values = ledger.row(row);
+    ledger.detach_own();
+    finish.adopt_cut(ledger, now);
+    for (const RowIndex row : AllRows(3)) {
+        const std::span<const float> values = ledger.values(row);
         CHECK(std::all_of(values.begin(), values.end(), [](float value) { return value == 0; }));
         for (BlockIndex block = 0; block < blocks.count(); ++block) {
             CHECK(ledger.checksum(row, block) == crc32c(ledger.block(row, block)));

@@ -43,8 +43,8 @@ struct Bench {
         mailbox.push({from, status, {}, now});
     }
     /// Peer `from` says row `origin` is `value` everywhere on block 0.
-    void hear(PeerIndex from, PeerIndex origin, Round round, float value, bool spoil = false) {
-        Partial partial{origin, {1, round}, {0, 1}, now - 2 * ms, from != origin, {}};
+    void hear(PeerIndex from, RowIndex origin, Round round, float value, bool spoil = false) {
+        Partial partial{origin, {1, round}, {0, 1}, now - 2 * ms, row_of(from) != origin, {}};
         PooledBuffer payload = std::move(*pool.take(4 * sizeof(float)));
         for (float& element : payload.floats()) element = value;
         partial.checksums = {crc32c(std::span<const float>(payload.floats())) + (spoil ? 1 : 0)};
@@ -157,7 +157,7 @@ TEST_CASE("relayed blocks change the row of who made them, and never what stands
     bench.hear(2, 1, 7, 9);
     bench.begin();
     CHECK(bench.peer->ledger().version(1, 0) == Version{1, 7});
-    CHECK(bench.peer->ledger().row(1)[0] == 9);
+    CHECK(bench.peer->ledger().values(1)[0] == 9);
     CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
     CHECK(bench.peer->roster()[1].announced == 1);  // what others say of it is no move of its own
 
@@ -170,7 +170,7 @@ TEST_CASE("relayed blocks change the row of who made them, and never what stands
     SUBCASE("an older one is late and changes nothing") {
         bench.hear(1, 1, 6, 10);
         bench.begin();
-        CHECK(bench.peer->ledger().row(1)[0] == 9);
+        CHECK(bench.peer->ledger().values(1)[0] == 9);
         CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
     }
 }
@@ -185,7 +185,7 @@ TEST_CASE(
     bench.hear(1, 1, 3, std::numeric_limits<float>::quiet_NaN());
     bench.round();
     CHECK(bench.peer->ledger().version(1, 0) == Version{1, 1});
-    CHECK(bench.peer->ledger().row(1)[0] == 3);
+    CHECK(bench.peer->ledger().values(1)[0] == 3);
     CHECK(bench.peer->blocks_refused() == 2);
     REQUIRE(bench.lines.size() == 1);
     CHECK(bench.lines[0].find("does not match its checksum") != std::string::npos);
@@ -199,7 +199,7 @@ TEST_CASE("nobody else writes the own row") {
     bench.hear(1, 0, 50, 7);
     bench.begin();
     CHECK(bench.peer->ledger().version(0, 0) == Version{1, 1});
-    CHECK(bench.peer->ledger().row(0)[0] == 1);
+    CHECK(bench.peer->ledger().values(0)[0] == 1);
 }
 
 TEST_CASE("rule plain stands in for nobody") {

@@ -43,7 +43,7 @@ struct Bench {
     }
     /// The map of a cut in which row 0 is of this round, and the others nothing.
     void map(CutId cut, Round round) {
-        for (PeerIndex row = 0; row < 3; ++row) {
+        for (const RowIndex row : AllRows(3)) {
             finish.handle(0, CutRow{cut, row, {{2, row == 0 ? version_of(round, 1) : Version{}}}},
                           now);
         }
@@ -147,7 +147,8 @@ TEST_CASE("who has adopted serves as long as a live peer moves, and the linger t
     bench.map({1, 0}, 0);
     bench.finish.step(bench.now);
     REQUIRE(bench.finish.ready_to_adopt());
-    bench.finish.adopt_cut(bench.now);
+    bench.ledger.detach_own();
+    bench.finish.adopt_cut(bench.ledger, bench.now);
     bench.finish.set_digest({});
     CHECK(!bench.finish.done(bench.now, false));
     for (std::uint32_t blocks = 1; blocks < 5; ++blocks) {
@@ -169,7 +170,8 @@ TEST_CASE("who has adopted waits for the lost as long as it lingers, and not for
     bench.finish.step(bench.now);
     bench.map({1, 0}, 0);
     bench.finish.step(bench.now);
-    bench.finish.adopt_cut(bench.now);
+    bench.ledger.detach_own();
+    bench.finish.adopt_cut(bench.ledger, bench.now);
     bench.finish.set_digest({});
     bench.roster.set_presence(2, Presence::lost);
     CHECK(!bench.finish.done(bench.now, false));
@@ -189,14 +191,15 @@ TEST_CASE("who came late waits for one it never met and whose row it holds") {
         for (BlockIndex block = 0; trained && block < 2; ++block) {
             bench.ledger.replace(2, block, made, values, crc32c(std::span<const float>(values)));
         }
-        for (PeerIndex row = 0; row < 3; ++row) {
+        for (const RowIndex row : AllRows(3)) {
             const bool is_made = trained && row == 2;
             bench.finish.handle(0, CutRow{{1, 0}, row, {{2, is_made ? made : Version{}}}},
                                 bench.now);
         }
         bench.finish.step(bench.now);
         REQUIRE(bench.finish.ready_to_adopt());
-        bench.finish.adopt_cut(bench.now);
+        bench.ledger.detach_own();
+        bench.finish.adopt_cut(bench.ledger, bench.now);
         bench.finish.set_digest({});
         CHECK(bench.finish.done(bench.now, false) == !trained);
         CHECK(bench.finish.done(bench.now + times.linger + seconds(1), false));

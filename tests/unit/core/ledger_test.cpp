@@ -12,6 +12,7 @@ using namespace ako;
 namespace {
 
 constexpr PeerIndex self = 1;
+constexpr RowIndex own_row = row_of(self);
 const Blocks blocks(10, 4);  // of 4, 4 and 2 elements
 
 Snapshot snapshot_of(Round round, float value) {
@@ -34,7 +35,7 @@ struct Bench {
     BlockVerdict judge(BlockIndex block, Version version, const std::vector<float>& values) const {
         return ledger.judge(2, block, version, values, crc32c(std::span<const float>(values)));
     }
-    void take(PeerIndex row, BlockIndex block, Version version, const std::vector<float>& values) {
+    void take(RowIndex row, BlockIndex block, Version version, const std::vector<float>& values) {
         ledger.replace(row, block, version, values, crc32c(std::span<const float>(values)));
     }
 };
@@ -43,17 +44,17 @@ struct Bench {
 
 TEST_CASE("at first there are zeros of version {0, 0}, and the own snapshot") {
     const Bench bench;
-    for (const PeerIndex row : {0u, 2u}) {
+    for (const RowIndex row : {RowIndex(0), RowIndex(2)}) {
         CHECK(bench.ledger.version(row, 2) == Version{});
-        CHECK(bench.ledger.row(row).size() == 10);
+        CHECK(bench.ledger.values(row).size() == 10);
         CHECK(bench.ledger.block(row, 2).size() == 2);
-        for (const float value : bench.ledger.row(row)) CHECK(value == 0);
+        for (const float value : bench.ledger.values(row)) CHECK(value == 0);
         CHECK(bench.ledger.checksum(row, 2) ==
               crc32c(std::span<const float>(std::vector<float>(2, 0))));  // a cut may name them
     }
-    CHECK(bench.ledger.row(self).data() == bench.own.values.data());  // not a copy
-    CHECK(bench.ledger.version(self, 2) == Version{1, 7});
-    CHECK(bench.ledger.checksum(self, 2) == bench.own.checksums[2]);
+    CHECK(bench.ledger.values(own_row).data() == bench.own.values.data());  // not a copy
+    CHECK(bench.ledger.version(own_row, 2) == Version{1, 7});
+    CHECK(bench.ledger.checksum(own_row, 2) == bench.own.checksums[2]);
     REQUIRE(bench.ledger.rows().size() == 3);
     CHECK(bench.ledger.rows()[1].data() == bench.own.values.data());
 }
@@ -89,12 +90,12 @@ TEST_CASE("taking a block changes that block of that row only") {
     bench.take(2, 2, {1, 3}, {8, 9});
     CHECK(bench.ledger.version(2, 2) == Version{1, 3});
     CHECK(bench.ledger.checksum(2, 2) == crc32c(std::span<const float>(std::vector<float>{8, 9})));
-    CHECK(bench.ledger.row(2)[8] == 8);
-    CHECK(bench.ledger.row(2)[9] == 9);
-    CHECK(bench.ledger.row(2)[7] == 0);
+    CHECK(bench.ledger.values(2)[8] == 8);
+    CHECK(bench.ledger.values(2)[9] == 9);
+    CHECK(bench.ledger.values(2)[7] == 0);
     CHECK(bench.ledger.version(2, 1) == Version{});
     CHECK(bench.ledger.version(0, 2) == Version{});
-    CHECK(bench.ledger.row(0)[8] == 0);
+    CHECK(bench.ledger.values(0)[8] == 0);
 }
 
 TEST_CASE("what is held is told by the lowest, the highest and a checksum of the version map") {
@@ -127,14 +128,14 @@ TEST_CASE("the map of the own row is that of its owner at another peer") {
     const Snapshot zero = snapshot_of(0, 0);
     elsewhere.set_own(zero);
     for (BlockIndex block = 0; block < 3; ++block) {
-        elsewhere.replace(self, block, {1, 7}, bench.ledger.block(self, block),
-                          bench.ledger.checksum(self, block));
+        elsewhere.replace(own_row, block, {1, 7}, bench.ledger.block(own_row, block),
+                          bench.ledger.checksum(own_row, block));
     }
-    CHECK(elsewhere.held(self) == bench.ledger.held(self));
+    CHECK(elsewhere.held(own_row) == bench.ledger.held(own_row));
     const Snapshot next = snapshot_of(8, 0.75F);
     bench.ledger.set_own(next);
-    CHECK(bench.ledger.held(self).highest == Version{1, 8});
-    CHECK(bench.ledger.held(self) != elsewhere.held(self));
+    CHECK(bench.ledger.held(own_row).highest == Version{1, 8});
+    CHECK(bench.ledger.held(own_row) != elsewhere.held(own_row));
 }
 
 TEST_CASE(
@@ -144,18 +145,18 @@ TEST_CASE(
     const std::vector<float> old{3, 3, 3, 3};
     bench.ledger.adopt(2, 1, {1, 3}, old, crc32c(std::span<const float>(old)));
     CHECK(bench.ledger.version(2, 1) == Version{1, 3});
-    CHECK(bench.ledger.row(2)[4] == 3);
+    CHECK(bench.ledger.values(2)[4] == 3);
     CHECK(bench.ledger.held(2).highest == Version{1, 3});
 
-    const RowHeld attached = bench.ledger.held(self);
+    const RowHeld attached = bench.ledger.held(own_row);
     bench.ledger.detach_own();
-    CHECK(bench.ledger.row(self).data() != bench.own.values.data());
-    CHECK(bench.ledger.held(self) == attached);
-    CHECK(bench.ledger.checksum(self, 1) == bench.own.checksums[1]);
-    bench.ledger.adopt(self, 1, {1, 6}, old, crc32c(std::span<const float>(old)));
-    CHECK(bench.ledger.version(self, 1) == Version{1, 6});
-    CHECK(bench.ledger.version(self, 0) == Version{1, 7});
-    CHECK(bench.ledger.row(self)[4] == 3);
-    CHECK(bench.ledger.row(self)[3] == 0.5F);
+    CHECK(bench.ledger.values(own_row).data() != bench.own.values.data());
+    CHECK(bench.ledger.held(own_row) == attached);
+    CHECK(bench.ledger.checksum(own_row, 1) == bench.own.checksums[1]);
+    bench.ledger.adopt(own_row, 1, {1, 6}, old, crc32c(std::span<const float>(old)));
+    CHECK(bench.ledger.version(own_row, 1) == Version{1, 6});
+    CHECK(bench.ledger.version(own_row, 0) == Version{1, 7});
+    CHECK(bench.ledger.values(own_row)[4] == 3);
+    CHECK(bench.ledger.values(own_row)[3] == 0.5F);
     CHECK(bench.own.values == std::vector<float>(10, 0.5F));
 }

@@ -20,18 +20,18 @@ struct Bench {
     explicit Bench(BlockIndex block_count, PeerSet peers = 0)
         : holders(peers), puller(8, block_count, true, patience) {
         for (BlockIndex block = 0; block < block_count; ++block) lacking.insert(block);
-        need.lacking = [this](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+        need.lacking = [this](RowIndex row, BlockIndex block) -> std::optional<Version> {
             if (row != 0 || !lacking.contains(block)) return std::nullopt;
             return wanted;
         };
-        need.holders = [this](PeerIndex row) { return row == 0 ? holders : PeerSet{0}; };
+        need.holders = [this](RowIndex row) { return row == 0 ? holders : PeerSet{0}; };
     }
 
     std::vector<Puller::Ask> step() {
         std::vector<Puller::Ask> asks = puller.step(now, need);
         for (const Puller::Ask& ask : asks) {
             CHECK(ask.want.exact);
-            CHECK(ask.want.row == 0);
+            CHECK(ask.want.row == RowIndex(0));
             for (const Want::Run& run : ask.want.runs) {
                 CHECK(run.version == wanted);
                 for (BlockIndex k = 0; k < run.blocks.count; ++k) {
@@ -188,7 +188,7 @@ TEST_CASE("a holder that says that it does not have a block is passed over at on
 
 TEST_CASE("what the owner streams is asked of others from its end, where they are faster") {
     Bench bench(100, peer_bit(3));
-    bench.need.streams = [](PeerIndex row, Version version) {
+    bench.need.streams = [](RowIndex row, Version version) {
         return row == 0 && version == wanted;
     };
     // The owner, peer 0, streams a block every 100 ms: ten seconds for all.
@@ -218,24 +218,24 @@ TEST_CASE("what the owner streams is asked of others from its end, where they ar
 TEST_CASE("nothing is asked of a link whose stream would suffer by it") {
     // Two owners stream their rows at the same rate; each could also send the other's row.
     Puller puller(3, 50, true, patience);
-    std::set<std::pair<PeerIndex, BlockIndex>> lacking;
-    for (PeerIndex row = 0; row < 2; ++row) {
+    std::set<std::pair<RowIndex, BlockIndex>> lacking;
+    for (const RowIndex row : AllRows(2)) {
         for (BlockIndex block = 0; block < 50; ++block) lacking.insert({row, block});
     }
     Puller::Need need;
-    need.lacking = [&](PeerIndex row, BlockIndex block) -> std::optional<Version> {
+    need.lacking = [&](RowIndex row, BlockIndex block) -> std::optional<Version> {
         if (!lacking.contains({row, block})) return std::nullopt;
         return wanted;
     };
-    need.holders = [](PeerIndex) { return peer_bit(0) | peer_bit(1); };
-    need.streams = [](PeerIndex, Version) { return true; };
+    need.holders = [](RowIndex) { return peer_bit(0) | peer_bit(1); };
+    need.streams = [](RowIndex, Version) { return true; };
     Time now = std::chrono::seconds(1);
     std::size_t asked = 0;
     for (BlockIndex block = 0; block < 50; ++block) {
         for (const auto& ask : puller.step(now, need)) asked += ask.want.runs.size();
         now += 100 * ms;
-        for (PeerIndex row = 0; row < 2; ++row) {
-            puller.arrived(row, {row, wanted, {block, 1}, Time{0}, false, {0}}, now);
+        for (const RowIndex row : AllRows(2)) {
+            puller.arrived(owner_of(row), {row, wanted, {block, 1}, Time{0}, false, {0}}, now);
             lacking.erase({row, block});
         }
     }

@@ -23,7 +23,7 @@ std::string complaint(const Header& header, std::size_t payload_bytes = 0) {
 
 Partial good_partial() {
     Partial partial;
-    partial.origin = from;
+    partial.origin = row_of(from);
     partial.version = {1, 4};
     partial.run = {1, 2};
     partial.checksums = {1, 2};

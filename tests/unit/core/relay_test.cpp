@@ -17,7 +17,7 @@ struct Bench {
         ledger.set_own(own[0]);
         for (PeerIndex peer = 1; peer < 3; ++peer) roster.set_presence(peer, Presence::up);
     }
-    void hold(PeerIndex row, BlockIndex block, Round round) {
+    void hold(RowIndex row, BlockIndex block, Round round) {
         const std::vector<float> values(4, static_cast<float>(round));
         ledger.replace(row, block, {1, round}, values, crc32c(std::span<const float>(values)));
     }
@@ -51,7 +51,7 @@ struct Bench {
     Ledger ledger{0, 3, blocks};
     Roster roster{0, 3};
     Outbox outbox{3};
-    const FindBlock find = [this](PeerIndex row, BlockIndex block, Version version) {
+    const FindBlock find = [this](RowIndex row, BlockIndex block, Version version) {
         if (ledger.version(row, block) != version) return HeldBlock{};
         return HeldBlock{ledger.block(row, block), ledger.checksum(row, block)};
     };
@@ -107,7 +107,7 @@ TEST_CASE("a row whose owner is out of reach is asked of who holds it newer") {
     bench.relaying.step(bench.now);
     const std::vector<Want> wants = bench.wants(2);
     REQUIRE(wants.size() == 1);
-    CHECK(wants[0].row == 1);
+    CHECK(wants[0].row == RowIndex(1));
     CHECK(!wants[0].exact);
     // Not the block that is held as new as anybody holds any.
     CHECK(wants[0].runs[0].blocks.first == 1);

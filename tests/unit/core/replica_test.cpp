@@ -71,7 +71,8 @@ struct Bench {
         const Range range = blocks.range(block);
         const std::vector<float> values = draw(range.count);
         replica->absorb(peer, block, values, share);
-        ledger.replace(peer, block, {1, ledger.version(peer, block).round + 1}, values, 0);
+        const RowIndex row = row_of(peer);
+        ledger.replace(row, block, {1, ledger.version(row, block).round + 1}, values, 0);
         for (std::size_t k = 0; k < range.count; ++k) {
             const std::size_t at = range.first + k;
             rows[peer][at] = values[k];

@@ -30,13 +30,14 @@ struct Pair {
     void heard(Round announced, Round held, std::optional<Round> final_round = std::nullopt) {
         Status status;
         status.progress = {{0, 0}, {announced, 0}};
-        status.rows = {{{1, held}, {1, held}, 0}, {{1, announced}, {1, announced}, 0}};
+        status.rows.push_back({{1, held}, {1, held}, 0});
+        status.rows.push_back({{1, announced}, {1, announced}, 0});
         status.final_round = final_round;
         roster.heard_status(other, status, Time{1}, round);
     }
     void received(Round version) {
         const std::vector<float> values(4, static_cast<float>(version));
-        ledger.replace(other, 0, {1, version}, values, static_cast<std::uint32_t>(version));
+        ledger.replace(row_of(other), 0, {1, version}, values, static_cast<std::uint32_t>(version));
     }
 };
 

@@ -1,0 +1,40 @@
+// See finish_report.h.
+#include "src/agreement/finish_report.h"
+
+#include "src/agreement/why_not_agreed.h"
+
+namespace ako {
+namespace {
+
+/// Lost and not back, or never there.
+bool is_missing(const PeerView& view) {
+    const bool missed = view.ever_lost || view.presence == Presence::absent;
+    return missed && !view.live() && view.presence != Presence::left;
+}
+
+}  // namespace
+
+FinishReport finish_report(const ModeSettings& settings, const Roster& roster,
+                           const Finish& finish) {
+    FinishReport report;
+    report.agreed = finish.adopted();
+    report.samples_total = roster.samples();
+    for (const Progress& progress : roster.progress()) report.samples.push_back(progress.samples);
+    report.identical = report.agreed;
+    if (report.agreed) report.digest = *finish.digest();
+    for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
+        const PeerView& view = roster[peer];
+        const bool self = peer == roster.self();
+        const bool has_digest = view.status && view.status->digest;
+        if (self ? report.agreed : has_digest && view.status->digest == finish.digest()) {
+            report.finished_with.push_back(peer);
+        } else if (has_digest && report.agreed) {
+            report.identical = false;
+        }
+        if (!self && is_missing(view)) report.lost.push_back(peer);
+    }
+    if (!report.agreed) report.why_not = why_not_agreed(settings, roster, finish);
+    return report;
+}
+
+}  // namespace ako

@@ -1,0 +1,16 @@
+// How the final exchange ended for this peer, from what is known of each peer and of the cut. A
+// pure function; compute thread only.
+#pragma once
+
+#include "ako/exchange.h"
+#include "src/agreement/finish.h"
+#include "src/group/mode_settings.h"
+#include "src/group/roster.h"
+
+namespace ako {
+
+/// All but `rounds` and `seconds`, which the caller knows.
+FinishReport finish_report(const ModeSettings& settings, const Roster& roster,
+                           const Finish& finish);
+
+}  // namespace ako

@@ -1,0 +1,47 @@
+// The wait for the first round: until all peers are there, or for `start_wait_s`; then enough of
+// them must be. Compute thread only.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "ako/types.h"
+#include "src/group/mode_settings.h"
+
+namespace ako {
+
+class StartWait {
+  public:
+    /// Without `peers_min` peers, this one included, training does not begin.
+    StartWait(const ModeSettings& settings, std::size_t peers_min)
+        : peer_count_(settings.peer_count()),
+          peers_min_(peers_min),
+          patience_(from_seconds(settings.exchange.start_wait_s)) {}
+
+    enum class State { waits, over, failed };
+    /// `absent`: how many peers are not there.
+    State look(std::size_t absent, Time now) {
+        if (!since_) since_ = now;
+        if (absent == 0) return State::over;
+        if (now - *since_ < patience_) return State::waits;
+        present_ = peer_count_ - absent;
+        return present_ >= peers_min_ ? State::over : State::failed;
+    }
+
+    /// Of `failed`, for people.
+    std::string why_not() const {
+        return "only " + std::to_string(present_) + " of " + std::to_string(peer_count_) +
+               " peers came within start_wait_s, at least " + std::to_string(peers_min_) +
+               " are needed";
+    }
+
+  private:
+    const std::size_t peer_count_;
+    const std::size_t peers_min_;
+    const Time patience_;
+    std::optional<Time> since_;
+    std::size_t present_ = 0;
+};
+
+}  // namespace ako

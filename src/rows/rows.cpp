@@ -1,0 +1,92 @@
+// The order of things: the replica takes the difference to what the ledger holds, then the ledger
+// forgets it.
+#include "src/rows/rows.h"
+
+#include <algorithm>
+
+#include "src/group/mode_settings.h"
+#include "src/numbers/finite.h"
+#include "src/rows/anchor.h"
+
+namespace ako {
+
+Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
+           std::span<const float> initial, Outbox& outbox, Snapshots& snapshots)
+    : outbox_(outbox),
+      snapshots_(snapshots),
+      initial_(initial),
+      ledger_(self, peer_count, blocks),
+      replica_(ledger_, initial),
+      own_row_(blocks),
+      current_(outbox.spare()),
+      update_(blocks.block_elements()),
+      difference_(blocks.block_elements()),
+      sealed_at_(peer_count, std::vector<Time>(blocks.count())) {
+    ledger_.set_own(snapshots_[current_]);
+}
+
+void Rows::copy_anchor(std::span<float> out) const {
+    compute_anchor(initial_, ledger_.rows(), {0, ledger_.blocks().element_count()}, out);
+}
+
+bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
+    const Blocks& blocks = ledger_.blocks();
+    const SnapshotIndex next = outbox_.spare();
+    for (BlockIndex block = 0; block < blocks.count(); ++block) {
+        const Range range = blocks.range(block);
+        const std::span<float> update = std::span(update_).first(range.count);
+        const std::span<float> difference = std::span(difference_).first(range.count);
+        make_update(range, update);
+        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);
+        const std::span<const float> grown(snapshots_[next].values);
+        if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
+        replica_.add_own(range, difference);
+    }
+    snapshots_[next].version = {first_incarnation, round};
+    snapshots_[next].sealed_at = now;
+    ledger_.set_own(snapshots_[next]);
+    outbox_.post(next);
+    if (!current_posted_) outbox_.give_back(current_);
+    current_ = next;
+    current_posted_ = true;
+    replica_.fade();
+    replica_.rebuild_next();
+    return true;
+}
+
+BlockVerdict Rows::take(RowIndex row, BlockIndex block, Version version,
+                        std::span<const float> values, std::uint32_t checksum,
+                        const std::optional<Time>& sealed_at, Time now) {
+    const BlockVerdict verdict = ledger_.judge(row, block, version, values, checksum);
+    if (verdict != BlockVerdict::fresh) return verdict;
+    const PeerIndex owner = owner_of(row);
+    if (sealed_at && replica_.stands_in(owner)) {
+        const double share = replica_.share(owner, block, *sealed_at, now);
+        replica_.absorb(owner, block, values, &share);
+    } else {
+        replica_.absorb(owner, block, values, nullptr);
+    }
+    ledger_.replace(row, block, version, values, checksum);
+    if (sealed_at) sealed_at_[row][block] = *sealed_at;
+    return verdict;
+}
+
+void Rows::stand_in(PeerIndex peer, bool stands_in, Time now) {
+    if (stands_in == replica_.stands_in(peer)) return;
+    if (stands_in) {
+        replica_.begin_standing_in(peer, now);
+    } else {
+        replica_.stop_standing_in(peer);
+    }
+}
+
+Ledger& Rows::open_for_cut() {
+    ledger_.detach_own();
+    return ledger_;
+}
+
+Time Rows::oldest_seal(RowIndex row) const {
+    return *std::min_element(sealed_at_[row].begin(), sealed_at_[row].end());
+}
+
+}  // namespace ako

@@ -1,0 +1,76 @@
+// All that this peer knows of the rows, and the parameters that follow from them: the ledger, the
+// own row with its snapshots and its rounding carry, and the replica with its stand-ins. Three
+// calls change it: `add` (an own round), `take` (a block that came) and, at the end, `open_for_cut`
+// (the agreed version of every block). What belongs together changes together there. Compute thread
+// only.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ako/blocks.h"
+#include "ako/row_index.h"
+#include "ako/threads.h"
+#include "ako/types.h"
+#include "src/rows/ledger.h"
+#include "src/rows/outbox.h"
+#include "src/rows/own_row.h"
+#include "src/rows/replica.h"
+#include "src/rows/snapshots.h"
+
+namespace ako {
+
+class Rows {
+  public:
+    /// Writes what an own round adds on this range to `update`, [range.count].
+    using MakeUpdate = std::function<void(Range range, std::span<float> update)>;
+
+    /// `initial` is [parameter_count]; all references outlive this.
+    Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
+         std::span<const float> initial, Outbox& outbox, Snapshots& snapshots) AKO_COMPUTE_THREAD;
+
+    const Ledger& ledger() const { return ledger_; }
+    const Replica& replica() const { return replica_; }
+    /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].
+    void copy_anchor(std::span<float> out) const;
+
+    /// Adds round `round`, block by block, to the own row and the replica, and posts the new
+    /// snapshot. False if a total is not finite or beyond the bounds of a row: then nothing of it
+    /// is posted, and the training has diverged.
+    bool add(Round round, const MakeUpdate& make_update, Time now) AKO_COMPUTE_THREAD;
+
+    /// Takes a block if it is newer than what is held, intact and within bounds. `sealed_at`, of
+    /// this peer's clock, is when its owner published it, if that may move a mark: of what the
+    /// owner itself sent.
+    BlockVerdict take(RowIndex row, BlockIndex block, Version version,
+                      std::span<const float> values, std::uint32_t checksum,
+                      const std::optional<Time>& sealed_at, Time now);
+
+    /// From now on own progress stands in for this peer, or does not any more.
+    void stand_in(PeerIndex peer, bool stands_in, Time now);
+
+    /// For the blocks of the agreed cut, which may be older than what is held. After that nothing
+    /// is added or taken any more, and the replica is not kept.
+    Ledger& open_for_cut();
+
+    /// When the oldest block that is held of this row was sealed; 0 = not known.
+    Time oldest_seal(RowIndex row) const;
+
+  private:
+    Outbox& outbox_;
+    Snapshots& snapshots_;
+    const std::span<const float> initial_;
+
+    Ledger ledger_;
+    Replica replica_;
+    OwnRow own_row_;
+    SnapshotIndex current_;                ///< the own row
+    bool current_posted_ = false;          ///< the traffic half knows it, and will give it back
+    std::vector<float> update_;            ///< one block
+    std::vector<float> difference_;        ///< one block
+    PerRow<std::vector<Time>> sealed_at_;  ///< of each [block count], our clock; of what is held
+};
+
+}  // namespace ako
