@@ -99,7 +99,7 @@ void Convolution::backward(const BackwardPass& pass) {
     for_each_piece(pass.count, [&](const Piece& piece) {
         const Matrix output_gradient{&pass.output_gradient[first_output(piece)],
                                      position_count(piece), shape_.outputs};
-        add_row_sums(output_gradient.data, output_gradient.rows, bias_gradient);
+        add_row_sums({output_gradient.data, output_gradient.rows * shape_.outputs}, bias_gradient);
         lower(pass.input, piece);
         multiply(output_gradient.transpose(), {columns_.data(), output_gradient.rows, tap_count_},
                  kernel_gradient_.data(), Product::accumulate);

@@ -8,6 +8,7 @@
 #include "ako/assert.h"
 #include "ako/error.h"
 #include "models/cifar10.h"
+#include "models/eigen_maps.h"
 #include "models/idx.h"
 #include "models/npy.h"
 
@@ -110,16 +111,20 @@ std::size_t Dataset::bytes() const {
 void Dataset::copy_normalised(std::size_t index, float* out) const {
     const std::size_t kinds = values_.size();
     const std::size_t first = index * image_elements();
-    for (std::size_t c = 0; c < kinds; ++c) {
-        if (!images_.bytes.empty()) {
+    if (!images_.bytes.empty()) {
+        const std::uint8_t* bytes = &images_.bytes[first];
+        for (std::size_t c = 0; c < kinds; ++c) {
             const float* values = values_[c].data();
-            const std::uint8_t* bytes = &images_.bytes[first];
             for (std::size_t k = c; k < image_elements(); k += kinds) out[k] = values[bytes[k]];
-        } else {
-            const float* numbers = &images_.numbers[first];
-            for (std::size_t k = c; k < image_elements(); k += kinds)
-                out[k] = (numbers[k] - mean_[c]) / deviation_[c];
         }
+        return;
+    }
+    const auto numbers =
+        as_rows(std::span(images_.numbers).subspan(first, image_elements()), kinds);
+    auto normalised = as_rows(std::span(out, image_elements()), kinds);
+    for (std::size_t c = 0; c < kinds; ++c) {
+        const Eigen::Index kind = eigen_index(c);
+        normalised.col(kind) = (numbers.col(kind) - mean_[c]) / deviation_[c];
     }
 }
 

@@ -32,7 +32,7 @@ void Dense::forward(const ForwardPass& pass) {
         multiply(input, weight.transpose(), &pass.output[first], Product::overwrite, outputs_);
     });
     pass.need(bias_);
-    add_to_rows(pass.parameters.subspan(bias_.first, bias_.count), pass.count, pass.output.data());
+    add_to_rows(pass.parameters.subspan(bias_.first, bias_.count), pass.output);
 }
 
 void Dense::backward(const BackwardPass& pass) {
@@ -40,7 +40,7 @@ void Dense::backward(const BackwardPass& pass) {
     const Matrix output_gradient{pass.output_gradient.data(), pass.count, outputs_};
     const auto bias_gradient = pass.parameter_gradient.subspan(bias_.first, bias_.count);
     std::fill(bias_gradient.begin(), bias_gradient.end(), 0.0f);
-    add_row_sums(pass.output_gradient.data(), pass.count, bias_gradient);
+    add_row_sums(pass.output_gradient, bias_gradient);
     pass.complete(bias_);
     for_each_piece([&](std::size_t first, std::size_t count, Range run) {
         const Matrix piece_gradient = output_gradient.columns_from(first, count);

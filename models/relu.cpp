@@ -1,25 +1,25 @@
 #include "models/relu.h"
 
+#include "models/eigen_maps.h"
+
 namespace ako {
 
 void Relu::forward(const ForwardPass& pass) {
-    const float* __restrict input = pass.input.data();
-    float* __restrict output = pass.output.data();
-    const std::size_t element_count = pass.count * shape_.element_count();
+    const auto input = as_array(pass.input);
     // Written so that a NaN stays one (NaN < 0 is false): it must reach the loss and be refused.
-    for (std::size_t k = 0; k < element_count; ++k) output[k] = input[k] < 0.0f ? 0.0f : input[k];
+    // Eigen leaves open what its max makes of one.
+    as_array(pass.output) = (input < 0.0f).select(0.0f, input);
 }
 
 void Relu::backward(const BackwardPass& pass) {
     if (pass.input_gradient.empty()) return;
-    const float* __restrict output = pass.output.data();
-    const float* __restrict output_gradient = pass.output_gradient.data();
-    float* __restrict input_gradient = pass.input_gradient.data();
-    const std::size_t element_count = pass.count * shape_.element_count();
-    for (std::size_t k = 0; k < element_count; ++k) {
-        const float passed_on = output_gradient[k];  // read in any case: a loop without branches
-        input_gradient[k] = output[k] > 0.0f ? passed_on : 0.0f;
-    }
+    // A function of two numbers, which are read in any case: a select would read the gradient
+    // behind a branch, and take ten times as long and more.
+    const auto passed_on = [](float output, float gradient) {
+        return output > 0.0f ? gradient : 0.0f;
+    };
+    as_array(pass.input_gradient) =
+        as_array(pass.output).binaryExpr(as_array(pass.output_gradient), passed_on);
 }
 
 }  // namespace ako

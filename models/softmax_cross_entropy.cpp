@@ -1,36 +1,39 @@
 #include "models/softmax_cross_entropy.h"
 
-#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "ako/assert.h"
+#include "models/eigen_maps.h"
 
 namespace ako {
 
 namespace {
 
-std::span<const float> scores_of(std::span<const float> scores, std::size_t image,
-                                 std::size_t class_count, std::uint8_t label) {
-    AKO_ASSERT(label < class_count, "label " + std::to_string(label) + " of " +
-                                        std::to_string(class_count) + " classes");
-    return scores.subspan(image * class_count, class_count);
+void check_labels(std::span<const std::uint8_t> labels, std::size_t class_count) {
+    for (const std::uint8_t label : labels)
+        AKO_ASSERT(label < class_count, "label " + std::to_string(label) + " of " +
+                                            std::to_string(class_count) + " classes");
 }
 
 }  // namespace
 
 Evaluation softmax_cross_entropy(std::span<const float> scores,
                                  std::span<const std::uint8_t> labels, std::size_t class_count) {
+    check_labels(labels, class_count);
+    const auto rows = as_rows(scores, class_count);
     Evaluation evaluation;
     evaluation.count = labels.size();
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        const auto row = scores_of(scores, i, class_count, labels[i]);
-        const auto highest = std::max_element(row.begin(), row.end());
-        double sum = 0;
-        for (const float score : row) sum += std::exp(score - *highest);
-        evaluation.loss_sum += std::log(sum) - (row[labels[i]] - *highest);
-        // A score that is not finite makes the sum so too; then no answer counts as correct.
-        const bool correct = highest - row.begin() == labels[i] && std::isfinite(sum);
+        const auto row = rows.row(eigen_index(i));
+        const float highest = row.maxCoeff();
+        const double sum = (row - highest).exp().sum();
+        evaluation.loss_sum += std::log(sum) - (row[labels[i]] - highest);
+        // Of equal scores the first is the answer. A score that is not finite makes the sum so too;
+        // then no answer counts as correct.
+        const bool correct = row[labels[i]] == highest && (row.head(labels[i]) < highest).all() &&
+                             std::isfinite(sum);
         evaluation.correct += correct ? 1 : 0;
     }
     return evaluation;
@@ -39,16 +42,22 @@ Evaluation softmax_cross_entropy(std::span<const float> scores,
 void softmax_cross_entropy_gradient(std::span<const float> scores,
                                     std::span<const std::uint8_t> labels, std::size_t class_count,
                                     std::span<float> score_gradient) {
+    check_labels(labels, class_count);
+    const auto count = static_cast<float>(labels.size());
+    const auto rows = as_rows(scores, class_count);
+    const auto written = score_gradient.first(labels.size() * class_count);
+    auto gradients = as_rows(written, class_count);
+    for (Eigen::Index i = 0; i < gradients.rows(); ++i)
+        gradients.row(i) = rows.row(i) - rows.row(i).maxCoeff();
+    // All rows at once, for one by itself is short. Eigen's exp does not go down to 0 but to a
+    // number so small that processors take a hundred times as long for a product with it.
+    auto all = as_array(written);
+    all = all.exp();
+    all = (all < std::numeric_limits<float>::min()).select(0.0f, all);
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        const auto row = scores_of(scores, i, class_count, labels[i]);
-        const float highest = *std::max_element(row.begin(), row.end());
-        float sum = 0;
-        for (const float score : row) sum += std::exp(score - highest);
-        const float scale = 1.0f / (sum * static_cast<float>(labels.size()));
-        const auto gradient = score_gradient.subspan(i * class_count, class_count);
-        for (std::size_t c = 0; c < class_count; ++c)
-            gradient[c] = std::exp(row[c] - highest) * scale;
-        gradient[labels[i]] -= 1.0f / static_cast<float>(labels.size());
+        auto gradient = gradients.row(eigen_index(i));
+        gradient *= 1.0f / (gradient.sum() * count);
+        gradient[labels[i]] -= 1.0f / count;
     }
 }
 

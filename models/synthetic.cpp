@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "ako/assert.h"
+#include "models/eigen_maps.h"
 #include "models/random.h"
 
 namespace ako {
@@ -101,11 +102,9 @@ Evaluation Synthetic::evaluate(const Batch&, std::span<const float> parameters) 
                std::to_string(parameters.size()) + " parameters");
     Evaluation evaluation;
     evaluation.count = parameter_count();
-    for (std::size_t k = 0; k < parameter_count(); ++k) {
-        const float distance = parameters[k] - optimum_[k];
-        evaluation.loss_sum += 0.5 * static_cast<double>(distance) * distance;
-        evaluation.correct += std::fabs(distance) <= synthetic_tolerance ? 1 : 0;
-    }
+    const auto distance = as_array(parameters) - as_array(std::span(optimum_));
+    evaluation.loss_sum = 0.5 * distance.cast<double>().square().sum();
+    evaluation.correct = static_cast<std::size_t>((distance.abs() <= synthetic_tolerance).count());
     return evaluation;
 }
 

@@ -283,11 +283,12 @@ TEST_CASE("relu: gradients agree with differences") {
 }
 
 TEST_CASE("relu: a NaN is passed on, not hidden") {
-    Relu layer({1, 1, 1});
-    const std::vector<float> input{std::nanf("")};
-    std::vector<float> output(1);
+    // So many that some are computed together and some by themselves.
+    Relu layer({1, 1, 19});
+    const std::vector<float> input(19, std::nanf(""));
+    std::vector<float> output(19);
     layer.forward({1, {}, input, output});
-    CHECK(std::isnan(output[0]));
+    for (const float value : output) CHECK(std::isnan(value));
 }
 
 TEST_CASE("flatten: puts channels first, and its gradients agree with differences") {
@@ -332,6 +333,36 @@ TEST_CASE("softmax cross-entropy: known values, large scores, scores that are no
     const Evaluation third = softmax_cross_entropy(broken, std::vector<std::uint8_t>{0}, 2);
     CHECK(std::isnan(third.loss_sum));
     CHECK(third.correct == 0);
+}
+
+TEST_CASE("softmax cross-entropy: a score that is not finite is seen wherever it stands") {
+    constexpr std::size_t classes = 11;
+    for (const float broken : {std::nanf(""), INFINITY})
+        for (std::size_t place = 0; place < classes; ++place) {
+            CAPTURE(place);
+            auto scores = random_values(classes, 12);
+            scores[place] = broken;
+            const std::vector<std::uint8_t> label{static_cast<std::uint8_t>(place)};
+            const Evaluation evaluation = softmax_cross_entropy(scores, label, classes);
+            CHECK(std::isnan(evaluation.loss_sum));
+            CHECK(evaluation.correct == 0);
+            std::vector<float> gradient(classes);
+            softmax_cross_entropy_gradient(scores, label, classes, gradient);
+            CHECK(std::isnan(gradient[place]));
+        }
+}
+
+TEST_CASE("softmax cross-entropy: of equal scores the first is the answer") {
+    const std::vector<float> scores{0, 2, 1, 2, 2};
+    for (std::uint8_t label = 0; label < 5; ++label)
+        CHECK(softmax_cross_entropy(scores, std::vector{label}, 5).correct == (label == 1 ? 1 : 0));
+}
+
+TEST_CASE("softmax cross-entropy: a class without any chance has no gradient") {
+    std::vector<float> scores(11, -1000.0f), gradient(11, 1e30f);
+    scores[7] = 1000;
+    softmax_cross_entropy_gradient(scores, std::vector<std::uint8_t>{7}, 11, gradient);
+    CHECK(gradient == std::vector<float>(11));  // nor so small a one that products take long
 }
 
 TEST_CASE("multiply: all four ways to transpose, overwriting and adding") {
