@@ -322,6 +322,17 @@ def case_check_and_set(bench):
     second = bench.start("check", again).expect(0, 30)
     check_equal(second.split("\n")[1:], output.split("\n")[1:], "check of what check printed")
     check(not os.path.exists(os.path.join(bench.folder, "runs")), "check leaves nothing behind")
+    for keys, said in ((("partitions=auto",), "at most 862.2 kB (287.4 kB to each of 3 others)"),
+                       (("partitions=8",), "  646.6 kB (215.5 kB to each of 3 others)"),
+                       (("mode=ring",), "  2.6 MB to its successor"),
+                       (("mode=local-sgd",), "  161.7 kB: 2.6 MB to its successor every 16 rounds"),
+                       (("mode=parameter-server",),
+                        "5.2 MB (a server as well), 1.7 MB (the others)"),
+                       (("mode=parameter-server", "servers=4"), "  2.6 MB (pushes and answers)"),
+                       (("mode=local",), "  nothing")):
+        words = [word for key in keys for word in ("--set", f"exchange.{key}")]
+        shown = bench.start("check", file, *words).expect(0, 30)
+        check(f"{said}\n" in shown, f"{said!r} in what check says with {keys}:\n{shown}")
     # A row of 1.7 MB: 3.4 s at 4 Mbit/s, 138 s at a tenth of a megabit.
     warning = "# warning: a row takes 138 s at 0.1 Mbit/s (exchange.link_mbit), longer than"
     slow = bench.start("check", file, "--set", "exchange.link_mbit=0.1").expect(0, 30)
