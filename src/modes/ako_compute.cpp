@@ -386,7 +386,7 @@ void AkoCompute::copy_parameters(std::span<float> out) const {
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];
-    LinkView link{peer, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
+    LinkView link{peer, view.presence, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
     const Round lowest = ledger_.held(peer).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
     const auto oldest = *std::min_element(sealed_at_[peer].begin(), sealed_at_[peer].end());

@@ -73,6 +73,9 @@ def case_what_a_run_leaves(bench):
         for key in ("time", "round", "images", "images_per_s", "loss", "accuracy", "progress",
                     "egress_mbit", "ingress_mbit", "egress_bytes", "ingress_bytes", "links"):
             check(key in lines[-1], f"{key} in the metrics")
+        presences = {link["presence"] for line in lines for link in line["links"]}
+        check("up" in presences and presences <= {"absent", "up", "down", "left"},
+              f"what {peer} knows of the other: {presences}")
     # What it says it ran is a cluster file that can be run.
     bench.start("check", bench.path("config.yaml")).expect(0)
 
@@ -165,6 +168,10 @@ def case_kill_one_of_four(bench):
     check_equal(len({peers[name]["digest"] for name in "abd"}), 1, "survivors' digests")
     check_equal(peers["c"]["exit"], -9, "exit of the killed peer")
     check(peers["c"]["rounds"] > 0, "the killed peer's last metrics are in the summary")
+    for survivor in "abd":
+        seen = [link["presence"] for line in bench.metrics(survivor) for link in line["links"]
+                if link["peer"] == "c"]
+        check("up" in seen and seen[-1] in ("lost", "gone"), f"{survivor} of c: {seen}")
 
 
 def case_kill_ten_times(bench):
@@ -272,6 +279,8 @@ def case_peer_stopped(bench):
     round_then = bench.metrics("a")[-1]["round"]
     wait_for(lambda: bench.metrics("a")[-1]["round"] > round_then + 50, "a goes on", 10)
     wait_for(lambda: run.line_with(" b ", "silent"), "launch notes the silence", 10)
+    wait_for(lambda: run.line_with(" b ", "silent", "(2 of 2 others: lost)"),
+             "its row says what the others know", 10)
     wait_for(lambda: (bench.metrics("a")[-1]["phase"] == "done"), "a finishes", 90)
     os.kill(stopped, signal.SIGKILL)
     run.expect(0)
