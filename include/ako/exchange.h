@@ -13,6 +13,7 @@
 #include "ako/error.h"
 #include "ako/frame.h"
 #include "ako/network.h"
+#include "ako/presence.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -44,6 +45,7 @@ struct RoundResult {
 /// One link, as the exchange sees it, for reports.
 struct LinkView {
     PeerIndex peer = 0;
+    Presence presence = Presence::absent;
     bool live = false;
     bool advancing = false;
     double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "ako/blocks.h"
 #include "ako/error.h"
 #include "models/catalog.h"
 #include "src/config/cluster_file.h"
@@ -14,6 +13,7 @@
 #include "src/peer/initial_parameters.h"
 #include "src/peer/link_safety.h"
 #include "src/peer/memory_plan.h"
+#include "src/peer/mode_settings.h"
 #include "src/peer/training_data.h"
 #include "src/results/number_text.h"
 
@@ -46,61 +46,44 @@ void print_memory(const Settings& settings, const MemoryPlan& plan) {
                static_cast<double>(settings.memory_mb_max));
 }
 
-std::string ako_traffic(const Settings& settings, double vector_bytes) {
-    const auto others = static_cast<double>(settings.peers.size() - 1);
-    const unsigned partitions = settings.exchange.partitions;
-    if (partitions == 0)
-        return fmt::format("as much as the links take, at most {}", bytes_text(vector_bytes));
-    return fmt::format("{} ({} to each of {} others)",
-                       bytes_text(vector_bytes * others / partitions),
-                       bytes_text(vector_bytes / partitions), settings.peers.size() - 1);
-}
-
-std::string server_traffic(const Settings& settings, double vector_bytes) {
-    const ServerSettings& server = settings.exchange.server;
-    const bool dedicated = server.placement == Placement::dedicated;
-    const auto workers =
-        static_cast<double>(settings.peers.size() - (dedicated ? server.count : 0));
-    const double shard = vector_bytes / server.count;
-    if (dedicated)
-        return fmt::format("{} (a worker), {} (a server)", bytes_text(vector_bytes),
-                           bytes_text(workers * shard));
-    const double of_server = vector_bytes - shard + (workers - 1) * shard;
-    if (server.count == settings.peers.size())
-        return fmt::format("{} (pushes and answers)", bytes_text(of_server));
-    return fmt::format("{} (a server as well), {} (the others)", bytes_text(of_server),
-                       bytes_text(vector_bytes));
-}
-
-/// What one peer sends in one round.
-std::string traffic_text(const Settings& settings, double vector_bytes) {
-    const auto peers = static_cast<double>(settings.peers.size());
-    const double ring = 2 * (peers - 1) / peers * vector_bytes;
-    const unsigned local_rounds = settings.exchange.local_sgd.rounds;
-    switch (settings.exchange.mode) {
-        case Mode::ako:
-            return ako_traffic(settings, vector_bytes);
-        case Mode::ring:
-            return fmt::format("{} to its successor", bytes_text(ring));
-        case Mode::parameter_server:
-            return server_traffic(settings, vector_bytes);
-        case Mode::local_sgd:
-            return fmt::format("{}: {} to its successor every {} rounds",
-                               bytes_text(ring / local_rounds), bytes_text(ring), local_rounds);
-        case Mode::local:
-            return "nothing";
+/// What the peers of one kind send in one exchange, and who they are or to whom.
+std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t others) {
+    const std::string bytes = bytes_text(sent.bytes);
+    switch (sent.way) {
+        case SentBytes::Way::to_all:
+            return fmt::format("{} ({} to each of {} others)", bytes,
+                               bytes_text(sent.bytes / static_cast<double>(others)), others);
+        case SentBytes::Way::to_successor:
+            return bytes + " to its successor";
+        case SentBytes::Way::of_worker:
+            return bytes + (beside_servers ? " (the others)" : " (a worker)");
+        case SentBytes::Way::of_server:
+            return bytes + " (a server)";
+        case SentBytes::Way::of_both:
+            return bytes + (beside_servers ? " (a server as well)" : " (pushes and answers)");
     }
     return "";
 }
 
-void print_traffic(const Settings& settings, const Network& network, std::uint64_t budget) {
-    const auto vector_bytes = static_cast<double>(network.parameter_count() * sizeof(float));
+/// What one peer sends in one round.
+std::string sent_text(const ModeCosts& costs, std::size_t peer_count) {
+    if (costs.sent.empty() || peer_count == 1) return "nothing";
+    const SentBytes& first = costs.sent.front();
+    const bool beside_servers = first.way == SentBytes::Way::of_both && costs.sent.size() > 1;
+    std::string text;
+    for (const SentBytes& sent : costs.sent)
+        text += (text.empty() ? "" : ", ") + sent_text(sent, beside_servers, peer_count - 1);
+    if (first.at_most) text = "as much as the links take, at most " + text;
+    if (first.rounds == 1) return text;
+    return fmt::format("{}: {} every {} rounds", bytes_text(first.per_round()), text, first.rounds);
+}
+
+void print_traffic(const Settings& settings, const ModeCosts& costs, std::uint64_t budget) {
     fmt::print("#\n# what one peer sends\n");
-    fmt::print("#   {:<34} {}\n", "bytes per round", traffic_text(settings, vector_bytes));
-    if (settings.exchange.mode == Mode::ako) {
-        const Blocks blocks(network.parameter_count());
-        fmt::print("#   {:<34} {} of {} kB\n", "blocks of a row", blocks.count(),
-                   blocks.block_elements() * sizeof(float) / 1024);
+    fmt::print("#   {:<34} {}\n", "bytes per round", sent_text(costs, settings.peers.size()));
+    if (costs.row) {
+        fmt::print("#   {:<34} {} of {} kB\n", "blocks of a row", costs.row->count(),
+                   costs.row->block_elements() * sizeof(float) / 1024);
     }
     const std::uint64_t batch = settings.training.batch_per_peer;
     fmt::print("#   {:<34} {} ({} samples)\n", "rounds of all peers together",
@@ -108,9 +91,9 @@ void print_traffic(const Settings& settings, const Network& network, std::uint64
 }
 
 /// A row over the slowest link takes longer than the end waits for it: said with what to do.
-void warn_of_slow_rows(const Settings& settings, std::size_t parameter_count) {
+void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
     const ExchangeSettings& exchange = settings.exchange;
-    if (exchange.mode != Mode::ako || settings.peers.size() < 2) return;
+    if (!costs.row || settings.peers.size() < 2) return;
     const auto others = static_cast<double>(settings.peers.size() - 1);
     double slowest = exchange.link_mbit.value_or(0);
     std::string where = "exchange.link_mbit";
@@ -128,7 +111,8 @@ void warn_of_slow_rows(const Settings& settings, std::size_t parameter_count) {
              fmt::format("exchange.egress_mbit_max, shared by {} links", others));
     }
     if (slowest == 0) return;
-    const double row_s = static_cast<double>(parameter_count * sizeof(float)) * 8 / 1e6 / slowest;
+    const auto row_bytes = static_cast<double>(costs.row->element_count() * sizeof(float));
+    const double row_s = row_bytes * 8 / 1e6 / slowest;
     if (row_s <= exchange.finish_exchange_s) return;
     fmt::print(
         "#\n# warning: a row takes {:.0f} s at {:.3g} Mbit/s ({}), longer than\n"
@@ -174,6 +158,7 @@ ExitStatus check_model(const std::string& file, const std::vector<std::string>& 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
     const Settings settings = read_cluster_file(file, overrides);
     const auto network = make_network(settings.model);
+    const ModeCosts costs = mode_costs(settings, network->parameter_count());
     const MemoryPlan plan =
         plan_memory(settings, {network->parameter_count(), training_data_bytes(settings)});
     // What takes more than is allowed is shown, and not read.
@@ -187,8 +172,8 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     print_network(*network);
     print_memory(settings, plan);
     check_memory(settings, plan);
-    print_traffic(settings, *network, data->sample_budget());
-    warn_of_slow_rows(settings, network->parameter_count());
+    print_traffic(settings, costs, data->sample_budget());
+    warn_of_slow_rows(settings, costs);
     check_links(settings);
     return exit_ok;
 }

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "ako/frame.h"
+#include "ako/presence.h"
 #include "ako/threads.h"
 #include "ako/types.h"
-#include "src/group/roster.h"
 #include "src/numbers/buffer_pool.h"
 
 namespace ako {

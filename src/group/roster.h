@@ -8,24 +8,11 @@
 #include <vector>
 
 #include "ako/frame.h"
+#include "ako/presence.h"
 #include "ako/types.h"
 #include "src/group/clock_offset.h"
 
 namespace ako {
-
-enum class Presence : std::uint8_t {
-    absent,  ///< never seen
-    up,      ///< a session stands
-    down,    ///< its session ended, within the life time-out
-    lost,    ///< no byte for the life time-out
-    gone,    ///< lost, and nobody listens at its address: see src/group/departures.h
-    left,    ///< said Bye
-};
-
-struct PresenceChange {
-    PeerIndex peer = 0;
-    Presence presence = Presence::absent;
-};
 
 /// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
 inline Version version_of(Round round, std::uint32_t incarnation) {

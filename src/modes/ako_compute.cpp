@@ -312,7 +312,7 @@ void AkoCompute::copy_parameters(std::span<float> out) const { rows_.copy_anchor
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];
-    LinkView link{peer, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
+    LinkView link{peer, view.presence, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
     const Round lowest = rows_.ledger().held(row_of(peer)).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
     const Time oldest = rows_.oldest_seal(row_of(peer));

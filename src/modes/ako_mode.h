@@ -1,4 +1,4 @@
-// The mode `ako`: its two halves, and what they share.
+// The mode `ako`: its two halves, what they share, and what it costs.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "src/group/halves.h"
 #include "src/modes/ako_compute.h"
 #include "src/modes/ako_traffic.h"
+#include "src/modes/costs.h"
 #include "src/rows/outbox.h"
 #include "src/rows/snapshots.h"
 
@@ -30,6 +31,8 @@ class AkoMode final : public Halves {
     static std::size_t payload_bytes_max(std::size_t peer_count, std::size_t parameter_count) {
         return (peer_count - 1) * std::max(parameter_count * sizeof(float), payload_bytes_limit);
     }
+
+    static ModeCosts costs(const ModeSettings& settings, std::size_t parameter_count);
 
     AkoCompute& compute() override { return compute_; }
     AkoTraffic* traffic() override { return &traffic_; }

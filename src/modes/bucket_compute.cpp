@@ -256,6 +256,7 @@ std::optional<Verdict> BucketCompute::newest_verdict() const {
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
     LinkView view;
     view.peer = peer;
+    view.presence = roster_[peer].presence;
     view.live = view.advancing = roster_.reachable(peer);
     return view;
 }

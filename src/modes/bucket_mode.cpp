@@ -6,6 +6,16 @@
 #include "src/buckets/ring.h"
 
 namespace ako {
+namespace {
+
+/// Of one all-reduce: every part goes round once to be summed up, and once as a sum.
+double ring_bytes(std::size_t peer_count, std::size_t vector_bytes) {
+    const auto peers = static_cast<double>(peer_count);
+    return 2 * (peers - 1) / peers * static_cast<double>(vector_bytes);
+}
+
+}  // namespace
+
 std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, const Buckets& buckets,
                                               std::span<const float> initial, BucketBoard& board,
                                               Transport& transport) {
@@ -35,6 +45,54 @@ std::unique_ptr<BucketUpdate> make_update(const ModeSettings& settings,
             break;
     }
     AKO_BUG("a mode without buckets");
+}
+
+ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) {
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    ModeCosts costs;
+    costs.memory = {{"replica", "M", vector_bytes},
+                    {"sums, and small layers of others", "2 M", 2 * vector_bytes},
+                    {"momentum", "M", vector_bytes}};
+    costs.sent = {{.way = SentBytes::Way::to_successor,
+                   .bytes = ring_bytes(settings.peer_count(), vector_bytes)}};
+    return costs;
+}
+
+ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_count) {
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    ModeCosts costs;
+    costs.memory = {{"replica and average", "2 M", 2 * vector_bytes},
+                    {"distances, sums, small layers", "3 M", 3 * vector_bytes},
+                    {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
+    costs.sent = {{.way = SentBytes::Way::to_successor,
+                   .bytes = ring_bytes(settings.peer_count(), vector_bytes),
+                   .rounds = settings.exchange.local_sgd.rounds}};
+    return costs;
+}
+
+// The peer with the most memory is a server, that trains too if servers are co-located.
+ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count) {
+    using Way = SentBytes::Way;
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    const std::size_t servers = settings.servers().size();
+    const std::size_t workers = settings.workers().size();
+    const std::size_t part = (vector_bytes + servers - 1) / servers;
+    ModeCosts costs;
+    costs.memory = {{"parameters of the worker", "M", vector_bytes},
+                    {"served: parameters and momentum", "2 M / servers", 2 * part},
+                    {"pushes of the workers", "n M / servers", workers * part}};
+    // A worker pushes all but what it serves itself; a server answers all workers but itself.
+    const auto pushed = static_cast<double>(vector_bytes);
+    const double served = pushed / static_cast<double>(servers);
+    const double answered = static_cast<double>(workers) * served;
+    if (settings.exchange.server.placement == Placement::dedicated) {
+        costs.sent = {{.way = Way::of_worker, .bytes = pushed},
+                      {.way = Way::of_server, .bytes = answered}};
+        return costs;
+    }
+    costs.sent = {{.way = Way::of_both, .bytes = pushed + answered - 2 * served}};
+    if (servers < workers) costs.sent.push_back({.way = Way::of_worker, .bytes = pushed});
+    return costs;
 }
 
 }  // namespace ako

@@ -1,5 +1,5 @@
 // The modes that exchange buckets (ring, parameter server, local SGD): their two halves, and what
-// they share.
+// they share, and what each costs.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,7 @@
 #include "src/group/mode_settings.h"
 #include "src/modes/bucket_compute.h"
 #include "src/modes/bucket_traffic.h"
+#include "src/modes/costs.h"
 
 namespace ako {
 
@@ -24,6 +25,10 @@ std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, cons
 /// What that mode makes of gradients; null for a peer that only serves.
 std::unique_ptr<BucketUpdate> make_update(const ModeSettings& settings,
                                           std::span<const float> initial, BucketProtocol& protocol);
+
+ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count);
+ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_count);
+ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count);
 
 class BucketMode final : public Halves {
   public:

@@ -58,4 +58,11 @@ FinishReport LocalCompute::report(std::span<float> out, Time) {
     return report;
 }
 
+ModeCosts LocalMode::costs(std::size_t parameter_count) {
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    ModeCosts costs;
+    costs.memory = {{"replica", "M", vector_bytes}, {"momentum", "M", vector_bytes}};
+    return costs;
+}
+
 }  // namespace ako

@@ -7,6 +7,7 @@
 #include "ako/threads.h"
 #include "src/group/halves.h"
 #include "src/group/mode_settings.h"
+#include "src/modes/costs.h"
 #include "src/numbers/optimizer.h"
 
 namespace ako {
@@ -50,6 +51,8 @@ class LocalMode final : public Halves {
   public:
     LocalMode(const ModeSettings& settings, std::vector<float> initial)
         : compute_(settings, std::move(initial)) {}
+
+    static ModeCosts costs(std::size_t parameter_count);
 
     ComputeHalf& compute() override { return compute_; }
     TrafficHalf* traffic() override { return nullptr; }

@@ -26,6 +26,22 @@ std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<fl
     AKO_BUG("an unknown mode");
 }
 
+ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) {
+    switch (settings.exchange.mode) {
+        case Mode::ako:
+            return AkoMode::costs(settings, parameter_count);
+        case Mode::ring:
+            return ring_costs(settings, parameter_count);
+        case Mode::parameter_server:
+            return server_costs(settings, parameter_count);
+        case Mode::local_sgd:
+            return local_sgd_costs(settings, parameter_count);
+        case Mode::local:
+            return LocalMode::costs(parameter_count);
+    }
+    AKO_BUG("an unknown mode");
+}
+
 std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
                                              Transport& transport, const Clock& clock,
                                              const std::atomic<int>& interrupts) {

@@ -1,4 +1,4 @@
-// Which halves a mode has: the one place that knows all modes.
+// Which halves a mode has, and what it costs: the one place that knows all modes.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/group/group_exchange.h"
+#include "src/modes/costs.h"
 
 namespace ako {
 
@@ -13,6 +14,9 @@ namespace ako {
 /// and `clock` outlive them.
 std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<float> initial,
                                     Mailbox& mailbox, Transport& transport, const Clock& clock);
+
+/// What that mode costs. Of `settings` it needs what the cluster file says.
+ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count);
 
 /// The exchange with that mode; see GroupExchange.
 std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,

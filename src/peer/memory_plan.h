@@ -1,19 +1,14 @@
-// The memory plan: what one peer will need, term by term, before it starts. Values; any thread.
+// The memory plan: what one peer will need, term by term, before it starts: what its mode says, and
+// what all modes need besides. Values; any thread.
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "src/config/settings.h"
+#include "src/modes/costs.h"
 
 namespace ako {
-
-struct MemoryTerm {
-    std::string name;
-    std::string formula;  ///< in M, the bytes of one parameter vector, and n, the peers
-    std::size_t bytes = 0;
-};
 
 struct MemoryPlan {
     std::vector<MemoryTerm> terms;

@@ -4,12 +4,12 @@
 
 #include "models/blas.h"
 #include "models/catalog.h"
-#include "src/config/cluster_file.h"
 #include "src/modes/make_exchange.h"
 #include "src/peer/hello.h"
 #include "src/peer/initial_parameters.h"
 #include "src/peer/link_safety.h"
 #include "src/peer/memory_plan.h"
+#include "src/peer/mode_settings.h"
 
 namespace ako {
 namespace {
@@ -39,20 +39,16 @@ Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
                  clock_) {
     set_blas_threads(settings.training.threads);
     transport_.bind();  // before the exchange takes its memory
-    exchange_ = make_exchange(mode_settings(log, std::move(waits)), std::move(initial_), transport_,
-                              clock_, interrupts);
+    exchange_ = make_exchange(own_mode_settings(log, std::move(waits)), std::move(initial_),
+                              transport_, clock_, interrupts);
 }
 
-ModeSettings Peer::mode_settings(
+ModeSettings Peer::own_mode_settings(
     const PeerLog& log, std::function<void(const std::vector<PeerIndex>& missing)> waits) const {
-    ModeSettings mode;
+    ModeSettings mode = mode_settings(settings_);
     mode.self = self_;
     mode.process_id = process_id_;
-    mode.peer_names = peer_names(settings_);
-    for (const PeerSettings& peer : settings_.peers) mode.roles.push_back(peer.role);
     mode.layers = layer_ranges(network_->tensors());
-    mode.exchange = settings_.exchange;
-    mode.training = settings_.training;
     mode.sample_budget = data_.sample_budget();
     mode.log = log.notice;
     mode.waits = std::move(waits);

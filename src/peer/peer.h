@@ -35,7 +35,7 @@ class Peer {
     Exchange& exchange() { return *exchange_; }
 
   private:
-    ModeSettings mode_settings(
+    ModeSettings own_mode_settings(
         const PeerLog& log, std::function<void(const std::vector<PeerIndex>& missing)> waits) const;
 
     const Settings& settings_;

@@ -195,6 +195,7 @@ void Metrics::update_totals() {
     line_.progress = exchange_->progress();
     for (const LinkView& view : exchange_->links()) {
         LinkLine& link = link_to(view.peer);
+        link.presence = view.presence;
         link.live = view.live;
         link.advancing = view.advancing;
         link.partitions = view.partitions;

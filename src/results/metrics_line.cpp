@@ -14,6 +14,7 @@ double rounded(double number) { return std::round(number * 1e3) / 1e3; }
 
 ordered_json to_json(const LinkLine& link) {
     return {{"peer", link.peer},
+            {"presence", word(link.presence)},
             {"live", link.live},
             {"advancing", link.advancing},
             {"partitions", rounded(link.partitions)},
@@ -27,17 +28,12 @@ ordered_json to_json(const LinkLine& link) {
 }
 
 LinkLine link_from(const ordered_json& json) {
-    return {json.at("peer"),
-            json.at("live"),
-            json.at("advancing"),
-            json.at("partitions"),
-            json.at("staleness_rounds"),
-            json.at("staleness_ms"),
-            json.at("age_ms"),
-            json.at("egress_bytes"),
-            json.at("ingress_bytes"),
-            json.at("egress_mbit"),
-            json.at("ingress_mbit")};
+    return {json.at("peer"),         presence_of(json.at("presence").get<std::string>()).value(),
+            json.at("live"),         json.at("advancing"),
+            json.at("partitions"),   json.at("staleness_rounds"),
+            json.at("staleness_ms"), json.at("age_ms"),
+            json.at("egress_bytes"), json.at("ingress_bytes"),
+            json.at("egress_mbit"),  json.at("ingress_mbit")};
 }
 
 }  // namespace
@@ -83,6 +79,8 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     for (const ordered_json& link : json.at("links")) line.links.push_back(link_from(link));
     return line;
 } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+} catch (const std::bad_optional_access&) {  // a word that is no presence
     return std::nullopt;
 }
 

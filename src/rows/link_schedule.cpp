@@ -4,20 +4,16 @@
 #include <algorithm>
 
 namespace ako {
-namespace {
 
-/// The least rounds for one cycle.
-double partitions_of(unsigned fixed, std::size_t peer_count) {
-    if (fixed != 0) return fixed;
+double LinkSchedule::partitions_min(unsigned partitions, std::size_t peer_count) {
+    if (partitions != 0) return partitions;
     return static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)));
 }
-
-}  // namespace
 
 LinkSchedule::LinkSchedule(const Blocks& blocks, unsigned partitions, PeerIndex sender,
                            PeerIndex receiver, std::size_t peer_count)
     : blocks_(blocks),
-      grant_(static_cast<double>(blocks.count()) / partitions_of(partitions, peer_count)),
+      grant_(static_cast<double>(blocks.count()) / partitions_min(partitions, peer_count)),
       last_sent_(blocks.count(), 0) {
     const std::size_t ahead = (receiver + peer_count - sender) % peer_count;
     cursor_ = static_cast<BlockIndex>(ahead * blocks.count() / peer_count);

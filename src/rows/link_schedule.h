@@ -26,6 +26,9 @@ class LinkSchedule {
     LinkSchedule(const Blocks& blocks, unsigned partitions, PeerIndex sender, PeerIndex receiver,
                  std::size_t peer_count);
 
+    /// The least rounds for one cycle.
+    static double partitions_min(unsigned partitions, std::size_t peer_count);
+
     /// A session came up: every block is unsent to it.
     void begin_session();
 

@@ -30,8 +30,37 @@ std::string number_or_dash(double number, int digits) {
 }
 
 std::size_t links_up(const PeerState& peer) {
-    return static_cast<std::size_t>(std::count_if(peer.line.links.begin(), peer.line.links.end(),
-                                                  [](const LinkLine& link) { return link.live; }));
+    return static_cast<std::size_t>(
+        std::count_if(peer.line.links.begin(), peer.line.links.end(),
+                      [](const LinkLine& link) { return link.presence == Presence::up; }));
+}
+
+/// Nothing is wrong with a peer that has left, and one that is absent may still come.
+Paint paint_of(Presence presence) {
+    switch (presence) {
+        case Presence::up:
+            return Paint::plain;
+        case Presence::left:
+            return Paint::faint;
+        case Presence::absent:
+            return Paint::notice;
+        case Presence::down:
+        case Presence::lost:
+        case Presence::gone:
+            return Paint::bad;
+    }
+    return Paint::plain;
+}
+
+/// As the worst of them.
+Paint paint_of_links(const MetricsLine& line) {
+    Paint worst = Paint::plain;
+    for (const LinkLine& link : line.links) {
+        const Paint paint = paint_of(link.presence);
+        if (paint == Paint::bad) return paint;
+        if (paint == Paint::notice) worst = paint;
+    }
+    return worst;
 }
 
 std::vector<Column> all_columns() {
@@ -108,9 +137,8 @@ ScreenLine peer_row(const PeerState& peer, std::size_t name_width,
         return row;
     }
     for (const Column& column : columns) {
-        const bool link_down = column.title == "links" && links_up(peer) < peer.line.links.size();
         row.add(fmt::format("{:>{}}", column.text(peer), column.width),
-                link_down ? Paint::bad : Paint::plain);
+                column.title == "links" ? paint_of_links(peer.line) : Paint::plain);
     }
     return row;
 }
@@ -128,9 +156,12 @@ const LinkLine* link_to(const PeerState& peer, const std::string& other) {
     return nullptr;
 }
 
-/// Whoever has finished says goodbye: its links end, and nothing is wrong.
-bool has_finished(const PeerState& peer) {
-    return peer.line.phase == "evaluating" || peer.line.phase == "done";
+/// As the sender says. One that hangs says nothing new: then as the receiver does.
+Presence presence_on(const Direction& way, const PeerState& to) {
+    if (way.sent->presence != Presence::up) return way.sent->presence;
+    if (has_finished(to.line)) return Presence::left;
+    const bool held_known = to.heard && !to.exit && way.held != nullptr;
+    return held_known ? way.held->presence : Presence::up;
 }
 
 std::string share_text(double number) {
@@ -142,10 +173,12 @@ ScreenLine link_cell(const PeerState& from, const PeerState& to, LinkFigures fig
     if (&from == &to) return ScreenLine("-", Paint::faint);
     const Direction way{link_to(from, to.name), link_to(to, from.name)};
     if (!from.heard || way.sent == nullptr) return ScreenLine("?", Paint::faint);
-    if (has_finished(from) || has_finished(to)) return ScreenLine("left", Paint::faint);
-    if (from.exit || to.exit) return ScreenLine("ended", Paint::faint);
-    if (!way.sent->live) return ScreenLine("down", Paint::bad);
+    if (has_finished(from.line)) return ScreenLine(word(Presence::left), paint_of(Presence::left));
+    if (from.exit) return ScreenLine("ended", Paint::faint);
     const bool held_known = to.heard && way.held != nullptr;
+    const Presence presence = presence_on(way, to);
+    if (presence != Presence::up) return ScreenLine(word(presence), paint_of(presence));
+    if (to.exit) return ScreenLine("ended", Paint::faint);
     std::string first;
     std::string second = "?";
     if (figures == LinkFigures::freshness) {

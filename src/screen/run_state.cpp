@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "ako/ending.h"
@@ -40,6 +41,10 @@ std::string end_text(int exit) {
 }
 
 }  // namespace
+
+bool has_finished(const MetricsLine& line) {
+    return line.phase == "evaluating" || line.phase == "done";
+}
 
 std::string phase_text(const MetricsLine& line) {
     if (line.phase == "waiting")
@@ -119,7 +124,6 @@ std::optional<double> RunState::newest_loss() const {
 
 void RunState::refresh_peer(PeerState& peer) const {
     using Mood = PeerState::Mood;
-    const double age = seconds_ - peer.heard_at;
     const auto set = [&peer](Mood mood, std::string doing) {
         peer.mood = mood;
         peer.doing = std::move(doing);
@@ -129,12 +133,35 @@ void RunState::refresh_peer(PeerState& peer) const {
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (!peer.heard) return set(Mood::waits, "starting");
-    // The evaluation of the result is one call that writes no lines.
-    const bool may_be_silent = peer.line.phase == "evaluating" || peer.line.phase == "done";
-    if (age > silence_noted_s && !may_be_silent)
-        return set(Mood::ill, fmt::format("silent for {:.0f} s", age));
+    if (silent(peer))
+        return set(Mood::ill, fmt::format("silent for {:.0f} s{}", seconds_ - peer.heard_at,
+                                          said_by_others(peer)));
     if (peer.line.phase == "training") return set(Mood::trains, "");
     set(peer.line.phase == "done" ? Mood::ended : Mood::waits, phase_text(peer.line));
+}
+
+bool RunState::silent(const PeerState& peer) const {
+    // The evaluation of the result is one call that writes no lines.
+    return seconds_ - peer.heard_at > silence_noted_s && !has_finished(peer.line);
+}
+
+std::string RunState::said_by_others(const PeerState& peer) const {
+    std::array<int, presences.size()> votes{};
+    int others = 0;
+    for (const PeerState& other : peers_) {
+        // Whoever has finished has left everybody, and does not look any more.
+        if (&other == &peer || !other.heard || other.exit || silent(other)) continue;
+        if (has_finished(other.line)) continue;
+        for (const LinkLine& link : other.line.links) {
+            if (link.peer != peer.name || link.presence == Presence::absent) continue;
+            ++votes[static_cast<std::size_t>(link.presence)];
+            ++others;
+        }
+    }
+    if (others == 0) return "";
+    const auto most = std::max_element(votes.begin(), votes.end());
+    return fmt::format(" ({} of {} others: {})", *most, others,
+                       word(presences[static_cast<std::size_t>(most - votes.begin())]));
 }
 
 std::optional<double> RunState::seconds_left() const {

@@ -34,6 +34,8 @@ struct LogEntry {
     std::string text;
 };
 
+/// It has said goodbye to all: its links have ended, and nothing is wrong.
+bool has_finished(const MetricsLine& line);
 /// What a peer does by its newest line, for people.
 std::string phase_text(const MetricsLine& line);
 
@@ -73,6 +75,9 @@ class RunState {
 
   private:
     void refresh_peer(PeerState& peer) const;
+    bool silent(const PeerState& peer) const;
+    /// Of those that met the peer and are heard from, what most say: " (2 of 3 others: lost)".
+    std::string said_by_others(const PeerState& peer) const;
 
     const std::string run_;
     const double epochs_;

@@ -73,6 +73,9 @@ def case_what_a_run_leaves(bench):
         for key in ("time", "round", "images", "images_per_s", "loss", "accuracy", "progress",
                     "egress_mbit", "ingress_mbit", "egress_bytes", "ingress_bytes", "links"):
             check(key in lines[-1], f"{key} in the metrics")
+        presences = {link["presence"] for line in lines for link in line["links"]}
+        check("up" in presences and presences <= {"absent", "up", "down", "left"},
+              f"what {peer} knows of the other: {presences}")
     # What it says it ran is a cluster file that can be run.
     bench.start("check", bench.path("config.yaml")).expect(0)
 
@@ -165,6 +168,10 @@ def case_kill_one_of_four(bench):
     check_equal(len({peers[name]["digest"] for name in "abd"}), 1, "survivors' digests")
     check_equal(peers["c"]["exit"], -9, "exit of the killed peer")
     check(peers["c"]["rounds"] > 0, "the killed peer's last metrics are in the summary")
+    for survivor in "abd":
+        seen = [link["presence"] for line in bench.metrics(survivor) for link in line["links"]
+                if link["peer"] == "c"]
+        check("up" in seen and seen[-1] in ("lost", "gone"), f"{survivor} of c: {seen}")
 
 
 def case_kill_ten_times(bench):
@@ -272,6 +279,8 @@ def case_peer_stopped(bench):
     round_then = bench.metrics("a")[-1]["round"]
     wait_for(lambda: bench.metrics("a")[-1]["round"] > round_then + 50, "a goes on", 10)
     wait_for(lambda: run.line_with(" b ", "silent"), "launch notes the silence", 10)
+    wait_for(lambda: run.line_with(" b ", "silent", "(2 of 2 others: lost)"),
+             "its row says what the others know", 10)
     wait_for(lambda: (bench.metrics("a")[-1]["phase"] == "done"), "a finishes", 90)
     os.kill(stopped, signal.SIGKILL)
     run.expect(0)
@@ -322,6 +331,17 @@ def case_check_and_set(bench):
     second = bench.start("check", again).expect(0, 30)
     check_equal(second.split("\n")[1:], output.split("\n")[1:], "check of what check printed")
     check(not os.path.exists(os.path.join(bench.folder, "runs")), "check leaves nothing behind")
+    for keys, said in ((("partitions=auto",), "at most 862.2 kB (287.4 kB to each of 3 others)"),
+                       (("partitions=8",), "  646.6 kB (215.5 kB to each of 3 others)"),
+                       (("mode=ring",), "  2.6 MB to its successor"),
+                       (("mode=local-sgd",), "  161.7 kB: 2.6 MB to its successor every 16 rounds"),
+                       (("mode=parameter-server",),
+                        "5.2 MB (a server as well), 1.7 MB (the others)"),
+                       (("mode=parameter-server", "servers=4"), "  2.6 MB (pushes and answers)"),
+                       (("mode=local",), "  nothing")):
+        words = [word for key in keys for word in ("--set", f"exchange.{key}")]
+        shown = bench.start("check", file, *words).expect(0, 30)
+        check(f"{said}\n" in shown, f"{said!r} in what check says with {keys}:\n{shown}")
     # A row of 1.7 MB: 3.4 s at 4 Mbit/s, 138 s at a tenth of a megabit.
     warning = "# warning: a row takes 138 s at 0.1 Mbit/s (exchange.link_mbit), longer than"
     slow = bench.start("check", file, "--set", "exchange.link_mbit=0.1").expect(0, 30)

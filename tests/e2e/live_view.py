@@ -126,6 +126,10 @@ def case_live_view(bench):
         victim = int(children.read().split()[1])
     os.kill(victim, signal.SIGKILL)
     screen.wait_frame("ended by signal 9", "b is lost", "2 of 3 peers")
+    screen.press("l")
+    frame = []
+    while not any(re.match(r" [ac] .* lost\b", line) for line in frame):  # from a or c to b
+        frame = screen.wait_frame("links from row to column")
     check_equal(screen.end(), 0, "exit")
     for frame in screen.frames():
         check(max(map(len, frame)) <= 100, f"a line of more than 100 columns in {frame}")

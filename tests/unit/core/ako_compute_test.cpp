@@ -105,6 +105,24 @@ TEST_CASE("it waits for all peers, then for a majority, and says who is missing 
     }
 }
 
+TEST_CASE("the view of a link says what is known of the other peer") {
+    Bench bench(3);
+    CHECK(bench.peer->link(1, bench.now).presence == Presence::absent);
+    bench.come(1);
+    bench.begin();
+    CHECK(bench.peer->link(1, bench.now).presence == Presence::up);
+    CHECK(bench.peer->link(1, bench.now).live);
+    CHECK(bench.peer->link(2, bench.now).presence == Presence::absent);
+    bench.mailbox.set_presence(1, Presence::down);
+    bench.begin();
+    CHECK(bench.peer->link(1, bench.now).presence == Presence::down);
+    CHECK(bench.peer->link(1, bench.now).live);  // it may come back within the life time-out
+    bench.mailbox.set_presence(1, Presence::lost);
+    bench.begin();
+    CHECK(bench.peer->link(1, bench.now).presence == Presence::lost);
+    CHECK(!bench.peer->link(1, bench.now).live);
+}
+
 TEST_CASE("who waits for the others says what it holds, so that they can ask for it") {
     Bench bench(3);
     bench.come(1);

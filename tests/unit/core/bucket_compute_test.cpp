@@ -121,3 +121,26 @@ TEST_CASE("where a worker may be ahead, what the servers end with is looked at l
     CHECK(!report.agreed);
     CHECK(report.why_not == "a parameter is not finite: the training diverged");
 }
+
+TEST_CASE("the view of a link tells a peer that has left from one that was lost") {
+    ModeSettings settings = Alone::settings_of(Mode::ring, 1);
+    settings.peer_names = {"a", "b", "c"};
+    const Buckets buckets{{}, Alone::elements};
+    const std::vector<float> sums(Alone::elements);
+    Mailbox mailbox{3};
+    BucketBoard board{1, [] {}};
+    BucketCompute peer(settings, buckets, mailbox, board, sums,
+                       std::make_unique<MeanGradient>(settings.training, sums, 3));
+    const auto known = [&peer](PeerIndex other) { return peer.link(other, {}).presence; };
+    CHECK(known(1) == Presence::absent);
+    mailbox.set_presence(1, Presence::up);
+    mailbox.set_presence(2, Presence::up);
+    peer.begin_round({});
+    CHECK(known(1) == Presence::up);
+    mailbox.push({1, Bye{1}, {}, {}});
+    mailbox.set_presence(2, Presence::lost);
+    peer.begin_round({});
+    CHECK(known(1) == Presence::left);
+    CHECK(known(2) == Presence::lost);
+    CHECK(!peer.link(1, {}).live);
+}

@@ -48,6 +48,7 @@ MetricsLine line_of(const std::vector<std::string>& names, std::size_t self, dou
         if (k == self) continue;
         LinkLine link;
         link.peer = names[k];
+        link.presence = Presence::up;
         link.live = true;
         link.partitions = 1 + static_cast<double>(k);
         link.staleness_rounds = 3 * self;
@@ -107,6 +108,13 @@ std::string without_colours(const std::string& text) {
     return plain;
 }
 
+/// What a line says of another peer.
+void set_presence(MetricsLine& line, const std::string& peer, Presence presence) {
+    for (LinkLine& link : line.links)
+        if (link.peer == peer) link.presence = presence;
+}
+
+/// The peer b waits, c hangs and d was killed; all know both, but b not yet that d is gone.
 void add_troubles(RunState& state) {
     state.take_log({3, "ako", "a log line that is older than the others"});
     state.take_log({55, "a", "peer d is lost: no byte for 2.0 s"});
@@ -115,8 +123,16 @@ void add_troubles(RunState& state) {
     MetricsLine line = state.peers()[1].line;
     line.phase = "waiting";
     line.waiting_for = {"c", "d"};
+    set_presence(line, "c", Presence::lost);
+    set_presence(line, "d", Presence::lost);
     state.take_line(1, line, 62);
-    state.take_line(0, state.peers()[0].line, 62);
+    for (std::size_t k = 0; k < state.peers().size(); ++k) {
+        if (k >= 1 && k <= 3) continue;
+        line = state.peers()[k].line;
+        set_presence(line, "c", Presence::lost);
+        set_presence(line, "d", Presence::gone);
+        state.take_line(k, line, 62);
+    }
     state.take_line(2, state.peers()[2].line, 58);
     state.take_exit(3, -9);
     state.refresh(62);

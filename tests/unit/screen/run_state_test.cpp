@@ -69,6 +69,36 @@ TEST_CASE("what a peer does, from its start to its end") {
     CHECK(state.peers()[1].mood == Mood::ill);
 }
 
+TEST_CASE("a peer that is silent is as most of the others that are heard from say") {
+    RunState state("r", 1, {"a", "b", "c", "d"});
+    const auto say = [&state](std::size_t self, Presence of_b, double seconds) {
+        MetricsLine line = line_of("training", 0.1);
+        line.links.resize(2);
+        line.links[0].peer = "c";
+        line.links[0].presence = Presence::up;
+        line.links[1].peer = "b";
+        line.links[1].presence = of_b;
+        state.take_line(self, line, seconds);
+    };
+    state.take_line(1, line_of("training", 0.1), 1);
+    say(0, Presence::up, 4);
+    say(2, Presence::absent, 4);
+    state.refresh(4);
+    CHECK(state.peers()[1].doing == "silent for 3 s (1 of 1 others: up)");
+    for (const std::size_t self : {0, 2}) say(self, Presence::lost, 5);
+    say(3, Presence::down, 5);
+    state.refresh(5);
+    CHECK(state.peers()[1].doing == "silent for 4 s (2 of 3 others: lost)");
+    CHECK(state.peers()[1].mood == Mood::ill);
+    say(0, Presence::gone, 8);
+    state.take_exit(2, 0);
+    state.refresh(8);  // d is silent too by now, and c has ended
+    CHECK(state.peers()[1].doing == "silent for 7 s (1 of 1 others: gone)");
+    state.take_line(0, line_of("evaluating", 1), 9);
+    state.refresh(9);
+    CHECK(state.peers()[1].doing == "silent for 8 s");
+}
+
 TEST_CASE("time left follows the pace since the training began, not since the start") {
     RunState state("r", 4, {"a"});
     state.take_line(0, line_of("waiting", 0), 1);

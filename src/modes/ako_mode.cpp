@@ -1,0 +1,33 @@
+// See ako_mode.h.
+#include "src/modes/ako_mode.h"
+
+#include "src/rows/link_schedule.h"
+
+namespace ako {
+
+ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_count) {
+    const std::size_t peers = settings.peer_count();
+    const std::size_t others = peers - 1;
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    ModeCosts costs;
+    costs.memory = {{"rows of the others", "(n - 1) M", others * vector_bytes},
+                    {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
+                    {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)",
+                     payload_bytes_max(peers, parameter_count)},
+                    {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
+                    {"momentum", "M", vector_bytes},
+                    {"replica", "M", vector_bytes},
+                    {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
+                    {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes},
+                    {"relays under way, at most", "n x 4 MiB", peers * Outbox::relay_bytes_max}};
+    // What the schedules of all links grant. Relays come on top, of what somebody has lost.
+    const unsigned fixed = settings.exchange.partitions;
+    const double partitions = LinkSchedule::partitions_min(fixed, peers);
+    costs.sent = {{.way = SentBytes::Way::to_all,
+                   .bytes = static_cast<double>(others * vector_bytes) / partitions,
+                   .at_most = fixed == 0}};
+    costs.row = Blocks(parameter_count, settings.block_elements);
+    return costs;
+}
+
+}  // namespace ako

@@ -1,0 +1,47 @@
+// What a mode costs one peer: its memory, and the bytes that it sends. By formula, before anything
+// is made. Each mode says its own beside its halves; `mode_costs` (make_exchange.h) knows all.
+// Values; any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/blocks.h"
+
+namespace ako {
+
+/// A part of what one peer holds in memory.
+struct MemoryTerm {
+    std::string name;
+    std::string formula;  ///< in M, the bytes of one parameter vector, and n, the peers
+    std::size_t bytes = 0;
+};
+
+/// What each peer of one kind sends: parameters and gradients, without headers and Status.
+struct SentBytes {
+    /// Which peers send it, and to whom.
+    enum class Way {
+        to_all,        ///< every peer, in equal parts to all others
+        to_successor,  ///< every peer, to the next; small buckets to all, the same bytes
+        of_worker,     ///< whoever only trains, to the servers
+        of_server,     ///< whoever only serves, to the workers
+        of_both,       ///< whoever trains and serves
+    };
+    Way way = Way::to_all;
+    double bytes = 0;      ///< in one exchange
+    unsigned rounds = 1;   ///< from one exchange to the next
+    bool at_most = false;  ///< less where links take less
+
+    double per_round() const { return bytes / rounds; }
+};
+
+struct ModeCosts {
+    std::vector<MemoryTerm> memory;  ///< of the peer with the most
+    std::vector<SentBytes> sent;     ///< one for each kind of peers; none: nothing is sent
+    /// Where peers hold each other's rows, and pull at the end what they lack: the blocks of a row.
+    std::optional<Blocks> row;
+};
+
+}  // namespace ako

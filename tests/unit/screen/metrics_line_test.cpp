@@ -1,0 +1,47 @@
+// The metrics line as JSON: what a file and the pipe to `ako launch` carry.
+#include "src/results/metrics_line.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace ako;
+
+namespace {
+
+/// A line of a peer whose links are in every state that there is.
+MetricsLine line_of_all() {
+    MetricsLine line;
+    line.phase = "training";
+    for (const Presence presence : presences) {
+        line.links.emplace_back();
+        line.links.back().peer = word(presence);
+        line.links.back().presence = presence;
+        line.links.back().live = presence == Presence::up || presence == Presence::down;
+        line.links.back().partitions = 6.5;
+    }
+    return line;
+}
+
+}  // namespace
+
+TEST_CASE("a line says of every link how the other peer is, and reads back") {
+    const std::string text = to_json_text(line_of_all());
+    CHECK(text.find(R"({"peer":"gone","presence":"gone","live":false)") != std::string::npos);
+    const auto read = parse_metrics_line(text);
+    REQUIRE(read);
+    REQUIRE(read->links.size() == presences.size());
+    for (const LinkLine& link : read->links) {
+        CHECK(link.peer == word(link.presence));
+        CHECK(link.partitions == 6.5);
+    }
+    CHECK(to_json_text(*read) == text);
+}
+
+TEST_CASE("a word that is no presence makes no line") {
+    std::string text = to_json_text(line_of_all());
+    text.replace(text.find(R"("presence":"gone")"), 17, R"("presence":"away")");
+    CHECK(!parse_metrics_line(text));
+    CHECK(!parse_metrics_line("{}"));
+    CHECK(!parse_metrics_line("no line"));
+}
