@@ -108,8 +108,6 @@ struct Scenario {
     std::size_t payload_blocks = 1;    ///< of one frame at most
     std::size_t header_bytes = 64;     ///< of every frame beside its payload
     unsigned staleness_rounds_max = 0;  ///< 0: no bound
-    bool bounded = false;  ///< no faults: nobody runs out of patience, and the bound holds
-    bool steady = false;   ///< no faults, and links that carry 1/P per round: I4 is checked
 
     static Scenario from_seed(std::uint64_t seed);
     /// The network does all along what it can do at its rate: nothing ends a session but a death.
