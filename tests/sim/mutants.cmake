@@ -98,6 +98,10 @@ mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by it
 mutation(src/modes/ako_compute.cpp
     [=[    if (rose) post_status(true);]=]
     [=[    (void)rose;]=])
+mutation(src/modes/ako_compute.cpp
+    [=[    if (too_stale(now)) {
+        post_status(false);]=]
+    [=[    if (too_stale(now)) {]=])
 
 # A peer in the final exchange is waited for, although it takes in nothing new, and its stop is not heard.
 mutant(finishing_peers_waited_for simulate "--bounded" "violated: I7: a wait ended by its time-out")
