@@ -68,6 +68,7 @@ AkoRun::AkoRun(const Scenario& scenario, RoundCheck* check)
       quadratic_(cluster_.random(), scenario.element_count, scenario.peers.size()),
       faults_(scenario_, cluster_, coverage_, [this](PeerIndex peer) { restart(peer); }),
       promises_(scenario_, cluster_, coverage_),
+      departures_(cluster_, scenario.peers.size(), coverage_),
       invariants_(scenario.peers.size(), Blocks(scenario.element_count, scenario.block_elements),
                   settings_of(scenario, 0, 1).training),
       begun_(scenario.peers.size()) {
@@ -96,6 +97,7 @@ void AkoRun::restart(PeerIndex peer) {
     second_ = peer;
     invariants_.begins_anew(peer);
     promises_.begins_anew(peer);
+    departures_.begins_anew(peer);
     cluster_.begin_anew(make_peer(peer, peers_.size() + peer + 1));
 }
 
@@ -132,6 +134,7 @@ void AkoRun::died(PeerIndex peer, bool silently) {
 void AkoRun::began(PeerIndex peer, const std::optional<Next>& next) {
     invariants_.drained(*peers_[peer]);
     promises_.drained(peer);
+    departures_.drained(peer);
     if (!next) {
         if (peers_[peer]->half.started()) coverage_.saw(Event::staleness_wait);
         return;
@@ -145,7 +148,7 @@ void AkoRun::began(PeerIndex peer, const std::optional<Next>& next) {
         case Next::Kind::give_up:
             throw Violation("a peer did not start: " + next->why);
         case Next::Kind::finish:
-            return stopped(peer);
+            return stopped(peer, next->why);
     }
 }
 
@@ -156,8 +159,9 @@ void AkoRun::ended_round(PeerIndex peer) {
     promises_.round_ended(peer);
 }
 
-void AkoRun::stopped(PeerIndex peer) {
+void AkoRun::stopped(PeerIndex peer, const std::string& why) {
     promises_.stopped(peer);
+    departures_.stopped(peer, why);
     if (!std::exchange(someone_stopped_, true)) faults_.first_stopped();
     if (check_ != nullptr) check_->stopped(peers_, peer);
     if (scenario_.peers[peer].hurried) peers_[peer]->interrupts = 1;
@@ -181,6 +185,7 @@ void AkoRun::finishes(PeerIndex peer) {
         invariants_.drained(p);
     }
     promises_.drained(peer);
+    departures_.drained(peer);
 }
 
 // ---- at the end

@@ -9,6 +9,7 @@
 
 #include "tests/sim/ako_peer.h"
 #include "tests/sim/coverage.h"
+#include "tests/sim/departures_check.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
 #include "tests/sim/promises.h"
@@ -54,7 +55,7 @@ class AkoRun final : Work, Observer {
     std::unique_ptr<AkoPeer> make_peer(PeerIndex peer, std::uint64_t process_id);
     /// Another process begins under the name of one that died.
     void restart(PeerIndex peer);
-    void stopped(PeerIndex peer);
+    void stopped(PeerIndex peer, const std::string& why);
     void check_refused_blocks();
     Outcome outcome() const;
 
@@ -84,6 +85,7 @@ class AkoRun final : Work, Observer {
     Coverage coverage_;
     Faults faults_;
     Promises promises_;
+    DeparturesCheck departures_;
     Invariants invariants_;
     std::vector<Begun> begun_;         ///< [peer]: its newest round
     std::optional<PeerIndex> second_;  ///< began anew

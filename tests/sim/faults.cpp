@@ -91,7 +91,7 @@ void Faults::wish_to_stop() {
     for (PeerIndex k = 0; k < cluster_.size(); ++k) {
         const auto peer = static_cast<PeerIndex>((wish.peer + k) % cluster_.size());
         SimPeer& p = cluster_[peer];
-        if (p.state != SimPeer::State::training) continue;
+        if (p.state != SimPeer::State::training || scenario_.straggler == peer) continue;
         if (network_.postpone(peer, [this] { wish_to_stop(); })) return;
         const bool reached = wish.reason == StopReason::target_reached;
         coverage_.saw(reached ? Event::target_reached : Event::requested_stop);

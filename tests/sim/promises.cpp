@@ -95,6 +95,7 @@ bool Promises::took_part(PeerIndex peer) const {
     if (!first || heard_at_[peer] > *first) return false;
     const PeerPlan& plan = scenario_.peers[peer];
     if (plan.hurried && !scenario_.network_stands()) return false;  // may leave before a cut heals
+    if (scenario_.straggler == peer) return false;  // the others have lingered for it and left
     return !plan.hangs_at || *plan.hangs_at + plan.hangs_for < *first + ms(1000);
 }
 

@@ -77,6 +77,8 @@ struct Scenario {
     std::vector<Silence> silences;
     std::optional<StopWish> stop_wish;
     std::optional<SecondLife> second_life;
+    /// Stands still until the others have ended; nobody asks it to stop.
+    std::optional<PeerIndex> straggler;
     bool cut_at_finish = false;  ///< a cut begins when the first peer has stopped
     Time finish_cut_for{0};
     PeerSet finish_cut_side = 0;
