@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tests/sim/sim_cluster.h"
+#include "tests/sim/ako_run.h"
 
 namespace ako::sim {
 namespace {
@@ -34,7 +34,6 @@ struct Case {
 Scenario scenario_of(const Case& what, std::uint64_t seed) {
     Scenario scenario;
     scenario.seed = seed;
-    scenario.bounded = true;
     scenario.staleness_rounds_max = what.staleness_rounds_max;
     scenario.rounds = what.rounds;
     scenario.bytes_per_second = 1e5;  // the vector takes a round or two
@@ -52,6 +51,35 @@ Scenario scenario_of(const Case& what, std::uint64_t seed) {
     if (what.unevenness == Unevenness::slow_link) scenario.slow_link = LinkLimit{0, 1, 0.03};
     return scenario;
 }
+
+/// I7: nobody runs out of patience, and the bound holds.
+class BoundHolds final : public RoundCheck {
+  public:
+    explicit BoundHolds(unsigned staleness_rounds_max) : rounds_max_(staleness_rounds_max) {}
+
+    void may_train(const AkoPeers& peers, PeerIndex peer, const Invariants&, Time) override {
+        const AkoPeer& p = *peers[peer];
+        check_patience(p);
+        for (PeerIndex other = 0; other < peers.size(); ++other) {
+            if (other == peer) continue;
+            // Of the true rounds, not of what this peer has heard of them.
+            const Round held = p.half.ledger().held(row_of(other)).lowest.round;
+            const Round made = peers[other]->half.round();
+            if (made <= held + rounds_max_) continue;
+            throw Violation("I7: peer " + std::to_string(peer) + " trains while it holds round " +
+                            std::to_string(held) + " of peer " + std::to_string(other) +
+                            ", which has made " + std::to_string(made));
+        }
+    }
+    void stopped(const AkoPeers& peers, PeerIndex peer) override { check_patience(*peers[peer]); }
+
+  private:
+    static void check_patience(const AkoPeer& peer) {
+        if (peer.half.peers_given_up() > 0) throw Violation("I7: a wait ended by its time-out");
+    }
+
+    const unsigned rounds_max_;
+};
 
 std::vector<Case> all_cases() {
     std::vector<Case> cases;
@@ -78,7 +106,8 @@ int run_bounded(bool verbose) {
     std::size_t count = 0;
     for (const Case& what : all_cases()) {
         try {
-            const Outcome outcome = SimCluster(scenario_of(what, seed++)).run();
+            BoundHolds bound(what.staleness_rounds_max);
+            const Outcome outcome = AkoRun(scenario_of(what, seed++), &bound).run();
             if (outcome.agreed != what.peer_count) throw Violation("not all agreed");
             if (verbose) std::printf("%s: %.2f s\n", what.text().c_str(), outcome.seconds);
             ++count;

@@ -45,6 +45,8 @@ constexpr const char* names[] = {"deaths",
                                  "cuts below what was held",
                                  "pulls longer than the linger",
                                  "goodbyes",
+                                 "peers taken for gone",
+                                 "peers left behind",
                                  "ends without agreement"};
 static_assert(std::size(names) == static_cast<std::size_t>(Event::count));
 

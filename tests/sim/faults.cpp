@@ -6,22 +6,19 @@
 
 namespace ako::sim {
 
-Faults::Faults(const Scenario& scenario, World& world, Random& random, SimNetwork& network,
-               Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill,
-               Restart restart)
+Faults::Faults(const Scenario& scenario, SimCluster& cluster, Coverage& coverage, Restart restart)
     : scenario_(scenario),
-      world_(world),
-      random_(random),
-      network_(network),
+      cluster_(cluster),
+      world_(cluster.world()),
+      random_(cluster.random()),
+      network_(cluster.network()),
       coverage_(coverage),
-      peers_(peers),
-      kill_(std::move(kill)),
       restart_(std::move(restart)),
       hung_(scenario.peers.size(), false) {}
 
 void Faults::set_links() {
-    for (PeerIndex from = 0; from < peers_.size(); ++from) {
-        for (PeerIndex to = 0; to < peers_.size(); ++to) {
+    for (PeerIndex from = 0; from < cluster_.size(); ++from) {
+        for (PeerIndex to = 0; to < cluster_.size(); ++to) {
             LinkQuality& quality = network_.quality(from, to);
             const bool wide = scenario_.narrow_into && *scenario_.narrow_into != to;
             quality.bytes_per_second = wide ? 1e6 : scenario_.bytes_per_second;
@@ -50,7 +47,7 @@ void Faults::begin() {
             network_.silence(planned.from, planned.to, planned.until);
         });
     }
-    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+    for (PeerIndex peer = 0; peer < cluster_.size(); ++peer) {
         if (scenario_.peers[peer].starts_at > ms(400)) coverage_.saw(Event::late_joiner);
         if (scenario_.peers[peer].hurried) coverage_.saw(Event::hurried_end);
     }
@@ -65,11 +62,11 @@ void Faults::started(PeerIndex peer) {
     const PeerPlan& plan = scenario_.peers[peer];
     if (plan.killed_at) {
         world_.at(std::max(*plan.killed_at, world_.now()),
-                  [this, peer, plan] { kill_(peer, plan.killed_silently); });
+                  [this, peer, plan] { cluster_.kill(peer, plan.killed_silently); });
     }
     if (scenario_.second_life && scenario_.second_life->peer == peer) {
         const Time dies_at = std::max(scenario_.second_life->killed_at, world_.now());
-        world_.at(dies_at, [this, peer] { kill_(peer, false); });
+        world_.at(dies_at, [this, peer] { cluster_.kill(peer, false); });
         world_.at(dies_at + scenario_.second_life->again_after, [this, peer] { restart_(peer); });
     }
     if (plan.paused_at) {
@@ -78,8 +75,8 @@ void Faults::started(PeerIndex peer) {
 }
 
 void Faults::pause(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    if (p.state == SimPeer::State::dead || p.state == SimPeer::State::ended) return;
+    SimPeer& p = cluster_[peer];
+    if (p.over()) return;
     const PeerPlan& plan = scenario_.peers[peer];
     coverage_.saw(Event::pause);
     if (plan.clock_stops) {
@@ -91,15 +88,15 @@ void Faults::pause(PeerIndex peer) {
 
 void Faults::wish_to_stop() {
     const StopWish& wish = *scenario_.stop_wish;
-    for (PeerIndex k = 0; k < peers_.size(); ++k) {
-        const auto peer = static_cast<PeerIndex>((wish.peer + k) % peers_.size());
-        SimPeer& p = *peers_[peer];
-        if (p.state != SimPeer::State::training) continue;
+    for (PeerIndex k = 0; k < cluster_.size(); ++k) {
+        const auto peer = static_cast<PeerIndex>((wish.peer + k) % cluster_.size());
+        SimPeer& p = cluster_[peer];
+        if (p.state != SimPeer::State::training || scenario_.straggler == peer) continue;
         if (network_.postpone(peer, [this] { wish_to_stop(); })) return;
         const bool reached = wish.reason == StopReason::target_reached;
         coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
-        if (reached) p.half.announce({p.half.progress(), 0.99f, 0.01f});
-        p.half.request_stop(wish.reason);
+        if (reached) p.exchange.announce({p.exchange.progress(), 0.99f, 0.01f});
+        p.exchange.request_stop(wish.reason);
         return insist(peer);
     }
 }
@@ -107,15 +104,14 @@ void Faults::wish_to_stop() {
 // Whoever hears of it from nobody, because who was asked has gone, is asked as well.
 void Faults::insist(PeerIndex peer) {
     world_.after(ms(500), [this, peer] {
-        const SimPeer::State state = peers_[peer]->state;
-        if (state == SimPeer::State::dead || state == SimPeer::State::ended) return wish_to_stop();
+        if (cluster_[peer].over()) return wish_to_stop();
         insist(peer);
     });
 }
 
 void Faults::change_rates() {
-    const auto peer = static_cast<PeerIndex>(random_.below(peers_.size()));
-    const auto other = static_cast<PeerIndex>(random_.below(peers_.size()));
+    const auto peer = static_cast<PeerIndex>(random_.below(cluster_.size()));
+    const auto other = static_cast<PeerIndex>(random_.below(cluster_.size()));
     network_.quality(peer, other).bytes_per_second = random_.real(5e3, 1e6);
     if (!someone_stopped_) world_.after(random_.time(ms(5), ms(40)), [this] { change_rates(); });
 }
@@ -132,8 +128,8 @@ Time Faults::hang(PeerIndex peer) {
 
 void Faults::cut(PeerSet one_side, Time until) {
     coverage_.saw(Event::cut);
-    for (PeerIndex a = 0; a < peers_.size(); ++a) {
-        for (PeerIndex b = 0; b < peers_.size(); ++b) {
+    for (PeerIndex a = 0; a < cluster_.size(); ++a) {
+        for (PeerIndex b = 0; b < cluster_.size(); ++b) {
             if ((one_side & peer_bit(a)) && !(one_side & peer_bit(b))) network_.cut(a, b, until);
         }
     }
@@ -151,8 +147,9 @@ void Faults::first_stopped() {
                      [this] { cut_off(scenario_.finish_victim, Time{0}); });
     }
     if (scenario_.kill_at_finish) {
-        world_.after(scenario_.finish_kill_after,
-                     [this] { kill_(scenario_.finish_victim, scenario_.finish_kill_silent); });
+        world_.after(scenario_.finish_kill_after, [this] {
+            cluster_.kill(scenario_.finish_victim, scenario_.finish_kill_silent);
+        });
     }
 }
 
@@ -161,7 +158,7 @@ void Faults::first_accepted(PeerIndex peer) {
 }
 
 void Faults::first_decided(PeerIndex peer) {
-    if (scenario_.kill_at_decision) kill_(peer, false);
+    if (scenario_.kill_at_decision) cluster_.kill(peer, false);
     if (scenario_.cut_at_decision) cut_off(peer, scenario_.decision_cut_for);
 }
 

@@ -3,26 +3,20 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "tests/sim/coverage.h"
 #include "tests/sim/scenario.h"
-#include "tests/sim/sim_network.h"
-#include "tests/sim/sim_peer.h"
-#include "tests/sim/world.h"
+#include "tests/sim/sim_cluster.h"
 
 namespace ako::sim {
 
 class Faults {
   public:
-    using Kill = std::function<void(PeerIndex, bool silently)>;
     using Restart = std::function<void(PeerIndex)>;
 
-    /// All outlive this; `peers` is filled before `begin`.
-    Faults(const Scenario& scenario, World& world, Random& random, SimNetwork& network,
-           Coverage& coverage, std::vector<std::unique_ptr<SimPeer>>& peers, Kill kill,
-           Restart restart);
+    /// All outlive this; `cluster` has its peers before `begin`.
+    Faults(const Scenario& scenario, SimCluster& cluster, Coverage& coverage, Restart restart);
 
     /// Sets the links up and plans everything that has a time. Once.
     void begin();
@@ -45,12 +39,11 @@ class Faults {
     void change_rates();
 
     const Scenario& scenario_;
+    SimCluster& cluster_;
     World& world_;
     Random& random_;
     SimNetwork& network_;
     Coverage& coverage_;
-    std::vector<std::unique_ptr<SimPeer>>& peers_;
-    const Kill kill_;
     const Restart restart_;
     std::vector<bool> hung_;  ///< [peer]: counted
     bool someone_stopped_ = false;

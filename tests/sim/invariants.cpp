@@ -9,7 +9,7 @@
 namespace ako::sim {
 namespace {
 
-std::string place(const SimPeer& at, RowIndex row, BlockIndex block) {
+std::string place(const AkoPeer& at, RowIndex row, BlockIndex block) {
     return "at peer " + std::to_string(at.settings.self) + ", row " + std::to_string(row.place()) +
            ", block " + std::to_string(block);
 }
@@ -29,7 +29,7 @@ Invariants::Invariants(std::size_t peer_count, const Blocks& blocks,
       adopted_(peer_count, false),
       row_max_(peer_count, 0.0) {}
 
-void Invariants::round_ended(const SimPeer& peer, std::span<const float> gradient,
+void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradient,
                              std::span<const float> replica_before, double rate, Time now) {
     const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
@@ -53,13 +53,13 @@ void Invariants::round_ended(const SimPeer& peer, std::span<const float> gradien
     check_replica(peer);
 }
 
-void Invariants::drained(const SimPeer& peer) {
+void Invariants::drained(const AkoPeer& peer) {
     check_rows(peer, false);
     check_replica(peer);
 }
 
-void Invariants::steady(const SimPeer& peer, std::span<const unsigned> partitions, Time transit,
-                        Time now) {
+void Invariants::steady(const AkoPeer& peer, std::span<const unsigned> partitions, Time transit,
+                        Time now) const {
     for (PeerIndex owner = 0; owner < partitions.size(); ++owner) {
         if (owner == peer.settings.self) continue;
         const RowIndex row = row_of(owner);
@@ -79,13 +79,13 @@ void Invariants::steady(const SimPeer& peer, std::span<const unsigned> partition
     }
 }
 
-void Invariants::adopted(const SimPeer& peer) {
+void Invariants::adopted(const AkoPeer& peer) {
     if (adopted_[peer.settings.self]) return;
     adopted_[peer.settings.self] = true;
     check_rows(peer, true);
 }
 
-void Invariants::check_rows(const SimPeer& peer, bool may_fall) {
+void Invariants::check_rows(const AkoPeer& peer, bool may_fall) {
     const Ledger& ledger = peer.half.ledger();
     const PeerIndex self = peer.settings.self;
     for (const RowIndex row : ledger.all()) {
@@ -105,7 +105,7 @@ void Invariants::check_rows(const SimPeer& peer, bool may_fall) {
     }
 }
 
-void Invariants::check_block(const SimPeer& peer, RowIndex row, BlockIndex block) {
+void Invariants::check_block(const AkoPeer& peer, RowIndex row, BlockIndex block) {
     const auto& past = past_[owner_of(row)];
     const Round round = peer.half.ledger().version(row, block).round;
     const float* values = peer.half.ledger().block(row, block).data();
@@ -142,7 +142,7 @@ void Invariants::begins_anew(PeerIndex peer) {
     ended_at_[peer] = {Time{0}};
 }
 
-void Invariants::check_replica(const SimPeer& peer) {
+void Invariants::check_replica(const AkoPeer& peer) {
     if (adopted_[peer.settings.self]) return;
     const Replica& replica = peer.half.replica_state();
     std::vector<float> afresh(blocks_.element_count());
@@ -165,15 +165,15 @@ void Invariants::check_replica(const SimPeer& peer) {
     }
 }
 
-void Invariants::ended(const std::vector<std::unique_ptr<SimPeer>>& peers,
-                       const std::function<bool(PeerIndex)>& on_one_side) {
-    const SimPeer* first = nullptr;
-    for (const auto& peer : peers) {
+void Invariants::ended(const AkoPeers& peers, const std::function<bool(PeerIndex)>& on_one_side) {
+    const AkoPeer* first = nullptr;
+    for (PeerIndex index = 0; index < peers.size(); ++index) {
+        const AkoPeer* peer = peers[index];
         if (!peer->report || !peer->report->agreed) continue;
         if (!peer->report->identical) throw Violation("I2: a peer saw another digest");
-        if (!on_one_side(peer->settings.self)) continue;
+        if (!on_one_side(index)) continue;
         if (first == nullptr) {
-            first = peer.get();
+            first = peer;
             continue;
         }
         for (const RowIndex row : AllRows(peers.size())) {
@@ -182,11 +182,11 @@ void Invariants::ended(const std::vector<std::unique_ptr<SimPeer>>& peers,
             if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
                 throw Violation("I2: row " + std::to_string(row.place()) +
                                 " differs between peers " + std::to_string(first->settings.self) +
-                                " and " + std::to_string(peer->settings.self));
+                                " and " + std::to_string(index));
             }
         }
-        if (std::memcmp(peer->anchor.data(), first->anchor.data(),
-                        first->anchor.size() * sizeof(float)) != 0 ||
+        if (std::memcmp(peer->parameters.data(), first->parameters.data(),
+                        first->parameters.size() * sizeof(float)) != 0 ||
             peer->report->digest != first->report->digest) {
             throw Violation("I2: the anchors differ");
         }

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/sim/sim_peer.h"
+#include "tests/sim/ako_peer.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
@@ -18,27 +17,27 @@ class Invariants {
     Invariants(std::size_t peer_count, const Blocks& blocks, const TrainingSettings& training);
 
     /// `peer` has ended a round with this gradient, computed at this replica.
-    void round_ended(const SimPeer& peer, std::span<const float> gradient,
+    void round_ended(const AkoPeer& peer, std::span<const float> gradient,
                      std::span<const float> replica_before, double rate, Time now);
     /// `peer` has taken in what had arrived: I1, I3, I5 for what changed.
-    void drained(const SimPeer& peer);
+    void drained(const AkoPeer& peer);
     /// Another process begins under its name, with a row of its own.
     void begins_anew(PeerIndex peer);
     /// `peer` is training, and links carry 1/P of the vector per round, P being [peer]; `transit`
     /// is the most that passes between a round and the arrival of what it sends: I4.
-    void steady(const SimPeer& peer, std::span<const unsigned> partitions, Time transit, Time now);
+    void steady(const AkoPeer& peer, std::span<const unsigned> partitions, Time transit,
+                Time now) const;
     /// `peer` adopted a cut: versions may have fallen (I5), values must still be of the past (I1).
-    void adopted(const SimPeer& peer);
+    void adopted(const AkoPeer& peer);
     /// All who can end have ended: I2, of those `on_one_side`.
-    void ended(const std::vector<std::unique_ptr<SimPeer>>& peers,
-               const std::function<bool(PeerIndex)>& on_one_side);
+    void ended(const AkoPeers& peers, const std::function<bool(PeerIndex)>& on_one_side);
 
     std::uint64_t blocks_checked() const { return blocks_checked_; }
 
   private:
-    void check_rows(const SimPeer& peer, bool may_fall);
-    void check_block(const SimPeer& peer, RowIndex row, BlockIndex block);
-    void check_replica(const SimPeer& peer);
+    void check_rows(const AkoPeer& peer, bool may_fall);
+    void check_block(const AkoPeer& peer, RowIndex row, BlockIndex block);
+    void check_replica(const AkoPeer& peer);
 
     const Blocks blocks_;
     const TrainingSettings training_;

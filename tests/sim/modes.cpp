@@ -16,7 +16,8 @@
 #include "src/numbers/learning_rate.h"
 #include "src/numbers/optimizer.h"
 #include "tests/sim/distance.h"
-#include "tests/sim/mode_cluster.h"
+#include "tests/sim/mode_run.h"
+#include "tests/sim/quadratic.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
@@ -28,28 +29,22 @@ constexpr double rounding_max = 1e-5;
 /// A death is noticed within the life time-out and a round; what waits in queues takes its time.
 constexpr Time notice_max = ms(3000);
 
-/// A quadratic whose optimum each peer sees elsewhere, with noise that does not depend on timing.
+/// A quadratic, with noise that does not depend on timing.
 class Task {
   public:
-    Task(std::uint64_t seed, std::size_t elements, std::size_t peers) {
-        Random random(seed);
-        for (std::size_t k = 0; k < elements; ++k)
-            initial.push_back(static_cast<float>(random.real(-1, 1)));
-        for (std::size_t peer = 0; peer < peers; ++peer)
-            for (std::size_t k = 0; k < elements; ++k)
-                optima_.push_back(static_cast<float>(random.real(-1, 1)));
-    }
+    Task(std::uint64_t seed, std::size_t elements, std::size_t peers)
+        : random_(seed), quadratic_(random_, elements, peers) {}
+
+    std::span<const float> initial() const { return quadratic_.initial(); }
     void gradient(PeerIndex peer, Round round, std::span<const float> at,
                   std::span<float> out) const {
         Random noise(peer * 7919 + round);
-        for (std::size_t k = 0; k < at.size(); ++k)
-            out[k] =
-                at[k] - optima_[peer * at.size() + k] + static_cast<float>(noise.real(-0.1, 0.1));
+        quadratic_.gradient(peer, at, noise, out);
     }
-    std::vector<float> initial;
 
   private:
-    std::vector<float> optima_;
+    Random random_;
+    const Quadratic quadratic_;
 };
 
 ModeScenario draw(std::uint64_t seed, Random& random) {
@@ -83,37 +78,20 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     return scenario;
 }
 
-std::size_t elements_of(const ModeScenario& scenario) {
-    const Range& last = scenario.settings.layers.back();
-    return last.first + last.count;
-}
-
-struct Ran {
-    std::vector<ModeEnd> ends;
-    Round gap = 0;
-    std::vector<std::uint64_t> sent, received;
-};
-
-Ran run(const ModeScenario& scenario, const Task& task) {
-    ModeCluster cluster(scenario, task.initial,
-                        [&task](PeerIndex peer, Round round, auto at, auto out) {
-                            task.gradient(peer, round, at, out);
-                        });
-    Ran ran;
-    ran.ends = cluster.run();
-    ran.gap = cluster.widest_gap();
-    for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
-        ran.sent.push_back(cluster.bytes_sent(peer));
-        ran.received.push_back(cluster.bytes_received(peer));
-    }
-    return ran;
+ModeOutcome run(const ModeScenario& scenario, const Task& task) {
+    return ModeRun(scenario, task.initial(),
+                   [&task](PeerIndex peer, Round round, auto at, auto out) {
+                       task.gradient(peer, round, at, out);
+                   })
+        .run();
 }
 
 /// What one process makes of the mean gradient of all workers.
 std::vector<float> one_process(const ModeScenario& scenario, const Task& task, Round rounds) {
     const TrainingSettings& training = scenario.settings.training;
     const std::vector<PeerIndex> workers = scenario.settings.workers();
-    std::vector<float> parameters = task.initial, mean(parameters.size()), one(mean), update(mean);
+    std::vector<float> parameters(task.initial().begin(), task.initial().end());
+    std::vector<float> mean(parameters.size()), one(mean), update(mean);
     Sgd optimizer(parameters.size(), training);
     for (Round round = 0; round < rounds; ++round) {
         std::fill(mean.begin(), mean.end(), 0.0f);
@@ -136,11 +114,11 @@ void require(bool holds, const std::string& what) {
 }
 
 /// All peers ended well and alike; gives the parameters of the first worker.
-const std::vector<float>& finished_alike(const ModeScenario& scenario, const Ran& ran) {
+const std::vector<float>& finished_alike(const ModeScenario& scenario, const ModeOutcome& ran) {
     const std::vector<float>& first = ran.ends[scenario.settings.workers().front()].parameters;
     for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
         const ModeEnd& end = ran.ends[peer];
-        require(end.kind == ModeEnd::Kind::finished && end.report.agreed && end.report.identical,
+        require(end.state == SimPeer::State::ended && end.report.agreed && end.report.identical,
                 "peer " + std::to_string(peer) + " did not finish with the others: " + end.why +
                     end.report.why_not);
         require(end.parameters.empty() || end.parameters == first, "replicas differ");
@@ -149,9 +127,10 @@ const std::vector<float>& finished_alike(const ModeScenario& scenario, const Ran
 }
 
 /// Every peer sends 2(n-1)/n of the vector per round, and once `vectors_extra` of it.
-void check_bytes(const ModeScenario& scenario, const Ran& ran, Round rounds, double vectors_extra) {
+void check_bytes(const ModeScenario& scenario, const ModeOutcome& ran, Round rounds,
+                 double vectors_extra) {
     const auto n = static_cast<double>(ran.ends.size());
-    const auto vector = static_cast<double>(elements_of(scenario) * sizeof(float));
+    const auto vector = static_cast<double>(scenario.element_count() * sizeof(float));
     const auto exchanges = static_cast<double>(rounds);
     const double expected = (2 * (n - 1) / n * exchanges + vectors_extra) * vector;
     // A bucket falls into n parts, each less than an element off its share. Of no bucket of an
@@ -166,7 +145,7 @@ void check_bytes(const ModeScenario& scenario, const Ran& ran, Round rounds, dou
 
 void check_ring(ModeScenario scenario, const Task& task) {
     scenario.settings.exchange.mode = Mode::ring;
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     const Round rounds = ran.ends[0].report.rounds;
     const std::vector<float>& parameters = finished_alike(scenario, ran);
     const double off = relative_distance(parameters, one_process(scenario, task, rounds));
@@ -175,7 +154,7 @@ void check_ring(ModeScenario scenario, const Task& task) {
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {1, 1, 0};
     if (scenario.settings.training.momentum == 0) {
-        const Ran local = run(scenario, task);
+        const ModeOutcome local = run(scenario, task);
         const double apart = relative_distance(finished_alike(scenario, local), parameters);
         require(apart <= rounding_max,
                 "averaging every round is off the ring by " + std::to_string(apart));
@@ -188,9 +167,10 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
     const TrainingSettings& training = scenario.settings.training;
     const LocalSgdSettings& local = scenario.settings.exchange.local_sgd;
     const std::size_t peers = scenario.peers.size();
-    const std::size_t elements = task.initial.size();
-    std::vector<double> average(task.initial.begin(), task.initial.end()), velocity(elements);
-    std::vector<std::vector<float>> replicas(peers, task.initial);
+    const std::span<const float> initial = task.initial();
+    const std::size_t elements = initial.size();
+    std::vector<double> average(initial.begin(), initial.end()), velocity(elements);
+    std::vector<std::vector<float>> replicas(peers, {initial.begin(), initial.end()});
     std::vector<Sgd> optimizers(peers, Sgd(elements, training));
     std::vector<float> gradient(elements), update(elements);
     for (Round round = 0; round < rounds; ++round) {
@@ -218,7 +198,7 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
 void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {static_cast<unsigned>(random.between(1, 12)), 0.7, 0.9};
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     const std::vector<float>& parameters = finished_alike(scenario, ran);
     const double off = relative_distance(
         parameters, local_rounds_in_turn(scenario, task, ran.ends[0].report.rounds));
@@ -240,7 +220,7 @@ void check_stop(ModeScenario scenario, const Task& task, Random& random) {
     if (random.chance(0.7)) exchange.server.clock_gap_max = static_cast<unsigned>(random.below(3));
     const bool free =
         exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max != 0U;
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     finished_alike(scenario, ran);
     for (const ModeEnd& end : ran.ends) {
         require(end.report.rounds < rounds, "a stop was not heard");
@@ -254,12 +234,13 @@ void check_servers(ModeScenario scenario, const Task& task, Random& random) {
     ExchangeSettings& exchange = scenario.settings.exchange;
     exchange.mode = Mode::parameter_server;
     exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, 0};
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     const std::vector<float> parameters = finished_alike(scenario, ran);
     const Round rounds = ran.ends[0].report.rounds;
     const double off = relative_distance(parameters, one_process(scenario, task, rounds));
     require(off <= rounding_max, "BSP is off one process by " + std::to_string(off));
-    require(ran.gap == 0, "BSP: a worker was " + std::to_string(ran.gap) + " rounds ahead");
+    require(ran.widest_gap == 0,
+            "BSP: a worker was " + std::to_string(ran.widest_gap) + " rounds ahead");
     if (exchange.server.count == peers) {
         // At the end every server sends the final parameters of its part to the other workers.
         const auto n = static_cast<double>(peers);
@@ -276,11 +257,11 @@ void check_servers(ModeScenario scenario, const Task& task, Random& random) {
         dedicated.peers.emplace_back();
     }
     dedicated.settings.exchange.server = {static_cast<unsigned>(servers), Placement::dedicated, 0};
-    const Ran other = run(dedicated, task);
+    const ModeOutcome other = run(dedicated, task);
     require(finished_alike(dedicated, other) == parameters, "BSP depends on where servers are");
     if (servers == 1) {
         // Every round's push and pull, and the parameters at the end.
-        const std::uint64_t vector = elements_of(scenario) * sizeof(float);
+        const std::uint64_t vector = scenario.element_count() * sizeof(float);
         require(other.received[peers] == peers * vector * rounds &&
                     other.sent[peers] == peers * vector * (rounds + 1),
                 "one server: " + std::to_string(other.received[peers]) + " bytes in, " +
@@ -294,22 +275,22 @@ void check_ssp(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::parameter_server;
     server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located,
               static_cast<unsigned>(random.between(1, 4))};
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     finished_alike(scenario, ran);
-    require(ran.gap <= *server.clock_gap_max, "SSP " + std::to_string(*server.clock_gap_max) +
-                                                  ": a worker was " + std::to_string(ran.gap) +
-                                                  " rounds ahead");
+    require(ran.widest_gap <= *server.clock_gap_max,
+            "SSP " + std::to_string(*server.clock_gap_max) + ": a worker was " +
+                std::to_string(ran.widest_gap) + " rounds ahead");
     server.clock_gap_max = std::nullopt;
     finished_alike(scenario, run(scenario, task));
 }
 
 /// Whoever survives this death notices it soon, and takes nobody else for dead.
 void require_broken(const ModeScenario& scenario, const Task& task, PeerIndex victim) {
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
         const ModeEnd& end = ran.ends[peer];
         if (peer == victim) continue;
-        require(end.kind == ModeEnd::Kind::broken &&
+        require(end.state == SimPeer::State::broken &&
                     end.at <= *scenario.peers[victim].killed_at + notice_max,
                 "peer " + std::to_string(peer) + " did not notice a death: " + end.why);
         const std::string named = "peer " + scenario.settings.peer_names[victim] + " is gone";
@@ -344,11 +325,11 @@ void check_death(ModeScenario scenario, const Task& task, Random& random) {
     const auto worker = static_cast<PeerIndex>(random.between(1, peers - 1));
     kill(worker);
     scenario.settings.sample_budget = batch * peers * 60;
-    const Ran ran = run(scenario, task);
+    const ModeOutcome ran = run(scenario, task);
     for (PeerIndex peer = 0; peer < peers; ++peer) {
         const ModeEnd& end = ran.ends[peer];
-        if (peer == worker && end.kind == ModeEnd::Kind::dead) continue;
-        require(end.kind == ModeEnd::Kind::finished && end.report.identical,
+        if (peer == worker && end.state == SimPeer::State::dead) continue;
+        require(end.state == SimPeer::State::ended && end.report.identical,
                 "a worker's death was not survived: " + end.why + end.report.why_not);
         require(end.parameters == ran.ends[0].parameters, "survivors differ");
     }
@@ -360,7 +341,7 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         Random random(seed * 31);
         const ModeScenario scenario = draw(seed, random);
-        const Task task(seed, elements_of(scenario), scenario.peers.size() + 2);
+        const Task task(seed, scenario.element_count(), scenario.peers.size() + 2);
         try {
             check_ring(scenario, task);
             check_local_sgd(scenario, task, random);
@@ -372,7 +353,7 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
             std::printf(
                 "violated: %s\n%zu peers, %zu elements; replay: simulate --modes --first "
                 "%llu --count 1\n",
-                violation.what(), scenario.peers.size(), elements_of(scenario),
+                violation.what(), scenario.peers.size(), scenario.element_count(),
                 static_cast<unsigned long long>(seed));
             return 1;
         }

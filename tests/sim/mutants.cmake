@@ -224,6 +224,18 @@ mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
     [=[    if (!promise.accepted_ballot.none()) {]=])
 
+# Whoever has no session is taken for gone, as if each dial had found that nobody listens.
+mutant(cut_off_taken_for_gone simulate "--count;400" "violated: peer [0-9]+ takes peer [0-9]+ for gone, whose process runs")
+mutation(src/modes/ako_traffic.cpp
+    [=[        departures_.dialled(peer, counters[peer].nobody_listens(), now);]=]
+    [=[        departures_.dialled(peer, true, now);]=])
+
+# Who comes back when all others have ended does not notice it.
+mutant(left_behind_unnoticed simulate "--count;400;--covered" "violated: never happened: peers left behind")
+mutation(src/modes/ako_compute.cpp
+    [=[    left_behind_ = left_behind_ || mailbox_.left_behind();]=]
+    [=[]=])
+
 # ---- the other modes
 
 # The next exchange is read into sums that are still being sent on.

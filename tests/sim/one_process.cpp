@@ -25,7 +25,7 @@
 #include "src/numbers/learning_rate.h"
 #include "src/numbers/optimizer.h"
 #include "tests/sim/distance.h"
-#include "tests/sim/mode_cluster.h"
+#include "tests/sim/mode_run.h"
 
 namespace {
 
@@ -141,12 +141,11 @@ std::vector<float> together(Network& network, Batches& batches, std::span<const 
     scenario.payload_max = std::size_t{64} * 1024;
     scenario.bucket_bytes_min = Buckets::bytes_min;
     scenario.bucket_bytes_split = Buckets::bytes_split;
-    ModeCluster cluster(scenario, initial,
-                        [&](PeerIndex peer, Round round, auto at, auto gradient) {
-                            network.gradient(
-                                batches.of(peer, round), at, gradient, [](Range) {}, [](Range) {});
-                        });
-    return cluster.run().front().parameters;
+    ModeRun run(scenario, initial, [&](PeerIndex peer, Round round, auto at, auto gradient) {
+        network.gradient(
+            batches.of(peer, round), at, gradient, [](Range) {}, [](Range) {});
+    });
+    return run.run().ends.front().parameters;
 }
 
 /// What is off with this network, for the last line; empty if nothing is.

@@ -22,12 +22,11 @@ std::string text(CutId cut) {
 
 }  // namespace
 
-Promises::Promises(const Scenario& scenario, const World& world, const SimNetwork& network,
-                   const Peers& peers, Coverage& coverage)
+Promises::Promises(const Scenario& scenario, const SimCluster& cluster, Coverage& coverage)
     : scenario_(scenario),
-      world_(world),
-      network_(network),
-      peers_(peers),
+      world_(cluster.world()),
+      network_(cluster.network()),
+      peers_(cluster),
       coverage_(coverage),
       started_at_(scenario.peers.size(), Time::max()),
       heard_at_(scenario.peers.size(), Time::max()),
@@ -96,6 +95,7 @@ bool Promises::took_part(PeerIndex peer) const {
     if (!first || heard_at_[peer] > *first) return false;
     const PeerPlan& plan = scenario_.peers[peer];
     if (plan.hurried && !scenario_.network_stands()) return false;  // may leave before a cut heals
+    if (scenario_.straggler == peer) return false;  // the others have lingered for it and left
     return !plan.hangs_at || *plan.hangs_at + plan.hangs_for < *first + ms(1000);
 }
 
@@ -183,7 +183,7 @@ void Promises::learn_map(PeerIndex to, const CutRow& row) {
 }
 
 void Promises::drained(PeerIndex peer) {
-    const SimPeer& p = *peers_[peer];
+    const AkoPeer& p = *peers_[peer];
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (other != peer) check_clock(peer, other);
         // One that had no room arrives as soon as this drain has made some, and is in the next.
@@ -302,7 +302,7 @@ void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
 
 void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
 
-void Promises::check_holds(const SimPeer& peer, CutId cut, const char* why) const {
+void Promises::check_holds(const AkoPeer& peer, CutId cut, const char* why) const {
     for (const RowIndex row : AllRows(peers_.size())) {
         const auto map = maps_.find({CutOf{side(peer.settings.self), cut}, row});
         if (map == maps_.end()) continue;  // nobody has asked for it yet
@@ -316,7 +316,7 @@ void Promises::check_holds(const SimPeer& peer, CutId cut, const char* why) cons
 }
 
 void Promises::finishes(PeerIndex peer) {
-    const SimPeer& p = *peers_[peer];
+    const AkoPeer& p = *peers_[peer];
     const Finish& finish = p.half.finish();
     if (!finish.decided().none()) {
         const auto known = decisions_.emplace(side(peer), finish.decided()).first;
@@ -422,9 +422,9 @@ void Promises::check_times() const {
 // What is gossiped is the same everywhere in the end.
 void Promises::check_known() const {
     if (!scenario_.network_stands()) return;
-    const SimPeer* first = nullptr;
+    const AkoPeer* first = nullptr;
     for (const PeerIndex peer : survivors()) {
-        const SimPeer& p = *peers_[peer];
+        const AkoPeer& p = *peers_[peer];
         if (!p.report->agreed || !took_part(peer)) continue;
         for (const PeerIndex other : survivors()) {
             if (!took_part(other) || p.report->samples[other] == peers_[other]->half.round()) {

@@ -5,26 +5,21 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "tests/sim/ako_peer.h"
 #include "tests/sim/coverage.h"
 #include "tests/sim/scenario.h"
-#include "tests/sim/sim_network.h"
-#include "tests/sim/sim_peer.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
 
 class Promises {
   public:
-    using Peers = std::vector<std::unique_ptr<SimPeer>>;
-
     /// All outlive this.
-    Promises(const Scenario& scenario, const World& world, const SimNetwork& network,
-             const Peers& peers, Coverage& coverage);
+    Promises(const Scenario& scenario, const SimCluster& cluster, Coverage& coverage);
 
     void started(PeerIndex peer);
     /// Another process is about to begin under its name.
@@ -63,7 +58,7 @@ class Promises {
     void learn_map(PeerIndex to, const CutRow& row);
     void learn_way(PeerIndex from, PeerIndex to, const Status& status);
     void check_clock(PeerIndex peer, PeerIndex other) const;
-    void check_holds(const SimPeer& peer, CutId cut, const char* why) const;
+    void check_holds(const AkoPeer& peer, CutId cut, const char* why) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
     void check_stops() const;
     void check_cut() const;
@@ -90,7 +85,7 @@ class Promises {
     const Scenario& scenario_;
     const World& world_;
     const SimNetwork& network_;
-    const Peers& peers_;
+    const AkoPeers peers_;
     Coverage& coverage_;
 
     std::vector<Time> started_at_;                 ///< [peer]

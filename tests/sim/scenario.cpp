@@ -167,6 +167,17 @@ void draw_second_life(Scenario& scenario, Random& random) {
     scenario.rounds = static_cast<double>(random.between(10, 25));
 }
 
+/// Stands still from before the stop until the others have waited for it and left.
+void draw_straggler(Scenario& scenario, Random& random) {
+    const std::size_t count = scenario.peers.size();
+    scenario.straggler =
+        static_cast<PeerIndex>((scenario.stop_wish->peer + random.between(1, count - 1)) % count);
+    PeerPlan& plan = scenario.peers[*scenario.straggler];
+    plan.paused_at = random.time(ms(20), scenario.stop_wish->at);
+    plan.paused_for = random.time(ms(6000), ms(8000));
+    plan.clock_stops = false;
+}
+
 constexpr double narrow_from = 0.95;
 
 Weather draw_weather(Random& random) {
@@ -209,6 +220,9 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     scenario.nesterov = random.chance(0.5);
     if (scenario.weather == Weather::rough && random.chance(0.1)) {
         draw_second_life(scenario, random);
+    }
+    if (scenario.weather == Weather::rough && scenario.stop_wish && random.chance(0.2)) {
+        draw_straggler(scenario, random);
     }
     return scenario;
 }

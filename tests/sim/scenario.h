@@ -77,6 +77,8 @@ struct Scenario {
     std::vector<Silence> silences;
     std::optional<StopWish> stop_wish;
     std::optional<SecondLife> second_life;
+    /// Stands still until the others have ended; nobody asks it to stop.
+    std::optional<PeerIndex> straggler;
     bool cut_at_finish = false;  ///< a cut begins when the first peer has stopped
     Time finish_cut_for{0};
     PeerSet finish_cut_side = 0;
@@ -108,8 +110,6 @@ struct Scenario {
     std::size_t payload_blocks = 1;    ///< of one frame at most
     std::size_t header_bytes = 64;     ///< of every frame beside its payload
     unsigned staleness_rounds_max = 0;  ///< 0: no bound
-    bool bounded = false;  ///< no faults: nobody runs out of patience, and the bound holds
-    bool steady = false;   ///< no faults, and links that carry 1/P per round: I4 is checked
 
     static Scenario from_seed(std::uint64_t seed);
     /// The network does all along what it can do at its rate: nothing ends a session but a death.

@@ -1,87 +1,86 @@
-// A whole cluster in virtual time, under one scenario, with the checker of the invariants running
-// all along.
+// The simulated cluster, of any mode: the world, the network and the peers. Stands in for the two
+// threads of every peer and takes its real exchange through the steps that a run is made of: begin,
+// the forward and the backward pass layer by layer, the end of the round, the final exchange,
+// goodbye. What is computed, Work knows; what is to be seen or done, Observer.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "tests/sim/coverage.h"
-#include "tests/sim/faults.h"
-#include "tests/sim/invariants.h"
-#include "tests/sim/promises.h"
-#include "tests/sim/scenario.h"
+#include "tests/sim/observer.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/sim_peer.h"
+#include "tests/sim/work.h"
+#include "tests/sim/world.h"
 
 namespace ako::sim {
 
-/// What a run did, for people and for the test that the scenarios are worth something.
-struct Outcome {
-    std::size_t agreed = 0;      ///< peers
-    std::size_t not_agreed = 0;  ///< peers that ended without agreement
-    std::size_t dead = 0;
-    std::uint64_t frames = 0;
-    std::uint64_t blocks = 0;  ///< checked against the past
-    std::uint64_t rounds = 0;
-    Coverage coverage;
-    double seconds = 0;     ///< virtual
-    double loss_first = 0;  ///< of the quadratic at the initial parameters
-    double loss_last = 0;   ///< and at the agreed anchor (of any peer)
-    /// Observed P of each link, mean over the second half of the run, if steady; [from * n + to].
-    std::vector<double> partitions;
+/// The times of the threads that the cluster stands in for.
+struct Pace {
+    Time poll_interval;  ///< of the traffic half
+    Time wait_step;      ///< of the compute half, while it waits
+    Time goodbye;        ///< from the last word to the end of the process
 };
 
 class SimCluster {
   public:
-    explicit SimCluster(const Scenario& scenario);
+    /// Everything that is drawn while it runs follows from `seed`. `work` and `observer` outlive
+    /// this, and are not called before `run`.
+    SimCluster(std::uint64_t seed, std::size_t peer_count, Time life_timeout, const Pace& pace,
+               Work& work, Observer& observer);
     ~SimCluster() { network_.drop_all(); }
 
-    /// Runs to the end. Throws Violation.
-    Outcome run();
+    World& world() { return world_; }
+    const World& world() const { return world_; }
+    Random& random() { return random_; }
+    SimNetwork& network() { return network_; }
+    const SimNetwork& network() const { return network_; }
+    /// Of the peers that were added.
+    std::size_t size() const { return peers_.size(); }
+    SimPeer& operator[](PeerIndex peer) const { return *peers_[peer]; }
+
+    /// The next in order, whose process begins then.
+    void add(std::unique_ptr<SimPeer> peer, Time starts_at);
+    /// Another process begins under the name of one that died.
+    void begin_anew(std::unique_ptr<SimPeer> peer);
+    /// The process ends, as in SimNetwork; nothing happens to one that is over.
+    void kill(PeerIndex peer, bool silently);
+
+    /// Runs until all that are awaited are over. Throws Violation if somebody hangs, or cannot
+    /// train, or has a frame refused, and RefusedGradient.
+    void run(Time deadline);
 
   private:
-    std::unique_ptr<SimPeer> make_peer(PeerIndex peer, std::uint64_t process_id);
+    using Step = void (SimCluster::*)(PeerIndex peer);
+
     void start(PeerIndex peer);
-    /// Another process begins under the name of one that died.
-    void restart(PeerIndex peer);
-    bool is_second(PeerIndex peer) const {
-        return first_life_ != nullptr && first_life_->settings.self == peer;
-    }
-    /// If the process that runs now still does then.
-    void after(PeerIndex peer, Time delay, std::function<void()> what);
-    void compute(PeerIndex peer);
-    void train(PeerIndex peer);
-    void end_round(PeerIndex peer, const std::vector<float>& before,
-                   const std::vector<float>& gradient);
+    void poll(PeerIndex peer);
+    void begin(PeerIndex peer);
+    void forward(PeerIndex peer);
+    void backward(PeerIndex peer);
+    void end_round(PeerIndex peer);
     void finish(PeerIndex peer);
     void end(PeerIndex peer);
-    void poll(PeerIndex peer);
-    void kill(PeerIndex peer, bool silently);
-    void check_steady(PeerIndex peer);
-    void check_bounded(PeerIndex peer) const;
-    void check_no_wait_timed_out(PeerIndex peer) const;
-    bool over() const;
-    double loss(std::span<const float> parameters) const;
-    Outcome outcome() const;
 
-    const Scenario scenario_;
-    Random random_;
+    /// If the process that runs now still does then.
+    void after(PeerIndex peer, Time delay, std::function<void()> what);
+    void step_after(PeerIndex peer, Time delay, Step step);
+    /// Once its process runs, and not after its end.
+    void make(PeerIndex peer, Step step);
+    /// If its compute thread does nothing for a while: has the step made after it.
+    bool idles(PeerIndex peer, Step step);
+    bool over() const;
+
+    const Pace pace_;
+    Work& work_;
+    Observer& observer_;
     World world_;
-    std::vector<float> initial_;
-    std::vector<std::vector<float>> optima_;  ///< [peer]: of its share of the data
+    Random random_;
     SimNetwork network_;
     std::vector<std::unique_ptr<SimPeer>> peers_;
-    std::unique_ptr<SimPeer> first_life_;  ///< of the peer that began anew
-    Coverage coverage_;
-    Faults faults_;
-    Promises promises_;
-    std::unique_ptr<Invariants> invariants_;
-    std::vector<double> partitions_;  ///< see Outcome
-    bool someone_stopped_ = false;
-    bool someone_accepted_ = false;
-    bool someone_decided_ = false;
+    std::vector<std::unique_ptr<SimPeer>> former_;  ///< whose names others have now
 };
 
 }  // namespace ako::sim

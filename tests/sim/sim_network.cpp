@@ -15,7 +15,12 @@ void SimTransport::start(FrameSource& source, FrameSink& sink) {
     network_.attach(self_, source, sink, clock_, process_id_);
 }
 std::vector<LinkCounters> SimTransport::counters() const {
-    return std::vector<LinkCounters>(network_.peer_count());
+    std::vector<LinkCounters> counters(network_.peer_count());
+    for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
+        if (peer == self_ || !network_.refuses(peer, self_)) continue;
+        counters[peer].last_error = "nobody listens: connection refused";
+    }
+    return counters;
 }
 void SimTransport::notify() { network_.poll(self_); }
 void SimTransport::wake(PeerIndex peer) { network_.pump(self_, peer); }
@@ -34,7 +39,7 @@ void SimNetwork::attach(PeerIndex peer, FrameSource& source, FrameSink& sink, co
                         std::uint64_t process_id) {
     second_life_ |= ends_[peer].source != nullptr;
     if (process_id == 0) process_id = peer + 1;
-    ends_[peer] = {&source, &sink, &clock, process_id, true, false, false, Time{0}, {}};
+    ends_[peer] = {&source, &sink, &clock, process_id, true, false, false, false, Time{0}, {}};
     for (PeerIndex other = 0; other < ends_.size(); ++other) {
         if (other != peer && ends_[other].alive) {
             world_.after(random_.time(ms(1), ms(10)), [=, this] { connect(peer, other); });
@@ -197,6 +202,7 @@ bool SimNetwork::postpone(PeerIndex peer, std::function<void()> what) {
 void SimNetwork::kill(PeerIndex peer, bool silent) {
     if (!ends_[peer].alive) return;
     ends_[peer].silent = true;
+    ends_[peer].vanished = silent;
     ends_[peer].postponed.clear();
     const auto reset = [this, peer] {
         for (PeerIndex other = 0; other < ends_.size(); ++other) {
@@ -209,6 +215,12 @@ void SimNetwork::kill(PeerIndex peer, bool silent) {
     } else {
         reset();
     }
+}
+
+bool SimNetwork::refuses(PeerIndex peer, PeerIndex dialler) const {
+    const End& end = ends_[peer];
+    return !end.alive && !end.vanished && world_.now() >= pair(peer, dialler).cut_until &&
+           !silenced(peer, dialler) && !silenced(dialler, peer);
 }
 
 void SimNetwork::pump(PeerIndex from, PeerIndex to) {

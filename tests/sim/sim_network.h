@@ -90,6 +90,9 @@ class SimNetwork {
     /// The process ends: at once visible to others (reset), or silent until the life time-out.
     void kill(PeerIndex peer, bool silent);
 
+    /// Would a dial reach the machine, and find that nobody listens there?
+    bool refuses(PeerIndex peer, PeerIndex dialler) const;
+
     /// Forgets all frames under way, which point into the peers.
     void drop_all() { links_.clear(); }
 
@@ -141,6 +144,7 @@ class SimNetwork {
         std::uint64_t process_id = 0;
         bool alive = false;
         bool silent = false;
+        bool vanished = false;  ///< its machine did: nobody is there who would refuse a dial
         bool paused = false;
         Time paused_at{0};
         std::vector<std::function<void()>> postponed;

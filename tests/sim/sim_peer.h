@@ -1,53 +1,61 @@
-// One peer of the simulator: the real exchange with the real halves of the mode `ako`, on one
-// thread and in virtual time. What waits is taken step by step.
+// One peer of the simulator: the real exchange with the real halves of its mode, on one thread and
+// in virtual time. SimCluster takes it step by step through its rounds and to its end.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "src/group/group_exchange.h"
-#include "src/modes/ako_mode.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/world.h"
 
 namespace ako::sim {
 
 struct SimPeer {
-    SimPeer(const ModeSettings& peer_settings, std::span<const float> initial,
-            std::size_t payload_bytes_max, World& world, SimNetwork& network, Time clock_offset)
+    SimPeer(const ModeSettings& peer_settings, std::size_t parameter_count,
+            std::size_t payload_bytes_max, const HalvesMaker& make_halves, World& world,
+            SimNetwork& network, Time clock_offset)
         : settings(peer_settings),
-          blocks(initial.size(), peer_settings.block_elements),
+          layers(settings.layers.empty() ? std::vector<Range>{{0, parameter_count}}
+                                         : settings.layers),
           clock(world, clock_offset),
-          transport(network, peer_settings.self, clock, peer_settings.process_id),
+          transport(network, settings.self, clock, settings.process_id),
           exchange(
               settings, payload_bytes_max,
               [&](const ModeSettings& given, Mailbox& mailbox, Transport& over, const Clock& by) {
-                  auto halves = std::make_unique<AkoMode>(
-                      given, std::vector<float>(initial.begin(), initial.end()), mailbox, over, by);
-                  mode = halves.get();
-                  return halves;
+                  std::unique_ptr<Halves> made = make_halves(given, mailbox, over, by);
+                  halves = made.get();
+                  return made;
               },
               transport, clock, interrupts),
-          half(mode->compute()),
-          traffic(*mode->traffic()) {}
+          gradient(parameter_count) {}
+    virtual ~SimPeer() = default;
 
     const ModeSettings settings;
-    const Blocks blocks;
+    const std::vector<Range> layers;  ///< what its passes go through; where there are none, one
     PeerClock clock;
     SimTransport transport;
     std::atomic<int> interrupts = 0;
-    AkoMode* mode = nullptr;
+    Halves* halves = nullptr;  ///< those of the exchange
     GroupExchange exchange;
-    AkoCompute& half;
-    AkoTraffic& traffic;
 
-    enum class State { training, finishing, ended, dead };
+    enum class State { training, finishing, ended, broken, dead };
     State state = State::training;
-    std::optional<FinishReport> report;
-    std::vector<float> anchor;
+    bool over() const { return state != State::training && state != State::finishing; }
+
+    // Of the round that it is in.
+    std::size_t layer = 0;  ///< the next of the forward pass, the last of the backward pass
+    std::vector<float> gradient;
+    float loss = 0;
+
+    // How it ended.
+    std::optional<FinishReport> report;  ///< nothing of one that is broken
+    std::vector<float> parameters;       ///< empty for a peer that only serves
+    std::string why;                     ///< it is broken
+    Time ended_at{0};
 };
 
 }  // namespace ako::sim

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <string>
 
+#include "tests/sim/ako_run.h"
 #include "tests/sim/bounded.h"
 #include "tests/sim/modes.h"
-#include "tests/sim/sim_cluster.h"
 #include "tests/sim/steady.h"
 
 namespace {
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     for (std::uint64_t seed = options.first; seed < options.first + options.count; ++seed) {
         const auto scenario = ako::sim::Scenario::from_seed(seed);
         try {
-            const ako::sim::Outcome outcome = ako::sim::SimCluster(scenario).run();
+            const ako::sim::Outcome outcome = ako::sim::AkoRun(scenario).run();
             sum.agreed += outcome.agreed;
             sum.not_agreed += outcome.not_agreed;
             sum.dead += outcome.dead;

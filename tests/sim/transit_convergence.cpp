@@ -13,8 +13,9 @@
 #include "models/catalog.h"
 #include "models/dataset.h"
 #include "models/shard.h"
-#include "tests/sim/sim_network.h"
-#include "tests/sim/sim_peer.h"
+#include "tests/sim/ako_peer.h"
+#include "tests/sim/sim_cluster.h"
+#include "tests/sim/violation.h"
 
 namespace {
 
@@ -27,8 +28,7 @@ constexpr double rounds = 600;
 constexpr unsigned partitions = 4;
 constexpr std::uint64_t seed = 1;
 constexpr Time round_time = ms(10);
-constexpr Time wait_step = ms(1);
-constexpr Time poll_interval = ms(5);
+constexpr Pace pace{ms(5), ms(1), ms(100)};
 constexpr Time life_timeout = ms(5000);
 /// Over three seeds and two kinds of processor, whose sums differ in the last bits, the rule
 /// reaches 0.933 to 0.961 at a transit of 8 rounds; when the whole stand-in is given up on arrival,
@@ -39,31 +39,31 @@ struct Learned {
     double accuracy = 0;
     double loss = 0;
     std::size_t agreed = 0;  ///< peers
-    bool finite = true;      ///< all gradients were
+    std::string why_not;     ///< a gradient was refused
 };
 
 /// The peers that train, and the links between them.
-class Training {
+class Training final : Work, Observer {
   public:
     Training(Network& network, const Dataset& data, unsigned transit_rounds);
     Learned run(const Dataset& test_data);
 
   private:
     static ModeSettings settings_of(PeerIndex self);
-    void poll(PeerIndex peer);
-    void compute(PeerIndex peer);
-    void train(PeerIndex peer);
-    void finish(PeerIndex peer);
-    bool over() const;
+    Learned judge(const Dataset& test_data);
+
+    float gradient(SimPeer& peer) override;
+    Time backward_time(const SimPeer&) override { return round_time; }
+    /// Not all in step, as on real machines.
+    Time idle_time(const SimPeer& peer) override {
+        return round_time * static_cast<int>(peer.settings.self) / static_cast<int>(peer_count) -
+               cluster_.world().now();
+    }
 
     Network& network_;
     std::vector<float> initial_;
-    World world_;
-    Random random_{seed};
-    SimNetwork links_;
-    std::vector<std::unique_ptr<BatchSource>> batches_;
-    std::vector<std::unique_ptr<SimPeer>> peers_;
-    Learned learned_;
+    SimCluster cluster_{seed, peer_count, life_timeout, pace, *this, *this};
+    std::vector<std::unique_ptr<BatchSource>> batches_;  ///< [peer]
 };
 
 ModeSettings Training::settings_of(PeerIndex self) {
@@ -83,100 +83,55 @@ ModeSettings Training::settings_of(PeerIndex self) {
 }
 
 Training::Training(Network& network, const Dataset& data, unsigned transit_rounds)
-    : network_(network),
-      initial_(network.parameter_count()),
-      links_(world_, random_, peer_count, life_timeout) {
+    : network_(network), initial_(network.parameter_count()) {
     network.initialize(seed, initial_);
-    links_.set_payload_max(payload_bytes_limit);
+    cluster_.network().set_payload_max(payload_bytes_limit);
+    const std::size_t payload_bytes_max = peer_count * initial_.size() * sizeof(float);
     for (PeerIndex peer = 0; peer < peer_count; ++peer) {
         batches_.push_back(make_shard(data, Sharding::disjoint, peer, peer_count, seed));
-        peers_.push_back(std::make_unique<SimPeer>(settings_of(peer), initial_,
-                                                   peer_count * initial_.size() * sizeof(float),
-                                                   world_, links_, ms(1000) * peer));
         for (PeerIndex other = 0; other < peer_count; ++other) {
-            links_.quality(peer, other) = {1e9, round_time * transit_rounds, 0, 0};
+            cluster_.network().quality(peer, other) = {1e9, round_time * transit_rounds, 0, 0};
         }
-    }
-    for (PeerIndex peer = 0; peer < peer_count; ++peer) {
-        peers_[peer]->exchange.start();
-        poll(peer);
-        // Not all in step, as on real machines.
-        world_.at(round_time * peer / peer_count, [this, peer] { compute(peer); });
+        cluster_.add(std::make_unique<AkoPeer>(settings_of(peer), initial_, payload_bytes_max,
+                                               cluster_, ms(1000) * peer),
+                     Time{0});
     }
 }
 
-void Training::poll(PeerIndex peer) {
-    if (peers_[peer]->state == SimPeer::State::ended) return;
-    links_.poll(peer);
-    world_.after(poll_interval, [this, peer] { poll(peer); });
-}
-
-void Training::compute(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    const std::optional<Next> next = p.exchange.step_begin();
-    if (!next) return world_.after(wait_step, [this, peer] { compute(peer); });
-    switch (next->kind) {
-        case Next::Kind::train:
-            return train(peer);
-        case Next::Kind::finish:
-            return finish(peer);
-        case Next::Kind::give_up:
-            throw std::runtime_error(next->why);
-    }
-}
-
-void Training::train(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    std::vector<float> gradient(initial_.size());
-    const float loss = network_.gradient(
-        batches_[peer]->next(batch), p.exchange.replica(), gradient, [](Range) {}, [](Range) {});
-    world_.after(round_time, [this, &p, peer, loss, gradient = std::move(gradient)] {
-        if (!p.exchange.end_round(gradient, {batch, loss})) {
-            learned_.finite = false;
-            return;
-        }
-        compute(peer);
-    });
-}
-
-void Training::finish(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    if (!p.exchange.step_finish()) {
-        return world_.after(wait_step, [this, peer] { finish(peer); });
-    }
-    p.anchor.resize(initial_.size());
-    p.report = p.exchange.report(p.anchor);
-    p.state = SimPeer::State::ended;
-}
-
-bool Training::over() const {
-    if (!learned_.finite) return true;
-    for (const auto& peer : peers_) {
-        if (peer->state != SimPeer::State::ended) return false;
-    }
-    return true;
+float Training::gradient(SimPeer& peer) {
+    return network_.gradient(
+        batches_[peer.settings.self]->next(batch), peer.exchange.replica(), peer.gradient,
+        [](Range) {}, [](Range) {});
 }
 
 Learned Training::run(const Dataset& test_data) {
-    const Time deadline = round_time * static_cast<std::int64_t>(20 * rounds);
-    if (!world_.run([this] { return over(); }, deadline)) throw std::runtime_error("a peer hangs");
-    links_.drop_all();
-    if (!learned_.finite) return learned_;
-    for (const auto& peer : peers_) {
-        learned_.agreed +=
-            peer->report->identical && peer->report->digest == peers_[0]->report->digest;
+    try {
+        cluster_.run(round_time * static_cast<std::int64_t>(20 * rounds));
+    } catch (const RefusedGradient& refused) {
+        return {0, 0, 0, "   (" + std::string(refused.what()) + ")"};
+    }
+    return judge(test_data);
+}
+
+Learned Training::judge(const Dataset& test_data) {
+    Learned learned;
+    const Digest& digest = cluster_[0].report->digest;
+    for (PeerIndex peer = 0; peer < peer_count; ++peer) {
+        const FinishReport& report = *cluster_[peer].report;
+        learned.agreed += report.identical && report.digest == digest;
     }
     SequentialBatches slices(test_data);
     Evaluation sum;
     for (std::size_t first = 0; first < test_data.size(); first += 500) {
-        const Evaluation slice = network_.evaluate(slices.slice(first, 500), peers_[0]->anchor);
-        sum.loss_sum += slice.loss_sum;
-        sum.correct += slice.correct;
-        sum.count += slice.count;
+        const Batch slice = slices.slice(first, 500);
+        const Evaluation evaluation = network_.evaluate(slice, cluster_[0].parameters);
+        sum.loss_sum += evaluation.loss_sum;
+        sum.correct += evaluation.correct;
+        sum.count += evaluation.count;
     }
-    learned_.accuracy = static_cast<double>(sum.correct) / static_cast<double>(sum.count);
-    learned_.loss = sum.loss_sum / static_cast<double>(sum.count);
-    return learned_;
+    learned.accuracy = static_cast<double>(sum.correct) / static_cast<double>(sum.count);
+    learned.loss = sum.loss_sum / static_cast<double>(sum.count);
+    return learned;
 }
 
 int run(const std::string& folder) {
@@ -193,7 +148,7 @@ int run(const std::string& folder) {
     for (const unsigned transit : {0u, 1u, 8u}) {
         const Learned learned = Training(*network, data, transit).run(test_data);
         std::printf("%17u   %13.4f   %9.4f   %16zu%s\n", transit, learned.accuracy, learned.loss,
-                    learned.agreed, learned.finite ? "" : "   (a gradient was not finite)");
+                    learned.agreed, learned.why_not.c_str());
         std::fflush(stdout);
         if (!(learned.accuracy > accuracy_bar)) {
             violation += " with a transit of " + std::to_string(transit) + " rounds;";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace ako::sim {
 
@@ -9,6 +10,13 @@ namespace ako::sim {
 class Violation : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
+};
+
+/// An exchange did not take the gradient that it was given.
+class RefusedGradient : public Violation {
+  public:
+    explicit RefusedGradient(const std::string& why)
+        : Violation("a gradient was refused: " + why) {}
 };
 
 }  // namespace ako::sim

@@ -18,8 +18,9 @@ constexpr std::size_t blocks = 98;  // rows of 1.6 MB
 constexpr double row_mbit = blocks * 16384 * 8 / 1e6;
 
 void check_all_agreed(VirtualCluster& cluster) {
-    for (const auto& peer : cluster.peers) {
-        CAPTURE(peer->settings.self);
+    for (PeerIndex index = 0; index < cluster.peers.size(); ++index) {
+        CAPTURE(index);
+        const sim::AkoPeer* peer = cluster.peers[index];
         REQUIRE(peer->report);
         CHECK_MESSAGE(peer->report->agreed, peer->report->why_not);
         CHECK(peer->report->identical);
@@ -62,7 +63,7 @@ TEST_CASE("a pull longer than finish_timeout_s is none that hangs") {
     for (const PeerIndex from : {0, 1}) cluster.set_mbit(from, 2, 0.1);
     REQUIRE(cluster.run(std::chrono::seconds(600)));
     check_all_agreed(cluster);
-    CHECK(cluster.seconds(2) > cluster.all_settings[2].exchange.finish_timeout_s);
+    CHECK(cluster.seconds(2) > cluster.settings.exchange.finish_timeout_s);
 }
 
 TEST_CASE("a majority that needs the slow peer waits for it as long as it moves") {
@@ -70,7 +71,7 @@ TEST_CASE("a majority that needs the slow peer waits for it as long as it moves"
     cluster.set_mbit(0, 1, 0.09);  // 143 s
     REQUIRE(cluster.run(std::chrono::seconds(600)));
     check_all_agreed(cluster);
-    CHECK(cluster.seconds(0) > cluster.all_settings[0].exchange.finish_timeout_s);
+    CHECK(cluster.seconds(0) > cluster.settings.exchange.finish_timeout_s);
 }
 
 TEST_CASE("a peer that hangs at the end does not hold the others") {
@@ -82,6 +83,6 @@ TEST_CASE("a peer that hangs at the end does not hold the others") {
     REQUIRE(cluster.run(std::chrono::seconds(300)));
     for (const PeerIndex peer : {0, 1, 2}) {
         CHECK(cluster[peer].report->agreed);
-        CHECK(cluster.seconds(peer) < 3 + cluster.all_settings[peer].exchange.finish_linger_s + 1);
+        CHECK(cluster.seconds(peer) < 3 + cluster.settings.exchange.finish_linger_s + 1);
     }
 }

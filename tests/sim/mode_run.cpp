@@ -1,0 +1,137 @@
+// See mode_run.h.
+#include "tests/sim/mode_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/modes/bucket_mode.h"
+#include "tests/sim/sim_times.h"
+
+namespace ako::sim {
+namespace {
+
+constexpr Time heartbeat = ms(30);
+/// A compute half looks more often than in the mode `ako`, for it waits in every layer. The goodbye
+/// is longer than a heartbeat, as in GroupExchange.
+constexpr Pace pace{poll_interval, ms(1), goodbye};
+/// Of virtual time, after which somebody hangs.
+constexpr Time deadline = std::chrono::seconds(600);
+
+ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
+    ModeSettings settings = scenario.settings;
+    settings.self = self;
+    settings.log = [](const std::string&) {};
+    settings.exchange.heartbeat_ms = heartbeat / ms(1);
+    settings.exchange.life_timeout_ms = life_timeout / ms(1);
+    return settings;
+}
+
+}  // namespace
+
+ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, SimGradient gradient)
+    : scenario_(scenario),
+      initial_(initial),
+      gradient_(std::move(gradient)),
+      cluster_(scenario.seed, scenario.settings.peer_count(), life_timeout, pace, *this, *this),
+      given_(scenario.settings.peer_count(), 0) {
+    set_links();
+    for (PeerIndex peer = 0; peer < scenario.settings.peer_count(); ++peer) {
+        cluster_.add(make_peer(peer), cluster_.random().time(ms(0), ms(50)));
+        const ModePlan& plan = scenario.peers[peer];
+        if (!plan.killed_at) continue;
+        cluster_.world().at(*plan.killed_at,
+                            [this, peer, plan] { cluster_.kill(peer, plan.killed_silently); });
+    }
+}
+
+std::unique_ptr<SimPeer> ModeRun::make_peer(PeerIndex peer) {
+    return std::make_unique<SimPeer>(
+        settings_of(scenario_, peer), initial_.size(), 0,
+        [this](const ModeSettings& settings, Mailbox& mailbox, Transport& transport, const Clock&) {
+            return std::make_unique<BucketMode>(settings, scenario_.buckets(), initial_, mailbox,
+                                                transport);
+        },
+        cluster_.world(), cluster_.network(), ms(1000) * peer);
+}
+
+void ModeRun::set_links() {
+    SimNetwork& network = cluster_.network();
+    network.set_payload_max(scenario_.payload_max);
+    const auto count = static_cast<PeerIndex>(network.peer_count());
+    for (PeerIndex peer = 0; peer < count; ++peer) {
+        for (PeerIndex other = 0; other < count; ++other) {
+            LinkQuality& quality = network.quality(peer, other) = scenario_.quality;
+            quality.delay = cluster_.random().time(quality.delay / 2, quality.delay * 2);
+        }
+    }
+    if (!scenario_.slow_link) return;
+    const PeerIndex from = *scenario_.slow_link;
+    network.quality(from, (from + 1) % count).bytes_per_second /= 10;
+}
+
+// ---- what they compute
+
+Time ModeRun::layer_time(const SimPeer& peer) {
+    const auto layers = static_cast<std::int64_t>(peer.layers.size());
+    const Time usual = scenario_.peers[peer.settings.self].round_time / (2 * layers);
+    return cluster_.random().time(usual * 8 / 10, usual * 12 / 10);
+}
+
+float ModeRun::gradient(SimPeer& peer) {
+    measure_gap(peer.settings.self);
+    gradient_(peer.settings.self, peer.exchange.round(), peer.exchange.replica(), peer.gradient);
+    return 0.5F;
+}
+
+// ---- what they do
+
+void ModeRun::measure_gap(PeerIndex peer) {
+    const Round own = given_[peer];
+    Round slowest = own;
+    for (const PeerIndex worker : scenario_.settings.workers()) {
+        const bool trains = cluster_[worker].state == SimPeer::State::training;
+        if (trains) slowest = std::min(slowest, given_[worker]);
+    }
+    widest_gap_ = std::max(widest_gap_, own - slowest);
+}
+
+void ModeRun::ended_round(PeerIndex peer) {
+    GroupExchange& exchange = cluster_[peer].exchange;
+    const std::optional<Round> stops_at = scenario_.peers[peer].stops_at;
+    if (stops_at && exchange.round() >= *stops_at) exchange.request_stop(StopReason::requested);
+}
+
+void ModeRun::died(PeerIndex peer, bool silently) {
+    if (!silently) return;
+    // The others miss it one after the other, for they heard from it last at different times.
+    for (PeerIndex other = 0; other < cluster_.size(); ++other) {
+        if (other == peer) continue;
+        cluster_.world().after(life_timeout - cluster_.random().time(ms(0), heartbeat),
+                               [=, this] { cluster_.network().cut(peer, other, deadline); });
+    }
+}
+
+// ---- at the end
+
+ModeOutcome ModeRun::run() {
+    cluster_.run(deadline);
+    ModeOutcome outcome;
+    outcome.widest_gap = widest_gap_;
+    const SimNetwork& network = cluster_.network();
+    for (PeerIndex peer = 0; peer < cluster_.size(); ++peer) {
+        SimPeer& p = cluster_[peer];
+        outcome.ends.push_back({p.state, p.why, p.ended_at, p.report.value_or(FinishReport{}),
+                                std::move(p.parameters)});
+        std::uint64_t sent = 0;
+        std::uint64_t received = 0;
+        for (PeerIndex other = 0; other < cluster_.size(); ++other) {
+            sent += network.bytes_delivered(peer, other);
+            received += network.bytes_delivered(other, peer);
+        }
+        outcome.sent.push_back(sent);
+        outcome.received.push_back(received);
+    }
+    return outcome;
+}
+
+}  // namespace ako::sim

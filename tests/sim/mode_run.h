@@ -1,0 +1,98 @@
+// One run of a mode that exchanges buckets, under one scenario: its cluster, how every peer ended,
+// and what went over the network for it. Layers are awaited, computed and given back one by one, as
+// in a network.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/buckets/buckets.h"
+#include "tests/sim/sim_cluster.h"
+
+namespace ako::sim {
+
+/// One peer, and what happens to it.
+struct ModePlan {
+    Time round_time = ms(10);
+    std::optional<Time> killed_at;
+    bool killed_silently = false;
+    std::optional<Round> stops_at;  ///< this peer asks for a stop after so many rounds
+};
+
+struct ModeScenario {
+    std::uint64_t seed = 1;
+    ModeSettings settings;  ///< of every peer, but for `self`
+    std::vector<ModePlan> peers;
+    LinkQuality quality;  ///< of every link; delays are drawn from half to twice its own
+    std::optional<PeerIndex> slow_link;  ///< from this peer to the next: a tenth of the others
+    std::size_t payload_max = 256;       ///< bytes of one frame
+    /// Of buckets. Small, so that small models have several buckets, and large layers too.
+    std::size_t bucket_bytes_min = 64;
+    std::size_t bucket_bytes_split = 256;
+
+    std::size_t element_count() const {
+        const Range& last = settings.layers.back();
+        return last.first + last.count;
+    }
+    Buckets buckets() const {
+        return {settings.layers, element_count(), bucket_bytes_min, bucket_bytes_split};
+    }
+};
+
+/// Writes the gradient of `peer` in its round (from 0) at these parameters.
+using SimGradient = std::function<void(PeerIndex peer, Round round, std::span<const float>,
+                                       std::span<float> gradient)>;
+
+/// How one peer ended.
+struct ModeEnd {
+    SimPeer::State state = SimPeer::State::dead;
+    std::string why;
+    Time at{0};
+    FinishReport report;
+    std::vector<float> parameters;
+};
+
+struct ModeOutcome {
+    std::vector<ModeEnd> ends;            ///< [peer]
+    std::vector<std::uint64_t> sent;      ///< [peer]: bytes of payload that arrived
+    std::vector<std::uint64_t> received;  ///< [peer]
+    /// The most rounds by which a worker that computes at current parameters was ahead of the
+    /// slowest that trained: of gradients given away.
+    Round widest_gap = 0;
+};
+
+class ModeRun final : Work, Observer {
+  public:
+    /// `initial` outlives this.
+    ModeRun(const ModeScenario& scenario, std::span<const float> initial, SimGradient gradient);
+
+    /// Runs until all have ended. Throws Violation if somebody hangs or has frames refused.
+    ModeOutcome run();
+
+  private:
+    std::unique_ptr<SimPeer> make_peer(PeerIndex peer);
+    void set_links();
+    Time layer_time(const SimPeer& peer);
+    void measure_gap(PeerIndex peer);
+
+    float gradient(SimPeer& peer) override;
+    Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
+    Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
+
+    void gave_gradient(PeerIndex peer) override { ++given_[peer]; }
+    void ended_round(PeerIndex peer) override;
+    void died(PeerIndex peer, bool silently) override;
+
+    const ModeScenario scenario_;
+    const std::span<const float> initial_;
+    const SimGradient gradient_;
+    SimCluster cluster_;
+    std::vector<Round> given_;  ///< [peer]: whole gradients
+    Round widest_gap_ = 0;
+};
+
+}  // namespace ako::sim

@@ -1,0 +1,25 @@
+// What the peers of a simulated cluster compute, and how long it takes them: the half of a scenario
+// that SimCluster asks for. Called while it runs; outlives it.
+#pragma once
+
+#include "ako/types.h"
+#include "tests/sim/sim_peer.h"
+
+namespace ako::sim {
+
+class Work {
+  public:
+    virtual ~Work() = default;
+
+    /// Writes the gradient of this round of `peer`, at its replica, to `peer.gradient`; the loss.
+    virtual float gradient(SimPeer& peer) = 0;
+    /// Of its next layer: how long the forward pass takes, and the backward pass. Without any time
+    /// it goes on at once.
+    virtual Time forward_time(const SimPeer&) { return Time{0}; }
+    virtual Time backward_time(const SimPeer& peer) = 0;
+    /// How long its compute thread does nothing before it asks what is next, or goes on with the
+    /// final exchange. Asked before each such step.
+    virtual Time idle_time(const SimPeer&) { return Time{0}; }
+};
+
+}  // namespace ako::sim
