@@ -127,7 +127,8 @@ def case_cifar10_files(bench):
     os.mkdir(folder)
     write_cifar10(folder, 100)
     file = bench.file(2, model="cifar-quick",
-                      training="epochs: 16, batch_per_peer: 20, learning_rate: 0.01")
+                      training="epochs: 40, batch_per_peer: 20, learning_rate: 0.002, momentum: 0, "
+                               "evaluate_every: 2, target_accuracy: 0.8")
     words = ("--set", f"data={{format: cifar10, path: '{bench.folder}'}}")
     summary = train_one(bench, file, *words)
     check(summary["accuracy"] > 0.5, f"accuracy {summary['accuracy']} of ten plain colours")
