@@ -49,6 +49,7 @@ constexpr std::optional<Presence> presence_of(std::string_view text) {
     return std::nullopt;
 }
 
+/// What the network side tells the compute side of one peer.
 struct PresenceChange {
     PeerIndex peer = 0;
     Presence presence = Presence::absent;

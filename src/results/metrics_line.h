@@ -14,9 +14,8 @@
 //   progress      0 .. 1 of the sample budget of all peers
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
-//   links         the same per link, and presence of the other peer ("absent", "up", "down",
-//   "lost",
-//                 "gone", "left": include/ako/presence.h), live, advancing, partitions (observed
+//   links         the same per link, and presence of the other peer (a word of
+//                 include/ako/presence.h: "up", "lost" ...), live, advancing, partitions (observed
 //                 P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the binding of a
 //                 partial at its sender to its arrival here: median of the newest, by the estimate
 //                 of the clocks)
