@@ -1,12 +1,10 @@
 // The networks a cluster file can name, each a list of layers; and the one of its own list.
 //
-//   mlp          784 - 128 - ReLU - 10                                          101,770 parameters
-//   lenet        conv 20@5x5 - pool - ReLU - conv 50@5x5 - pool - ReLU - dense 500 - ReLU - dense
-//   10
-//                                                                               431,080 parameters
-//   cifar-quick  conv 32@5x5 - pool - ReLU - conv 32@5x5 - ReLU - pool - conv 64@5x5 - ReLU - pool
-//   -
-//                dense 64 - dense 10                                            145,578 parameters
+//   mlp          784 - 128 - ReLU - 10; 101,770 parameters
+//   lenet        conv 20@5x5 - pool - ReLU - conv 50@5x5 - pool - ReLU - dense 500 - ReLU -
+//                dense 10; 431,080 parameters
+//   cifar-quick  conv 32@5x5 - pool - ReLU - conv 32@5x5 - ReLU - pool - conv 64@5x5 - ReLU -
+//                pool - dense 64 - dense 10; 145,578 parameters
 //   synthetic    no layers: see synthetic.h
 #pragma once
 

@@ -228,7 +228,7 @@ Header get(wire::Chunk::Reader in) {
     return Chunk{chunk_kind(in.getKind()),
                  stop_reason(in.getStop()),
                  in.getWorkers(),
-                 in.getExchange(),
+                 in.getSync(),
                  in.getFirst(),
                  in.getRoundsTotal(),
                  in.getChecksum()};

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 #include "net/codec.h"
 #include "net/frame_prefix.h"
 #include "net/wire.h"
@@ -193,7 +194,7 @@ void put(wire::Header::Builder header, const Chunk& chunk) {
     out.setKind(static_cast<wire::ChunkKind>(chunk.kind));
     out.setStop(static_cast<wire::StopReason>(chunk.stop));
     out.setWorkers(chunk.workers);
-    out.setExchange(chunk.exchange);
+    out.setSync(chunk.sync);
     out.setFirst(chunk.first);
     out.setRoundsTotal(chunk.rounds_total);
     out.setChecksum(chunk.checksum);
@@ -208,7 +209,7 @@ std::vector<std::byte> encode_frame_head(const Header& header, std::size_t paylo
     const auto words = capnp::messageToFlatArray(message);
     const auto bytes = words.asBytes();
     AKO_ASSERT(bytes.size() <= header_bytes_max, std::to_string(bytes.size()));
-    AKO_ASSERT(payload_bytes <= payload_bytes_limit && payload_bytes % sizeof(float) == 0,
+    AKO_ASSERT(payload_bytes <= payload_bytes_limit && elements_in(payload_bytes),
                std::to_string(payload_bytes) + " bytes of payload");
 
     std::vector<std::byte> head(frame_prefix_bytes + bytes.size());

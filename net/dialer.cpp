@@ -59,21 +59,21 @@ void Dialer::cancel(Time now) {
     attempt_.reset();
     resolver_.cancel();
     failures_ = 0;
-    schedule(now);
+    set_due(now);
 }
 
 void Dialer::back_off(Time now) {
-    schedule(now);
+    set_due(now);
     failures_ = std::min(failures_ + 1, failures_max);
 }
 
 void Dialer::back_off_long(Time now) {
     failures_ = failures_max;
-    schedule(now);
+    set_due(now);
 }
 
 // With jitter, so that two peers do not dial each other at the same moment again and again.
-void Dialer::schedule(Time now) {
+void Dialer::set_due(Time now) {
     const double jitter = std::uniform_real_distribution<double>(1.0, 1.5)(random_);
     const auto wait =
         std::chrono::duration_cast<Time>(jitter * std::min(wait_max, wait_min * (1 << failures_)));

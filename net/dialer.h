@@ -52,7 +52,7 @@ class Dialer {
     struct Attempt;
     using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
-    void schedule(Time now);
+    void set_due(Time now);
     void dial(Time now);
     void look_up(const std::shared_ptr<Attempt>& attempt);
     void connect(Endpoints endpoints);

@@ -80,7 +80,7 @@ Result<FramePrefix> decode_prefix(std::span<const std::byte, frame_prefix_bytes>
         return fail(Error::Kind::wire,
                     fmt::format("oversized frame: a payload of {} bytes, limit {}",
                                 prefix.payload_bytes, payload_bytes_limit));
-    if (prefix.payload_bytes % sizeof(float) != 0)
+    if (!elements_in(prefix.payload_bytes))
         return fail(Error::Kind::wire,
                     fmt::format("malformed frame: a payload of {} bytes", prefix.payload_bytes));
     return prefix;

@@ -22,6 +22,7 @@
 
 #include "ako/blocks.h"
 #include "ako/error.h"
+#include "ako/payload.h"
 
 namespace ako {
 
@@ -32,7 +33,7 @@ inline constexpr std::size_t frame_prefix_bytes = 20;
 inline constexpr std::size_t version_runs_max = block_count_max;
 
 /// Checksums of one Partial: a full payload in the smallest blocks that tests use, 4 floats.
-inline constexpr std::size_t checksums_max = payload_bytes_limit / (4 * sizeof(float));
+inline constexpr std::size_t checksums_max = elements_within(payload_bytes_limit) / 4;
 
 /// Bytes of one text of a header (a run's or a peer's name, a value in a Reject).
 inline constexpr std::size_t text_bytes_max = 256;

@@ -107,10 +107,10 @@ void Handshake::take_confirmation(const Hello& hello) {
 }
 
 bool Handshake::passes_judgement() {
-    const HandshakeHost::Verdict verdict = host_.judge(*this);
-    if (verdict.kind == HandshakeHost::Verdict::Kind::drop) drop();
-    if (verdict.kind == HandshakeHost::Verdict::Kind::refuse) refuse_with(verdict.reject);
-    return verdict.kind == HandshakeHost::Verdict::Kind::go_on;
+    const HandshakeHost::Decision decision = host_.judge(*this);
+    if (decision.kind == HandshakeHost::Decision::Kind::drop) drop();
+    if (decision.kind == HandshakeHost::Decision::Kind::refuse) refuse_with(decision.reject);
+    return decision.kind == HandshakeHost::Decision::Kind::go_on;
 }
 
 void Handshake::refuse_with(const Reject& reject) {

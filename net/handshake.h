@@ -26,14 +26,14 @@ class HandshakeHost {
   public:
     virtual ~HandshakeHost() = default;
 
-    struct Verdict {
+    struct Decision {
         enum class Kind { go_on, refuse, drop };
         Kind kind = Kind::go_on;
         Reject reject;  ///< of refuse
     };
     /// All fields of the Hello match: may this session go on? Asked when the other end has said who
     /// it is, and, if it dialled, again when it has confirmed: much may have happened in between.
-    virtual Verdict judge(Handshake& handshake) = 0;
+    virtual Decision judge(Handshake& handshake) = 0;
     /// The other end dialled, was answered, and is yet to confirm: with a key it may still be
     /// anybody who has recorded a greeting.
     virtual void answered(Handshake& handshake) = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ako/blocks.h"
+#include "ako/payload.h"
 
 namespace ako {
 namespace {

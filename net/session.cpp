@@ -26,8 +26,8 @@ Session::~Session() = default;
 
 void Session::begin(SessionHost& host) {
     host_ = &host;
-    schedule_in();
-    schedule_out();
+    post_pump_in();
+    post_pump_out();
 }
 
 void Session::hand_over(SessionHost& host, LinkMeter& meter, TokenBucket& bucket,
@@ -39,27 +39,27 @@ void Session::hand_over(SessionHost& host, LinkMeter& meter, TokenBucket& bucket
     bucket_ = &bucket;
     egress_ = &egress;
     header_limit_ = header_bytes_max;
-    schedule_out();
+    post_pump_out();
 }
 
 void Session::send_first(Header header) {
     AKO_ASSERT(first_.size() < first_max, header_name(header));
     first_.push_back(std::move(header));
-    schedule_out();
+    post_pump_out();
 }
 
-void Session::wake() { schedule_out(); }
+void Session::wake() { post_pump_out(); }
 
 void Session::resume() {
     if (ended_ || !paused_) return;
-    schedule_in();
+    post_pump_in();
 }
 
 void Session::drain(bool discards) {
     if (ended_) return;
     draining_ = true;
     if (discards) discard();
-    schedule_out();
+    post_pump_out();
 }
 
 void Session::end(const std::string& why) {

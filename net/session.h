@@ -108,7 +108,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     enum class Reading { prefix, header, place, payload };
 
     // Sending.
-    void schedule_out();
+    void post_pump_out();
     void pump_out();
     bool bind_frame();
     bool wait_for_pace(Time now);
@@ -118,7 +118,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     void shut_down_send();
 
     // Receiving.
-    void schedule_in();
+    void post_pump_in();
     void pump_in();
     bool read_some();
     void complete_stage();

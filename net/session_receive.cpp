@@ -21,7 +21,7 @@ std::string end_of_stream(const asio::error_code& error) {
 
 }  // namespace
 
-void Session::schedule_in() {
+void Session::post_pump_in() {
     if (ended_ || in_posted_ || in_waits_) return;
     in_posted_ = true;
     asio::post(socket_.get_executor(), [self = shared_from_this()] {
@@ -164,7 +164,7 @@ void Session::discard() {
     if (discarding_) return;
     discarding_ = true;
     abandon_destination();
-    if (paused_) schedule_in();  // else a handler is pending or running, and will see it
+    if (paused_) post_pump_in();  // else a handler is pending or running, and will see it
     unpause(clock_.now());
 }
 

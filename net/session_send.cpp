@@ -10,7 +10,7 @@
 
 namespace ako {
 
-void Session::schedule_out() {
+void Session::post_pump_out() {
     if (ended_ || out_posted_ || out_waits_ || send_shut_) return;
     out_posted_ = true;
     asio::post(socket_.get_executor(), [self = shared_from_this()] {

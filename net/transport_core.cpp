@@ -243,19 +243,19 @@ void TransportCore::log_stranger(const std::string& why, bool refused) {
     if (stranger_lines_.allows(clock_.now())) (refused ? context_.log : context_.detail)(why);
 }
 
-HandshakeHost::Verdict TransportCore::judge(Handshake& handshake) {
+HandshakeHost::Decision TransportCore::judge(Handshake& handshake) {
     Link& link = *links_[*handshake.peer()];
     const Hello& hello = handshake.hello();
-    if (context_.stopping || loses_crossing(handshake)) return {Verdict::Kind::drop, {}};
+    if (context_.stopping || loses_crossing(handshake)) return {Decision::Kind::drop, {}};
     // Two processes that claim one name: the one that is here stays until it has been silent for
     // the life time-out; a restarted peer is let in then.
     if (link.up() && link.hello().process_id != hello.process_id)
-        return {Verdict::Kind::refuse,
+        return {Decision::Kind::refuse,
                 {"process_id", hex(link.hello().process_id), hex(hello.process_id)}};
     if (auto reject = context_.sink->admit(link.peer(), hello)) {
         for (std::string* text : {&reject->field, &reject->expected, &reject->got})
             *text = printable(std::string_view(*text).substr(0, text_bytes_max));
-        return {Verdict::Kind::refuse, std::move(*reject)};
+        return {Decision::Kind::refuse, std::move(*reject)};
     }
     return {};
 }

@@ -33,7 +33,7 @@ class TransportCore final : public HandshakeHost {
     /// The link to this peer, for a call that belongs to the network thread.
     Link& link(PeerIndex peer);
 
-    Verdict judge(Handshake& handshake) override;
+    Decision judge(Handshake& handshake) override;
     void answered(Handshake& handshake) override;
     void stands(Handshake& handshake) override;
     void failed(Handshake& handshake, const std::string& why, bool refused) override;

@@ -209,13 +209,13 @@ struct Bye {
   gone @1 :UInt32;            # 1 + the peer whose loss is the reason; 0 = no such reason
 }
 
-# "These elements of the flat vector belong to exchange number `exchange`": what all modes but `ako`
+# "These elements of the flat vector belong to sync number `sync`": what all modes but `ako`
 # send; the payload is their elements.
 struct Chunk {
   kind @0 :ChunkKind;
   stop @1 :StopReason;        # the strongest wish of anyone whose contribution is in it
   workers @2 :UInt32;         # pulled, final: how many workers' gradients the last step took in
-  exchange @3 :UInt64;        # of the worker it comes from or goes to; from 1
+  sync @3 :UInt64;            # of the worker it comes from or goes to; from 1
   first @4 :UInt64;           # element
   roundsTotal @5 :UInt64;     # pulled, final: rounds of all workers in it
   checksum @6 :UInt32;        # CRC-32C of the payload

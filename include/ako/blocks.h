@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "ako/payload.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -11,9 +12,6 @@ namespace ako {
 /// Elements of a block in production: 4,096 floats are 16 KiB, the smallest message worth its
 /// header and about one fill of a small socket buffer. Tests use smaller ones.
 inline constexpr std::size_t block_elements_default = 4096;
-
-/// The largest payload of one frame: 64 blocks. Constant: at 10 Gbit/s it is 0.8 ms.
-inline constexpr std::size_t payload_bytes_limit = std::size_t{1} << 20;
 
 /// Blocks of the largest model: 134 million parameters. The version map of a row, in the worst case
 /// one run a block, must fit into one header.
@@ -47,7 +45,7 @@ class Blocks {
     /// How many blocks fit into one frame's payload.
     BlockIndex run_count_max() const {
         return static_cast<BlockIndex>(
-            std::max<std::size_t>(1, payload_bytes_limit / (block_elements_ * sizeof(float))));
+            std::max<std::size_t>(1, elements_within(payload_bytes_limit) / block_elements_));
     }
 
     /// Is the run inside the vector, not empty, and small enough for one frame?

@@ -3,6 +3,7 @@
 //   start-up         StartupError: thrown, caught by main alone, exit status 2
 //   a peer, the wire Result<T>: the session ends with a named reason, the run goes on
 //   numbers          Error with Kind::numbers: the trainer stops before publishing, exit status 3
+//   a caller         Error with Kind::unsupported: nothing has happened, something else may be done
 #pragma once
 
 #include <stdexcept>
@@ -28,9 +29,10 @@ class StartupError : public std::runtime_error {
 /// A failure that a caller is expected to handle.
 struct Error {
     enum class Kind {
-        wire,     ///< a peer sent something that cannot be read
-        io,       ///< the operating system refused (socket, file)
-        numbers,  ///< a loss or a gradient is not finite
+        wire,         ///< a peer sent something that cannot be read
+        io,           ///< the operating system refused (socket, file)
+        numbers,      ///< a loss, a gradient or an update is not finite
+        unsupported,  ///< this mode cannot do what was asked of it
     };
     Kind kind;
     std::string what;

@@ -1,5 +1,6 @@
 // The seam between the training loop and a mode: how peers agree. One implementation, in
-// src/group/, of which each mode has its two halves. Called by the compute thread only.
+// src/group/, of which each mode has its two halves. Seven verbs, in the order of a run, and four
+// views. Called by the compute thread only.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "ako/ending.h"
 #include "ako/error.h"
 #include "ako/frame.h"
+#include "ako/learned.h"
 #include "ako/network.h"
 #include "ako/presence.h"
 #include "ako/types.h"
@@ -40,6 +42,14 @@ struct Next {
 struct RoundResult {
     std::size_t samples = 0;
     float loss = 0;
+};
+
+/// Where this peer and the group are.
+struct Standing {
+    Round round = 0;         ///< made by this peer
+    double progress = 0;     ///< 0 .. 1 of the sample budget, over all peers; never falls
+    bool evaluates = false;  ///< it is this peer that evaluates now
+    std::optional<Verdict> newest_verdict;  ///< of anyone
 };
 
 /// One link, as the exchange sees it, for reports.
@@ -74,17 +84,10 @@ class Exchange {
   public:
     virtual ~Exchange() = default;
 
-    /// Begins to listen and to dial. Once, before the first round. Throws StartupError.
-    virtual void start() = 0;
-
     /// Takes in what has arrived and says whether to train; may wait (for the start, for a bound),
     /// always with a limit. The replica changes only here, in end_round and, where it is awaited,
     /// in await.
     virtual Next begin_round() = 0;
-
-    /// The parameters to compute the gradient at, [parameter_count]; valid until end_round, each
-    /// range from its await on.
-    virtual std::span<const float> replica() const = 0;
 
     /// Waits until these parameters are current (ring, parameter server). Returns at once when they
     /// never will be; the next begin_round says why.
@@ -92,31 +95,27 @@ class Exchange {
     /// This part of the gradient is finished (ring, parameter server start sending it).
     virtual void gradient_ready(Range range, std::span<const float> gradient) = 0;
 
-    /// Gives the whole gradient, [parameter_count]. Error::Kind::numbers if it is not finite:
-    /// nothing of it has been published then.
-    virtual Result<void> end_round(std::span<const float> gradient, const RoundResult& result) = 0;
+    /// Gives all that the round taught. Error::Kind::numbers if it is not finite: nothing of it
+    /// has been published then. Error::Kind::unsupported for an Update in a mode that exchanges
+    /// gradients (ring, parameter server): the round is not over then.
+    virtual Result<void> end_round(const Learned& learned, const RoundResult& result) = 0;
 
-    /// 0 .. 1 of the sample budget, over all peers; never falls.
-    virtual double progress() const = 0;
-    virtual Round round() const = 0;
-
-    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count]. Between rounds;
-    /// may wait for an exchange that is under way.
-    virtual void copy_parameters(std::span<float> out) = 0;
-
-    /// Is it this peer that evaluates now?
-    virtual bool evaluates() const = 0;
-    /// Tells all peers a verdict of this peer; `newest_verdict` is the newest of anyone's.
+    /// Tells all peers a verdict of this peer.
     virtual void announce(const Verdict& verdict) = 0;
-    virtual std::optional<Verdict> newest_verdict() const = 0;
-
-    virtual std::vector<LinkView> links() const = 0;
-
     /// The cluster is to stop after the current round.
     virtual void request_stop(StopReason reason) = 0;
 
     /// The final exchange: returns with the parameters that all who finish together hold, in `out`.
     virtual FinishReport finish(std::span<float> out) = 0;
+
+    /// The parameters to compute the gradient at, [parameter_count]; valid until end_round, each
+    /// range from its await on.
+    virtual std::span<const float> replica() const = 0;
+    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count]. Between rounds;
+    /// may wait for what is under way.
+    virtual void copy_parameters(std::span<float> out) = 0;
+    virtual Standing standing() const = 0;
+    virtual std::vector<LinkView> links() const = 0;
 };
 
 }  // namespace ako

@@ -231,7 +231,7 @@ struct Chunk {
     ChunkKind kind = ChunkKind::reduced;
     StopReason stop = StopReason::none;  ///< the strongest wish of all whose contribution is in it
     std::uint32_t workers = 0;           ///< pulled, final: whose gradients the last step took in
-    std::uint64_t exchange = 0;          ///< from 1; of the worker it comes from or goes to
+    std::uint64_t sync = 0;              ///< from 1; of the worker it comes from or goes to
     std::uint64_t first = 0;             ///< element
     std::uint64_t rounds_total = 0;      ///< pulled, final: rounds of all workers in it
     std::uint32_t checksum = 0;  ///< CRC-32C of the payload; made and checked by the transport

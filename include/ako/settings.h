@@ -11,7 +11,7 @@
 
 namespace ako {
 
-enum class ScheduleKind { constant, cosine, steps };
+enum class RateScheduleKind { constant, cosine, steps };
 /// When the parameters of a mark are evaluated: while training goes on, or when it is over.
 enum class EvaluateWhen { during, after };
 enum class Rule { anchored, plain };
@@ -22,19 +22,19 @@ enum class Placement { co_located, dedicated };
 /// What a peer does: a worker has a data shard and trains; a server only keeps parameters.
 enum class Role { worker, server };
 
-struct ScheduleSettings {
-    ScheduleKind kind = ScheduleKind::constant;
+struct RateScheduleSettings {
+    RateScheduleKind kind = RateScheduleKind::constant;
     double warm_up = 0;      ///< share of the budget over which the rate rises linearly from 0
     std::vector<double> at;  ///< steps: shares of the budget, rising
     double factor = 0.1;     ///< steps: what each step multiplies the rate by
 
-    bool operator==(const ScheduleSettings&) const = default;
+    bool operator==(const RateScheduleSettings&) const = default;
 };
 
 struct TrainingSettings {
     std::size_t batch_per_peer = 64;
     double learning_rate = 0.05;
-    ScheduleSettings schedule;
+    RateScheduleSettings schedule;
     double momentum = 0.9;
     bool nesterov = false;  ///< Nesterov's momentum instead of the classical, see Sgd
     double weight_decay = 0;

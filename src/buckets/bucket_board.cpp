@@ -4,19 +4,19 @@ namespace ako {
 
 void BucketBoard::contribute(const Contribution& contribution) {
     const MutexLock lock(mutex_);
-    mail_.contributions.push_back(contribution);
+    unseen_.contributions.push_back(contribution);
 }
 
-void BucketBoard::consume(std::size_t bucket, std::uint64_t exchange) {
+void BucketBoard::consume(std::size_t bucket, std::uint64_t sync) {
     const MutexLock lock(mutex_);
-    mail_.consumed.emplace_back(bucket, exchange);
+    unseen_.consumed.emplace_back(bucket, sync);
 }
 
-std::optional<Exchanged> BucketBoard::completed(std::size_t bucket, std::uint64_t exchange) const {
+std::optional<SyncSummary> BucketBoard::completed(std::size_t bucket, std::uint64_t sync) const {
     const MutexLock lock(mutex_);
     const Complete& newest = completed_[bucket];
-    if (newest.exchange < exchange) return std::nullopt;
-    return newest.exchanged;
+    if (newest.sync < sync) return std::nullopt;
+    return newest.summary;
 }
 
 bool BucketBoard::final_is_here() const {
@@ -29,15 +29,15 @@ Time BucketBoard::newest_sign_at() const {
     return newest_sign_at_;
 }
 
-BucketBoard::Mail BucketBoard::take() {
+BucketBoard::Unseen BucketBoard::take() {
     const MutexLock lock(mutex_);
-    return std::exchange(mail_, {});
+    return std::exchange(unseen_, {});
 }
 
-void BucketBoard::complete(std::size_t bucket, std::uint64_t exchange, const Exchanged& exchanged) {
+void BucketBoard::complete(std::size_t bucket, std::uint64_t sync, const SyncSummary& summary) {
     {
         const MutexLock lock(mutex_);
-        completed_[bucket] = {exchange, exchanged};
+        completed_[bucket] = {sync, summary};
     }
     wake_();
 }

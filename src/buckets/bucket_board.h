@@ -20,18 +20,18 @@
 namespace ako {
 
 /// What came with the result of a bucket.
-struct Exchanged {
+struct SyncSummary {
     StopReason stop = StopReason::none;  ///< the strongest wish of all who contributed
     std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
     std::uint32_t workers = 0;           ///< who contributed; 0 = not said
 
-    void merge(const Exchanged& other) {
+    void merge(const SyncSummary& other) {
         stop = std::max(stop, other.stop);
         rounds_total = std::max(rounds_total, other.rounds_total);
         workers = std::max(workers, other.workers);
     }
     /// Takes in what came later: of the workers only the newest number counts.
-    void follow(const Exchanged& later) {
+    void follow(const SyncSummary& later) {
         const std::uint32_t newest = later.workers != 0 ? later.workers : workers;
         merge(later);
         workers = newest;
@@ -41,7 +41,7 @@ struct Exchanged {
 /// A bucket of this peer that is ready to be exchanged.
 struct Contribution {
     std::size_t bucket = 0;
-    std::uint64_t exchange = 0;          ///< from 1
+    std::uint64_t sync = 0;              ///< from 1
     std::span<const float> vector;       ///< the whole flat vector, of which the bucket is meant
     StopReason stop = StopReason::none;  ///< this peer's wish
 };
@@ -49,9 +49,9 @@ struct Contribution {
 class BucketBoard {
   public:
     /// What the traffic half has not seen yet.
-    struct Mail {
+    struct Unseen {
         std::vector<Contribution> contributions;
-        std::vector<std::pair<std::size_t, std::uint64_t>> consumed;  ///< bucket, exchange
+        std::vector<std::pair<std::size_t, std::uint64_t>> consumed;  ///< bucket, sync
     };
 
     /// `wake`: called after anything that the compute half may be waiting for.
@@ -60,34 +60,34 @@ class BucketBoard {
 
     // Compute thread.
     void contribute(const Contribution& contribution) AKO_COMPUTE_THREAD;
-    /// The result of this exchange has been used: its memory is free again.
-    void consume(std::size_t bucket, std::uint64_t exchange) AKO_COMPUTE_THREAD;
-    /// Nothing while the exchange of this bucket is under way.
-    std::optional<Exchanged> completed(std::size_t bucket,
-                                       std::uint64_t exchange) const AKO_COMPUTE_THREAD;
+    /// The result of this sync has been used: its memory is free again.
+    void consume(std::size_t bucket, std::uint64_t sync) AKO_COMPUTE_THREAD;
+    /// Nothing while the sync of this bucket is under way.
+    std::optional<SyncSummary> completed(std::size_t bucket,
+                                         std::uint64_t sync) const AKO_COMPUTE_THREAD;
     /// The parameters after everybody's last round are here (parameter server).
     bool final_is_here() const AKO_COMPUTE_THREAD;
     /// When it last showed that the others get on; 0 before the first time.
     Time newest_sign_at() const AKO_COMPUTE_THREAD;
 
     // Network thread.
-    Mail take() AKO_NETWORK_THREAD;
-    void complete(std::size_t bucket, std::uint64_t exchange,
-                  const Exchanged& exchanged) AKO_NETWORK_THREAD;
+    Unseen take() AKO_NETWORK_THREAD;
+    void complete(std::size_t bucket, std::uint64_t sync,
+                  const SyncSummary& summary) AKO_NETWORK_THREAD;
     void complete_final() AKO_NETWORK_THREAD;
     /// A chunk came, or a peer that chunks come from has made a round.
     void sign_came(Time at) AKO_NETWORK_THREAD;
 
   private:
     struct Complete {
-        std::uint64_t exchange = 0;
-        Exchanged exchanged;
+        std::uint64_t sync = 0;
+        SyncSummary summary;
     };
 
     const std::function<void()> wake_;
 
     mutable Mutex mutex_;
-    Mail mail_ AKO_GUARDED_BY(mutex_);
+    Unseen unseen_ AKO_GUARDED_BY(mutex_);
     std::vector<Complete> completed_ AKO_GUARDED_BY(mutex_);  ///< [bucket], the newest
     Time newest_sign_at_ AKO_GUARDED_BY(mutex_) = Time{0};
     bool final_is_here_ AKO_GUARDED_BY(mutex_) = false;

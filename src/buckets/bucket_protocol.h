@@ -20,8 +20,8 @@ class BucketProtocol {
 
     /// A bucket of this peer is ready.
     virtual void contributed(const Contribution& contribution) AKO_NETWORK_THREAD = 0;
-    /// The result of this exchange of the bucket has been used here.
-    virtual void consumed(std::size_t bucket, std::uint64_t exchange) AKO_NETWORK_THREAD = 0;
+    /// The result of this sync of the bucket has been used here.
+    virtual void consumed(std::size_t bucket, std::uint64_t sync) AKO_NETWORK_THREAD = 0;
     /// `peer` (or this one) has made its last round.
     virtual void finished(PeerIndex peer, Round final_round) AKO_NETWORK_THREAD = 0;
     /// `peer` is lost or has left, for good.
@@ -46,7 +46,7 @@ class BucketProtocol {
     virtual void arrived(PeerIndex peer, const Chunk& chunk,
                          std::size_t count) AKO_NETWORK_THREAD = 0;
 
-    /// What exchanges give, [parameter_count]: a bucket's part belongs to the compute thread from
+    /// What syncs give, [parameter_count]: a bucket's part belongs to the compute thread from
     /// its completion on the board to its consumption.
     virtual std::span<float> result() = 0;
 };

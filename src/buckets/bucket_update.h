@@ -1,12 +1,13 @@
-// What a mode that exchanges buckets contributes of a gradient, and what it makes of the result:
-// the line between ring, local SGD and parameter server on the side of the compute thread. Compute
-// thread only.
+// What a mode that exchanges buckets contributes of what a round taught, and what it makes of the
+// result: the line between ring, local SGD and parameter server on the side of the compute thread.
+// Compute thread only.
 #pragma once
 
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "ako/assert.h"
 #include "ako/settings.h"
 #include "ako/types.h"
 #include "src/numbers/optimizer.h"
@@ -21,13 +22,19 @@ class BucketUpdate {
     virtual std::span<const float> replica() const = 0;
     /// The parameters to evaluate and to save, [parameter_count].
     virtual std::span<const float> parameters() const { return replica(); }
-    /// Does an exchange follow this round?
-    virtual bool exchanges(Round) const { return true; }
+    /// Does a sync follow this round?
+    virtual bool syncs(Round) const { return true; }
     /// Takes in this range of a gradient, [parameter_count], at this learning rate.
     virtual void take(Range range, std::span<const float> gradient, double rate) = 0;
+    /// Can a round of this mode end with an update that the caller's own optimizer made?
+    virtual bool takes_updates() const { return false; }
+    /// Takes in this range of an update, [parameter_count]; only if `takes_updates`.
+    virtual void take_update(Range, std::span<const float>) {
+        AKO_BUG("this mode exchanges gradients");
+    }
     /// The vector whose range is to be exchanged, [parameter_count]; valid until it is settled.
     virtual std::span<const float> contribution(Range range) = 0;
-    /// Takes in the result of an exchange of this range; `result` is [parameter_count].
+    /// Takes in the result of a sync of this range; `result` is [parameter_count].
     virtual void settle(Range range, std::span<const float> result) = 0;
 };
 
@@ -79,10 +86,15 @@ class MeanOfLocalRounds final : public BucketUpdate {
 
     std::span<const float> replica() const override { return replica_; }
     std::span<const float> parameters() const override { return average_; }
-    bool exchanges(Round round) const override { return round % rounds_ == 0; }
+    bool syncs(Round round) const override { return round % rounds_ == 0; }
     void take(Range range, std::span<const float> gradient, double rate) override {
         optimizer_.apply(range, gradient.subspan(range.first, range.count), 1,
                          std::span(replica_).subspan(range.first, range.count), rate);
+    }
+    bool takes_updates() const override { return true; }
+    void take_update(Range range, std::span<const float> update) override {
+        for (std::size_t k = range.first; k < range.first + range.count; ++k)
+            replica_[k] += update[k];
     }
     std::span<const float> contribution(Range range) override {
         for (std::size_t k = range.first; k < range.first + range.count; ++k)

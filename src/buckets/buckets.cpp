@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 
 namespace ako {
 
 Buckets::Buckets(std::vector<Range> layers, std::size_t parameter_count,
                  std::size_t bucket_bytes_min, std::size_t bucket_bytes_split) {
     if (layers.empty()) layers.push_back({0, parameter_count});
-    const std::size_t elements_split = bucket_bytes_split / sizeof(float);
-    for (const Range& run : put_together(layers, bucket_bytes_min / sizeof(float))) {
+    const std::size_t elements_split = elements_within(bucket_bytes_split);
+    for (const Range& run : put_together(layers, elements_within(bucket_bytes_min))) {
         const std::size_t parts = std::max<std::size_t>(1, run.count / elements_split);
         for (std::size_t part = 0; part < parts; ++part)
             ranges_.push_back(part_of(run, part, parts));

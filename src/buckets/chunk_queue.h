@@ -1,5 +1,5 @@
 // The queue of one link in a mode that exchanges buckets, and the line that decides what is sent
-// next there: the oldest exchange first, and within it the bucket that lies nearest to the input,
+// next there: the oldest sync first, and within it the bucket that lies nearest to the input,
 // because the next forward pass needs that first (Jayarajan et al., "Priority-based Parameter
 // Propagation for Distributed DNN Training", 2019). Within a bucket what came first: what has gone
 // far round a ring must not wait for what begins. Network thread only.
@@ -26,7 +26,7 @@ struct QueuedChunk {
 class ChunkQueue {
   public:
     void push(const QueuedChunk& chunk) {
-        if (chunk.count > 0) chunks_[{chunk.header.exchange, chunk.bucket, next_++}] = chunk;
+        if (chunk.count > 0) chunks_[{chunk.header.sync, chunk.bucket, next_++}] = chunk;
     }
 
     /// What is sent next, at most so many elements of it; nothing if nothing waits.
@@ -54,7 +54,7 @@ class ChunkQueue {
     static constexpr std::size_t count_min = 256;
 
     using Place = std::tuple<std::uint64_t, std::size_t, std::uint64_t>;
-    std::map<Place, QueuedChunk> chunks_;  ///< by exchange, bucket and order of arrival
+    std::map<Place, QueuedChunk> chunks_;  ///< by sync, bucket and order of arrival
     std::uint64_t next_ = 0;
 };
 

@@ -70,7 +70,7 @@ void ParameterKeeper::pushed(std::size_t worker, std::size_t slice, std::uint64_
                                                         std::to_string(clocks_[worker][slice]));
     clocks_[worker][slice] = round;
     state.unanswered[worker] = true;
-    state.exchanged.stop = std::max(state.exchanged.stop, stop);
+    state.summary.stop = std::max(state.summary.stop, stop);
     ++state.pushes;
     if (lockstep()) {
         state.pending[worker] = values;
@@ -109,7 +109,7 @@ void ParameterKeeper::step_together(std::size_t slice) {
     step(slice, {sum, count}, 1.0f / static_cast<float>(contributors),
          learning_rate_at(training_, done));
     std::fill(state.pending.begin(), state.pending.end(), nullptr);
-    state.exchanged.workers = contributors;
+    state.summary.workers = contributors;
     answer_who_may(slice);
 }
 
@@ -119,7 +119,7 @@ void ParameterKeeper::step_alone(std::size_t slice, const float* values) {
     const double done = static_cast<double>(state.pushes - 1) / rounds_budget_;
     step(slice, {values, slices_[slice].range.count}, 1 / workers,
          learning_rate_at(training_, done) / static_cast<double>(workers));
-    state.exchanged.workers = 1;
+    state.summary.workers = 1;
 }
 
 void ParameterKeeper::step(std::size_t slice, std::span<const float> gradient, float share,
@@ -127,7 +127,7 @@ void ParameterKeeper::step(std::size_t slice, std::span<const float> gradient, f
     const Range own{states_[slice].offset, slices_[slice].range.count};
     optimizer_.apply(own, gradient, share, std::span(parameters_).subspan(own.first, own.count),
                      rate);
-    states_[slice].exchanged.rounds_total = states_[slice].pushes;
+    states_[slice].summary.rounds_total = states_[slice].pushes;
 }
 
 void ParameterKeeper::answer_who_may(std::size_t slice) {
@@ -168,7 +168,7 @@ void ParameterKeeper::look_again() {
 }
 
 void ParameterKeeper::stop_wished(StopReason reason) {
-    for (State& state : states_) state.exchanged.stop = std::max(state.exchanged.stop, reason);
+    for (State& state : states_) state.summary.stop = std::max(state.summary.stop, reason);
 }
 
 bool ParameterKeeper::final_is_here() const {

@@ -65,7 +65,7 @@ class ParameterKeeper {
     /// The parameters of the slice as they are now.
     std::span<const float> parameters(std::size_t slice) const;
     /// What is said with them.
-    const Exchanged& exchanged(std::size_t slice) const { return states_[slice].exchanged; }
+    const SyncSummary& summary(std::size_t slice) const { return states_[slice].summary; }
 
   private:
     struct Worker {
@@ -75,7 +75,7 @@ class ParameterKeeper {
     };
     struct State {
         std::size_t offset = 0;  ///< in the vectors of this part
-        Exchanged exchanged;
+        SyncSummary summary;
         std::uint64_t steps = 0;            ///< rounds of BSP
         std::uint64_t pushes = 0;           ///< of all workers
         std::vector<const float*> pending;  ///< BSP, [worker]: pushed and not stepped yet

@@ -45,7 +45,7 @@ class PartSum {
         added_up_ = true;
         return true;
     }
-    /// For the next exchange.
+    /// For the next sync.
     void clear() {
         std::fill(arrived_.begin(), arrived_.end(), 0);
         added_up_ = false;

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 #include "src/group/run_bounds.h"
 
 namespace ako {
@@ -46,10 +47,9 @@ void PushPull::send(PeerIndex peer, const Chunk& chunk, std::size_t count, const
 
 void PushPull::contributed(const Contribution& contribution) {
     Pull& pull = pulls_[contribution.bucket];
-    AKO_ASSERT(contribution.exchange == pull.exchange + 1,
-               "exchange " + std::to_string(contribution.exchange) + " after " +
-                   std::to_string(pull.exchange));
-    pull = {contribution.exchange, 0, {}};
+    AKO_ASSERT(contribution.sync == pull.sync + 1,
+               "sync " + std::to_string(contribution.sync) + " after " + std::to_string(pull.sync));
+    pull = {contribution.sync, 0, {}};
     const std::size_t end = slices_.first_of(contribution.bucket + 1);
     for (std::size_t slice = slices_.first_of(contribution.bucket); slice < end; ++slice) {
         const Range range = slices_[slice].range;
@@ -57,22 +57,21 @@ void PushPull::contributed(const Contribution& contribution) {
         const PeerIndex server = servers_[slices_[slice].server];
         const Chunk chunk{.kind = ChunkKind::pushed,
                           .stop = contribution.stop,
-                          .exchange = contribution.exchange,
+                          .sync = contribution.sync,
                           .first = range.first};
         if (server == self_)
-            keeper_->pushed(*worker_of(self_), slice, chunk.exchange, values, chunk.stop);
+            keeper_->pushed(*worker_of(self_), slice, chunk.sync, values, chunk.stop);
         else
             send(server, chunk, range.count, values);
     }
     if (keeper_) send_final();
 }
 
-void PushPull::pulled(std::size_t bucket, std::size_t count, const Exchanged& exchanged) {
+void PushPull::pulled(std::size_t bucket, std::size_t count, const SyncSummary& summary) {
     Pull& pull = pulls_[bucket];
     pull.elements += count;
-    pull.exchanged.merge(exchanged);
-    if (pull.elements == buckets_[bucket].count)
-        board_.complete(bucket, pull.exchange, pull.exchanged);
+    pull.summary.merge(summary);
+    if (pull.elements == buckets_[bucket].count) board_.complete(bucket, pull.sync, pull.summary);
 }
 
 void PushPull::final_arrived(std::size_t count) {
@@ -90,24 +89,24 @@ void PushPull::copy_here(std::size_t slice) {
 
 void PushPull::answer(std::size_t worker, std::size_t slice) {
     const Range range = slices_[slice].range;
-    const Exchanged& exchanged = keeper_->exchanged(slice);
+    const SyncSummary& summary = keeper_->summary(slice);
     if (workers_[worker] == self_) {
         copy_here(slice);
-        return pulled(slices_[slice].bucket, range.count, exchanged);
+        return pulled(slices_[slice].bucket, range.count, summary);
     }
     const Chunk chunk{.kind = ChunkKind::pulled,
-                      .stop = exchanged.stop,
-                      .workers = exchanged.workers,
-                      .exchange = keeper_->clock(worker, slice),
+                      .stop = summary.stop,
+                      .workers = summary.workers,
+                      .sync = keeper_->clock(worker, slice),
                       .first = range.first,
-                      .rounds_total = exchanged.rounds_total};
+                      .rounds_total = summary.rounds_total};
     send(workers_[worker], chunk, range.count, keeper_->parameters(slice).data());
 }
 
 void PushPull::push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count) {
     const std::size_t slice = slices_.at(chunk.first);
     Push& push = pushes_[worker][slice];
-    if (push.round != chunk.exchange) push = {chunk.exchange, 0, StopReason::none};
+    if (push.round != chunk.sync) push = {chunk.sync, 0, StopReason::none};
     push.elements += count;
     push.stop = std::max(push.stop, chunk.stop);
     if (push.elements < slices_[slice].range.count) return;
@@ -147,9 +146,9 @@ void PushPull::send_final() {
             }
             // Behind any answer that still waits: that would be older.
             const Chunk chunk{.kind = ChunkKind::final,
-                              .exchange = UINT64_MAX,
+                              .sync = UINT64_MAX,
                               .first = range.first,
-                              .rounds_total = keeper_->exchanged(slice).rounds_total};
+                              .rounds_total = keeper_->summary(slice).rounds_total};
             send(workers_[worker], chunk, range.count, keeper_->parameters(slice).data());
         }
     }
@@ -158,7 +157,7 @@ void PushPull::send_final() {
 // ---- the wire
 
 std::optional<OutFrame> PushPull::next(PeerIndex peer, std::size_t payload_bytes_max) {
-    const auto chunk = queues_[peer].pop(payload_bytes_max / sizeof(float));
+    const auto chunk = queues_[peer].pop(elements_within(payload_bytes_max));
     if (!chunk) return std::nullopt;
     return OutFrame{chunk->header, std::as_bytes(std::span(chunk->values, chunk->count)), {}};
 }
@@ -179,12 +178,12 @@ std::optional<std::string> PushPull::refuse(PeerIndex peer, const Chunk& chunk,
         if (!keeper_ || !worker || !keeper_->serves(slice))
             return "Chunk pushed to a peer that does not serve it";
         const std::uint64_t clock = keeper_->clock(*worker, slice);
-        if (chunk.exchange != clock + 1)
-            return "Chunk pushed for round " + std::to_string(chunk.exchange) + " after " +
+        if (chunk.sync != clock + 1)
+            return "Chunk pushed for round " + std::to_string(chunk.sync) + " after " +
                    std::to_string(clock);
         if (keeper_->unanswered(*worker, slice)) return "Chunk pushed before the last was answered";
         const Push& push = pushes_[*worker][slice];
-        const std::size_t before = push.round == chunk.exchange ? push.elements : 0;
+        const std::size_t before = push.round == chunk.sync ? push.elements : 0;
         if (before + count > range.count) return "Chunk pushed twice";
         return std::nullopt;
     }
@@ -197,7 +196,7 @@ std::optional<std::string> PushPull::refuse(PeerIndex peer, const Chunk& chunk,
     }
     if (chunk.kind != ChunkKind::pulled) return "a Chunk that no parameter server sends";
     const Pull& pull = pulls_[slices_[slice].bucket];
-    if (chunk.exchange == 0 || chunk.exchange != pull.exchange ||
+    if (chunk.sync == 0 || chunk.sync != pull.sync ||
         pull.elements + count > buckets_[slices_[slice].bucket].count)
         return "Chunk of parameters that were not asked for";
     return std::nullopt;

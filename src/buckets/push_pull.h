@@ -50,11 +50,11 @@ class PushPull final : public BucketProtocol {
     std::span<float> result() override { return parameters_; }
 
   private:
-    /// One bucket of this worker, in the exchange under way.
+    /// One bucket of this worker, in the sync under way.
     struct Pull {
-        std::uint64_t exchange = 0;
+        std::uint64_t sync = 0;
         std::size_t elements = 0;  ///< that have come
-        Exchanged exchanged;
+        SyncSummary summary;
     };
     struct Push {
         std::uint64_t round = 0;
@@ -70,7 +70,7 @@ class PushPull final : public BucketProtocol {
     /// What this server keeps of the slice, to the worker that is this very peer.
     void copy_here(std::size_t slice) AKO_NETWORK_THREAD;
     void pulled(std::size_t bucket, std::size_t count,
-                const Exchanged& exchanged) AKO_NETWORK_THREAD;
+                const SyncSummary& summary) AKO_NETWORK_THREAD;
     void push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count) AKO_NETWORK_THREAD;
     /// Once, when everybody has pushed a last round: the final parameters for all.
     void send_final() AKO_NETWORK_THREAD;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 
 namespace ako {
 
@@ -28,7 +29,7 @@ Ring::Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count,
 
 void Ring::contributed(const Contribution& contribution) {
     State& state = states_[contribution.bucket];
-    if (contribution.exchange == state.exchange)
+    if (contribution.sync == state.sync)
         begin(contribution.bucket, contribution);
     else
         state.later = contribution;
@@ -36,8 +37,7 @@ void Ring::contributed(const Contribution& contribution) {
 
 void Ring::begin(std::size_t bucket, const Contribution& own) {
     State& state = states_[bucket];
-    AKO_ASSERT(!state.own && own.exchange == state.exchange,
-               "exchange " + std::to_string(own.exchange));
+    AKO_ASSERT(!state.own && own.sync == state.sync, "sync " + std::to_string(own.sync));
     state.own = own;
     const Range range = buckets_[bucket];
     const Range segment = part_of(range, self_, count_);
@@ -64,10 +64,8 @@ void Ring::begin_straight(std::size_t bucket) {
 }
 
 void Ring::send_own(PeerIndex to, const Contribution& own, Range range) {
-    const Chunk chunk{.kind = ChunkKind::reduced,
-                      .stop = own.stop,
-                      .exchange = own.exchange,
-                      .first = range.first};
+    const Chunk chunk{
+        .kind = ChunkKind::reduced, .stop = own.stop, .sync = own.sync, .first = range.first};
     send(to, own.bucket, chunk, range.count, own.vector.data() + range.first);
 }
 
@@ -80,7 +78,7 @@ void Ring::sum_part(std::size_t bucket) {
     if (!sum.add_up(state.own->vector.data() + part.first, values)) return;
     const Chunk chunk{.kind = ChunkKind::gathered,
                       .stop = std::max(state.stop, state.own->stop),
-                      .exchange = state.exchange,
+                      .sync = state.sync,
                       .first = part.first};
     for (std::size_t step = 1; step < count_; ++step)
         send(static_cast<PeerIndex>((self_ + step) % count_), bucket, chunk, part.count, values);
@@ -109,7 +107,7 @@ void Ring::summed(std::size_t bucket, std::size_t count, StopReason stop) {
     state.summed += count;
     state.stop = std::max(state.stop, stop);
     if (state.summed == buckets_[bucket].count)
-        board_.complete(bucket, state.exchange, {state.stop, 0, 0});
+        board_.complete(bucket, state.sync, {state.stop, 0, 0});
 }
 
 void Ring::send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
@@ -119,9 +117,9 @@ void Ring::send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_
     transport_.wake(to);
 }
 
-void Ring::consumed(std::size_t bucket, std::uint64_t exchange) {
+void Ring::consumed(std::size_t bucket, std::uint64_t sync) {
     State& state = states_[bucket];
-    AKO_ASSERT(exchange == state.exchange, "exchange " + std::to_string(exchange));
+    AKO_ASSERT(sync == state.sync, "sync " + std::to_string(sync));
     state.consumed = true;
     advance(bucket);
 }
@@ -131,9 +129,9 @@ void Ring::advance(std::size_t bucket) {
     if (!state.consumed || state.unsent > 0) return;
     const auto later = state.later;
     parts_[bucket].clear();
-    const std::uint64_t exchange = state.exchange + 1;
+    const std::uint64_t sync = state.sync + 1;
     state = {};
-    state.exchange = exchange;
+    state.sync = sync;
     if (later) begin(bucket, *later);
     const PeerSet blocked = std::exchange(blocked_, 0);
     for (PeerIndex peer = 0; peer < count_; ++peer)
@@ -141,7 +139,7 @@ void Ring::advance(std::size_t bucket) {
 }
 
 std::optional<OutFrame> Ring::next(PeerIndex peer, std::size_t payload_bytes_max) {
-    const auto chunk = queues_[peer].pop(payload_bytes_max / sizeof(float));
+    const auto chunk = queues_[peer].pop(elements_within(payload_bytes_max));
     if (!chunk) return std::nullopt;
     const std::size_t bucket = buckets_.at(chunk->header.first);
     return OutFrame{chunk->header, std::as_bytes(std::span(chunk->values, chunk->count)),
@@ -159,10 +157,9 @@ std::optional<std::string> Ring::refuse(PeerIndex peer, const Chunk& chunk,
         return "Chunk of " + std::to_string(count) + " elements from " +
                std::to_string(chunk.first) + " is outside the model";
     const std::size_t bucket = buckets_.at(chunk.first);
-    const std::uint64_t exchange = states_[bucket].exchange;
-    if (chunk.exchange < exchange || chunk.exchange > exchange + 1)
-        return "Chunk of exchange " + std::to_string(chunk.exchange) + " in exchange " +
-               std::to_string(exchange);
+    const std::uint64_t sync = states_[bucket].sync;
+    if (chunk.sync < sync || chunk.sync > sync + 1)
+        return "Chunk of sync " + std::to_string(chunk.sync) + " in sync " + std::to_string(sync);
     if (auto complaint = refuse_surplus(chunk, bucket, count)) return complaint;
     if (straight(bucket)) return refuse_straight(peer, chunk, bucket, count);
     if (peer != predecessor_) return "a Chunk from a peer that is no predecessor";
@@ -173,7 +170,7 @@ std::optional<std::string> Ring::refuse(PeerIndex peer, const Chunk& chunk,
 std::optional<std::string> Ring::refuse_surplus(const Chunk& chunk, std::size_t bucket,
                                                 std::size_t count) const {
     const State& state = states_[bucket];
-    const bool now = chunk.exchange == state.exchange;
+    const bool now = chunk.sync == state.sync;
     if (chunk.kind == ChunkKind::gathered) {
         if (!now || !state.own) return "Chunk of a whole sum before this peer gave its own values";
         const std::size_t here =
@@ -206,7 +203,7 @@ std::optional<std::string> Ring::refuse_straight(PeerIndex peer, const Chunk& ch
     const Range part = part_of(buckets_[bucket], reduced ? self_ : peer, count_);
     if (chunk.first < part.first || chunk.first + count > part.first + part.count)
         return "Chunk of a part that is another peer's";
-    const bool now = chunk.exchange == states_[bucket].exchange;
+    const bool now = chunk.sync == states_[bucket].sync;
     if (reduced && now && parts_[bucket].arrived_from(peer) + count > part.count)
         return "Chunk sent twice";
     return std::nullopt;
@@ -215,7 +212,7 @@ std::optional<std::string> Ring::refuse_straight(PeerIndex peer, const Chunk& ch
 std::optional<std::span<float>> Ring::reserve(PeerIndex peer, const Chunk& chunk,
                                               std::size_t count) {
     const std::size_t bucket = buckets_.at(chunk.first);
-    if (states_[bucket].exchange != chunk.exchange) {
+    if (states_[bucket].sync != chunk.sync) {
         blocked_ |= peer_bit(peer);
         return std::nullopt;
     }

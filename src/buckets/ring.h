@@ -1,5 +1,5 @@
 // Ring all-reduce of buckets (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
-// clusters of workstations", 2009): every peer sends 2(n-1)/n of the vector per exchange, and large
+// clusters of workstations", 2009): every peer sends 2(n-1)/n of the vector per sync, and large
 // buckets to its successor only.
 //
 //   bucket    is cut into n segments, one per peer
@@ -19,6 +19,7 @@
 
 #include <vector>
 
+#include "ako/payload.h"
 #include "ako/threads.h"
 #include "src/buckets/bucket_protocol.h"
 #include "src/buckets/buckets.h"
@@ -34,7 +35,7 @@ class Ring final : public BucketProtocol {
          std::size_t straight_bytes_max, BucketBoard& board, Transport& transport);
 
     void contributed(const Contribution& contribution) override AKO_NETWORK_THREAD;
-    void consumed(std::size_t bucket, std::uint64_t exchange) override AKO_NETWORK_THREAD;
+    void consumed(std::size_t bucket, std::uint64_t sync) override AKO_NETWORK_THREAD;
     void finished(PeerIndex, Round) override AKO_NETWORK_THREAD {}
     void gone(PeerIndex) override AKO_NETWORK_THREAD {}
     bool partner(PeerIndex) const override AKO_NETWORK_THREAD { return true; }
@@ -54,9 +55,9 @@ class Ring final : public BucketProtocol {
         Chunk chunk;
         std::size_t count = 0;
     };
-    /// One bucket in one exchange.
+    /// One bucket in one sync.
     struct State {
-        std::uint64_t exchange = 1;         ///< the one under way
+        std::uint64_t sync = 1;             ///< the one under way
         std::optional<Contribution> own;    ///< to it
         std::optional<Contribution> later;  ///< to the next, while this one's sums are being sent
         std::vector<Early> early;
@@ -69,7 +70,7 @@ class Ring final : public BucketProtocol {
     };
 
     bool straight(std::size_t bucket) const AKO_NETWORK_THREAD {
-        return buckets_[bucket].count * sizeof(float) <= straight_bytes_max_;
+        return payload_bytes_of(buckets_[bucket].count) <= straight_bytes_max_;
     }
     void begin(std::size_t bucket, const Contribution& own) AKO_NETWORK_THREAD;
     void begin_straight(std::size_t bucket) AKO_NETWORK_THREAD;
@@ -88,7 +89,7 @@ class Ring final : public BucketProtocol {
     std::optional<std::string> refuse_straight(PeerIndex peer, const Chunk& chunk,
                                                std::size_t bucket,
                                                std::size_t count) const AKO_NETWORK_THREAD;
-    /// Once this exchange's sums are used here and sent on, their memory is for the next.
+    /// Once this sync's sums are used here and sent on, their memory is for the next.
     void advance(std::size_t bucket) AKO_NETWORK_THREAD;
     /// Peers from the start of the segment to this one.
     std::size_t hops(std::size_t segment) const AKO_NETWORK_THREAD {

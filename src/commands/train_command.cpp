@@ -90,7 +90,7 @@ class PeerProcess {
         metrics.set_sample_budget(peer_.data().sample_budget());
         const auto milestones = make_milestones(folder);
         if (milestones) metrics.keep_milestones_in(*milestones);
-        peer_.exchange().start();
+        peer_.start();
         const ModelFiles files(folder, settings_, options_.peer, peer_.network().tensors());
         const TrainingOutcome outcome = train_or_serve(files);
         PeerResult result =

@@ -38,7 +38,7 @@ void require(const ConfigValue& tree, const Settings& settings) {
         required.push_back({"model.input", "[height, width, channels] of an image"});
     if (settings.model.kind != ModelKind::synthetic)
         required.push_back({"data.path", "the folder with the data set"});
-    if (settings.training.schedule.kind == ScheduleKind::steps)
+    if (settings.training.schedule.kind == RateScheduleKind::steps)
         required.push_back({"training.schedule.at", "the shares of the run at which it falls"});
     for (const auto& [key, expected] : required) {
         const ConfigValue* value = tree.at(key);
@@ -85,9 +85,8 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
 /// the transport names it within seconds all the same, and a peer that died is known at once by
 /// its closed connection.
 unsigned life_timeout_ms_default(const ExchangeSettings& exchange) {
-    const bool in_step =
-        exchange.mode == Mode::ring || exchange.mode == Mode::local_sgd ||
-        (exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max);
+    const bool in_step = exchange.mode == Mode::ring || exchange.mode == Mode::local_sgd ||
+                         (exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max);
     return in_step ? 30'000 : ExchangeSettings{}.life_timeout_ms;
 }
 

@@ -80,17 +80,17 @@ void add_data(std::vector<Field>& fields) {
 }
 
 void add_schedule(std::vector<Field>& fields) {
-    fields.push_back(choice_field<ScheduleKind>("training.schedule.kind", Scope::shared,
-                                                AKO_MEMBER(training.schedule.kind),
-                                                {{"constant", ScheduleKind::constant},
-                                                 {"cosine", ScheduleKind::cosine},
-                                                 {"steps", ScheduleKind::steps}}));
+    fields.push_back(choice_field<RateScheduleKind>("training.schedule.kind", Scope::shared,
+                                                    AKO_MEMBER(training.schedule.kind),
+                                                    {{"constant", RateScheduleKind::constant},
+                                                     {"cosine", RateScheduleKind::cosine},
+                                                     {"steps", RateScheduleKind::steps}}));
     fields.push_back(number_field("training.schedule.warm_up", Scope::shared,
                                   AKO_MEMBER(training.schedule.warm_up),
                                   {.low = 0, .high = 1, .high_open = true}));
     const auto steps = [&fields](Field field) {
         field.applies = [](const Settings& settings) {
-            return settings.training.schedule.kind == ScheduleKind::steps;
+            return settings.training.schedule.kind == RateScheduleKind::steps;
         };
         field.applies_with = "training.schedule.kind: steps";
         fields.push_back(std::move(field));

@@ -98,18 +98,40 @@ void GroupExchange::gradient_ready(Range range, std::span<const float> gradient)
     if (running_) transport_.notify();
 }
 
-Result<void> GroupExchange::end_round(std::span<const float> gradient, const RoundResult& result) {
+Result<void> GroupExchange::end_round(const Learned& learned, const RoundResult& result) {
     on_compute_thread();
-    Result<void> ended = compute_.end_round(gradient, result, clock_.now());
+    Result<void> ended = compute_.end_round(learned, result, clock_.now());
     leave_if_broken();
     if (running_) transport_.notify();
     return ended;
+}
+
+void GroupExchange::announce(const Verdict& verdict) {
+    on_compute_thread();
+    compute_.announce(verdict);
+}
+
+void GroupExchange::request_stop(StopReason reason) {
+    on_compute_thread();
+    compute_.request_stop(reason);
+}
+
+// ---- views
+
+std::span<const float> GroupExchange::replica() const {
+    on_compute_thread();
+    return compute_.replica();
 }
 
 void GroupExchange::copy_parameters(std::span<float> out) {
     on_compute_thread();
     await({0, out.size()});
     compute_.copy_parameters(out);
+}
+
+Standing GroupExchange::standing() const {
+    on_compute_thread();
+    return compute_.standing();
 }
 
 std::vector<LinkView> GroupExchange::links() const {
@@ -122,41 +144,6 @@ std::vector<LinkView> GroupExchange::links() const {
         views.back().partitions = traffic_->observed_partitions(peer);
     }
     return views;
-}
-
-std::span<const float> GroupExchange::replica() const {
-    on_compute_thread();
-    return compute_.replica();
-}
-
-double GroupExchange::progress() const {
-    on_compute_thread();
-    return compute_.progress();
-}
-
-Round GroupExchange::round() const {
-    on_compute_thread();
-    return compute_.round();
-}
-
-bool GroupExchange::evaluates() const {
-    on_compute_thread();
-    return compute_.evaluates();
-}
-
-void GroupExchange::announce(const Verdict& verdict) {
-    on_compute_thread();
-    compute_.announce(verdict);
-}
-
-std::optional<Verdict> GroupExchange::newest_verdict() const {
-    on_compute_thread();
-    return compute_.newest_verdict();
-}
-
-void GroupExchange::request_stop(StopReason reason) {
-    on_compute_thread();
-    compute_.request_stop(reason);
 }
 
 // ---- waiting

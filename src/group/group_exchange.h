@@ -39,23 +39,22 @@ class GroupExchange final : public Exchange {
     /// Stops the transport, if `finish` has not.
     ~GroupExchange() override;
 
-    void start() override;
+    /// Begins to listen and to dial. Once, before the first round. Throws StartupError.
+    void start();
 
     Next begin_round() override;
-    std::span<const float> replica() const override;
     void await(Range range) override;
     void gradient_ready(Range range, std::span<const float> gradient) override;
-    Result<void> end_round(std::span<const float> gradient, const RoundResult& result) override;
-    double progress() const override;
-    Round round() const override;
-    void copy_parameters(std::span<float> out) override;
-    bool evaluates() const override;
+    Result<void> end_round(const Learned& learned, const RoundResult& result) override;
     void announce(const Verdict& verdict) override;
-    std::optional<Verdict> newest_verdict() const override;
-    std::vector<LinkView> links() const override;
     void request_stop(StopReason reason) override;
     /// Says goodbye and stops the transport before it returns.
     FinishReport finish(std::span<float> out) override;
+
+    std::span<const float> replica() const override;
+    void copy_parameters(std::span<float> out) override;
+    Standing standing() const override;
+    std::vector<LinkView> links() const override;
 
     // The steps of what waits: nothing, or false, asks for another after the next event.
     std::optional<Next> step_begin();

@@ -36,18 +36,16 @@ class ComputeHalf {
     /// is, or never will be (then the next begin_round says so).
     virtual bool settle(Range) AKO_COMPUTE_THREAD { return true; }
     virtual void gradient_ready(Range, std::span<const float>) AKO_COMPUTE_THREAD {}
-    virtual Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+    virtual Result<void> end_round(const Learned& learned, const RoundResult& result,
                                    Time now) AKO_COMPUTE_THREAD = 0;
 
-    virtual double progress() const AKO_COMPUTE_THREAD = 0;
-    virtual Round round() const AKO_COMPUTE_THREAD = 0;
+    virtual void announce(const Verdict& verdict) AKO_COMPUTE_THREAD = 0;
+    virtual void request_stop(StopReason reason) AKO_COMPUTE_THREAD = 0;
+
     /// The parameters to evaluate and to save, once all of them are settled.
     virtual void copy_parameters(std::span<float> out) const AKO_COMPUTE_THREAD = 0;
-    virtual bool evaluates() const AKO_COMPUTE_THREAD = 0;
-    virtual void announce(const Verdict& verdict) AKO_COMPUTE_THREAD = 0;
-    virtual std::optional<Verdict> newest_verdict() const AKO_COMPUTE_THREAD = 0;
+    virtual Standing standing() const AKO_COMPUTE_THREAD = 0;
     virtual LinkView link(PeerIndex peer, Time now) const AKO_COMPUTE_THREAD = 0;
-    virtual void request_stop(StopReason reason) AKO_COMPUTE_THREAD = 0;
 
     /// Does a round wait for what others send (ring, parameter server, local SGD)? Then it has to
     /// be settled, and `newest_sign_at` is when this peer last saw that the others get on; 0 before

@@ -109,18 +109,13 @@ std::vector<PeerIndex> AkoCompute::missing() const {
     return absent;
 }
 
-Result<void> AkoCompute::end_round(std::span<const float> gradient, const RoundResult& result,
-                                   Time now) {
-    if (!all_finite(gradient)) {
-        return fail(Error::Kind::numbers, "the gradient of round " + std::to_string(round_ + 1) +
-                                              " is not finite (loss " +
+Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& result, Time now) {
+    if (!all_finite(values_of(learned))) {
+        return fail(Error::Kind::numbers, std::string("the ") + noun_of(learned) + " of round " +
+                                              std::to_string(round_ + 1) + " is not finite (loss " +
                                               std::to_string(result.loss) + ")");
     }
-    const double rate = learning_rate_at(settings_.training, progress());
-    const auto step = [&](Range range, std::span<float> update) AKO_COMPUTE_THREAD {
-        optimizer_.step(range, gradient, replica(), rate, update);
-    };
-    if (!rows_.add(round_ + 1, step, now)) {
+    if (!rows_.add(round_ + 1, update_of(learned), now)) {
         return fail(Error::Kind::numbers,
                     "the sum of this peer's updates is not finite or beyond 2^24 in round " +
                         std::to_string(round_ + 1) + ": the training diverges");
@@ -131,6 +126,19 @@ Result<void> AkoCompute::end_round(std::span<const float> gradient, const RoundR
     roster_.set_own(round_, samples_);
     post_status(false);
     return {};
+}
+
+Rows::MakeUpdate AkoCompute::update_of(const Learned& learned) {
+    const std::span<const float> values = values_of(learned);
+    if (std::holds_alternative<Update>(learned)) {
+        return [values](Range range, std::span<float> update) {
+            std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
+                        update.begin());
+        };
+    }
+    const double rate = learning_rate_at(settings_.training, progress());
+    return [this, values, rate](Range range, std::span<float> update)
+               AKO_COMPUTE_THREAD { optimizer_.step(range, values, replica(), rate, update); };
 }
 
 void AkoCompute::update_standing_in(Time now) {
@@ -214,26 +222,26 @@ void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex b
     const RowIndex row = partial.origin;
     const std::uint32_t checksum = partial.checksums[block - partial.run.first];
     if (finish_.begun()) {
-        const BlockVerdict intact = Ledger::inspect(values, checksum);
-        if (intact == BlockVerdict::damaged) return refuse_block(from, partial, intact);
-        if (intact == BlockVerdict::fresh &&
+        const BlockCheck intact = Ledger::inspect(values, checksum);
+        if (intact == BlockCheck::damaged) return refuse_block(from, partial, intact);
+        if (intact == BlockCheck::fresh &&
             finish_.take(row, block, partial.version, values, checksum, now))
             return;
     }
     if (finish_.frozen() || row == rows_.ledger().own()) return;
-    const BlockVerdict verdict =
+    const BlockCheck check =
         rows_.take(row, block, partial.version, values, checksum, sealed_at, now);
-    if (verdict == BlockVerdict::fresh) return finish_.ledger_changed(now);
-    if (verdict != BlockVerdict::late) refuse_block(from, partial, verdict);
+    if (check == BlockCheck::fresh) return finish_.ledger_changed(now);
+    if (check != BlockCheck::late) refuse_block(from, partial, check);
 }
 
-void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockVerdict verdict) {
+void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) {
     // Damaged on the way: nobody sends it again in this session.
-    if (verdict == BlockVerdict::damaged) outbox_.mistrust(from);
+    if (check == BlockCheck::damaged) outbox_.mistrust(from);
     if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
     settings_.log("a block of peer " + name(owner_of(partial.origin)) + ", round " +
                   std::to_string(partial.version.round) +
-                  (verdict == BlockVerdict::damaged
+                  (check == BlockCheck::damaged
                        ? ", does not match its checksum"
                        : ", holds values that are not finite or beyond 2^24: it diverges") +
                   ": dropped, the older copy is kept");
@@ -309,6 +317,10 @@ double AkoCompute::progress() const {
 }
 
 void AkoCompute::copy_parameters(std::span<float> out) const { rows_.copy_anchor(out); }
+
+Standing AkoCompute::standing() const {
+    return {round_, progress(), roster_.lowest_live() == settings_.self, verdict_};
+}
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];

@@ -40,26 +40,23 @@ class AkoCompute final : public ComputeHalf {
     std::span<const float> replica() const override AKO_COMPUTE_THREAD {
         return rows_.replica().values();
     }
-    Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+    Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;
 
-    double progress() const override AKO_COMPUTE_THREAD;
-    Round round() const override AKO_COMPUTE_THREAD { return round_; }
+    void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
+    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { hear_stop(reason); }
+
     /// The anchor.
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
-    bool evaluates() const override AKO_COMPUTE_THREAD {
-        return roster_.lowest_live() == settings_.self;
-    }
-    void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
-    std::optional<Verdict> newest_verdict() const override AKO_COMPUTE_THREAD { return verdict_; }
+    Standing standing() const override AKO_COMPUTE_THREAD;
     LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
-    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { hear_stop(reason); }
 
     /// Hurried, it waits neither for a majority that is not there nor for the lost.
     bool step_finish(Time now, bool hurried = false) override AKO_COMPUTE_THREAD;
     /// `out` gets the anchor.
     FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
 
+    Round round() const { return round_; }
     const Ledger& ledger() const { return rows_.ledger(); }
     const Replica& replica_state() const { return rows_.replica(); }
     const Finish& finish() const { return finish_; }
@@ -76,11 +73,13 @@ class AkoCompute final : public ComputeHalf {
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
                     std::span<const float> values, const std::optional<Time>& sealed_at,
                     Time now) AKO_COMPUTE_THREAD;
-    void refuse_block(PeerIndex from, const Partial& partial,
-                      BlockVerdict verdict) AKO_COMPUTE_THREAD;
+    void refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) AKO_COMPUTE_THREAD;
+    /// What an own round adds: the optimizer's step for a gradient, an update as it is.
+    Rows::MakeUpdate update_of(const Learned& learned) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     void hear_stop(StopReason reason) AKO_COMPUTE_THREAD;
+    double progress() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
     void adopt(Time now) AKO_COMPUTE_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }

@@ -1,6 +1,7 @@
 // See ako_mode.h.
 #include "src/modes/ako_mode.h"
 
+#include "ako/payload.h"
 #include "src/rows/link_schedule.h"
 
 namespace ako {
@@ -23,9 +24,10 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
     // What the schedules of all links grant. Relays come on top, of what somebody has lost.
     const unsigned fixed = settings.exchange.partitions;
     const double partitions = LinkSchedule::partitions_min(fixed, peers);
-    costs.sent = {{.way = SentBytes::Way::to_all,
-                   .bytes = static_cast<double>(others * vector_bytes) / partitions,
-                   .at_most = fixed == 0}};
+    costs.sent = {
+        {.way = SentBytes::Way::to_all,
+         .bytes = static_cast<double>(others * payload_bytes_of(parameter_count)) / partitions,
+         .at_most = fixed == 0}};
     costs.row = Blocks(parameter_count, settings.block_elements);
     return costs;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ako/payload.h"
 #include "src/group/halves.h"
 #include "src/modes/ako_compute.h"
 #include "src/modes/ako_traffic.h"
@@ -29,7 +30,7 @@ class AkoMode final : public Halves {
     /// What the payloads in the mailbox may take: one round's ingress, every other peer's whole
     /// row. Never less than one largest frame a peer.
     static std::size_t payload_bytes_max(std::size_t peer_count, std::size_t parameter_count) {
-        return (peer_count - 1) * std::max(parameter_count * sizeof(float), payload_bytes_limit);
+        return (peer_count - 1) * std::max(payload_bytes_of(parameter_count), payload_bytes_limit);
     }
 
     static ModeCosts costs(const ModeSettings& settings, std::size_t parameter_count);

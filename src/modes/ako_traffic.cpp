@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 #include "src/rows/refusal.h"
 
 namespace ako {
@@ -67,9 +68,8 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     // has come from elsewhere, or is no part of it.
     if (!newest_ || decided_) return std::nullopt;
     Link& link = links_[peer];
-    const std::size_t block_bytes = blocks_.block_elements() * sizeof(float);
-    const auto count_max = static_cast<BlockIndex>(
-        std::clamp<std::size_t>(payload_bytes_max / block_bytes, 1, blocks_.run_count_max()));
+    const auto count_max = static_cast<BlockIndex>(std::clamp<std::size_t>(
+        elements_within(payload_bytes_max) / blocks_.block_elements(), 1, blocks_.run_count_max()));
     const std::optional<BlockRun> run = link.schedule.next(count_max);
     if (!run) return std::nullopt;
     link.observed_partitions = link.schedule.observed_partitions();
@@ -100,7 +100,7 @@ OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
                     })};
 }
 
-// ---- mail from the compute half
+// ---- what comes from the compute half
 
 void AkoTraffic::poll(const Word& word, Time now) {
     decided_ = !word.own.decided.none();
@@ -129,23 +129,23 @@ void AkoTraffic::take_mail() {
     // Room is made before the next is taken: the network thread never holds more than two.
     const bool snapshot_waits = outbox_.snapshot_waits();
     if (snapshot_waits) keep_only_the_newest();
-    Mail mail = outbox_.take(snapshot_waits);
-    if (mail.snapshot) take_snapshot(*mail.snapshot);
+    Outbox::Unseen unseen = outbox_.take(snapshot_waits);
+    if (unseen.snapshot) take_snapshot(*unseen.snapshot);
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         if (peer == settings_.self) continue;
         Link& link = links_[peer];
-        if (mail.damaged & peer_bit(peer)) link.damaged = link.up;
-        link.schedule.lift_grants(mail.grants_lifted);
+        if (unseen.damaged & peer_bit(peer)) link.damaged = link.up;
+        link.schedule.lift_grants(unseen.grants_lifted);
         if (!link.up) {  // nobody to send it to; whoever wants it asks again
-            for (const Header& header : mail.control[peer]) outbox_.control_sent(peer, header);
-            for (const Relay& relay : mail.relays[peer]) {
+            for (const Header& header : unseen.control[peer]) outbox_.control_sent(peer, header);
+            for (const Relay& relay : unseen.relays[peer]) {
                 outbox_.relay_sent(peer, relay.payload.bytes().size());
             }
             continue;
         }
-        std::move(mail.control[peer].begin(), mail.control[peer].end(),
+        std::move(unseen.control[peer].begin(), unseen.control[peer].end(),
                   std::back_inserter(link.control));
-        std::move(mail.relays[peer].begin(), mail.relays[peer].end(),
+        std::move(unseen.relays[peer].begin(), unseen.relays[peer].end(),
                   std::back_inserter(link.relays));
         transport_.wake(peer);
     }

@@ -71,7 +71,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     }
     if (serves_only()) return Next::finish("");
     if (auto why = stop_due()) {
-        exchange_the_rest();
+        sync_the_rest();
         if (lockstep() && not_finite_.empty()) {
             if (!settle_all()) return std::nullopt;
             // Where a worker may be ahead more is still coming; report() looks there.
@@ -86,7 +86,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
 }
 
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
-// what came with the exchange before the newest, which everybody's last forward pass has awaited.
+// what came with the sync before the newest, which everybody's last forward pass has awaited.
 std::optional<std::string> BucketCompute::stop_due() const {
     StopReason reason = known_.stop;
     if (!lockstep()) {
@@ -105,7 +105,7 @@ std::uint64_t BucketCompute::rounds_made() const {
     if (settings_.exchange.mode != Mode::parameter_server) return worker_count_ * round_;
     if (!lockstep())
         return std::max({newest_.rounds_total, known_.rounds_total, std::uint64_t{round_}});
-    // What is known is of the exchange before the newest round.
+    // What is known is of the sync before the newest round.
     if (known_.workers == 0) return worker_count_ * round_;
     return known_.rounds_total + known_.workers;
 }
@@ -124,17 +124,17 @@ double BucketCompute::progress() const {
 bool BucketCompute::settle(Range range) {
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
-        if (settled_[bucket] == exchange_) continue;
-        const auto exchanged = board_.completed(bucket, exchange_);
-        if (!exchanged) {
+        if (settled_[bucket] == sync_) continue;
+        const auto summary = board_.completed(bucket, sync_);
+        if (!summary) {
             drain();  // what waits in the mailbox would wake this peer again and again
             broken_ = !mailbox_.broken().empty();
             return broken_;
         }
         update_->settle(buckets_[bucket], result_);
-        board_.consume(bucket, exchange_);
-        settled_[bucket] = exchange_;
-        newest_.follow(*exchanged);
+        board_.consume(bucket, sync_);
+        settled_[bucket] = sync_;
+        newest_.follow(*summary);
     }
     return true;
 }
@@ -146,24 +146,28 @@ void BucketCompute::gradient_ready(Range range, std::span<const float> gradient)
         return;
     }
     update_->take(range, gradient, learning_rate_at(settings_.training, progress()));
-    const bool exchanges = update_->exchanges(round_ + 1);
+    taken(range);
+}
+
+void BucketCompute::taken(Range range) {
+    const bool syncs = update_->syncs(round_ + 1);
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
         const Range& whole = buckets_[bucket];
         const std::size_t first = std::max(whole.first, range.first);
         const std::size_t end = std::min(whole.first + whole.count, range.first + range.count);
         ready_[bucket] += end - first;
-        if (ready_[bucket] == whole.count && exchanges) contribute(bucket);
+        if (ready_[bucket] == whole.count && syncs) contribute(bucket);
     }
 }
 
 void BucketCompute::contribute(std::size_t bucket) {
-    // The first bucket of a round begins its exchange; all were settled in the forward pass.
-    if (exchanged_round_ != round_ + 1) {
+    // The first bucket of a round begins its sync; all were settled in the forward pass.
+    if (synced_round_ != round_ + 1) {
         for (const std::uint64_t settled : settled_)
-            AKO_ASSERT(settled == exchange_, "a layer was read before it was awaited");
-        exchanged_round_ = round_ + 1;
-        ++exchange_;
+            AKO_ASSERT(settled == sync_, "a layer was read before it was awaited");
+        synced_round_ = round_ + 1;
+        ++sync_;
     }
     give(bucket);
 }
@@ -177,7 +181,7 @@ void BucketCompute::give(std::size_t bucket) {
         not_finite_ = "what local rounds made of the parameters up to the end";
         return;
     }
-    board_.contribute({bucket, exchange_, contribution, wish_of_round_});
+    board_.contribute({bucket, sync_, contribution, wish_of_round_});
 }
 
 std::string BucketCompute::complaint(Round round) const {
@@ -185,24 +189,27 @@ std::string BucketCompute::complaint(Round round) const {
            " is not finite: no more of it is sent";
 }
 
-void BucketCompute::exchange_the_rest() {
-    if (exchanged_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
+void BucketCompute::sync_the_rest() {
+    if (synced_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
     wish_of_round_ = wish_;
-    ++exchange_;
-    exchanged_round_ = round_;
+    ++sync_;
+    synced_round_ = round_;
     for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket)
         give(bucket);
 }
 
-Result<void> BucketCompute::end_round(std::span<const float> gradient, const RoundResult& result,
-                                      Time) {
+Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult& result, Time) {
+    const auto* const update = std::get_if<Update>(&learned);
+    if (update != nullptr && !update_->takes_updates()) {
+        return fail(Error::Kind::unsupported,
+                    "this mode exchanges gradients and makes the step itself: end the round with "
+                    "a gradient, or choose the mode ako, local-sgd or local");
+    }
     drain();  // who evaluates now depends on who is there
-    // Layers that say nothing of their gradients: all of it is here now.
-    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
-        if (broken_ || !not_finite_.empty()) break;
-        if (ready_[bucket] == buckets_[bucket].count) continue;
-        AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
-        gradient_ready(buckets_[bucket], gradient);
+    if (update != nullptr) {
+        take_update(update->values);
+    } else {
+        take_the_rest(values_of(learned));
     }
     if (!not_finite_.empty()) {
         mailbox_.break_off(complaint(round_ + 1));
@@ -214,6 +221,29 @@ Result<void> BucketCompute::end_round(std::span<const float> gradient, const Rou
     known_.follow(std::exchange(newest_, {}));
     post_status(false);
     return {};
+}
+
+// Of layers that say nothing of their gradients: all of it is here now.
+void BucketCompute::take_the_rest(std::span<const float> gradient) {
+    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
+        if (broken_ || !not_finite_.empty()) return;
+        if (ready_[bucket] == buckets_[bucket].count) continue;
+        AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
+        gradient_ready(buckets_[bucket], gradient);
+    }
+}
+
+void BucketCompute::take_update(std::span<const float> update) {
+    if (broken_ || !not_finite_.empty()) return;
+    if (!all_finite(update)) {
+        not_finite_ = "the update";
+        return;
+    }
+    for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket) {
+        AKO_ASSERT(ready_[bucket] == 0, "a part of this round was given as a gradient");
+        update_->take_update(buckets_[bucket], update);
+        taken(buckets_[bucket]);
+    }
 }
 
 void BucketCompute::post_status(bool urgent) {
@@ -251,6 +281,10 @@ std::optional<Verdict> BucketCompute::newest_verdict() const {
         if (!newest || status->verdict->progress > newest->progress) newest = status->verdict;
     }
     return newest;
+}
+
+Standing BucketCompute::standing() const {
+    return {round_, progress(), evaluates(), newest_verdict()};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {

@@ -37,21 +37,20 @@ class BucketCompute final : public ComputeHalf {
     }
     bool settle(Range range) override AKO_COMPUTE_THREAD;
     void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
-    /// An error breaks the exchange off.
-    Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+    /// Numbers that are not finite break the exchange off.
+    Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;
 
-    Round round() const override AKO_COMPUTE_THREAD { return round_; }
-    double progress() const override AKO_COMPUTE_THREAD;
-    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
-    bool evaluates() const override AKO_COMPUTE_THREAD;
     void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
-    std::optional<Verdict> newest_verdict() const override AKO_COMPUTE_THREAD;
-    LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
     /// The strongest wish stands.
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
         wish_ = std::max(wish_, reason);
     }
+
+    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
+    Standing standing() const override AKO_COMPUTE_THREAD;
+    LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
+
     bool waits_for_others() const override AKO_COMPUTE_THREAD { return true; }
     Time newest_sign_at() const override AKO_COMPUTE_THREAD { return board_.newest_sign_at(); }
 
@@ -65,12 +64,19 @@ class BucketCompute final : public ComputeHalf {
     bool serves_only() const { return update_ == nullptr; }
     bool lockstep() const;
     std::optional<std::string> stop_due() const AKO_COMPUTE_THREAD;
-    /// Begins the exchange that ends local rounds, if the newest round was none's.
-    void exchange_the_rest() AKO_COMPUTE_THREAD;
+    /// Begins the sync that ends local rounds, if the newest round was none's.
+    void sync_the_rest() AKO_COMPUTE_THREAD;
+    void take_the_rest(std::span<const float> gradient) AKO_COMPUTE_THREAD;
+    void take_update(std::span<const float> update) AKO_COMPUTE_THREAD;
+    /// `update_` has taken in this range; buckets that are complete go out.
+    void taken(Range range) AKO_COMPUTE_THREAD;
     void contribute(std::size_t bucket) AKO_COMPUTE_THREAD;
     void give(std::size_t bucket) AKO_COMPUTE_THREAD;
     std::string complaint(Round round) const;
     std::uint64_t rounds_made() const;
+    double progress() const AKO_COMPUTE_THREAD;
+    bool evaluates() const AKO_COMPUTE_THREAD;
+    std::optional<Verdict> newest_verdict() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
     bool all_told() const AKO_COMPUTE_THREAD;
 
@@ -87,14 +93,14 @@ class BucketCompute final : public ComputeHalf {
     bool started_ = false;
     StartWait start_wait_;
     Round round_ = 0;
-    Round exchanged_round_ = 0;           ///< the newest round that an exchange took in
-    std::uint64_t exchange_ = 0;          ///< the newest begun
-    std::vector<std::uint64_t> settled_;  ///< [bucket], exchange
-    std::vector<std::size_t> ready_;      ///< [bucket], elements of this round's gradient
-    Exchanged newest_;  ///< merged over what has been settled since the last round's end
-    Exchanged known_;   ///< what every peer knows alike at this round (modes in lockstep)
+    Round synced_round_ = 0;              ///< the newest round that a sync took in
+    std::uint64_t sync_ = 0;              ///< the newest begun
+    std::vector<std::uint64_t> settled_;  ///< [bucket], sync
+    std::vector<std::size_t> ready_;      ///< [bucket], elements of this round that are taken in
+    SyncSummary newest_;  ///< merged over what has been settled since the last round's end
+    SyncSummary known_;   ///< what every peer knows alike at this round (modes in lockstep)
     StopReason wish_ = StopReason::none;
-    StopReason wish_of_round_ = StopReason::none;  ///< fixed for one exchange
+    StopReason wish_of_round_ = StopReason::none;  ///< fixed for one sync
     bool broken_ = false;
     std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
     mutable double progress_ = 0;

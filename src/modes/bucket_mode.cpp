@@ -2,6 +2,7 @@
 #include "src/modes/bucket_mode.h"
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 #include "src/buckets/push_pull.h"
 #include "src/buckets/ring.h"
 
@@ -54,7 +55,7 @@ ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) 
                     {"sums, and small layers of others", "2 M", 2 * vector_bytes},
                     {"momentum", "M", vector_bytes}};
     costs.sent = {{.way = SentBytes::Way::to_successor,
-                   .bytes = ring_bytes(settings.peer_count(), vector_bytes)}};
+                   .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
     return costs;
 }
 
@@ -65,7 +66,7 @@ ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_co
                     {"distances, sums, small layers", "3 M", 3 * vector_bytes},
                     {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
     costs.sent = {{.way = SentBytes::Way::to_successor,
-                   .bytes = ring_bytes(settings.peer_count(), vector_bytes),
+                   .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count)),
                    .rounds = settings.exchange.local_sgd.rounds}};
     return costs;
 }
@@ -82,7 +83,7 @@ ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count
                     {"served: parameters and momentum", "2 M / servers", 2 * part},
                     {"pushes of the workers", "n M / servers", workers * part}};
     // A worker pushes all but what it serves itself; a server answers all workers but itself.
-    const auto pushed = static_cast<double>(vector_bytes);
+    const auto pushed = static_cast<double>(payload_bytes_of(parameter_count));
     const double served = pushed / static_cast<double>(servers);
     const double answered = static_cast<double>(workers) * served;
     if (settings.exchange.server.placement == Placement::dedicated) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/payload.h"
 #include "src/group/run_bounds.h"
 
 namespace ako {
@@ -27,12 +28,13 @@ std::optional<OutFrame> BucketTraffic::next(PeerIndex peer, std::size_t payload_
 }
 
 void BucketTraffic::poll(const Word& word, Time) {
-    const BucketBoard::Mail mail = board_.take();
+    const BucketBoard::Unseen unseen = board_.take();
     started_ = word.started;
     closing_ = word.closing;
     broken_ |= word.broken;
-    for (const auto& [bucket, exchange] : mail.consumed) protocol_.consumed(bucket, exchange);
-    for (const Contribution& contribution : mail.contributions) protocol_.contributed(contribution);
+    for (const auto& [bucket, sync] : unseen.consumed) protocol_.consumed(bucket, sync);
+    for (const Contribution& contribution : unseen.contributions)
+        protocol_.contributed(contribution);
     if (word.own.stop != StopReason::none) protocol_.stop_wished(word.own.stop);
     if (word.own.final_round && !std::exchange(finished_, true))
         protocol_.finished(settings_.self, *word.own.final_round);
@@ -42,8 +44,10 @@ void BucketTraffic::poll(const Word& word, Time) {
 
 std::optional<std::string> BucketTraffic::refuse(PeerIndex peer, const Header& header,
                                                  std::size_t bytes) {
-    if (const auto* chunk = std::get_if<Chunk>(&header))
-        return protocol_.refuse(peer, *chunk, bytes / sizeof(float));
+    if (const auto* chunk = std::get_if<Chunk>(&header)) {
+        if (const auto count = elements_in(bytes)) return protocol_.refuse(peer, *chunk, *count);
+        return "Chunk with " + std::to_string(bytes) + " bytes, no whole number of elements";
+    }
     if (bytes != 0)
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
@@ -66,7 +70,7 @@ std::optional<Destination> BucketTraffic::reserve(PeerIndex peer, const Header& 
                                                   std::size_t bytes) {
     const auto* chunk = std::get_if<Chunk>(&header);
     AKO_ASSERT(chunk != nullptr, "only a chunk has a payload");
-    const auto memory = protocol_.reserve(peer, *chunk, bytes / sizeof(float));
+    const auto memory = protocol_.reserve(peer, *chunk, elements_in(bytes).value());
     if (!memory) return std::nullopt;
     return Destination{std::as_writable_bytes(*memory), 0};
 }
@@ -76,7 +80,7 @@ PooledBuffer BucketTraffic::arrived(PeerIndex peer, const Header& header, Destin
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
         links_[peer].met = true;
         board_.sign_came(arrived_at);
-        protocol_.arrived(peer, *chunk, destination.memory.size() / sizeof(float));
+        protocol_.arrived(peer, *chunk, elements_in(destination.memory.size()).value());
     } else if (const auto* status = std::get_if<Status>(&header)) {
         heard(peer, *status, arrived_at);
     } else if (const auto* bye = std::get_if<Bye>(&header)) {

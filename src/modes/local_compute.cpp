@@ -20,14 +20,19 @@ std::optional<Next> LocalCompute::begin_round(Time) {
     return Next::train();
 }
 
-Result<void> LocalCompute::end_round(std::span<const float> gradient, const RoundResult& result,
-                                     Time) {
-    if (!all_finite(gradient))
-        return fail(Error::Kind::numbers,
-                    "the gradient of round " + std::to_string(round_ + 1) + " is not finite");
-    const Range all{0, parameters_.size()};
-    optimizer_.apply(all, gradient, 1, parameters_,
-                     learning_rate_at(settings_.training, progress()));
+Result<void> LocalCompute::end_round(const Learned& learned, const RoundResult& result, Time) {
+    const std::span<const float> values = values_of(learned);
+    if (!all_finite(values)) {
+        return fail(Error::Kind::numbers, std::string("the ") + noun_of(learned) + " of round " +
+                                              std::to_string(round_ + 1) + " is not finite");
+    }
+    if (std::holds_alternative<Update>(learned)) {
+        for (std::size_t k = 0; k < parameters_.size(); ++k) parameters_[k] += values[k];
+    } else {
+        const Range all{0, parameters_.size()};
+        optimizer_.apply(all, values, 1, parameters_,
+                         learning_rate_at(settings_.training, progress()));
+    }
     ++round_;
     samples_ += result.samples;
     return {};

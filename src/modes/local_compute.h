@@ -20,22 +20,23 @@ class LocalCompute final : public ComputeHalf {
     bool started() const override AKO_COMPUTE_THREAD { return true; }
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD { return {}; }
     std::span<const float> replica() const override AKO_COMPUTE_THREAD { return parameters_; }
-    Result<void> end_round(std::span<const float> gradient, const RoundResult& result,
+    Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;
-    double progress() const override AKO_COMPUTE_THREAD;
-    Round round() const override AKO_COMPUTE_THREAD { return round_; }
-    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
-    /// Only the first, whose curve is shown.
-    bool evaluates() const override AKO_COMPUTE_THREAD { return settings_.self == 0; }
     void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD { verdict_ = verdict; }
-    std::optional<Verdict> newest_verdict() const override AKO_COMPUTE_THREAD { return verdict_; }
-    LinkView link(PeerIndex peer, Time) const override AKO_COMPUTE_THREAD { return {.peer = peer}; }
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { stop_ = reason; }
+    void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
+    /// Only the first peer evaluates, whose curve is shown.
+    Standing standing() const override AKO_COMPUTE_THREAD {
+        return {round_, progress(), settings_.self == 0, verdict_};
+    }
+    LinkView link(PeerIndex peer, Time) const override AKO_COMPUTE_THREAD { return {.peer = peer}; }
     /// Alone: nobody else holds these parameters, and nobody is asked.
     bool step_finish(Time, bool) override AKO_COMPUTE_THREAD { return true; }
     FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
 
   private:
+    double progress() const AKO_COMPUTE_THREAD;
+
     const ModeSettings settings_;  // constant after construction
 
     std::vector<float> parameters_;

@@ -8,17 +8,17 @@ namespace ako {
 
 namespace {
 
-double after_warm_up(const ScheduleSettings& schedule, double progress) {
+double after_warm_up(const RateScheduleSettings& schedule, double progress) {
     switch (schedule.kind) {
-        case ScheduleKind::constant:
+        case RateScheduleKind::constant:
             return 1;
-        case ScheduleKind::cosine: {
+        case RateScheduleKind::cosine: {
             const double left = 1 - schedule.warm_up;
             if (left <= 0) return 1;
             const double share = std::clamp((progress - schedule.warm_up) / left, 0.0, 1.0);
             return 0.5 * (1 + std::cos(std::numbers::pi * share));
         }
-        case ScheduleKind::steps: {
+        case RateScheduleKind::steps: {
             const auto passed = std::count_if(schedule.at.begin(), schedule.at.end(),
                                               [progress](double mark) { return mark <= progress; });
             return std::pow(schedule.factor, static_cast<double>(passed));
@@ -30,7 +30,7 @@ double after_warm_up(const ScheduleSettings& schedule, double progress) {
 }  // namespace
 
 double learning_rate_at(const TrainingSettings& training, double progress) {
-    const ScheduleSettings& schedule = training.schedule;
+    const RateScheduleSettings& schedule = training.schedule;
     const double now = std::clamp(progress, 0.0, 1.0);
     const double warmed = now < schedule.warm_up ? now / schedule.warm_up : 1.0;
     return training.learning_rate * warmed * after_warm_up(schedule, now);

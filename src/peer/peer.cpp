@@ -43,6 +43,12 @@ Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
                               transport_, clock_, interrupts);
 }
 
+Peer::~Peer() = default;
+
+void Peer::start() { exchange_->start(); }
+
+Exchange& Peer::exchange() { return *exchange_; }
+
 ModeSettings Peer::own_mode_settings(
     const PeerLog& log, std::function<void(const std::vector<PeerIndex>& missing)> waits) const {
     ModeSettings mode = mode_settings(settings_);

@@ -19,6 +19,8 @@
 
 namespace ako {
 
+class GroupExchange;
+
 class Peer {
   public:
     /// Reads the data and the initial parameters and binds the port. `waits`: see ModeSettings.
@@ -27,12 +29,16 @@ class Peer {
     Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
          std::function<void(const std::vector<PeerIndex>& missing)> waits,
          const std::atomic<int>& interrupts);
+    ~Peer();
+
+    /// Begins to listen and to dial. Once, before the first round. Throws StartupError.
+    void start();
 
     Network& network() { return *network_; }
     TrainingData& data() { return data_; }
     const Clock& clock() const { return clock_; }
     Transport& transport() { return transport_; }
-    Exchange& exchange() { return *exchange_; }
+    Exchange& exchange();
 
   private:
     ModeSettings own_mode_settings(
@@ -47,7 +53,7 @@ class Peer {
     TrainingData data_;
     std::vector<float> initial_;  ///< [parameter_count], until the exchange has it
     TcpTransport transport_;
-    std::unique_ptr<Exchange> exchange_;
+    std::unique_ptr<GroupExchange> exchange_;
 };
 
 }  // namespace ako

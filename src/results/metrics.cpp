@@ -192,7 +192,8 @@ void Metrics::update_totals() {
         line_.ingress_bytes += link.ingress_bytes;
     }
     if (exchange_ == nullptr) return;
-    line_.progress = exchange_->progress();
+    const Standing standing = exchange_->standing();
+    line_.progress = standing.progress;
     for (const LinkView& view : exchange_->links()) {
         LinkLine& link = link_to(view.peer);
         link.presence = view.presence;
@@ -203,7 +204,7 @@ void Metrics::update_totals() {
         link.staleness_ms = view.staleness_ms;
         link.age_ms = view.age_ms;
     }
-    if (const auto verdict = exchange_->newest_verdict()) {
+    if (const auto& verdict = standing.newest_verdict) {
         line_.accuracy = std::round(static_cast<double>(verdict->accuracy) * 1e6) / 1e6;
         line_.accuracy_at = verdict->progress;
     }

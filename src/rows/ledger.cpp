@@ -66,16 +66,16 @@ std::vector<std::span<const float>> Ledger::rows() const {
     return all;
 }
 
-BlockVerdict Ledger::judge(RowIndex row, BlockIndex block, Version version,
-                           std::span<const float> values, std::uint32_t checksum) const {
-    if (version <= this->version(row, block)) return BlockVerdict::late;
+BlockCheck Ledger::judge(RowIndex row, BlockIndex block, Version version,
+                         std::span<const float> values, std::uint32_t checksum) const {
+    if (version <= this->version(row, block)) return BlockCheck::late;
     return inspect(values, checksum);
 }
 
-BlockVerdict Ledger::inspect(std::span<const float> values, std::uint32_t checksum) {
-    if (crc32c(values) != checksum) return BlockVerdict::damaged;
-    if (!all_in_row_bounds(values)) return BlockVerdict::diverged;
-    return BlockVerdict::fresh;
+BlockCheck Ledger::inspect(std::span<const float> values, std::uint32_t checksum) {
+    if (crc32c(values) != checksum) return BlockCheck::damaged;
+    if (!all_in_row_bounds(values)) return BlockCheck::diverged;
+    return BlockCheck::fresh;
 }
 
 void Ledger::replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,

@@ -14,8 +14,8 @@
 
 namespace ako {
 
-/// What to do with a block that came.
-enum class BlockVerdict {
+/// What a look at a block that came has shown.
+enum class BlockCheck {
     fresh,     ///< newer than what is held: take it
     late,      ///< not newer; not an error
     damaged,   ///< its bytes do not match its owner's checksum
@@ -56,11 +56,11 @@ class Ledger {
     std::vector<std::span<const float>> rows() const;
 
     /// Is this block, of this version, to be taken? Only the version decides between old and new.
-    BlockVerdict judge(RowIndex row, BlockIndex block, Version version,
-                       std::span<const float> values, std::uint32_t checksum) const;
+    BlockCheck judge(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
+                     std::uint32_t checksum) const;
 
     /// `fresh` if the block is what its owner made and can be of a row, whatever is held.
-    static BlockVerdict inspect(std::span<const float> values, std::uint32_t checksum);
+    static BlockCheck inspect(std::span<const float> values, std::uint32_t checksum);
 
     /// Takes a block that was judged fresh. Not for the own row.
     void replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,

@@ -15,8 +15,8 @@ Outbox::Outbox(std::size_t peer_count)
       control_bytes_(peer_count, 0),
       relay_waiting_(peer_count, 0) {
     spare_.fill(true);
-    mail_.control.resize(peer_count);
-    mail_.relays.resize(peer_count);
+    unseen_.control.resize(peer_count);
+    unseen_.relays.resize(peer_count);
 }
 
 SnapshotIndex Outbox::spare() {
@@ -29,8 +29,8 @@ SnapshotIndex Outbox::spare() {
 
 void Outbox::post(SnapshotIndex snapshot) {
     const MutexLock lock(mutex_);
-    if (mail_.snapshot) spare_[*mail_.snapshot] = true;  // nobody has seen it
-    mail_.snapshot = snapshot;
+    if (unseen_.snapshot) spare_[*unseen_.snapshot] = true;  // nobody has seen it
+    unseen_.snapshot = snapshot;
 }
 
 bool Outbox::send(PeerIndex peer, Header header) {
@@ -39,7 +39,7 @@ bool Outbox::send(PeerIndex peer, Header header) {
         return false;
     ++control_waiting_[peer];
     control_bytes_[peer] += memory_of(header);
-    mail_.control[peer].push_back(std::move(header));
+    unseen_.control[peer].push_back(std::move(header));
     return true;
 }
 
@@ -51,32 +51,32 @@ std::size_t Outbox::relay_room(PeerIndex peer) const {
 void Outbox::relay(PeerIndex peer, Relay relay) {
     const MutexLock lock(mutex_);
     relay_waiting_[peer] += relay.payload.bytes().size();
-    mail_.relays[peer].push_back(std::move(relay));
+    unseen_.relays[peer].push_back(std::move(relay));
 }
 
 void Outbox::lift_grants(bool lifted) {
     const MutexLock lock(mutex_);
-    mail_.grants_lifted = lifted;
+    unseen_.grants_lifted = lifted;
 }
 
 void Outbox::mistrust(PeerIndex peer) {
     const MutexLock lock(mutex_);
-    mail_.damaged |= peer_bit(peer);
+    unseen_.damaged |= peer_bit(peer);
 }
 
 bool Outbox::snapshot_waits() const {
     const MutexLock lock(mutex_);
-    return mail_.snapshot.has_value();
+    return unseen_.snapshot.has_value();
 }
 
-Mail Outbox::take(bool with_snapshot) {
+Outbox::Unseen Outbox::take(bool with_snapshot) {
     const MutexLock lock(mutex_);
-    Mail mail;
-    if (!with_snapshot) mail.snapshot = std::exchange(mail_.snapshot, std::nullopt);
-    mail.control.resize(control_waiting_.size());
-    mail.relays.resize(relay_waiting_.size());
-    mail.grants_lifted = mail_.grants_lifted;  // a state: it stays
-    return std::exchange(mail_, std::move(mail));
+    Unseen unseen;
+    if (!with_snapshot) unseen.snapshot = std::exchange(unseen_.snapshot, std::nullopt);
+    unseen.control.resize(control_waiting_.size());
+    unseen.relays.resize(relay_waiting_.size());
+    unseen.grants_lifted = unseen_.grants_lifted;  // a state: it stays
+    return std::exchange(unseen_, std::move(unseen));
 }
 
 void Outbox::give_back(SnapshotIndex snapshot) {

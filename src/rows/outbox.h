@@ -23,15 +23,6 @@ struct Relay {
     PooledBuffer payload;
 };
 
-/// What there is for the network thread since it last looked.
-struct Mail {
-    std::optional<SnapshotIndex> snapshot;
-    std::vector<std::vector<Header>> control;  ///< [peer_count]
-    std::vector<std::vector<Relay>> relays;    ///< [peer_count]
-    bool grants_lifted = false;
-    PeerSet damaged = 0;  ///< what came of them was
-};
-
 class Outbox {
   public:
     /// Relays that may wait for one peer: four of the largest frames keep a link busy until the
@@ -41,6 +32,15 @@ class Outbox {
     /// slack; and what they may take in memory, which ends with the first that exceeds it.
     static constexpr std::size_t control_max = 2 * peers_max + 128;
     static constexpr std::size_t control_bytes_max = std::size_t{64} << 20;
+
+    /// What the traffic half has not seen yet.
+    struct Unseen {
+        std::optional<SnapshotIndex> snapshot;
+        std::vector<std::vector<Header>> control;  ///< [peer_count]
+        std::vector<std::vector<Relay>> relays;    ///< [peer_count]
+        bool grants_lifted = false;
+        PeerSet damaged = 0;  ///< what came of them was
+    };
 
     explicit Outbox(std::size_t peer_count);
 
@@ -65,7 +65,7 @@ class Outbox {
     // Network thread.
     bool snapshot_waits() const AKO_NETWORK_THREAD;
     /// Everything there is; the snapshot only if asked for, and else it waits on.
-    Mail take(bool with_snapshot = true) AKO_NETWORK_THREAD;
+    Unseen take(bool with_snapshot = true) AKO_NETWORK_THREAD;
     /// It is sent, or there is nobody to send it to.
     void control_sent(PeerIndex peer, const Header& header) AKO_NETWORK_THREAD;
     void relay_sent(PeerIndex peer, std::size_t bytes) AKO_NETWORK_THREAD;
@@ -74,10 +74,10 @@ class Outbox {
     void give_back(SnapshotIndex snapshot);
 
   private:
-    BufferPool relay_pool_;  ///< synchronised by itself; outlives what lies in mail_
+    BufferPool relay_pool_;  ///< synchronised by itself; outlives what lies in unseen_
 
     mutable Mutex mutex_;
-    Mail mail_ AKO_GUARDED_BY(mutex_);
+    Unseen unseen_ AKO_GUARDED_BY(mutex_);
     std::array<bool, snapshot_count> spare_ AKO_GUARDED_BY(mutex_);
     /// [peer_count] each, here and with the network thread
     std::vector<std::size_t> control_waiting_ AKO_GUARDED_BY(mutex_);

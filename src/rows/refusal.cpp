@@ -1,6 +1,8 @@
 // See refusal.h. One overload per message; each names the field that is wrong and its value.
 #include "src/rows/refusal.h"
 
+#include "ako/payload.h"
+
 namespace ako {
 namespace {
 
@@ -37,7 +39,7 @@ struct Checker {
             return "Partial.run " + text(partial.run) + " is outside the " +
                    std::to_string(blocks.count()) + " blocks of the model";
         }
-        const std::size_t bytes = blocks.range(partial.run).count * sizeof(float);
+        const std::size_t bytes = payload_bytes_of(blocks.range(partial.run).count);
         if (payload_bytes != bytes) {
             return "Partial with " + std::to_string(payload_bytes) + " bytes of payload for " +
                    std::to_string(bytes) + " bytes of blocks";

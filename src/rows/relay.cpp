@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "ako/payload.h"
+
 namespace ako {
 
 Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, Time ask)
@@ -37,7 +39,7 @@ BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIn
 
 bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun run,
                     const FindBlock& find) {
-    const std::size_t bytes = ledger_.blocks().range(run).count * sizeof(float);
+    const std::size_t bytes = payload_bytes_of(ledger_.blocks().range(run).count);
     if (bytes > outbox_.relay_room(peer)) return false;
     auto payload = outbox_.relay_buffer(bytes);
     if (!payload) return false;

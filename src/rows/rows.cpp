@@ -54,11 +54,11 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
     return true;
 }
 
-BlockVerdict Rows::take(RowIndex row, BlockIndex block, Version version,
-                        std::span<const float> values, std::uint32_t checksum,
-                        const std::optional<Time>& sealed_at, Time now) {
-    const BlockVerdict verdict = ledger_.judge(row, block, version, values, checksum);
-    if (verdict != BlockVerdict::fresh) return verdict;
+BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
+                      std::span<const float> values, std::uint32_t checksum,
+                      const std::optional<Time>& sealed_at, Time now) {
+    const BlockCheck check = ledger_.judge(row, block, version, values, checksum);
+    if (check != BlockCheck::fresh) return check;
     const PeerIndex owner = owner_of(row);
     if (sealed_at && replica_.stands_in(owner)) {
         const double share = replica_.share(owner, block, *sealed_at, now);
@@ -68,7 +68,7 @@ BlockVerdict Rows::take(RowIndex row, BlockIndex block, Version version,
     }
     ledger_.replace(row, block, version, values, checksum);
     if (sealed_at) sealed_at_[row][block] = *sealed_at;
-    return verdict;
+    return check;
 }
 
 void Rows::stand_in(PeerIndex peer, bool stands_in, Time now) {

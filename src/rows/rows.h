@@ -44,9 +44,8 @@ class Rows {
     /// Takes a block if it is newer than what is held, intact and within bounds. `sealed_at`, of
     /// this peer's clock, is when its owner published it, if that may move a mark: of what the
     /// owner itself sent.
-    BlockVerdict take(RowIndex row, BlockIndex block, Version version,
-                      std::span<const float> values, std::uint32_t checksum,
-                      const std::optional<Time>& sealed_at, Time now);
+    BlockCheck take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
+                    std::uint32_t checksum, const std::optional<Time>& sealed_at, Time now);
 
     /// From now on own progress stands in for this peer, or does not any more.
     void stand_in(PeerIndex peer, bool stands_in, Time now);

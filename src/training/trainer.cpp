@@ -82,24 +82,26 @@ Result<void> Trainer::train_round() {
     observer_.reached(RoundMoment::gradient_ended);
     if (!std::isfinite(loss))
         return fail(Error::Kind::numbers, "the loss of round " +
-                                              std::to_string(exchange_.round() + 1) +
+                                              std::to_string(exchange_.standing().round + 1) +
                                               " is not finite: nothing of it was sent");
     const RoundResult result{batch.count, loss};
-    if (Result<void> ended = exchange_.end_round(gradient_, result); !ended) return ended;
+    if (Result<void> ended = exchange_.end_round(Gradient{gradient_}, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);
-    observer_.round_done({exchange_.round(), batch.count, loss, exchange_.progress()});
+    const Standing standing = exchange_.standing();
+    observer_.round_done({standing.round, batch.count, loss, standing.progress});
     return {};
 }
 
 void Trainer::evaluate_slice() {
     if (!evaluation_.running()) {
-        const double progress = exchange_.progress();
+        const Standing standing = exchange_.standing();
+        const double progress = standing.progress;
         const bool evaluate = evaluation_marks_.pass(progress);
         const bool keep = checkpoint_marks_.pass(progress);
         // The end of the budget is evaluated by finish(), on the parameters that all agree on.
-        if (!(evaluate || keep) || progress >= 1 || !exchange_.evaluates()) return;
+        if (!(evaluate || keep) || progress >= 1 || !standing.evaluates) return;
         exchange_.copy_parameters(evaluation_.parameters());
-        observer_.milestone_passed({exchange_.round(), progress, evaluation_.parameters()});
+        observer_.milestone_passed({standing.round, progress, evaluation_.parameters()});
         if (settings_.evaluate == EvaluateWhen::after) return;
         evaluation_.begin(progress);
         keeps_ = keep;
@@ -128,7 +130,7 @@ TrainingOutcome Trainer::finish(std::string why) {
         const std::string why_none = "a parameter is not finite at the end: no model";
         return {Ending::numbers, why_none, {}, {}, {}};
     }
-    evaluation_.begin(exchange_.progress());
+    evaluation_.begin(exchange_.standing().progress);
     outcome.verdict = evaluation_.complete();
     outcome.parameters = evaluation_.release();
     judge_finish(outcome, interrupts_.load() > 0);

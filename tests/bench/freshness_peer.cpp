@@ -155,15 +155,14 @@ int main(int argc, char** argv) {
                               from_seconds(std::atof(argv[3])), until);
     {
         std::atomic<int> interrupts = 0;
-        const auto made = make_exchange(mode_settings(self, addresses.size()),
-                                        std::vector<float>(lenet_parameter_count, 1.0f), transport,
-                                        clock, interrupts);
-        Exchange& exchange = *made;
-        exchange.start();
+        const auto exchange = make_exchange(mode_settings(self, addresses.size()),
+                                            std::vector<float>(lenet_parameter_count, 1.0f),
+                                            transport, clock, interrupts);
+        exchange->start();
         std::vector<float> gradient(lenet_parameter_count, 1e-3f);
-        while (clock.now() < until && exchange.begin_round().kind == Next::Kind::train) {
+        while (clock.now() < until && exchange->begin_round().kind == Next::Kind::train) {
             std::this_thread::sleep_for(round_time);
-            if (!exchange.end_round(gradient, {1, 0.5f})) return 1;
+            if (!exchange->end_round(Gradient{gradient}, {1, 0.5f})) return 1;
         }
     }  // stops the transport
     print(transport.received);

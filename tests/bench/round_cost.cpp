@@ -60,12 +60,12 @@ class Bench {
         const double drained = thread_ms();
         for (float& element : gradient_) element = -element;  // as a network would have written it
         const double computed = thread_ms();
-        if (!peer_.end_round(gradient_, {64, 0.5f}, now_)) std::abort();
+        if (!peer_.end_round(Gradient{gradient_}, {64, 0.5f}, now_)) std::abort();
         drain_ms.push_back(drained - began);
         end_ms.push_back(thread_ms() - computed);
-        const Mail mail = outbox_.take();
+        const Outbox::Unseen unseen = outbox_.take();
         if (newest_) outbox_.give_back(*newest_);  // as the network half does
-        newest_ = mail.snapshot;
+        newest_ = unseen.snapshot;
     }
 
   private:

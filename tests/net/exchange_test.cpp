@@ -72,8 +72,8 @@ struct Peer {
                     gradient[k] = replica[k];
                 exchange->gradient_ready(*layer, gradient);
             }
-            if (!exchange->end_round(gradient, {1, 0.5f})) return;
-            if (exchange->round() == quits_after) {
+            if (!exchange->end_round(Gradient{gradient}, {1, 0.5f})) return;
+            if (exchange->standing().round == quits_after) {
                 if (hangs.valid()) hangs.wait();
                 return;
             }

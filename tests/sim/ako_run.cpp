@@ -107,7 +107,7 @@ float AkoRun::gradient(SimPeer& peer) {
     const PeerIndex self = peer.settings.self;
     const std::span<const float> replica = peer.exchange.replica();
     begun_[self].replica.assign(replica.begin(), replica.end());
-    begun_[self].rate = learning_rate_at(peer.settings.training, peer.exchange.progress());
+    begun_[self].rate = learning_rate_at(peer.settings.training, peer.exchange.standing().progress);
     quadratic_.gradient(self, replica, cluster_.random(), peer.gradient);
     return 0;
 }

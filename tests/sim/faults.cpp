@@ -95,7 +95,7 @@ void Faults::wish_to_stop() {
         if (network_.postpone(peer, [this] { wish_to_stop(); })) return;
         const bool reached = wish.reason == StopReason::target_reached;
         coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
-        if (reached) p.exchange.announce({p.exchange.progress(), 0.99f, 0.01f});
+        if (reached) p.exchange.announce({p.exchange.standing().progress, 0.99f, 0.01f});
         p.exchange.request_stop(wish.reason);
         return insist(peer);
     }

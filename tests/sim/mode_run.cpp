@@ -79,7 +79,8 @@ Time ModeRun::layer_time(const SimPeer& peer) {
 
 float ModeRun::gradient(SimPeer& peer) {
     measure_gap(peer.settings.self);
-    gradient_(peer.settings.self, peer.exchange.round(), peer.exchange.replica(), peer.gradient);
+    gradient_(peer.settings.self, peer.exchange.standing().round, peer.exchange.replica(),
+              peer.gradient);
     return 0.5F;
 }
 
@@ -98,7 +99,8 @@ void ModeRun::measure_gap(PeerIndex peer) {
 void ModeRun::ended_round(PeerIndex peer) {
     GroupExchange& exchange = cluster_[peer].exchange;
     const std::optional<Round> stops_at = scenario_.peers[peer].stops_at;
-    if (stops_at && exchange.round() >= *stops_at) exchange.request_stop(StopReason::requested);
+    if (stops_at && exchange.standing().round >= *stops_at)
+        exchange.request_stop(StopReason::requested);
 }
 
 void ModeRun::died(PeerIndex peer, bool silently) {

@@ -67,7 +67,7 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     settings.training.learning_rate = 0.05;
     settings.training.momentum = random.chance(0.5) ? 0.9 : 0;
     settings.training.weight_decay = 1e-3;
-    if (random.chance(0.5)) settings.training.schedule.kind = ScheduleKind::cosine;
+    if (random.chance(0.5)) settings.training.schedule.kind = RateScheduleKind::cosine;
     settings.sample_budget = batch * peers * random.between(3, 40);
     for (ModePlan& plan : scenario.peers) plan.round_time = random.time(ms(2), ms(40));
     scenario.quality.bytes_per_second = random.real(2e4, 2e6);

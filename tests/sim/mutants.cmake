@@ -23,8 +23,8 @@ mutation(src/rows/rows.cpp
 
 mutant(version_ignored simulate "--count;400" "violated: I5")
 mutation(src/rows/ledger.cpp
-    [=[    if (version <= this->version(row, block)) return BlockVerdict::late;]=]
-    [=[    if (version == this->version(row, block)) return BlockVerdict::late;]=])
+    [=[    if (version <= this->version(row, block)) return BlockCheck::late;]=]
+    [=[    if (version == this->version(row, block)) return BlockCheck::late;]=])
 mutation(src/rows/ledger.cpp
     [=[    AKO_ASSERT(version > this->version(row, block), "a version would fall: " + at(row, block));]=]
     [=[    (void)at;]=])

@@ -80,7 +80,7 @@ TrainingSettings training() {
     TrainingSettings settings;
     settings.batch_per_peer = batch;
     settings.learning_rate = 0.05;
-    settings.schedule.kind = ScheduleKind::cosine;
+    settings.schedule.kind = RateScheduleKind::cosine;
     settings.momentum = 0.9;
     settings.weight_decay = 5e-4;
     return settings;

@@ -443,8 +443,8 @@ void Promises::check_known() const {
             throw Violation(name("peers", first->settings.self) + name(" and", peer) +
                             " know of different samples of " + name("peer", other));
         }
-        const bool verdict = p.half.newest_verdict().has_value();
-        if (verdict != first->half.newest_verdict().has_value()) {
+        const bool verdict = p.half.standing().newest_verdict.has_value();
+        if (verdict != first->half.standing().newest_verdict.has_value()) {
             throw Violation(name("peer", peer) + " does not know what others know of the target");
         }
     }

@@ -111,13 +111,17 @@ void SimCluster::forward(PeerIndex peer) {
         if (takes > Time{0}) return step_after(peer, takes, &SimCluster::forward);
     }
     p.loss = work_.gradient(p);
+    p.learned = work_.learned(p);
     backward(peer);
 }
 
 void SimCluster::backward(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     if (p.layer == 0) return end_round(peer);
-    p.exchange.gradient_ready(p.layers[--p.layer], p.gradient);
+    --p.layer;
+    if (const auto* gradient = std::get_if<Gradient>(&p.learned)) {
+        p.exchange.gradient_ready(p.layers[p.layer], gradient->values);
+    }
     if (p.layer == 0) observer_.gave_gradient(peer);
     step_after(peer, work_.backward_time(p), &SimCluster::backward);
 }
@@ -125,7 +129,7 @@ void SimCluster::backward(PeerIndex peer) {
 void SimCluster::end_round(PeerIndex peer) {
     SimPeer& p = *peers_[peer];
     const RoundResult result{p.settings.training.batch_per_peer, p.loss};
-    const Result<void> ended = p.exchange.end_round(p.gradient, result);
+    const Result<void> ended = p.exchange.end_round(p.learned, result);
     if (!ended) throw RefusedGradient(ended.error().what);
     observer_.ended_round(peer);
     begin(peer);

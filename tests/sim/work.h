@@ -13,6 +13,9 @@ class Work {
 
     /// Writes the gradient of this round of `peer`, at its replica, to `peer.gradient`; the loss.
     virtual float gradient(SimPeer& peer) = 0;
+    /// What that round ends with: the gradient, which is given layer by layer before that, or an
+    /// update that the peer's own optimizer made.
+    virtual Learned learned(SimPeer& peer) { return Gradient{peer.gradient}; }
     /// Of its next layer: how long the forward pass takes, and the backward pass. Without any time
     /// it goes on at once.
     virtual Time forward_time(const SimPeer&) { return Time{0}; }

@@ -123,12 +123,12 @@ TEST_CASE("a ballot out of all proportion does not end agreement") {
 }
 
 TEST_CASE("a block too large for any row is dropped") {
-    const auto verdict = [](float value) {
+    const auto checked = [](float value) {
         const std::vector<float> values(4, value);
         return Ledger::inspect(values, crc32c(std::span<const float>(values)));
     };
-    CHECK(verdict(row_magnitude_max) == BlockVerdict::fresh);
-    CHECK(verdict(-row_magnitude_max) == BlockVerdict::fresh);
-    CHECK(verdict(2 * row_magnitude_max) == BlockVerdict::diverged);
-    CHECK(verdict(-3e38F) == BlockVerdict::diverged);
+    CHECK(checked(row_magnitude_max) == BlockCheck::fresh);
+    CHECK(checked(-row_magnitude_max) == BlockCheck::fresh);
+    CHECK(checked(2 * row_magnitude_max) == BlockCheck::diverged);
+    CHECK(checked(-3e38F) == BlockCheck::diverged);
 }

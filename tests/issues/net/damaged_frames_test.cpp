@@ -42,7 +42,7 @@ std::vector<std::byte> flipped(std::vector<std::byte> bytes, std::size_t at, uns
 std::vector<std::byte> chunk_frame(const std::vector<std::byte>& payload) {
     Pair pair;
     REQUIRE(pair.up());
-    pair.a.send(1, Chunk{.exchange = 1, .first = 8}, payload);
+    pair.a.send(1, Chunk{.sync = 1, .first = 8}, payload);
     REQUIRE(pair.b.wait([&] { return pair.b.received.size() == 1; }));
     const test::Received arrived = pair.b.seen().received[0];
     CHECK(arrived.payload == payload);

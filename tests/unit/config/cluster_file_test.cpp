@@ -74,7 +74,7 @@ exchange:
     CHECK(settings.training.batch_per_peer == 32);
     CHECK(settings.training.learning_rate == 0.01);
     CHECK(settings.training.schedule ==
-          ScheduleSettings{ScheduleKind::steps, 0.05, {0.5, 0.75}, 0.2});
+          RateScheduleSettings{RateScheduleKind::steps, 0.05, {0.5, 0.75}, 0.2});
     CHECK(settings.training.target_accuracy == 0.988);
     CHECK(settings.exchange.rule == Rule::plain);
     CHECK(settings.exchange.partitions == 8);
@@ -86,7 +86,7 @@ exchange:
 TEST_CASE("the shorthands of model and schedule") {
     const Settings settings = read(with("training: {schedule: cosine}\n"), {"model=lenet"});
     CHECK(settings.model.kind == ModelKind::lenet);
-    CHECK(settings.training.schedule.kind == ScheduleKind::cosine);
+    CHECK(settings.training.schedule.kind == RateScheduleKind::cosine);
 }
 
 TEST_CASE("data: every format has its normalisation, which the file may change") {

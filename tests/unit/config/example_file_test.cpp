@@ -74,7 +74,7 @@ TEST_CASE("the example has every known key, each with a comment") {
 TEST_CASE("the example shows the defaults") {
     const Settings settings = read_cluster_file(experiments + "/example.yaml", {});
     TrainingSettings training;
-    training.schedule = {ScheduleKind::steps, 0, {0.5, 0.75}, 0.1};
+    training.schedule = {RateScheduleKind::steps, 0, {0.5, 0.75}, 0.1};
     CHECK(settings.training == training);
     CHECK(settings.exchange == ExchangeSettings{});
     ModelSettings model;

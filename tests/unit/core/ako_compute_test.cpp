@@ -57,7 +57,7 @@ struct Bench {
     Result<void> round(float gradient = -1) {
         begin();
         const std::vector<float> gradients(element_count, gradient);
-        return peer->end_round(gradients, {1, 0.5F}, now);
+        return peer->end_round(Gradient{gradients}, {1, 0.5F}, now);
     }
     /// What the replica is beyond the anchor at the first element.
     float lead() const {
@@ -232,7 +232,7 @@ TEST_CASE("rule plain stands in for nobody") {
         bench.hear(1, 1, round, 0);
         bench.now += 10 * ms;
         REQUIRE(plain.begin_round(bench.now).value().kind == Next::Kind::train);
-        REQUIRE(plain.end_round(gradient, {1, 0}, bench.now).has_value());
+        REQUIRE(plain.end_round(Gradient{gradient}, {1, 0}, bench.now).has_value());
     }
     CHECK(plain.roster().advancing(1, 3));
     CHECK(plain.replica()[0] == 2.0F);  // 0.5 + 3/2
@@ -248,7 +248,7 @@ TEST_CASE("all stop when the budget is spent, when one asks for it, or when a St
         status.rows.resize(2);
         bench.mailbox.push({1, status, {}, bench.now});
         CHECK(bench.begin().value().why == "the sample budget is spent");
-        CHECK(bench.peer->progress() == 1);
+        CHECK(bench.peer->standing().progress == 1);
     }
     SUBCASE("a request") {
         bench.peer->request_stop(StopReason::requested);

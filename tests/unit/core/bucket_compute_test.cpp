@@ -47,14 +47,14 @@ struct Alone {
         const std::optional<Next> next = peer->begin_round({});
         REQUIRE(next);
         REQUIRE(next->kind == Next::Kind::train);
-        return peer->end_round(gradient, {1, 0.5F}, {});
+        return peer->end_round(Gradient{gradient}, {1, 0.5F}, {});
     }
     /// What the network half does.
     std::size_t exchange() {
         const auto contributions = board.take().contributions;
         for (const Contribution& own : contributions) {
             sums.assign(own.vector.begin(), own.vector.end());
-            board.complete(own.bucket, own.exchange, {});
+            board.complete(own.bucket, own.sync, {});
         }
         return contributions.size();
     }
@@ -78,6 +78,36 @@ TEST_CASE("local rounds that overflow are not averaged") {
     CHECK(second.error().kind == Error::Kind::numbers);
     CHECK(second.error().what.find("of round 2 is not finite") != std::string::npos);
     CHECK(alone.exchange() == 0);
+}
+
+TEST_CASE("an update whose numbers are not finite is not averaged") {
+    Alone alone(Mode::local_sgd, 4);
+    REQUIRE(alone.peer->begin_round({})->kind == Next::Kind::train);
+    std::vector<float> update(Alone::elements, 1);
+    update[5] = std::numeric_limits<float>::quiet_NaN();
+    const Result<void> ended = alone.peer->end_round(Update{update}, {1, 0.5F}, {});
+    REQUIRE(!ended);
+    CHECK(ended.error().kind == Error::Kind::numbers);
+    CHECK(ended.error().what == "the update of round 1 is not finite: no more of it is sent");
+    CHECK(alone.exchange() == 0);
+}
+
+TEST_CASE("a mode that exchanges gradients refuses an update, and the round goes on") {
+    for (const Mode mode : {Mode::ring, Mode::parameter_server}) {
+        Alone alone(mode, 4);
+        REQUIRE(alone.peer->begin_round({})->kind == Next::Kind::train);
+        const std::vector<float> update(Alone::elements, 1);
+        const Result<void> refused = alone.peer->end_round(Update{update}, {1, 0.5F}, {});
+        REQUIRE(!refused);
+        CHECK(refused.error().kind == Error::Kind::unsupported);
+        CHECK(refused.error().what.find("exchanges gradients") != std::string::npos);
+        CHECK(alone.peer->standing().round == 0);
+        CHECK(alone.exchange() == 0);
+
+        CHECK(alone.peer->end_round(Gradient{update}, {1, 0.5F}, {}));
+        CHECK(alone.peer->standing().round == 1);
+        CHECK(alone.exchange() == 1);
+    }
 }
 
 TEST_CASE("local rounds that overflow are not averaged after the last round either") {

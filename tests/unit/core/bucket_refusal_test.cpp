@@ -36,10 +36,10 @@ struct Bench {
     std::string refused(PeerIndex from, const Header& header, std::size_t elements) {
         return traffic.refuse(from, header, elements * sizeof(float)).value_or("");
     }
-    static Chunk chunk(ChunkKind kind, std::uint64_t exchange, std::uint64_t first) {
+    static Chunk chunk(ChunkKind kind, std::uint64_t sync, std::uint64_t first) {
         Chunk header;
         header.kind = kind;
-        header.exchange = exchange;
+        header.sync = sync;
         header.first = first;
         return header;
     }
@@ -63,8 +63,7 @@ TEST_CASE("a ring takes chunks of its predecessor only, of one segment, once rou
     // Segments of 40: what starts at peer 0 comes first, what starts here must not.
     CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 40) == "");
     CHECK(bench.refused(0, Bench::chunk(reduced, 2, 0), 40) == "");  // the next, which waits
-    CHECK(bench.refused(0, Bench::chunk(reduced, 3, 0), 40).find("exchange 3") !=
-          std::string::npos);
+    CHECK(bench.refused(0, Bench::chunk(reduced, 3, 0), 40).find("sync 3") != std::string::npos);
     CHECK(bench.refused(0, Bench::chunk(reduced, 0, 0), 40) != "");
     CHECK(bench.refused(2, Bench::chunk(reduced, 1, 0), 40).find("predecessor") !=
           std::string::npos);
@@ -125,9 +124,10 @@ TEST_CASE("a parameter server takes each worker's next round, for what it serves
     CHECK(bench.refused(2, Bench::chunk(pushed, 1, 100), 60).find("one slice") !=
           std::string::npos);
     CHECK(bench.refused(2, Bench::chunk(pushed, 1, 999), 1).find("outside") != std::string::npos);
-    for (const std::uint64_t exchange : {0, 1})
-        CHECK(bench.refused(0, Bench::chunk(ChunkKind::pulled, exchange, 0), 60)
-                  .find("not asked for") != std::string::npos);
+    for (const std::uint64_t sync : {0, 1})
+        CHECK(
+            bench.refused(0, Bench::chunk(ChunkKind::pulled, sync, 0), 60).find("not asked for") !=
+            std::string::npos);
     bench.protocol->arrived(2, Bench::chunk(pushed, 1, 60), 60);
     CHECK(bench.refused(2, Bench::chunk(pushed, 2, 60), 60).find("answered") != std::string::npos);
     bench.protocol->finished(1, 0);

@@ -9,17 +9,17 @@ using namespace ako;
 
 namespace {
 
-QueuedChunk chunk(std::uint64_t exchange, std::size_t bucket, std::uint64_t first,
-                  std::size_t count, const float* values) {
+QueuedChunk chunk(std::uint64_t sync, std::size_t bucket, std::uint64_t first, std::size_t count,
+                  const float* values) {
     Chunk header;
-    header.exchange = exchange;
+    header.sync = sync;
     header.first = first;
     return {header, bucket, count, values};
 }
 
 }  // namespace
 
-TEST_CASE("the older exchange goes first, in it the nearer bucket, and there who came first") {
+TEST_CASE("the older sync goes first, in it the nearer bucket, and there who came first") {
     const std::vector<float> memory(4000);
     ChunkQueue queue;
     queue.push(chunk(2, 0, 0, 10, memory.data()));
@@ -29,7 +29,7 @@ TEST_CASE("the older exchange goes first, in it the nearer bucket, and there who
     CHECK(queue.pop(1000)->header.first == 100);
     CHECK(queue.pop(1000)->header.first == 950);
     CHECK(queue.pop(1000)->header.first == 900);
-    CHECK(queue.pop(1000)->header.exchange == 2);
+    CHECK(queue.pop(1000)->header.sync == 2);
     CHECK(!queue.pop(1000));
     CHECK(queue.empty());
 }

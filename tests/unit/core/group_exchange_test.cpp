@@ -60,7 +60,7 @@ constexpr std::size_t elements = 120;
 struct Bench {
     explicit Bench(Mode mode, std::uint64_t rounds = 1000)
         : owned(make_exchange(make_settings(mode, rounds), std::vector<float>(elements), transport,
-                             clock, interrupts)),
+                              clock, interrupts)),
           exchange(*owned) {
         exchange.start();
         for (const PeerIndex peer : {0, 2}) transport.sink->session_up(peer, Hello{});
@@ -86,7 +86,7 @@ struct Bench {
 
     void round() {
         REQUIRE(exchange.begin_round().kind == Next::Kind::train);
-        REQUIRE(exchange.end_round(gradient, {1, 0.5F}));
+        REQUIRE(exchange.end_round(Gradient{gradient}, {1, 0.5F}));
     }
     /// What peer c has to say while nobody sends chunks.
     void c_announces(Round made) {

@@ -7,7 +7,7 @@ using namespace ako;
 
 namespace {
 
-TrainingSettings with(ScheduleSettings schedule) {
+TrainingSettings with(RateScheduleSettings schedule) {
     TrainingSettings training;
     training.learning_rate = 0.4;
     training.schedule = std::move(schedule);
@@ -20,7 +20,7 @@ TEST_CASE("a constant learning rate, with and without warm-up") {
     const auto plain = with({});
     for (const double progress : {0.0, 0.3, 1.0})
         CHECK(learning_rate_at(plain, progress) == doctest::Approx(0.4));
-    const auto warmed = with({ScheduleKind::constant, 0.1, {}, 0.1});
+    const auto warmed = with({RateScheduleKind::constant, 0.1, {}, 0.1});
     CHECK(learning_rate_at(warmed, 0) == 0);
     CHECK(learning_rate_at(warmed, 0.05) == doctest::Approx(0.2));
     CHECK(learning_rate_at(warmed, 0.1) == doctest::Approx(0.4));
@@ -28,7 +28,7 @@ TEST_CASE("a constant learning rate, with and without warm-up") {
 }
 
 TEST_CASE("cosine falls from the whole rate after the warm-up to nothing at the end") {
-    const auto training = with({ScheduleKind::cosine, 0.2, {}, 0.1});
+    const auto training = with({RateScheduleKind::cosine, 0.2, {}, 0.1});
     CHECK(learning_rate_at(training, 0.1) == doctest::Approx(0.2));
     CHECK(learning_rate_at(training, 0.2) == doctest::Approx(0.4));
     CHECK(learning_rate_at(training, 0.6) == doctest::Approx(0.2));
@@ -42,7 +42,7 @@ TEST_CASE("cosine falls from the whole rate after the warm-up to nothing at the 
 }
 
 TEST_CASE("steps multiply the rate at every mark passed") {
-    const auto training = with({ScheduleKind::steps, 0.1, {0.5, 0.75}, 0.5});
+    const auto training = with({RateScheduleKind::steps, 0.1, {0.5, 0.75}, 0.5});
     CHECK(learning_rate_at(training, 0.05) == doctest::Approx(0.2));
     CHECK(learning_rate_at(training, 0.49) == doctest::Approx(0.4));
     CHECK(learning_rate_at(training, 0.5) == doctest::Approx(0.2));
@@ -50,7 +50,7 @@ TEST_CASE("steps multiply the rate at every mark passed") {
 }
 
 TEST_CASE("progress outside 0 .. 1 is clamped") {
-    const auto training = with({ScheduleKind::cosine, 0.2, {}, 0.1});
+    const auto training = with({RateScheduleKind::cosine, 0.2, {}, 0.1});
     CHECK(learning_rate_at(training, -1) == 0);
     CHECK(learning_rate_at(training, 2) == doctest::Approx(0));
 }

@@ -91,12 +91,12 @@ TEST_CASE("control frames have a limit per peer, which counts what is not yet se
     for (std::size_t k = 0; k < Outbox::control_max; ++k) REQUIRE(outbox.send(1, Bye{k}));
     CHECK(!outbox.send(1, Bye{}));
     CHECK(outbox.send(2, Bye{}));
-    const Mail mail = outbox.take();
-    CHECK(mail.control[1].size() == Outbox::control_max);
-    CHECK(std::get<Bye>(mail.control[1][3]).final_round == 3);
+    const Outbox::Unseen unseen = outbox.take();
+    CHECK(unseen.control[1].size() == Outbox::control_max);
+    CHECK(std::get<Bye>(unseen.control[1][3]).final_round == 3);
     CHECK(!outbox.send(1, Bye{}));  // taken is not sent
-    outbox.control_sent(1, mail.control[1][0]);
-    outbox.control_sent(1, mail.control[1][1]);
+    outbox.control_sent(1, unseen.control[1][0]);
+    outbox.control_sent(1, unseen.control[1][1]);
     CHECK(outbox.send(1, Bye{}));
     CHECK(outbox.send(1, Bye{}));
     CHECK(!outbox.send(1, Bye{}));
@@ -111,9 +111,9 @@ TEST_CASE("control frames have a limit in bytes") {
     while (outbox.send(1, row)) ++taken;
     CHECK(taken * bytes >= Outbox::control_bytes_max - bytes);
     CHECK(taken * bytes < Outbox::control_bytes_max + bytes);
-    const Mail mail = outbox.take();
+    const Outbox::Unseen unseen = outbox.take();
     CHECK(!outbox.send(1, row));
-    for (const Header& header : mail.control[1]) outbox.control_sent(1, header);
+    for (const Header& header : unseen.control[1]) outbox.control_sent(1, header);
     CHECK(outbox.send(1, row));
 }
 
@@ -126,8 +126,8 @@ TEST_CASE("relays have a limit of bytes per peer") {
     CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max - (1 << 20));
     CHECK(outbox.relay_room(0) == Outbox::relay_bytes_max);
     {
-        const Mail mail = outbox.take();
-        REQUIRE(mail.relays[1].size() == 1);
+        const Outbox::Unseen unseen = outbox.take();
+        REQUIRE(unseen.relays[1].size() == 1);
         CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max - (1 << 20));
     }
     outbox.relay_sent(1, 1 << 20);

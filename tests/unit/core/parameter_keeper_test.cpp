@@ -58,9 +58,9 @@ TEST_CASE("BSP steps once all have pushed, with the mean") {
     bench.push(1, 2, StopReason::requested);
     CHECK(bench.parameter() == 8);
     for (std::size_t worker = 0; worker < 3; ++worker) CHECK(bench.answers[worker] == 1);
-    CHECK(bench.server.exchanged(0).stop == StopReason::requested);
-    CHECK(bench.server.exchanged(0).rounds_total == 3);
-    CHECK(bench.server.exchanged(0).workers == 3);
+    CHECK(bench.server.summary(0).stop == StopReason::requested);
+    CHECK(bench.server.summary(0).rounds_total == 3);
+    CHECK(bench.server.summary(0).workers == 3);
 }
 
 TEST_CASE("BSP goes on with those who are left") {
@@ -69,7 +69,7 @@ TEST_CASE("BSP goes on with those who are left") {
     bench.push(1, 3);
     bench.server.gone(2);
     CHECK(bench.parameter() == 8);
-    CHECK(bench.server.exchanged(0).workers == 2);
+    CHECK(bench.server.summary(0).workers == 2);
     CHECK(bench.answers[0] == 1);
     CHECK(bench.answers[2] == 0);
     bench.server.finished(1, 1);

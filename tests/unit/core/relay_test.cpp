@@ -23,16 +23,16 @@ struct Bench {
     }
     std::vector<Lack> lacks(PeerIndex peer) {
         std::vector<Lack> found;
-        mail = outbox.take();
-        for (const Header& header : mail.control[peer]) {
+        unseen = outbox.take();
+        for (const Header& header : unseen.control[peer]) {
             if (const auto* lack = std::get_if<Lack>(&header)) found.push_back(*lack);
         }
         return found;
     }
     std::vector<Want> wants(PeerIndex peer) {
         std::vector<Want> found;
-        mail = outbox.take();
-        for (const Header& header : mail.control[peer]) {
+        unseen = outbox.take();
+        for (const Header& header : unseen.control[peer]) {
             if (const auto* want = std::get_if<Want>(&header)) found.push_back(*want);
         }
         return found;
@@ -56,7 +56,7 @@ struct Bench {
         return HeldBlock{ledger.block(row, block), ledger.checksum(row, block)};
     };
     Relaying relaying{ledger, roster, outbox, 500 * ms};
-    Mail mail;
+    Outbox::Unseen unseen;
     Time now = std::chrono::seconds(3);
 };
 
@@ -67,8 +67,8 @@ TEST_CASE("what is held newer is served, and of the rest it is said that it does
     for (BlockIndex block = 2; block < 6; ++block) bench.hold(1, block, 7);
     bench.relaying.serve(2, {1, false, {{{0, 10}, {1, 3}}}}, bench.find);
     CHECK(bench.lacks(2) == std::vector<Lack>{{1, {{0, 2}, {6, 4}}}});
-    REQUIRE(bench.mail.relays[2].size() == 1);
-    const Partial& header = bench.mail.relays[2][0].header;
+    REQUIRE(bench.unseen.relays[2].size() == 1);
+    const Partial& header = bench.unseen.relays[2][0].header;
     CHECK(header.run == BlockRun{2, 4});
     CHECK(header.version == Version{1, 7});
     CHECK(header.relayed);
@@ -80,10 +80,10 @@ TEST_CASE("of exactly the version that is wanted, or not at all") {
     bench.hold(1, 0, 7);
     bench.relaying.serve(2, {1, true, {{{0, 1}, {1, 6}}}}, bench.find);
     CHECK(bench.lacks(2) == std::vector<Lack>{{1, {{0, 1}}}});
-    CHECK(bench.mail.relays[2].empty());
+    CHECK(bench.unseen.relays[2].empty());
     bench.relaying.serve(2, {1, true, {{{0, 1}, {1, 7}}}}, bench.find);
     CHECK(bench.lacks(2).empty());
-    CHECK(bench.mail.relays[2].size() == 1);
+    CHECK(bench.unseen.relays[2].size() == 1);
 }
 
 TEST_CASE("whoever asks for few gets them one by one, so that the first comes early") {
@@ -91,9 +91,9 @@ TEST_CASE("whoever asks for few gets them one by one, so that the first comes ea
     for (BlockIndex block = 0; block < 10; ++block) bench.hold(1, block, 7);
     bench.relaying.serve(2, {1, false, {{{0, 2}, {}}}}, bench.find);
     bench.relaying.serve(2, {1, false, {{{0, 10}, {}}}}, bench.find);
-    bench.mail = bench.outbox.take();
+    bench.unseen = bench.outbox.take();
     std::vector<BlockIndex> counts;
-    for (const Relay& relay : bench.mail.relays[2]) counts.push_back(relay.header.run.count);
+    for (const Relay& relay : bench.unseen.relays[2]) counts.push_back(relay.header.run.count);
     CHECK(counts == std::vector<BlockIndex>{1, 1, 4, 4, 2});
 }
 

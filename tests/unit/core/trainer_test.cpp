@@ -55,7 +55,6 @@ class FakeBatches final : public BatchSource {
 /// Stops after `rounds_max` rounds or when asked to; every copied parameter is the round.
 class FakeExchange final : public Exchange {
   public:
-    void start() override {}
     Next begin_round() override {
         if (before_round) before_round();
         events += 'b';
@@ -70,8 +69,8 @@ class FakeExchange final : public Exchange {
         CHECK(gradient.size() == parameters);
         events += 'r';
     }
-    Result<void> end_round(std::span<const float> gradient, const RoundResult& result) override {
-        CHECK(gradient[0] == 1);
+    Result<void> end_round(const Learned& learned, const RoundResult& result) override {
+        CHECK(std::get<Gradient>(learned).values[0] == 1);
         events += 'e';
         if (refuses) return fail(Error::Kind::numbers, "the gradient is not finite");
         samples += result.samples;
@@ -79,16 +78,14 @@ class FakeExchange final : public Exchange {
         if (on_round) on_round(round_);
         return {};
     }
-    double progress() const override {
-        return static_cast<double>(round_) / static_cast<double>(rounds_max);
+    Standing standing() const override {
+        return {round_, static_cast<double>(round_) / static_cast<double>(rounds_max), evaluator,
+                std::nullopt};
     }
-    Round round() const override { return round_; }
     void copy_parameters(std::span<float> out) override {
         std::fill(out.begin(), out.end(), static_cast<float>(round_));
     }
-    bool evaluates() const override { return evaluator; }
     void announce(const Verdict& verdict) override { verdicts.push_back(verdict); }
-    std::optional<Verdict> newest_verdict() const override { return std::nullopt; }
     std::vector<LinkView> links() const override { return {}; }
     void request_stop(StopReason reason) override { stop = reason; }
     FinishReport finish(std::span<float> out) override {
@@ -283,7 +280,7 @@ TEST_CASE("the target accuracy stops all") {
     bench.test_images = 100;
     bench.run();
     CHECK(bench.exchange.stop == StopReason::target_reached);
-    CHECK(bench.exchange.round() == 10);
+    CHECK(bench.exchange.standing().round == 10);
 }
 
 TEST_CASE("an interrupt stops all after the round, and is how the run ended") {
@@ -291,7 +288,7 @@ TEST_CASE("an interrupt stops all after the round, and is how the run ended") {
     bench.exchange.on_round = [&](Round round) { bench.interrupts = round == 2 ? 1 : 0; };
     const TrainingOutcome outcome = bench.run();
     CHECK(bench.exchange.stop == StopReason::requested);
-    CHECK(bench.exchange.round() == 2);
+    CHECK(bench.exchange.standing().round == 2);
     CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.exchange.events.back() == 'f');
     CHECK(outcome.parameters.size() == parameters);

@@ -1,0 +1,29 @@
+// How elements of the flat vector lie in the payload of a frame: raw float32 values, little-endian.
+// Whoever needs the bytes of elements that travel, or the elements in bytes that came, asks here;
+// what a mode holds in memory is another matter.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <optional>
+
+namespace ako {
+
+static_assert(std::endian::native == std::endian::little, "payloads travel as they lie in memory");
+
+/// The largest payload of one frame: 64 blocks. Constant: at 10 Gbit/s it is 0.8 ms.
+inline constexpr std::size_t payload_bytes_limit = std::size_t{1} << 20;
+
+/// Of the payload that carries so many elements.
+constexpr std::size_t payload_bytes_of(std::size_t elements) { return elements * sizeof(float); }
+
+/// The elements in a payload of so many bytes; nothing if that is no whole number of them.
+constexpr std::optional<std::size_t> elements_in(std::size_t bytes) {
+    if (bytes % sizeof(float) != 0) return std::nullopt;
+    return bytes / sizeof(float);
+}
+
+/// The most elements for which so many bytes are enough.
+constexpr std::size_t elements_within(std::size_t bytes) { return bytes / sizeof(float); }
+
+}  // namespace ako
