@@ -13,7 +13,7 @@ namespace ako {
 /// Exit statuses, the same for every command.
 enum ExitStatus : int {
     exit_ok = 0,
-    exit_crash = 1,         ///< launch only: a peer ended by a bug
+    exit_crash = 1,         ///< of launch and compare: a peer ended by a bug
     exit_start_up = 2,      ///< settings, data, ports, memory, too few peers
     exit_numbers = 3,       ///< a loss, a gradient or a parameter is not finite
     exit_no_agreement = 4,  ///< none was possible, or the peers hold parameters that differ
