@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "ako/assert.h"
+#include "models/biases.h"
 #include "models/blas.h"
-#include "models/rows.h"
 
 namespace ako {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "models/biases.h"
 #include "models/blas.h"
-#include "models/rows.h"
 
 namespace ako {
 

@@ -1,6 +1,11 @@
 // The seam between the training loop and a mode: how peers agree. One implementation, in
-// src/group/, of which each mode has its two halves. Seven verbs, in the order of a run, and four
-// views. Called by the compute thread only.
+// src/group/, of which each mode has its two halves. Seven verbs, in the order of a run, and what
+// there is to see. Called by the compute thread only.
+//
+// A round is begin_round, the gradient at the replica, end_round. In the modes in which all wait
+// for each other (ring, parameter server, local-sgd) every range is awaited before it is read, and
+// so all of them before the round ends. A round that is to end with an Update gives no gradient
+// before.
 #pragma once
 
 #include <cstdint>
@@ -85,19 +90,22 @@ class Exchange {
     virtual ~Exchange() = default;
 
     /// Takes in what has arrived and says whether to train; may wait (for the start, for a bound),
-    /// always with a limit. The replica changes only here, in end_round and, where it is awaited,
-    /// in await.
+    /// always with a limit. The replica changes only here, in end_round and, in the modes in which
+    /// all wait, in await and copy_parameters.
     virtual Next begin_round() = 0;
 
-    /// Waits until these parameters are current (ring, parameter server). Returns at once when they
-    /// never will be; the next begin_round says why.
+    /// Waits until these parameters are current, where all wait for each other. Returns at once
+    /// when they never will be; the next begin_round says why.
     virtual void await(Range range) = 0;
-    /// This part of the gradient is finished (ring, parameter server start sending it).
+    /// This part of the gradient, [parameter_count] as a whole, is finished: ring and parameter
+    /// server start sending it from where it lies. It must not change until its range has been
+    /// awaited in the next round, nor after the last before `finish` has returned.
     virtual void gradient_ready(Range range, std::span<const float> gradient) = 0;
 
-    /// Gives all that the round taught. Error::Kind::numbers if it is not finite: nothing of it
-    /// has been published then. Error::Kind::unsupported for an Update in a mode that exchanges
-    /// gradients (ring, parameter server): the round is not over then.
+    /// Gives all that the round taught, a gradient under the same condition. Error::Kind::numbers
+    /// if it is not finite or leads beyond what can be sent: nothing of it has been published, and
+    /// this peer begins no more rounds. Error::Kind::unsupported for an Update in a mode that
+    /// exchanges gradients (ring, parameter server): the round is not over then.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result) = 0;
 
     /// Tells all peers a verdict of this peer.

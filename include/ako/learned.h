@@ -1,5 +1,5 @@
-// What one round taught this peer, as the caller of an exchange hands it over. Plain views: the
-// memory stays the caller's.
+// What one round taught this peer, as the caller of an exchange hands it over. Plain views of the
+// caller's memory; Exchange says how long that must not change.
 #pragma once
 
 #include <span>

@@ -1,11 +1,12 @@
 // How elements of the flat vector lie in the payload of a frame: raw float32 values, little-endian.
-// Whoever needs the bytes of elements that travel, or the elements in bytes that came, asks here;
+// Who sends elements or reads what came goes through here, so that another encoding has one place;
 // what a mode holds in memory is another matter.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <optional>
+#include <span>
 
 namespace ako {
 
@@ -25,5 +26,15 @@ constexpr std::optional<std::size_t> elements_in(std::size_t bytes) {
 
 /// The most elements for which so many bytes are enough.
 constexpr std::size_t elements_within(std::size_t bytes) { return bytes / sizeof(float); }
+
+/// What is sent for these elements, from where they lie.
+inline std::span<const std::byte> payload_of(std::span<const float> elements) {
+    return std::as_bytes(elements);
+}
+
+/// Where the payload of these elements is read into, so that they lie there afterwards.
+inline std::span<std::byte> payload_into(std::span<float> elements) {
+    return std::as_writable_bytes(elements);
+}
 
 }  // namespace ako

@@ -76,7 +76,6 @@ class ParameterKeeper {
     struct State {
         std::size_t offset = 0;  ///< in the vectors of this part
         SyncSummary summary;
-        std::uint64_t steps = 0;            ///< rounds of BSP
         std::uint64_t pushes = 0;           ///< of all workers
         std::vector<const float*> pending;  ///< BSP, [worker]: pushed and not stepped yet
         std::vector<bool> unanswered;       ///< [worker]

@@ -159,7 +159,7 @@ void PushPull::send_final() {
 std::optional<OutFrame> PushPull::next(PeerIndex peer, std::size_t payload_bytes_max) {
     const auto chunk = queues_[peer].pop(elements_within(payload_bytes_max));
     if (!chunk) return std::nullopt;
-    return OutFrame{chunk->header, std::as_bytes(std::span(chunk->values, chunk->count)), {}};
+    return OutFrame{chunk->header, payload_of({chunk->values, chunk->count}), {}};
 }
 
 std::optional<std::string> PushPull::refuse(PeerIndex peer, const Chunk& chunk,

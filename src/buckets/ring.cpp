@@ -142,7 +142,7 @@ std::optional<OutFrame> Ring::next(PeerIndex peer, std::size_t payload_bytes_max
     const auto chunk = queues_[peer].pop(elements_within(payload_bytes_max));
     if (!chunk) return std::nullopt;
     const std::size_t bucket = buckets_.at(chunk->header.first);
-    return OutFrame{chunk->header, std::as_bytes(std::span(chunk->values, chunk->count)),
+    return OutFrame{chunk->header, payload_of({chunk->values, chunk->count}),
                     BufferRef([this, bucket, count = chunk->count]() AKO_NETWORK_THREAD {
                         states_[bucket].unsent -= count;
                         advance(bucket);

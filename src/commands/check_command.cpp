@@ -46,7 +46,7 @@ void print_memory(const Settings& settings, const MemoryPlan& plan) {
                static_cast<double>(settings.memory_mb_max));
 }
 
-/// What the peers of one kind send in one exchange, and who they are or to whom.
+/// What the peers of one kind send in one round or sync, and who they are or to whom.
 std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t others) {
     const std::string bytes = bytes_text(sent.bytes);
     switch (sent.way) {

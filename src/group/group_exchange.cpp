@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ako/assert.h"
+
 namespace ako {
 namespace {
 
@@ -56,6 +58,7 @@ Next GroupExchange::begin_round() {
 
 std::optional<Next> GroupExchange::step_begin() {
     on_compute_thread();
+    AKO_ASSERT(!diverged_, "a round after one whose numbers were refused");
     if (interrupts_ > 0) compute_.request_stop(StopReason::requested);
     std::optional<Next> next = compute_.begin_round(clock_.now());
     if (running_) transport_.notify();
@@ -87,7 +90,7 @@ bool GroupExchange::step_await(Range range) {
     }
     waits_since_.reset();
     leave_if_broken();
-    if (running_) transport_.notify();  // what was used is free for the next exchange
+    if (running_) transport_.notify();  // what was used is free for the next sync
     return true;
 }
 
@@ -100,7 +103,11 @@ void GroupExchange::gradient_ready(Range range, std::span<const float> gradient)
 
 Result<void> GroupExchange::end_round(const Learned& learned, const RoundResult& result) {
     on_compute_thread();
+    AKO_ASSERT(values_of(learned).size() == compute_.replica().size(),
+               std::to_string(values_of(learned).size()) + " values for " +
+                   std::to_string(compute_.replica().size()) + " parameters");
     Result<void> ended = compute_.end_round(learned, result, clock_.now());
+    diverged_ = !ended && ended.error().kind == Error::Kind::numbers;
     leave_if_broken();
     if (running_) transport_.notify();
     return ended;

@@ -88,7 +88,8 @@ class GroupExchange final : public Exchange {
     std::optional<Links> links_;  // network thread
 
     OneThread caller_;
-    bool running_ = false;  ///< the transport
+    bool running_ = false;   ///< the transport
+    bool diverged_ = false;  ///< what the last round taught was refused for its numbers
     std::optional<Time> waits_since_;
     WaitingLine waiting_line_;
 };

@@ -36,6 +36,7 @@ class ComputeHalf {
     /// is, or never will be (then the next begin_round says so).
     virtual bool settle(Range) AKO_COMPUTE_THREAD { return true; }
     virtual void gradient_ready(Range, std::span<const float>) AKO_COMPUTE_THREAD {}
+    /// As Exchange::end_round.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result,
                                    Time now) AKO_COMPUTE_THREAD = 0;
 

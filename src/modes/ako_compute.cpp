@@ -224,14 +224,14 @@ void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex b
     if (finish_.begun()) {
         const BlockCheck intact = Ledger::inspect(values, checksum);
         if (intact == BlockCheck::damaged) return refuse_block(from, partial, intact);
-        if (intact == BlockCheck::fresh &&
+        if (intact == BlockCheck::good &&
             finish_.take(row, block, partial.version, values, checksum, now))
             return;
     }
     if (finish_.frozen() || row == rows_.ledger().own()) return;
     const BlockCheck check =
         rows_.take(row, block, partial.version, values, checksum, sealed_at, now);
-    if (check == BlockCheck::fresh) return finish_.ledger_changed(now);
+    if (check == BlockCheck::good) return finish_.ledger_changed(now);
     if (check != BlockCheck::late) refuse_block(from, partial, check);
 }
 

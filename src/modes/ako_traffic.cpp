@@ -83,9 +83,10 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     header.bound_at = clock_.now();
     AKO_ASSERT((sending_[index] & peer_bit(peer)) == 0, "two frames at once for one peer");
     sending_[index] |= peer_bit(peer);
-    return OutFrame{std::move(header),
-                    std::as_bytes(std::span(snapshot.values).subspan(range.first, range.count)),
-                    BufferRef([this, index, peer] { sending_[index] &= ~peer_bit(peer); })};
+    return OutFrame{
+        std::move(header),
+        payload_of(std::span<const float>(snapshot.values).subspan(range.first, range.count)),
+        BufferRef([this, index, peer] { sending_[index] &= ~peer_bit(peer); })};
 }
 
 OutFrame AkoTraffic::relay_frame(PeerIndex peer) {

@@ -13,13 +13,13 @@ namespace ako {
 
 BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
                              BucketBoard& board, std::span<const float> result,
-                             std::unique_ptr<BucketUpdate> update)
+                             std::unique_ptr<BucketRule> rule)
     : settings_(settings),
       buckets_(buckets),
       mailbox_(mailbox),
       board_(board),
       result_(result),
-      update_(std::move(update)),
+      rule_(std::move(rule)),
       worker_count_(settings.workers().size()),
       rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
                      settings.training.batch_per_peer),
@@ -131,7 +131,7 @@ bool BucketCompute::settle(Range range) {
             broken_ = !mailbox_.broken().empty();
             return broken_;
         }
-        update_->settle(buckets_[bucket], result_);
+        rule_->settle(buckets_[bucket], result_);
         board_.consume(bucket, sync_);
         settled_[bucket] = sync_;
         newest_.follow(*summary);
@@ -139,18 +139,26 @@ bool BucketCompute::settle(Range range) {
     return true;
 }
 
+void BucketCompute::assert_awaited(Range range) const {
+    const std::uint64_t newest = sync_ - (synced_round_ == round_ + 1 ? 1 : 0);
+    const Buckets::Span span = buckets_.overlapping(range);
+    for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
+        AKO_ASSERT(settled_[bucket] == newest, "parameters were used before they were awaited");
+}
+
 void BucketCompute::gradient_ready(Range range, std::span<const float> gradient) {
     if (broken_ || !not_finite_.empty()) return;
+    assert_awaited(range);
     if (!all_finite(gradient.subspan(range.first, range.count))) {
         not_finite_ = "the gradient";
         return;
     }
-    update_->take(range, gradient, learning_rate_at(settings_.training, progress()));
+    rule_->take(range, gradient, learning_rate_at(settings_.training, progress()));
     taken(range);
 }
 
 void BucketCompute::taken(Range range) {
-    const bool syncs = update_->syncs(round_ + 1);
+    const bool syncs = rule_->syncs(round_ + 1);
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
         const Range& whole = buckets_[bucket];
@@ -162,10 +170,8 @@ void BucketCompute::taken(Range range) {
 }
 
 void BucketCompute::contribute(std::size_t bucket) {
-    // The first bucket of a round begins its sync; all were settled in the forward pass.
+    // The first bucket of a round begins its sync.
     if (synced_round_ != round_ + 1) {
-        for (const std::uint64_t settled : settled_)
-            AKO_ASSERT(settled == sync_, "a layer was read before it was awaited");
         synced_round_ = round_ + 1;
         ++sync_;
     }
@@ -174,7 +180,7 @@ void BucketCompute::contribute(std::size_t bucket) {
 
 void BucketCompute::give(std::size_t bucket) {
     const Range range = buckets_[bucket];
-    const std::span<const float> contribution = update_->contribution(range);
+    const std::span<const float> contribution = rule_->contribution(range);
     // A step with a gradient that is finite may still lead beyond what is.
     if (settings_.exchange.mode == Mode::local_sgd &&
         !all_finite(contribution.subspan(range.first, range.count))) {
@@ -199,8 +205,9 @@ void BucketCompute::sync_the_rest() {
 }
 
 Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult& result, Time) {
+    AKO_ASSERT(!serves_only(), "who only serves makes no rounds");
     const auto* const update = std::get_if<Update>(&learned);
-    if (update != nullptr && !update_->takes_updates()) {
+    if (update != nullptr && !rule_->takes_updates()) {
         return fail(Error::Kind::unsupported,
                     "this mode exchanges gradients and makes the step itself: end the round with "
                     "a gradient, or choose the mode ako, local-sgd or local");
@@ -235,13 +242,14 @@ void BucketCompute::take_the_rest(std::span<const float> gradient) {
 
 void BucketCompute::take_update(std::span<const float> update) {
     if (broken_ || !not_finite_.empty()) return;
+    assert_awaited({0, buckets_.parameter_count()});
     if (!all_finite(update)) {
         not_finite_ = "the update";
         return;
     }
     for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket) {
         AKO_ASSERT(ready_[bucket] == 0, "a part of this round was given as a gradient");
-        update_->take_update(buckets_[bucket], update);
+        rule_->take_update(buckets_[bucket], update);
         taken(buckets_[bucket]);
     }
 }
@@ -324,7 +332,7 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
     const bool pulls_final = settings_.exchange.mode == Mode::parameter_server && !serves_only();
     if (pulls_final && !board_.final_is_here()) return false;
     if (!serves_only() && !digest_posted_) {
-        status_.digest = sha256(std::as_bytes(update_->parameters()));
+        status_.digest = sha256(std::as_bytes(rule_->parameters()));
         post_status(true);
         digest_posted_ = true;
     }

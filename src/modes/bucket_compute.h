@@ -10,7 +10,7 @@
 
 #include "ako/threads.h"
 #include "src/buckets/bucket_board.h"
-#include "src/buckets/bucket_update.h"
+#include "src/buckets/bucket_rule.h"
 #include "src/buckets/buckets.h"
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
@@ -22,19 +22,17 @@ namespace ako {
 
 class BucketCompute final : public ComputeHalf {
   public:
-    /// All references outlive this. `result` is BucketProtocol::result; `update` is null for a
+    /// All references outlive this. `result` is BucketProtocol::result; `rule` is null for a
     /// peer that only serves.
     BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
                   BucketBoard& board, std::span<const float> result,
-                  std::unique_ptr<BucketUpdate> update);
+                  std::unique_ptr<BucketRule> rule);
 
     std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
     bool started() const override AKO_COMPUTE_THREAD { return started_; }
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
 
-    std::span<const float> replica() const override AKO_COMPUTE_THREAD {
-        return update_->replica();
-    }
+    std::span<const float> replica() const override AKO_COMPUTE_THREAD { return rule_->replica(); }
     bool settle(Range range) override AKO_COMPUTE_THREAD;
     void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
     /// Numbers that are not finite break the exchange off.
@@ -60,15 +58,17 @@ class BucketCompute final : public ComputeHalf {
   private:
     void drain() AKO_COMPUTE_THREAD;
     bool settle_all() AKO_COMPUTE_THREAD { return settle({0, buckets_.parameter_count()}); }
-    std::span<const float> parameters() const { return update_->parameters(); }
-    bool serves_only() const { return update_ == nullptr; }
+    std::span<const float> parameters() const { return rule_->parameters(); }
+    bool serves_only() const { return rule_ == nullptr; }
     bool lockstep() const;
     std::optional<std::string> stop_due() const AKO_COMPUTE_THREAD;
     /// Begins the sync that ends local rounds, if the newest round was none's.
     void sync_the_rest() AKO_COMPUTE_THREAD;
+    /// Of the newest sync before this round's own.
+    void assert_awaited(Range range) const AKO_COMPUTE_THREAD;
     void take_the_rest(std::span<const float> gradient) AKO_COMPUTE_THREAD;
     void take_update(std::span<const float> update) AKO_COMPUTE_THREAD;
-    /// `update_` has taken in this range; buckets that are complete go out.
+    /// `rule_` has taken in this range; buckets that are complete go out.
     void taken(Range range) AKO_COMPUTE_THREAD;
     void contribute(std::size_t bucket) AKO_COMPUTE_THREAD;
     void give(std::size_t bucket) AKO_COMPUTE_THREAD;
@@ -85,7 +85,7 @@ class BucketCompute final : public ComputeHalf {
     Mailbox& mailbox_;
     BucketBoard& board_;
     const std::span<const float> result_;
-    const std::unique_ptr<BucketUpdate> update_;
+    const std::unique_ptr<BucketRule> rule_;
     const std::size_t worker_count_;
     const std::uint64_t rounds_budget_;  ///< of all workers together
 

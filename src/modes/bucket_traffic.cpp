@@ -72,7 +72,7 @@ std::optional<Destination> BucketTraffic::reserve(PeerIndex peer, const Header& 
     AKO_ASSERT(chunk != nullptr, "only a chunk has a payload");
     const auto memory = protocol_.reserve(peer, *chunk, elements_in(bytes).value());
     if (!memory) return std::nullopt;
-    return Destination{std::as_writable_bytes(*memory), 0};
+    return Destination{payload_into(*memory), 0};
 }
 
 PooledBuffer BucketTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,

@@ -30,8 +30,8 @@ struct SentBytes {
         of_both,       ///< whoever trains and serves
     };
     Way way = Way::to_all;
-    double bytes = 0;      ///< in one exchange
-    unsigned rounds = 1;   ///< from one exchange to the next
+    double bytes = 0;      ///< in one round, or in one sync of several
+    unsigned rounds = 1;   ///< from one sync to the next
     bool at_most = false;  ///< less where links take less
 
     double per_round() const { return bytes / rounds; }

@@ -32,6 +32,7 @@ class PooledBuffer {
     ~PooledBuffer();
 
     std::span<std::byte> bytes() const { return {memory_, bytes_}; }
+    /// The elements of a payload, as ako/payload.h has them.
     std::span<float> floats() const {
         return {reinterpret_cast<float*>(memory_), bytes_ / sizeof(float)};
     }

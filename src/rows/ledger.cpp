@@ -66,7 +66,7 @@ std::vector<std::span<const float>> Ledger::rows() const {
     return all;
 }
 
-BlockCheck Ledger::judge(RowIndex row, BlockIndex block, Version version,
+BlockCheck Ledger::check(RowIndex row, BlockIndex block, Version version,
                          std::span<const float> values, std::uint32_t checksum) const {
     if (version <= this->version(row, block)) return BlockCheck::late;
     return inspect(values, checksum);
@@ -75,7 +75,7 @@ BlockCheck Ledger::judge(RowIndex row, BlockIndex block, Version version,
 BlockCheck Ledger::inspect(std::span<const float> values, std::uint32_t checksum) {
     if (crc32c(values) != checksum) return BlockCheck::damaged;
     if (!all_in_row_bounds(values)) return BlockCheck::diverged;
-    return BlockCheck::fresh;
+    return BlockCheck::good;
 }
 
 void Ledger::replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,

@@ -16,7 +16,7 @@ namespace ako {
 
 /// What a look at a block that came has shown.
 enum class BlockCheck {
-    fresh,     ///< newer than what is held: take it
+    good,      ///< to be taken
     late,      ///< not newer; not an error
     damaged,   ///< its bytes do not match its owner's checksum
     diverged,  ///< it holds what is not finite, or too large for a row
@@ -56,13 +56,13 @@ class Ledger {
     std::vector<std::span<const float>> rows() const;
 
     /// Is this block, of this version, to be taken? Only the version decides between old and new.
-    BlockCheck judge(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
+    BlockCheck check(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                      std::uint32_t checksum) const;
 
-    /// `fresh` if the block is what its owner made and can be of a row, whatever is held.
+    /// `good` if the block is what its owner made and can be of a row, whatever is held.
     static BlockCheck inspect(std::span<const float> values, std::uint32_t checksum);
 
-    /// Takes a block that was judged fresh. Not for the own row.
+    /// Takes a block that was found good. Not for the own row.
     void replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                  std::uint32_t checksum);
 

@@ -2,7 +2,6 @@
 #include "src/rows/relay.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -47,8 +46,7 @@ bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun 
     std::byte* to = payload->bytes().data();
     for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
         const HeldBlock held = find(want.row, block, version);
-        std::memcpy(to, held.values.data(), held.values.size_bytes());
-        to += held.values.size_bytes();
+        to = std::ranges::copy(payload_of(held.values), to).out;
         header.checksums.push_back(held.checksum);  // its owner's, never made anew
     }
     outbox_.relay(peer, {std::move(header), std::move(*payload)});

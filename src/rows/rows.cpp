@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ako/assert.h"
 #include "src/group/mode_settings.h"
 #include "src/numbers/finite.h"
 #include "src/rows/anchor.h"
@@ -30,6 +31,7 @@ void Rows::copy_anchor(std::span<float> out) const {
 }
 
 bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
+    AKO_ASSERT(!open_for_cut_, "a round after the cut was adopted");
     const Blocks& blocks = ledger_.blocks();
     const SnapshotIndex next = outbox_.spare();
     for (BlockIndex block = 0; block < blocks.count(); ++block) {
@@ -57,8 +59,9 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
 BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
                       std::span<const float> values, std::uint32_t checksum,
                       const std::optional<Time>& sealed_at, Time now) {
-    const BlockCheck check = ledger_.judge(row, block, version, values, checksum);
-    if (check != BlockCheck::fresh) return check;
+    AKO_ASSERT(!open_for_cut_, "a block after the cut was adopted");
+    const BlockCheck found = ledger_.check(row, block, version, values, checksum);
+    if (found != BlockCheck::good) return found;
     const PeerIndex owner = owner_of(row);
     if (sealed_at && replica_.stands_in(owner)) {
         const double share = replica_.share(owner, block, *sealed_at, now);
@@ -68,7 +71,7 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
     }
     ledger_.replace(row, block, version, values, checksum);
     if (sealed_at) sealed_at_[row][block] = *sealed_at;
-    return check;
+    return found;
 }
 
 void Rows::stand_in(PeerIndex peer, bool stands_in, Time now) {
@@ -81,6 +84,7 @@ void Rows::stand_in(PeerIndex peer, bool stands_in, Time now) {
 }
 
 Ledger& Rows::open_for_cut() {
+    open_for_cut_ = true;
     ledger_.detach_own();
     return ledger_;
 }

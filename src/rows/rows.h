@@ -1,8 +1,9 @@
 // All that this peer knows of the rows, and the parameters that follow from them: the ledger, the
-// own row with its snapshots and its rounding carry, and the replica with its stand-ins. Three
-// calls change it: `add` (an own round), `take` (a block that came) and, at the end, `open_for_cut`
-// (the agreed version of every block). What belongs together changes together there. Compute thread
-// only.
+// own row with its snapshots and its rounding carry, and the replica with its stand-ins. What
+// belongs together changes together: by `add` (an own round), `take` (a block that came),
+// `stand_in` (a peer that advances, or does not any more). At the end `open_for_cut` gives the
+// ledger to the final exchange, which writes the agreed version of every block there. Compute
+// thread only.
 #pragma once
 
 #include <functional>
@@ -38,21 +39,22 @@ class Rows {
 
     /// Adds round `round`, block by block, to the own row and the replica, and posts the new
     /// snapshot. False if a total is not finite or beyond the bounds of a row: then nothing of it
-    /// is posted, and the training has diverged.
+    /// is posted, the training has diverged, and nothing more can be added.
     bool add(Round round, const MakeUpdate& make_update, Time now) AKO_COMPUTE_THREAD;
 
     /// Takes a block if it is newer than what is held, intact and within bounds. `sealed_at`, of
     /// this peer's clock, is when its owner published it, if that may move a mark: of what the
     /// owner itself sent.
     BlockCheck take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
-                    std::uint32_t checksum, const std::optional<Time>& sealed_at, Time now);
+                    std::uint32_t checksum, const std::optional<Time>& sealed_at,
+                    Time now) AKO_COMPUTE_THREAD;
 
     /// From now on own progress stands in for this peer, or does not any more.
-    void stand_in(PeerIndex peer, bool stands_in, Time now);
+    void stand_in(PeerIndex peer, bool stands_in, Time now) AKO_COMPUTE_THREAD;
 
     /// For the blocks of the agreed cut, which may be older than what is held. After that nothing
     /// is added or taken any more, and the replica is not kept.
-    Ledger& open_for_cut();
+    Ledger& open_for_cut() AKO_COMPUTE_THREAD;
 
     /// When the oldest block that is held of this row was sealed; 0 = not known.
     Time oldest_seal(RowIndex row) const;
@@ -65,7 +67,8 @@ class Rows {
     Ledger ledger_;
     Replica replica_;
     OwnRow own_row_;
-    SnapshotIndex current_;                ///< the own row
+    SnapshotIndex current_;  ///< the own row
+    bool open_for_cut_ = false;
     bool current_posted_ = false;          ///< the traffic half knows it, and will give it back
     std::vector<float> update_;            ///< one block
     std::vector<float> difference_;        ///< one block

@@ -71,7 +71,8 @@ AkoRun::AkoRun(const Scenario& scenario, RoundCheck* check)
       departures_(cluster_, scenario.peers.size(), coverage_),
       invariants_(scenario.peers.size(), Blocks(scenario.element_count, scenario.block_elements),
                   settings_of(scenario, 0, 1).training),
-      begun_(scenario.peers.size()) {
+      begun_(scenario.peers.size()),
+      own_(scenario.own_optimizers ? scenario.peers.size() : 0, make_optimizer()) {
     SimNetwork& network = cluster_.network();
     network.watch(coverage_, scenario.block_elements * sizeof(float),
                   [this](PeerIndex from, PeerIndex to, const Header& header) {
@@ -98,6 +99,7 @@ void AkoRun::restart(PeerIndex peer) {
     invariants_.begins_anew(peer);
     promises_.begins_anew(peer);
     departures_.begins_anew(peer);
+    if (scenario_.own_optimizers) own_[peer] = make_optimizer();
     cluster_.begin_anew(make_peer(peer, peers_.size() + peer + 1));
 }
 
@@ -110,6 +112,21 @@ float AkoRun::gradient(SimPeer& peer) {
     begun_[self].rate = learning_rate_at(peer.settings.training, peer.exchange.standing().progress);
     quadratic_.gradient(self, replica, cluster_.random(), peer.gradient);
     return 0;
+}
+
+AkoRun::OwnOptimizer AkoRun::make_optimizer() const {
+    return {Sgd(scenario_.element_count, settings_of(scenario_, 0, 1).training),
+            std::vector<float>(scenario_.element_count)};
+}
+
+Learned AkoRun::learned(SimPeer& peer) {
+    if (!scenario_.own_optimizers) return Gradient{peer.gradient};
+    const PeerIndex self = peer.settings.self;
+    OwnOptimizer& own = own_[self];
+    own.step.step({0, scenario_.element_count}, peer.gradient, begun_[self].replica,
+                  begun_[self].rate, own.update);
+    coverage_.saw(Event::update);
+    return Update{own.update};
 }
 
 Time AkoRun::backward_time(const SimPeer& peer) {

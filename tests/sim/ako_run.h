@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "src/numbers/optimizer.h"
 #include "tests/sim/ako_peer.h"
 #include "tests/sim/coverage.h"
 #include "tests/sim/departures_check.h"
@@ -60,6 +61,7 @@ class AkoRun final : Work, Observer {
     Outcome outcome() const;
 
     float gradient(SimPeer& peer) override;
+    Learned learned(SimPeer& peer) override;
     Time backward_time(const SimPeer& peer) override;
     Time idle_time(const SimPeer& peer) override;
 
@@ -87,7 +89,15 @@ class AkoRun final : Work, Observer {
     Promises promises_;
     DeparturesCheck departures_;
     Invariants invariants_;
+    /// What a peer steps by, in its own process.
+    struct OwnOptimizer {
+        Sgd step;
+        std::vector<float> update;  ///< of its newest round
+    };
+    OwnOptimizer make_optimizer() const;
+
     std::vector<Begun> begun_;         ///< [peer]: its newest round
+    std::vector<OwnOptimizer> own_;    ///< [peer], where the scenario says so
     std::optional<PeerIndex> second_;  ///< began anew
     bool someone_stopped_ = false;
     bool someone_accepted_ = false;

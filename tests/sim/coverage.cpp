@@ -45,6 +45,7 @@ constexpr const char* names[] = {"deaths",
                                  "cuts below what was held",
                                  "pulls longer than the linger",
                                  "goodbyes",
+                                 "updates of own optimizers",
                                  "peers taken for gone",
                                  "peers left behind",
                                  "ends without agreement"};

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <string>
 
+#include "ako/payload.h"
+#include "src/modes/make_exchange.h"
 #include "src/numbers/learning_rate.h"
 #include "src/numbers/optimizer.h"
 #include "tests/sim/distance.h"
@@ -126,17 +128,19 @@ const std::vector<float>& finished_alike(const ModeScenario& scenario, const Mod
     return first;
 }
 
-/// Every peer sends 2(n-1)/n of the vector per round, and once `vectors_extra` of it.
+/// Every peer sends what its mode says that a sync costs, and once `vectors_extra` of the vector.
 void check_bytes(const ModeScenario& scenario, const ModeOutcome& ran, Round rounds,
                  double vectors_extra) {
     const auto n = static_cast<double>(ran.ends.size());
-    const auto vector = static_cast<double>(scenario.element_count() * sizeof(float));
-    const auto exchanges = static_cast<double>(rounds);
-    const double expected = (2 * (n - 1) / n * exchanges + vectors_extra) * vector;
-    // A bucket falls into n parts, each less than an element off its share. Of no bucket of an
-    // exchange more than n such parts too much or too little are sent, nor in what is extra.
+    const auto syncs = static_cast<double>(rounds);
+    const double cost = mode_costs(scenario.settings, scenario.element_count()).sent.at(0).bytes;
+    const double extra =
+        vectors_extra * static_cast<double>(payload_bytes_of(scenario.element_count()));
+    const double expected = cost * syncs + extra;
+    // A bucket falls into n parts, each less than an element off its share. Of no bucket of a sync
+    // more than n such parts too much or too little are sent, nor in what is extra.
     const auto buckets = static_cast<double>(scenario.buckets().count());
-    const double slack = n * sizeof(float) * buckets * (exchanges + (vectors_extra > 0 ? 1 : 0));
+    const double slack = n * sizeof(float) * buckets * (syncs + (vectors_extra > 0 ? 1 : 0));
     for (const std::uint64_t sent : ran.sent)
         require(
             std::abs(static_cast<double>(sent) - expected) <= slack,

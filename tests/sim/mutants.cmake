@@ -236,9 +236,15 @@ mutation(src/modes/ako_compute.cpp
     [=[    left_behind_ = left_behind_ || mailbox_.left_behind();]=]
     [=[]=])
 
+# Every block of an update is taken for its first.
+mutant(update_without_a_place simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
+mutation(src/modes/ako_compute.cpp
+    [=[            std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,]=]
+    [=[            std::copy_n(values.begin(), range.count,]=])
+
 # ---- the other modes
 
-# The next exchange is read into sums that are still being sent on.
+# The next sync is read into sums that are still being sent on.
 mutant(ring_sums_used_too_early simulate "--modes;--count;400" "violated: ")
 mutation(src/buckets/ring.cpp
     [=[    if (!state.consumed || state.unsent > 0) return;]=]

@@ -189,10 +189,14 @@ Weather draw_weather(Random& random) {
 
 }  // namespace
 
+/// Of so many seeds one, in which rounds end with updates.
+constexpr std::uint64_t own_optimizers_every = 4;
+
 Scenario Scenario::from_seed(std::uint64_t seed) {
     Random random(seed);
     Scenario scenario;
     scenario.seed = seed;
+    scenario.own_optimizers = seed % own_optimizers_every == 0;
     scenario.weather = draw_weather(random);
     scenario.element_count = random.between(5, 90);
     scenario.rule = random.chance(0.85) ? Rule::anchored : Rule::plain;
@@ -282,7 +286,8 @@ std::string Scenario::text() const {
     out << "seed " << seed << ": " << weathers[static_cast<int>(weather)] << ", n " << peers.size()
         << ", " << element_count << " parameters, "
         << (rule == Rule::anchored ? "anchored" : "plain") << (nesterov ? ", Nesterov, " : ", ")
-        << rounds << " rounds, " << bytes_per_second << " B/s, delay " << in_ms(delay) << " ms";
+        << (own_optimizers ? "own optimizers, " : "") << rounds << " rounds, " << bytes_per_second
+        << " B/s, delay " << in_ms(delay) << " ms";
     if (loss > 0) out << ", loss " << loss;
     if (reorder > 0) out << ", reorder " << reorder;
     if (slow_link) {

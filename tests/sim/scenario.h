@@ -71,7 +71,8 @@ struct Scenario {
     std::size_t block_elements = 4;
     Rule rule = Rule::anchored;
     bool nesterov = false;
-    double rounds = 40;  ///< of each peer, about: the sample budget
+    bool own_optimizers = false;  ///< rounds end with updates, which peers' own optimizers made
+    double rounds = 40;           ///< of each peer, about: the sample budget
     std::vector<PeerPlan> peers;
     std::vector<Cut> cuts;
     std::vector<Silence> silences;

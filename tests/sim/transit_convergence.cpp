@@ -35,7 +35,7 @@ constexpr Time life_timeout = ms(5000);
 /// 0.44 to 0.62 with six to twelve times the loss.
 constexpr double accuracy_bar = 0.85;
 
-struct Learned {
+struct Convergence {
     double accuracy = 0;
     double loss = 0;
     std::size_t agreed = 0;  ///< peers
@@ -46,11 +46,11 @@ struct Learned {
 class Training final : Work, Observer {
   public:
     Training(Network& network, const Dataset& data, unsigned transit_rounds);
-    Learned run(const Dataset& test_data);
+    Convergence run(const Dataset& test_data);
 
   private:
     static ModeSettings settings_of(PeerIndex self);
-    Learned judge(const Dataset& test_data);
+    Convergence judge(const Dataset& test_data);
 
     float gradient(SimPeer& peer) override;
     Time backward_time(const SimPeer&) override { return round_time; }
@@ -104,7 +104,7 @@ float Training::gradient(SimPeer& peer) {
         [](Range) {}, [](Range) {});
 }
 
-Learned Training::run(const Dataset& test_data) {
+Convergence Training::run(const Dataset& test_data) {
     try {
         cluster_.run(round_time * static_cast<std::int64_t>(20 * rounds));
     } catch (const RefusedGradient& refused) {
@@ -113,8 +113,8 @@ Learned Training::run(const Dataset& test_data) {
     return judge(test_data);
 }
 
-Learned Training::judge(const Dataset& test_data) {
-    Learned learned;
+Convergence Training::judge(const Dataset& test_data) {
+    Convergence learned;
     const Digest& digest = cluster_[0].report->digest;
     for (PeerIndex peer = 0; peer < peer_count; ++peer) {
         const FinishReport& report = *cluster_[peer].report;
@@ -146,7 +146,7 @@ int run(const std::string& folder) {
     std::printf("transit in rounds   test accuracy   test loss   peers that agree\n");
     std::string violation;
     for (const unsigned transit : {0u, 1u, 8u}) {
-        const Learned learned = Training(*network, data, transit).run(test_data);
+        const Convergence learned = Training(*network, data, transit).run(test_data);
         std::printf("%17u   %13.4f   %9.4f   %16zu%s\n", transit, learned.accuracy, learned.loss,
                     learned.agreed, learned.why_not.c_str());
         std::fflush(stdout);

@@ -41,7 +41,7 @@ ROOMS = {
     "src/results": "models src/training src/config src/system",
     "src/screen": "src/results src/system",
     "src/launch": "src/results src/config",
-    "src/peer": "models net src/numbers src/group src/rows src/modes src/training src/config "
+    "src/peer": "models net src/numbers src/group src/modes src/training src/config "
                 "src/results",
     "src/compare": "src/config src/results src/system",
     "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "src/numbers/checksum.h"
+#include "src/numbers/finite.h"
 
 using namespace ako;
 
@@ -161,6 +162,24 @@ TEST_CASE("of a gradient that is not finite nothing is published") {
     CHECK(bench.peer->round() == 1);
     CHECK(!bench.outbox.take().snapshot);
     CHECK(std::equal(before.begin(), before.end(), bench.peer->replica().begin()));
+}
+
+TEST_CASE("of an update that is not finite, or leads beyond a row, nothing is published") {
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 2 * row_magnitude_max}) {
+        Bench bench(2);
+        bench.come(1);
+        REQUIRE(bench.round().has_value());
+        bench.outbox.take();
+        bench.begin();
+        std::vector<float> update(element_count, 0.5F);
+        update.back() = bad;
+        const Result<void> ended = bench.peer->end_round(Update{update}, {1, 0.5F}, bench.now);
+        REQUIRE(!ended.has_value());
+        CHECK(ended.error().kind == Error::Kind::numbers);
+        CHECK(ended.error().what.find("round 2") != std::string::npos);
+        CHECK(bench.peer->round() == 1);
+        CHECK(!bench.outbox.take().snapshot);
+    }
 }
 
 TEST_CASE("relayed blocks change the row of who made them, and never what stands in for it") {

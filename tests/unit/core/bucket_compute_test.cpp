@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/buckets/bucket_update.h"
+#include "src/buckets/bucket_rule.h"
 
 using namespace ako;
 
@@ -18,7 +18,7 @@ namespace {
 struct Alone {
     Alone(Mode mode, std::uint64_t rounds) : settings(settings_of(mode, rounds)) {
         const std::vector<float> initial(elements);
-        std::unique_ptr<BucketUpdate> update;
+        std::unique_ptr<BucketRule> update;
         if (mode == Mode::ring)
             update = std::make_unique<MeanGradient>(settings.training, initial, 1);
         else if (mode == Mode::parameter_server)

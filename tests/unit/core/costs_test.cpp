@@ -1,5 +1,5 @@
-// What each mode says that it costs, by formula. The simulator checks the same formulas against the
-// bytes of whole runs (tests/sim/modes.cpp: check_bytes and check_servers).
+// What each mode says that it costs, by formula. The simulator holds ring and local SGD to it by
+// the bytes of whole runs (tests/sim/modes.cpp: check_bytes).
 #include "src/modes/costs.h"
 
 #include <doctest/doctest.h>

@@ -32,8 +32,8 @@ struct Bench {
     Ledger ledger{self, 3, blocks};
     Bench() { ledger.set_own(own); }
 
-    BlockCheck judge(BlockIndex block, Version version, const std::vector<float>& values) const {
-        return ledger.judge(2, block, version, values, crc32c(std::span<const float>(values)));
+    BlockCheck check(BlockIndex block, Version version, const std::vector<float>& values) const {
+        return ledger.check(2, block, version, values, crc32c(std::span<const float>(values)));
     }
     void take(RowIndex row, BlockIndex block, Version version, const std::vector<float>& values) {
         ledger.replace(row, block, version, values, crc32c(std::span<const float>(values)));
@@ -62,26 +62,26 @@ TEST_CASE("at first there are zeros of version {0, 0}, and the own snapshot") {
 TEST_CASE("only the version decides between old and new") {
     Bench bench;
     const std::vector<float> values{1, 2, 3, 4};
-    CHECK(bench.judge(1, {1, 5}, values) == BlockCheck::fresh);
+    CHECK(bench.check(1, {1, 5}, values) == BlockCheck::good);
     bench.take(2, 1, {1, 5}, values);
-    CHECK(bench.judge(1, {1, 5}, {9, 9, 9, 9}) == BlockCheck::late);
-    CHECK(bench.judge(1, {1, 4}, values) == BlockCheck::late);
-    CHECK(bench.judge(1, {0, 99}, values) == BlockCheck::late);
-    CHECK(bench.judge(1, {1, 6}, values) == BlockCheck::fresh);
-    CHECK(bench.judge(1, {2, 1}, values) == BlockCheck::fresh);  // a later life
-    CHECK(bench.judge(0, {1, 1}, values) == BlockCheck::fresh);  // another block
+    CHECK(bench.check(1, {1, 5}, {9, 9, 9, 9}) == BlockCheck::late);
+    CHECK(bench.check(1, {1, 4}, values) == BlockCheck::late);
+    CHECK(bench.check(1, {0, 99}, values) == BlockCheck::late);
+    CHECK(bench.check(1, {1, 6}, values) == BlockCheck::good);
+    CHECK(bench.check(1, {2, 1}, values) == BlockCheck::good);  // a later life
+    CHECK(bench.check(0, {1, 1}, values) == BlockCheck::good);  // another block
 }
 
 TEST_CASE("a damaged block and one that is not finite are told apart") {
     const Bench bench;
     const std::vector<float> values{1, 2, 3, 4};
-    CHECK(bench.ledger.judge(2, 0, {1, 1}, values, crc32c(std::span<const float>(values)) ^ 1) ==
+    CHECK(bench.ledger.check(2, 0, {1, 1}, values, crc32c(std::span<const float>(values)) ^ 1) ==
           BlockCheck::damaged);
-    CHECK(bench.judge(0, {1, 1}, {1, std::numeric_limits<float>::infinity(), 3, 4}) ==
+    CHECK(bench.check(0, {1, 1}, {1, std::numeric_limits<float>::infinity(), 3, 4}) ==
           BlockCheck::diverged);
-    CHECK(bench.judge(0, {1, 1}, {1, 2, 3, std::numeric_limits<float>::quiet_NaN()}) ==
+    CHECK(bench.check(0, {1, 1}, {1, 2, 3, std::numeric_limits<float>::quiet_NaN()}) ==
           BlockCheck::diverged);
-    CHECK(Ledger::inspect(values, crc32c(std::span<const float>(values))) == BlockCheck::fresh);
+    CHECK(Ledger::inspect(values, crc32c(std::span<const float>(values))) == BlockCheck::good);
     CHECK(Ledger::inspect(values, 1) == BlockCheck::damaged);
 }
 

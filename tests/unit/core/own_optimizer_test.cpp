@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t elements = 40;
 constexpr std::size_t peer_count = 3;
-constexpr std::uint64_t rounds = 12;
+/// Not a multiple of the rounds between two averagings: the rest is averaged at the end.
+constexpr std::uint64_t rounds = 13;
 
 TrainingSettings sound_steps() {
     TrainingSettings training;

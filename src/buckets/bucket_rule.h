@@ -14,9 +14,9 @@
 
 namespace ako {
 
-class BucketUpdate {
+class BucketRule {
   public:
-    virtual ~BucketUpdate() = default;
+    virtual ~BucketRule() = default;
 
     /// The parameters that gradients are computed at, [parameter_count].
     virtual std::span<const float> replica() const = 0;
@@ -39,7 +39,7 @@ class BucketUpdate {
 };
 
 /// ring: gradients go round, and every peer makes the same step with their mean.
-class MeanGradient final : public BucketUpdate {
+class MeanGradient final : public BucketRule {
   public:
     MeanGradient(const TrainingSettings& training, std::vector<float> initial,
                  std::size_t peer_count)
@@ -70,7 +70,7 @@ class MeanGradient final : public BucketUpdate {
 /// every peer makes the same outer step with the mean of that:
 ///     velocity = outer_momentum * velocity + mean
 ///     average -= outer_rate * (mean + outer_momentum * velocity)         (Nesterov)
-class MeanOfLocalRounds final : public BucketUpdate {
+class MeanOfLocalRounds final : public BucketRule {
   public:
     MeanOfLocalRounds(const TrainingSettings& training, const LocalSgdSettings& local,
                       std::vector<float> initial, std::size_t peer_count)
@@ -119,7 +119,7 @@ class MeanOfLocalRounds final : public BucketUpdate {
 };
 
 /// parameter-server: gradients go to the servers, and what comes back are the parameters.
-class PulledParameters final : public BucketUpdate {
+class PulledParameters final : public BucketRule {
   public:
     /// `parameters` is where pulls are read into.
     explicit PulledParameters(std::span<const float> parameters) : parameters_(parameters) {}
