@@ -6,6 +6,11 @@
 // crashed, however many do at once; a single other peer that is lost without a pause is a loss, and
 // so are several that go one by one: then the rest of the run is this peer's.
 //
+// And who is *gone*, so that nobody need wait for it: who left, and who has no session while nobody
+// listens at its address. That must last, because a peer that only we cannot dial comes back by
+// dialling us. Whose connection broke would do so at once, if it lived: the news of the break has
+// just found its way. Who fell silent may be cut off, and is given longer.
+//
 // Network thread only.
 #pragma once
 
@@ -20,8 +25,8 @@ namespace ako {
 class Departures {
   public:
     /// `life_timeout`: what is within it, happened together; a longer silence of this process is a
-    /// pause. `grace`: for so long nobody must listen, for a peer that only we cannot dial comes
-    /// back within it by dialling us.
+    /// pause. `grace`: for so long nobody must listen where a peer was; the life time-out is enough
+    /// for one that crashed, unless it is for being left behind.
     Departures(std::size_t peer_count, Time life_timeout, Time grace)
         : together_(life_timeout), grace_(grace), peers_(peer_count) {}
 
@@ -50,17 +55,17 @@ class Departures {
         }
     }
 
-    /// It was there, has no session, and nobody has listened at its address for the grace.
+    /// It was there, has no session, and left, or nobody has listened at its address for so long
+    /// that it does not come back.
     bool gone(PeerIndex peer, Time now) const {
-        const Peer& it = peers_[peer];
-        return it.went_at && (it.left || (it.silent_since && now - *it.silent_since >= grace_));
+        return gone_for(peers_[peer].broke ? std::min(together_, grace_) : grace_, peer, now);
     }
 
     bool left_behind(Time now) const {
         Time last{0};
         for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
             if (!peers_[peer].met) continue;
-            if (!gone(peer, now)) return false;
+            if (!gone_for(grace_, peer, now)) return false;
             last = std::max(last, *peers_[peer].went_at);
         }
         // Whoever was lost long before the last ones went says nothing of how those went.
@@ -86,6 +91,11 @@ class Departures {
         bool left = false;
         bool broke = false;  ///< the session ended without a Bye, and not by silence
     };
+
+    bool gone_for(Time grace, PeerIndex peer, Time now) const {
+        const Peer& it = peers_[peer];
+        return it.went_at && (it.left || (it.silent_since && now - *it.silent_since >= grace));
+    }
 
     const Time together_;
     const Time grace_;

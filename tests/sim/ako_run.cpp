@@ -69,6 +69,7 @@ AkoRun::AkoRun(const Scenario& scenario, RoundCheck* check)
       faults_(scenario_, cluster_, coverage_, [this](PeerIndex peer) { restart(peer); }),
       promises_(scenario_, cluster_, coverage_),
       departures_(cluster_, scenario.peers.size(), coverage_),
+      stays_(scenario_, cluster_),
       invariants_(scenario.peers.size(), Blocks(scenario.element_count, scenario.block_elements),
                   settings_of(scenario, 0, 1).training),
       begun_(scenario.peers.size()),
@@ -146,6 +147,7 @@ void AkoRun::started(PeerIndex peer) {
 void AkoRun::died(PeerIndex peer, bool silently) {
     coverage_.saw(silently ? Event::silent_death : Event::death);
     promises_.died(peer);
+    stays_.died(peer, silently);
 }
 
 void AkoRun::began(PeerIndex peer, const std::optional<Next>& next) {
@@ -198,6 +200,7 @@ void AkoRun::finishes(PeerIndex peer) {
     if (finish.adopted()) {
         invariants_.adopted(p);
         promises_.adopted(peer);
+        stays_.adopted(peer);
     } else {
         invariants_.drained(p);
     }
@@ -251,6 +254,7 @@ Outcome AkoRun::run() {
     }
     check_refused_blocks();
     promises_.ended();
+    stays_.ended();
     return outcome();
 }
 

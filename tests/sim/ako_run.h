@@ -17,6 +17,7 @@
 #include "tests/sim/quadratic.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/sim_cluster.h"
+#include "tests/sim/stays_check.h"
 
 namespace ako::sim {
 
@@ -88,6 +89,7 @@ class AkoRun final : Work, Observer {
     Faults faults_;
     Promises promises_;
     DeparturesCheck departures_;
+    StaysCheck stays_;
     Invariants invariants_;
     /// What a peer steps by, in its own process.
     struct OwnOptimizer {

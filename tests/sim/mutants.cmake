@@ -230,6 +230,12 @@ mutation(src/modes/ako_traffic.cpp
     [=[        departures_.dialled(peer, counters[peer].nobody_listens(), now);]=]
     [=[        departures_.dialled(peer, true, now);]=])
 
+# Who crashed is waited for at the end as long as who fell silent.
+mutant(the_dead_waited_for simulate "--count;2000" "violated: peer [0-9]+ stays [0-9.]+ s longer than anybody can need it")
+mutation(src/modes/ako_traffic.cpp
+    [=[    departures_.went(peer, left, silence, clock_.now());]=]
+    [=[    departures_.went(peer, left, silence + std::chrono::hours(1), clock_.now());]=])
+
 # Who comes back when all others have ended does not notice it.
 mutant(left_behind_unnoticed simulate "--count;400;--covered" "violated: never happened: peers left behind")
 mutation(src/modes/ako_compute.cpp

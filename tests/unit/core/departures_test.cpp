@@ -133,3 +133,38 @@ TEST_CASE("a loss long before does not hide that the others went together") {
     bench.pass(grace + seconds(1));
     CHECK(bench.departures.left_behind(bench.now));
 }
+
+TEST_CASE("who crashed is gone after the life time-out, and who fell silent after the grace") {
+    Bench bench(3);
+    bench.lose(1, milliseconds(100));
+    bench.lose(2);
+    bench.pass(life - milliseconds(100));
+    CHECK(!bench.departures.gone(1, bench.now));  // it may dial anew
+    bench.pass(milliseconds(200));
+    CHECK(bench.departures.gone(1, bench.now));
+    CHECK(!bench.departures.gone(2, bench.now));
+    bench.pass(grace);
+    CHECK(bench.departures.gone(2, bench.now));
+}
+
+TEST_CASE("who crashed while nobody refuses a dial is not gone") {
+    Bench bench(3);
+    bench.nobody_listens = false;
+    bench.lose(1, milliseconds(100));
+    bench.pass(grace + seconds(1));
+    CHECK(!bench.departures.gone(1, bench.now));
+}
+
+TEST_CASE("to be left behind takes the whole grace, also of those who crash over a pause") {
+    Bench bench(3);
+    bench.pause(seconds(30));
+    bench.pass(milliseconds(40));
+    bench.lose(1, milliseconds(100));
+    bench.lose(2, milliseconds(100));
+    bench.pass(life + seconds(1));
+    CHECK(bench.departures.gone(1, bench.now));
+    CHECK(bench.departures.gone(2, bench.now));
+    CHECK(!bench.departures.left_behind(bench.now));
+    bench.pass(grace);
+    CHECK(bench.departures.left_behind(bench.now));
+}
