@@ -83,6 +83,13 @@ struct FinishReport {
     std::vector<std::uint64_t> samples;  ///< [peer_count], of each peer as far as known here
     Round rounds = 0;                    ///< of this peer
     std::string why_not;                 ///< if not agreed: the reason, for people
+
+    /// Beside `seconds`: while nothing was lacking but these peers, who were not there or did not
+    /// move any more; and while this peer, which had adopted, served others.
+    double waiting_seconds = 0;
+    std::vector<PeerIndex> waited_for;
+    double serving_seconds = 0;
+    double after_seconds = 0;  ///< of both, what came when the parameters were final
 };
 
 class Exchange {

@@ -2,6 +2,7 @@
 #include "src/agreement/finish.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "ako/assert.h"
 
@@ -232,7 +233,11 @@ bool Finish::timed_out(Time now) const {
 
 bool Finish::done(Time now, bool hurried) const {
     if (!adopted()) return false;
-    if (now - *begun_at_ > bound() + times_.linger) return true;
+    return now - *begun_at_ > bound() + times_.linger || awaited(now, hurried) == 0;
+}
+
+PeerSet Finish::awaited(Time now, bool hurried) const {
+    PeerSet awaited = 0;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];
         if (peer == roster_.self() || view.presence == Presence::left) continue;
@@ -244,9 +249,40 @@ bool Finish::done(Time now, bool hurried) const {
         if (view.status && view.status->digest) continue;
         // A live one that moves still needs this peer, and a lost one may come back for the cut.
         const Time moved_at = view.live() ? movement_.of(peer) : Time{0};
-        if (now <= std::max(adopted_at_, moved_at) + times_.linger) return false;
+        if (now <= std::max(adopted_at_, moved_at) + times_.linger) awaited |= peer_bit(peer);
     }
-    return true;
+    return awaited;
+}
+
+PeerSet Finish::missed(Time now) const {
+    if (!adopted()) return missed_before_the_cut();
+    const PeerSet awaited = this->awaited(now, false);
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if ((awaited & peer_bit(peer)) == 0 || !roster_.reachable(peer)) continue;
+        const Time moved_at = std::max(adopted_at_, movement_.of(peer));
+        if (now - moved_at <= times_.ask * asks_per_block) return 0;
+    }
+    return awaited;
+}
+
+PeerSet Finish::missed_before_the_cut() const {
+    PeerSet may_come = 0;
+    PeerSet unfinished = 0;  // and not known to be lost yet
+    bool others_train = false;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const PeerView& view = roster_[peer];
+        if (peer == roster_.self()) continue;
+        if (roster_.reachable(peer)) {
+            others_train = others_train || !view.final_round;
+        } else if (view.presence != Presence::left && view.presence != Presence::gone) {
+            may_come |= peer_bit(peer);
+            if (view.live() && !view.final_round) unfinished |= peer_bit(peer);
+        }
+    }
+    const bool decided = !agreement_.decided().none();
+    const auto here = static_cast<std::size_t>(std::popcount(roster_.reached())) + 1;
+    if (here < (decided ? 2 : agreement_.majority())) return may_come;
+    return decided || others_train ? 0 : unfinished;
 }
 
 }  // namespace ako

@@ -95,8 +95,12 @@ class Finish {
     /// `ledger` is the one given before, with its own row detached.
     void adopt_cut(Ledger& ledger, Time now);
     /// Adopted, and nobody needs this peer any more: everyone who took part has adopted the cut,
-    /// has left, or has not moved for the linger time. Hurried, it does not wait for the lost.
+    /// has left, is gone, or has not moved for the linger time. Hurried, it does not wait for the
+    /// lost.
     bool done(Time now, bool hurried) const;
+    /// Whom this peer waits for, where nothing is lacking but peers that are not there or, once it
+    /// has adopted, do not move; empty while others keep it busy.
+    PeerSet missed(Time now) const;
     /// Not adopted, and nothing has moved for the time-out, or the bound is passed.
     bool timed_out(Time now) const;
     /// How long a final exchange in which something moves all the time may last: the time-out, and
@@ -107,6 +111,10 @@ class Finish {
 
   private:
     bool may_propose(Time now) const;
+    /// For whom it stays once it has adopted.
+    PeerSet awaited(Time now, bool hurried) const;
+    /// Not adopted: those without whom it can not go on.
+    PeerSet missed_before_the_cut() const;
     /// Is every row here that can still come?
     bool complete() const;
     bool settled(RowIndex row) const;

@@ -12,11 +12,17 @@ bool is_missing(const PeerView& view) {
     return missed && !view.live() && view.presence != Presence::left;
 }
 
+double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
+
 }  // namespace
 
-FinishReport finish_report(const ModeSettings& settings, const Roster& roster,
-                           const Finish& finish) {
+FinishReport finish_report(const ModeSettings& settings, const Roster& roster, const Finish& finish,
+                           const EndTimes& times) {
     FinishReport report;
+    report.seconds = in_seconds(times.exchange());
+    report.waiting_seconds = in_seconds(times.waiting());
+    report.serving_seconds = in_seconds(times.serving());
+    report.after_seconds = in_seconds(times.after());
     report.agreed = finish.adopted();
     report.samples_total = roster.samples();
     for (const Progress& progress : roster.progress()) report.samples.push_back(progress.samples);
@@ -32,6 +38,7 @@ FinishReport finish_report(const ModeSettings& settings, const Roster& roster,
             report.identical = false;
         }
         if (!self && is_missing(view)) report.lost.push_back(peer);
+        if (times.waited_for() & peer_bit(peer)) report.waited_for.push_back(peer);
     }
     if (!report.agreed) report.why_not = why_not_agreed(settings, roster, finish);
     return report;

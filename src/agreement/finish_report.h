@@ -3,14 +3,15 @@
 #pragma once
 
 #include "ako/exchange.h"
+#include "src/agreement/end_times.h"
 #include "src/agreement/finish.h"
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
 
 namespace ako {
 
-/// All but `rounds` and `seconds`, which the caller knows.
-FinishReport finish_report(const ModeSettings& settings, const Roster& roster,
-                           const Finish& finish);
+/// All but `rounds`, which the caller knows.
+FinishReport finish_report(const ModeSettings& settings, const Roster& roster, const Finish& finish,
+                           const EndTimes& times);
 
 }  // namespace ako

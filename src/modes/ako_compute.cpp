@@ -265,6 +265,7 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
     const bool first = !finish_began_;
     if (first) {
         finish_began_ = now;
+        end_times_.begin(now);
         outbox_.lift_grants(true);
         if (stop_ == StopReason::none && !left_behind_) stop_ = StopReason::requested;
         finish_.begin(now);
@@ -283,7 +284,7 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
         (hurried && roster_.live_count() < settings_.peer_count() / 2 + 1 &&
          now - *finish_began_ > std::chrono::milliseconds(settings_.exchange.life_timeout_ms));
     const bool timed_out = !finish_.adopted() && (hopeless || finish_.timed_out(now));
-    if (!finish_ended_ && (finish_.adopted() || timed_out)) finish_ended_ = now;
+    end_times_.look(finish_, finish_.adopted() || timed_out, now);
     return timed_out || finish_.done(now, hurried);
 }
 
@@ -297,13 +298,10 @@ void AkoCompute::adopt(Time now) {
     finish_.set_digest(hash.finish());
 }
 
-FinishReport AkoCompute::report(std::span<float> out, Time now) {
+FinishReport AkoCompute::report(std::span<float> out, Time) {
     copy_parameters(out);
-    FinishReport report = finish_report(settings_, roster_, finish_);
+    FinishReport report = finish_report(settings_, roster_, finish_, end_times_);
     report.rounds = round_;
-    report.seconds =
-        std::chrono::duration<double>(finish_ended_.value_or(now) - finish_began_.value_or(now))
-            .count();
     if (!report.agreed && left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
     return report;
 }

@@ -10,6 +10,7 @@
 
 #include "ako/exchange.h"
 #include "ako/threads.h"
+#include "src/agreement/end_times.h"
 #include "src/agreement/finish.h"
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
@@ -113,7 +114,7 @@ class AkoCompute final : public ComputeHalf {
     std::optional<Status> posted_;  ///< the newest
     std::optional<Verdict> verdict_;
     std::optional<Time> finish_began_;
-    std::optional<Time> finish_ended_;
+    EndTimes end_times_;
     std::uint64_t blocks_refused_ = 0;
 };
 

@@ -62,6 +62,9 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.exit = entry_of(outcome.ending).exit;
     result.seconds = last.time;
     result.finish_seconds = report.seconds;
+    result.finish_waiting_seconds = report.waiting_seconds;
+    result.finish_serving_seconds = report.serving_seconds;
+    result.waited_for = names_of(report.waited_for, settings);
     result.rounds = last.round;
     result.images = last.images;
     result.samples_total = report.samples_total;
@@ -91,6 +94,8 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
     if (!result.accuracy) return log(fmt::format("{}: {}", word, result.why));
     const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
     for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
+    if (const std::string waiting = waiting_text(result); !waiting.empty())
+        log(fmt::format("at the end {}", waiting));
     if (!result.agreed)
         return log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
                                accuracy));

@@ -156,8 +156,9 @@ Metrics::Totals Metrics::totals() const {
     return totals;
 }
 
-void Metrics::finished(const FinishReport&) {
-    if (const auto began = times_.began_at()) ended_after_ = seconds_of(clock_.now() - *began);
+void Metrics::finished(const FinishReport& report) {
+    if (const auto began = times_.began_at())
+        ended_after_ = seconds_of(clock_.now() - *began) - report.after_seconds;
     line_.phase = "evaluating";
     write_line(clock_.now());
 }

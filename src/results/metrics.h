@@ -50,7 +50,8 @@ class Metrics final : public TrainingObserver {
     const MetricsLine& last();
     /// Of the rounds that were made; nothing if there were none, or if the training did not end.
     const std::optional<TrainingFigures>& figures() const { return figures_; }
-    /// From the beginning of the first round to the end of the final exchange; 0 without either.
+    /// From the beginning of the first round to the end of the final exchange, without what came
+    /// after it for others; 0 without either.
     double seconds_to_end() const { return ended_after_; }
     /// What this peer evaluated while it trained.
     const std::vector<CurvePoint>& curve() const { return curve_; }

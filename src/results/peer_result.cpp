@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,9 @@ std::optional<double> optional_number(const ordered_json& json) {
 
 /// Digits of a digest that people compare.
 constexpr std::size_t digest_digits = 16;
+
+/// Less would be told as 0.0 s.
+constexpr double waiting_seconds_min = 0.05;
 
 }  // namespace
 
@@ -63,6 +67,18 @@ std::string differs_text(const std::string& name, const std::string& digest) {
     return fmt::format("replicas identical: no ({} has {})", name, short_digest(digest));
 }
 
+std::string waiting_text(const PeerResult& result) {
+    if (result.finish_waiting_seconds < waiting_seconds_min) return "";
+    const auto& lost = result.lost_peers;
+    const bool all_lost = std::all_of(
+        result.waited_for.begin(), result.waited_for.end(),
+        [&](const auto& name) { return std::find(lost.begin(), lost.end(), name) != lost.end(); });
+    const char* were = result.waited_for.size() == 1 ? "was" : "were";
+    return fmt::format("{:.1f} s waiting for {}{}", result.finish_waiting_seconds,
+                       fmt::join(result.waited_for, ", "),
+                       all_lost ? fmt::format(", which {} lost", were) : "");
+}
+
 namespace {
 
 /// What sets the line of a result apart from lines of metrics.
@@ -75,6 +91,9 @@ ordered_json to_json(const PeerResult& result) {
                          {"exit", result.exit},
                          {"seconds", result.seconds},
                          {"finish_seconds", result.finish_seconds},
+                         {"finish_waiting_seconds", result.finish_waiting_seconds},
+                         {"finish_serving_seconds", result.finish_serving_seconds},
+                         {"waited_for", result.waited_for},
                          {"rounds", result.rounds},
                          {"images", result.images},
                          {"samples_total", result.samples_total},
@@ -104,6 +123,9 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.exit = json.at("exit");
     result.seconds = json.at("seconds");
     result.finish_seconds = json.at("finish_seconds");
+    result.finish_waiting_seconds = json.at("finish_waiting_seconds");
+    result.finish_serving_seconds = json.at("finish_serving_seconds");
+    result.waited_for = json.at("waited_for").get<std::vector<std::string>>();
     result.rounds = json.at("rounds");
     result.images = json.at("images");
     result.samples_total = json.at("samples_total");

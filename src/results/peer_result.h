@@ -35,6 +35,9 @@ struct PeerResult {
     int exit = 0;
     double seconds = 0;         ///< from the start of the process to the end of the final exchange
     double finish_seconds = 0;  ///< of that, the final exchange
+    double finish_waiting_seconds = 0;    ///< and waiting in it or after it for `waited_for`
+    double finish_serving_seconds = 0;    ///< and serving slower peers after it
+    std::vector<std::string> waited_for;  ///< who were not there, or did not move any more
     std::uint64_t rounds = 0;
     std::uint64_t images = 0;
     std::uint64_t samples_total = 0;  ///< of all peers, as known here
@@ -61,6 +64,9 @@ std::string identical_text(const std::string& digest, const std::vector<std::str
 std::string differs_text(const std::string& name, const std::string& digest);
 /// As many of its 64 digits as people compare; all are in the files.
 std::string short_digest(const std::string& digest);
+
+/// "9.8 s waiting for d, which was lost", of the end of one peer; empty if it waited for nobody.
+std::string waiting_text(const PeerResult& result);
 
 /// As JSON on one line, and back: nullopt if it is none.
 std::string result_line(const PeerResult& result);

@@ -126,8 +126,17 @@ double Summary::finish_seconds() const {
     return longest;
 }
 
+const PeerResult* Summary::longest_waiter() const {
+    const auto longest =
+        std::max_element(peers.begin(), peers.end(), [](const auto& one, const auto& other) {
+            return one.finish_waiting_seconds < other.finish_waiting_seconds;
+        });
+    return longest == peers.end() ? nullptr : &*longest;
+}
+
 std::string Summary::json() const {
     const PeerResult* first = finisher();
+    const PeerResult* waiter = longest_waiter();
     ordered_json json = {{"run", run}, {"seconds", seconds}};
     json["accuracy"] = first != nullptr && first->accuracy ? ordered_json(*first->accuracy)
                                                            : ordered_json(nullptr);
@@ -135,6 +144,8 @@ std::string Summary::json() const {
     json["finished_with"] = finished_with();
     json["digest"] = first != nullptr ? first->digest : "";
     json["finish_seconds"] = finish_seconds();
+    json["finish_waiting_seconds"] = waiter != nullptr ? waiter->finish_waiting_seconds : 0;
+    json["waited_for"] = waiter != nullptr ? waiter->waited_for : std::vector<std::string>();
     json["samples"] = first != nullptr ? first->samples_total : 0;
     json["egress_bytes"] = total_egress(peers);
     json["exit"] = static_cast<int>(exit_status());
@@ -167,6 +178,8 @@ std::string Summary::text(const std::string& folder) const {
     std::string text = fmt::format("time: {:.1f} s", seconds);
     if (first != nullptr)
         text += fmt::format(", of it {:.2f} s for the final exchange", finish_seconds());
+    const std::string waiting = longest_waiter() ? waiting_text(*longest_waiter()) : "";
+    if (!waiting.empty()) text += (first != nullptr ? " and " : ", of it ") + waiting;
     text += "\n";
     if (first != nullptr && first->accuracy)
         text += fmt::format("test accuracy: {:.2f} %\n", *first->accuracy * 100);

@@ -5,7 +5,11 @@
 //   accuracy            of the agreed parameters on the test set, 0 .. 1; null without agreement
 //   replicas_identical  true if all who agreed hold the same digest, and at least one did
 //   finished_with       the names of those
-//   digest, finish_seconds, samples, egress_bytes, exit, interrupted, lost_peers
+//   finish_seconds      the final exchange, of the peer for which it took longest
+//   finish_waiting_seconds, waited_for
+//                       the longest that a peer waited at the end for others that were not there
+//                       or did not move, and their names
+//   digest, samples, egress_bytes, exit, interrupted, lost_peers
 //   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
@@ -38,6 +42,8 @@ struct Summary {
     bool replicas_identical() const;
     /// Of the peer for which the final exchange took longest.
     double finish_seconds() const;
+    /// The peer that waited longest at the end for others that were not there, or nullptr.
+    const PeerResult* longest_waiter() const;
     /// The first peer that finished with agreement, or nullptr.
     const PeerResult* finisher() const;
     /// The exit status of launch. Interrupted: 130. A peer that was killed from outside (SIGKILL,

@@ -73,6 +73,9 @@ class VirtualCluster final : sim::Work, sim::Observer {
     /// The peer's compute half does nothing any more; its sessions stand, with heartbeats.
     void hang(PeerIndex peer) { hung_[peer] = true; }
 
+    /// The process dies; `silently`: with its machine, so that no dial is refused.
+    void kill(PeerIndex peer, bool silently) { cluster_.kill(peer, silently); }
+
     ModeSettings settings;  ///< of every peer, but for `self`
     sim::World& world;
     sim::SimNetwork& network;

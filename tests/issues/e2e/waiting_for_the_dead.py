@@ -1,0 +1,40 @@
+"""After one of four was killed near the end, the others stayed finish_linger_s (10 s) for it, and
+the outcome told of a final exchange of 0.00 s. Now nobody stays for a process that is over for
+longer than the life time-out, and the outcome says what the time went into. (In virtual time:
+tests/issues/core/waiting_for_the_dead_test.cpp.)"""
+
+import json
+import os
+import signal
+import time
+
+from bench import check, check_equal, long_run
+
+LIFE_S = 2  # life_timeout_ms
+LINGER_S = 10  # finish_linger_s, which is twice as long as this may take
+
+
+def case_waiting_for_the_dead(bench):
+    run = long_run(bench, 4, 60)
+    peers = run.peers()
+    os.kill(peers["d"], signal.SIGKILL)
+    killed_at = time.monotonic()
+    # Who is asked to end is in a hurry; b and c are only told that all stop.
+    os.kill(peers["a"], signal.SIGINT)
+    run.wait(60)
+    took = time.monotonic() - killed_at
+    output = run.output()
+    check(took < LINGER_S / 2 + LIFE_S, f"the end took {took:.1f} s; launch said:\n{output}")
+    summary = bench.summary()
+    check_equal(summary["finished_with"], ["a", "b", "c"], "finished_with")
+    check_equal(summary["waited_for"], ["d"], "waited_for")
+    waited = summary["finish_waiting_seconds"]
+    check(LIFE_S / 2 < waited < LINGER_S / 2, f"waited for d: {waited} s")
+    check(summary["finish_seconds"] < LIFE_S / 2, f"exchange: {summary['finish_seconds']} s")
+    said = f"and {waited:.1f} s waiting for d, which was lost"
+    check(said in output, f"{said!r} in:\n{output}")
+    with open(bench.path("result-b.json")) as file:
+        result = json.load(file)
+    check_equal(result["waited_for"], ["d"], "b waited for")
+    spent = sum(result[f"finish_{part}seconds"] for part in ("", "waiting_", "serving_"))
+    check(spent < took, f"b's end took {spent} s, of {took:.1f} s since the death")
