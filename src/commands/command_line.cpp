@@ -1,5 +1,7 @@
 #include "src/commands/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <sstream>
@@ -14,6 +16,7 @@
 #include "src/commands/evaluate_command.h"
 #include "src/commands/launch_command.h"
 #include "src/commands/train_command.h"
+#include "src/system/build_info.h"
 
 namespace ako {
 
@@ -108,7 +111,7 @@ CLI::App* add_compose(CLI::App& app, ComposeOptions& options) {
 int run_command_line(int count, char** words) {
     CLI::App app{about, "ako"};
     app.footer(exit_statuses);
-    app.set_version_flag("--version", "ako " AKO_VERSION);
+    app.set_version_flag("--version", fmt::format("ako {} ({})", AKO_VERSION, build_commit()));
     app.require_subcommand(1);
 
     std::string check_file;

@@ -351,7 +351,8 @@ def case_check_and_set(bench):
 
 
 def case_version_and_help(bench):
-    check(re.fullmatch(r"ako \d+\.\d+\.\d+", bench.start("--version").expect(0, 10)), "version")
+    said = bench.start("--version").expect(0, 10)
+    check(re.fullmatch(r"ako \d+\.\d+\.\d+ \(([0-9a-f]{12}(-dirty)?|unknown)\)", said), said)
     for words in (["--help"], ["launch", "--help"], ["train", "--help"], ["check", "--help"],
                   ["evaluate", "--help"]):
         check("--" in bench.start(*words).expect(0, 10), f"help of {words}")
