@@ -18,37 +18,11 @@ import tempfile
 import time
 
 from bench import Failure, check, check_equal, wait_for
+from engine import SKIPPED, Skip, prepare, replace_image, run, works
 
-SKIPPED = 77
-# Building the stage `runtime` installs packages; training here takes seconds.
-PATIENCE_S = 300
 FULL_BUILD_PATIENCE_S = 1700
 RUNTIME_IMAGE, IMAGE = "ako-test-runtime", "ako-test"
 COMPOSE_FILE = "deploy/compose.yaml"
-
-
-class Skip(Exception):
-    """Why nothing can be tested here."""
-
-
-def run(*words, seconds=PATIENCE_S, **more):
-    """What the command said, output and errors together; Failure if it fails or takes longer."""
-    try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              stdin=subprocess.DEVNULL, timeout=seconds, **more)
-    except subprocess.TimeoutExpired as late:
-        said = (late.stdout or b"").decode(errors="replace")
-        raise Failure(f"not within {seconds} s: {' '.join(words)}; it said:\n{said}")
-    check(done.returncode == 0, f"exit {done.returncode} of {' '.join(words)}:\n{done.stdout}")
-    return done.stdout
-
-
-def works(*words):
-    try:
-        return subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL,
-                              timeout=60).returncode == 0
-    except (FileNotFoundError, subprocess.TimeoutExpired):
-        return False
 
 
 def compose_command():
@@ -56,30 +30,6 @@ def compose_command():
         if works(*words, "version"):
             return words
     raise Skip("neither docker-compose nor docker compose is here")
-
-
-def prepare(source):
-    if not works("docker", "version"):
-        raise Skip("no docker engine answers here")
-    try:
-        print(run(os.path.join(source, "deploy", "base-image")), end="", flush=True)
-    except Failure as failure:
-        raise Skip(f"no base image: {failure}")
-    return compose_command()
-
-
-def image_id(name):
-    found = subprocess.run(["docker", "image", "inspect", "-f", "{{.Id}}", name],
-                           capture_output=True, text=True)
-    return found.stdout.strip()
-
-
-def replace_image(name, *words, **more):
-    """`docker build`; the image that had the name before is removed, so that none pile up."""
-    before = image_id(name)
-    run("docker", "build", "-t", name, *words, **more)
-    if before and before != image_id(name):
-        works("docker", "rmi", before)
 
 
 def build_image(ako, source, folder, full):
@@ -256,7 +206,8 @@ def main():
     ako, source = os.path.abspath(words.ako), os.path.abspath(words.source)
     folder = tempfile.mkdtemp(prefix="ako-compose-")
     try:
-        compose = prepare(source)
+        prepare(source)
+        compose = compose_command()
         began = time.monotonic()
         build_image(ako, source, folder, words.full)
         megabytes = int(run("docker", "image", "inspect", "-f", "{{.Size}}", IMAGE)) / 1e6
