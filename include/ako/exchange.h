@@ -68,6 +68,12 @@ struct LinkView {
     double staleness_ms =
         0;              ///< age of the oldest block held, by the estimate of when it was sealed
     double age_ms = 0;  ///< of the newest partials on arrival, since their binding; their median
+    // What is known of the other peer itself, from its own word or, where it cannot be reached,
+    // from that of others.
+    Round round = 0;            ///< the newest heard of; 0 = none yet
+    std::uint64_t samples = 0;  ///< what it has trained on
+    /// Of its newest round, as it last said; nothing before its first.
+    std::optional<float> loss = {};
 };
 
 /// How a run ended for this peer.

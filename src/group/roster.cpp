@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ako/exchange.h"
+
 namespace ako {
 
 void Roster::set_presence(PeerIndex peer, Presence presence) {
@@ -97,6 +99,18 @@ std::vector<Progress> Roster::progress() const {
     for (const PeerView& view : peers_)
         progress.push_back({std::max(view.announced, view.relayed_round), view.samples});
     return progress;
+}
+
+LinkView Roster::link_view(PeerIndex peer) const {
+    const PeerView& view = peers_[peer];
+    LinkView link;
+    link.peer = peer;
+    link.presence = view.presence;
+    link.live = view.live();
+    link.round = std::max(view.announced, view.relayed_round);
+    link.samples = view.samples;
+    if (view.status && view.announced > 0) link.loss = view.status->loss;
+    return link;
 }
 
 }  // namespace ako

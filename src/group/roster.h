@@ -19,6 +19,8 @@ inline Version version_of(Round round, std::uint32_t incarnation) {
     return round == 0 ? Version{} : Version{incarnation, round};
 }
 
+struct LinkView;
+
 /// What is known of one peer.
 struct PeerView {
     Presence presence = Presence::absent;
@@ -84,6 +86,8 @@ class Roster {
     /// Of all peers, as far as heard of.
     std::uint64_t samples() const;
     std::vector<Progress> progress() const;
+    /// For reports: who the peer is, its presence, whether it is live, and how far it is.
+    LinkView link_view(PeerIndex peer) const;
 
   private:
     const PeerIndex self_;

@@ -24,7 +24,7 @@ namespace {
 constexpr int report_fd = 3;
 constexpr const char* this_program = "/proc/self/exe";
 constexpr const char* own_name = "ako";
-/// A line longer than this is shown in pieces; metrics lines of 64 links have 16 kB.
+/// A line longer than this is shown in pieces; metrics lines of 64 links have 22 kB.
 constexpr std::size_t line_bytes_max = 1 << 20;
 
 [[noreturn]] void refuse_start(const char* what) {

@@ -322,7 +322,8 @@ Standing AkoCompute::standing() const {
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];
-    LinkView link{peer, view.presence, view.live(), roster_.advancing(peer, round_), 0, 0, 0, 0};
+    LinkView link = roster_.link_view(peer);
+    link.advancing = roster_.advancing(peer, round_);
     const Round lowest = rows_.ledger().held(row_of(peer)).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
     const Time oldest = rows_.oldest_seal(row_of(peer));

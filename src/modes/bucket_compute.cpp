@@ -296,9 +296,7 @@ Standing BucketCompute::standing() const {
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
-    LinkView view;
-    view.peer = peer;
-    view.presence = roster_[peer].presence;
+    LinkView view = roster_.link_view(peer);
     view.live = view.advancing = roster_.reachable(peer);
     return view;
 }

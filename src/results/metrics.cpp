@@ -204,6 +204,9 @@ void Metrics::update_totals() {
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
         link.age_ms = view.age_ms;
+        link.round = view.round;
+        link.images = view.samples;
+        link.loss = view.loss;
     }
     if (const auto& verdict = standing.newest_verdict) {
         line_.accuracy = std::round(static_cast<double>(verdict->accuracy) * 1e6) / 1e6;
@@ -221,6 +224,7 @@ void Metrics::update_rates(Time now) {
         const LinkLine& before = before_.links[i];
         link.egress_mbit = mbit_between(before.egress_bytes, link.egress_bytes, seconds);
         link.ingress_mbit = mbit_between(before.ingress_bytes, link.ingress_bytes, seconds);
+        link.images_per_s = static_cast<double>(link.images - before.images) / seconds;
     }
     before_ = line_;
     before_at_ = now;

@@ -48,6 +48,8 @@ class Metrics final : public TrainingObserver {
 
     /// The last line, brought up to date.
     const MetricsLine& last();
+    /// As it was written.
+    const MetricsLine& newest() const { return line_; }
     /// Of the rounds that were made; nothing if there were none, or if the training did not end.
     const std::optional<TrainingFigures>& figures() const { return figures_; }
     /// From the beginning of the first round to the end of the final exchange, without what came

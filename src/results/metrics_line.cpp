@@ -12,6 +12,14 @@ using nlohmann::ordered_json;
 /// Three digits after the point: a line is for people and plots, not for arithmetic.
 double rounded(double number) { return std::round(number * 1e3) / 1e3; }
 
+ordered_json or_null(const std::optional<double>& number) {
+    return number ? ordered_json(*number) : ordered_json(nullptr);
+}
+
+std::optional<double> optional_from(const ordered_json& json) {
+    return json.is_null() ? std::nullopt : std::optional(json.get<double>());
+}
+
 ordered_json to_json(const LinkLine& link) {
     return {{"peer", link.peer},
             {"presence", word(link.presence)},
@@ -24,7 +32,11 @@ ordered_json to_json(const LinkLine& link) {
             {"egress_bytes", link.egress_bytes},
             {"ingress_bytes", link.ingress_bytes},
             {"egress_mbit", rounded(link.egress_mbit)},
-            {"ingress_mbit", rounded(link.ingress_mbit)}};
+            {"ingress_mbit", rounded(link.ingress_mbit)},
+            {"round", link.round},
+            {"images", link.images},
+            {"images_per_s", rounded(link.images_per_s)},
+            {"loss", or_null(link.loss)}};
 }
 
 LinkLine link_from(const ordered_json& json) {
@@ -33,7 +45,9 @@ LinkLine link_from(const ordered_json& json) {
             json.at("partitions"),   json.at("staleness_rounds"),
             json.at("staleness_ms"), json.at("age_ms"),
             json.at("egress_bytes"), json.at("ingress_bytes"),
-            json.at("egress_mbit"),  json.at("ingress_mbit")};
+            json.at("egress_mbit"),  json.at("ingress_mbit"),
+            json.at("round"),        json.at("images"),
+            json.at("images_per_s"), optional_from(json.at("loss"))};
 }
 
 }  // namespace
@@ -46,9 +60,8 @@ std::string to_json_text(const MetricsLine& line) {
                          {"images", line.images},
                          {"images_per_s", rounded(line.images_per_s)},
                          {"loss", line.loss}};
-    json["accuracy"] = line.accuracy ? ordered_json(*line.accuracy) : ordered_json(nullptr);
-    json["accuracy_at"] =
-        line.accuracy_at ? ordered_json(*line.accuracy_at) : ordered_json(nullptr);
+    json["accuracy"] = or_null(line.accuracy);
+    json["accuracy_at"] = or_null(line.accuracy_at);
     json["progress"] = line.progress;
     json["egress_mbit"] = rounded(line.egress_mbit);
     json["ingress_mbit"] = rounded(line.ingress_mbit);
@@ -69,8 +82,8 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.images = json.at("images");
     line.images_per_s = json.at("images_per_s");
     line.loss = json.at("loss");
-    if (!json.at("accuracy").is_null()) line.accuracy = json.at("accuracy").get<double>();
-    if (!json.at("accuracy_at").is_null()) line.accuracy_at = json.at("accuracy_at").get<double>();
+    line.accuracy = optional_from(json.at("accuracy"));
+    line.accuracy_at = optional_from(json.at("accuracy_at"));
     line.progress = json.at("progress");
     line.egress_mbit = json.at("egress_mbit");
     line.ingress_mbit = json.at("ingress_mbit");

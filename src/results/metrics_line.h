@@ -18,7 +18,9 @@
 //                 include/ako/presence.h: "up", "lost" ...), live, advancing, partitions (observed
 //                 P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the binding of a
 //                 partial at its sender to its arrival here: median of the newest, by the estimate
-//                 of the clocks)
+//                 of the clocks); and how far the other peer is, as far as heard here: round,
+//                 images, images_per_s since the last line, loss of its newest round (null before
+//                 the first)
 #pragma once
 
 #include <algorithm>
@@ -44,6 +46,10 @@ struct LinkLine {
     std::uint64_t ingress_bytes = 0;
     double egress_mbit = 0;
     double ingress_mbit = 0;
+    std::uint64_t round = 0;
+    std::uint64_t images = 0;
+    double images_per_s = 0;
+    std::optional<double> loss;
 };
 
 struct MetricsLine {

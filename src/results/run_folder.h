@@ -11,7 +11,7 @@
 //                           the anchor on the way, if `checkpoint_every` is set: see model_files.h
 //   model.safetensors       the parameters that all who finished hold
 //   model-<peer>.safetensors  those of a peer that ended without agreement
-//   summary.json            of `ako launch`: see summary.h
+//   summary.json            of the run, by `ako launch`, or as one peer saw it: see summary.h
 #pragma once
 
 #include <string>

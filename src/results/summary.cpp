@@ -38,6 +38,7 @@ std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
 std::vector<std::string> Summary::finished_with() const {
     std::vector<std::string> names;
     if (finisher() == nullptr) return names;
+    if (!seen_by.empty()) return peers.front().finished_with;
     for (const PeerResult& peer : peers) {
         if (peer.agreed) names.push_back(peer.name);
     }
@@ -94,6 +95,8 @@ std::vector<LostShard> Summary::lost_shards() const {
 
 bool Summary::replicas_identical() const {
     const PeerResult* first = finisher();
+    // One alone cannot compare digests here; it did so when it finished.
+    if (!seen_by.empty() && !peers.front().identical) return false;
     return first != nullptr && std::all_of(peers.begin(), peers.end(), [&](const auto& peer) {
                // Who agreed and exits so has been told of parameters that differ.
                const bool differs = peer.exit == exit_no_agreement;
@@ -102,6 +105,7 @@ bool Summary::replicas_identical() const {
 }
 
 ExitStatus Summary::exit_status() const {
+    if (!seen_by.empty()) return static_cast<ExitStatus>(peers.front().exit);
     const auto any = [this](auto condition) {
         return std::any_of(peers.begin(), peers.end(), condition);
     };
@@ -138,6 +142,7 @@ std::string Summary::json() const {
     const PeerResult* first = finisher();
     const PeerResult* waiter = longest_waiter();
     ordered_json json = {{"run", run}, {"seconds", seconds}};
+    json["seen_by"] = seen_by.empty() ? ordered_json(nullptr) : ordered_json(seen_by);
     json["accuracy"] = first != nullptr && first->accuracy ? ordered_json(*first->accuracy)
                                                            : ordered_json(nullptr);
     json["replicas_identical"] = !alone && replicas_identical();
@@ -169,6 +174,12 @@ std::string Summary::json() const {
                  {"why", peer.why}};
         add_figures(entry, peer.figures);
     }
+    json["others"] = ordered_json::array();
+    for (const OtherPeer& other : others)
+        json["others"].push_back({{"name", other.name},
+                                  {"presence", word(other.presence)},
+                                  {"rounds", other.rounds},
+                                  {"images", other.images}});
     // A folder's name need not be UTF-8.
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -200,6 +211,21 @@ std::string Summary::text(const std::string& folder) const {
     else
         for (const PeerResult& peer : peers) text += differs_text(peer.name, peer.digest) + "\n";
     return text + fmt::format("results: {}\n", folder);
+}
+
+Summary summary_of_one(const std::string& run, bool alone, const PeerResult& result,
+                       const MetricsLine& last) {
+    Summary summary;
+    summary.run = run;
+    summary.seen_by = result.name;
+    summary.seconds = result.seconds;
+    summary.interrupted = result.ending == Ending::interrupted;
+    summary.alone = alone;
+    summary.peers = {result};
+    if (alone) return summary;  // who exchanges nothing hears of nobody
+    for (const LinkLine& link : last.links)
+        summary.others.push_back({link.peer, link.presence, link.round, link.images});
+    return summary;
 }
 
 }  // namespace ako

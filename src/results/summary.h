@@ -1,6 +1,10 @@
-// The summary of `ako launch`: what became of every peer, and whether those that finished together
-// hold the same. Written as summary.json:
+// The summary of a run: what became of every peer, and whether those that finished together hold
+// the same. Written as summary.json by `ako launch`, which saw all peers end, and by `ako train`,
+// which saw one end and knows of the others what that one heard:
 //
+//   seen_by             null: of `ako launch`. Else the peer whose word all this is: `peers` has
+//   that
+//                       one alone, `others` the rest
 //   seconds             from the start of the peers to the end of the last
 //   accuracy            of the agreed parameters on the test set, 0 .. 1; null without agreement
 //   replicas_identical  true if all who agreed hold the same digest, and at least one did
@@ -17,22 +21,37 @@
 //                       exit, why, train_seconds, round_ms, ..}]; `exit` is negative if a signal
 //                       ended it (-9: SIGKILL), and then rounds, images and bytes are those of its
 //                       last metrics line; from train_seconds on: training_figures.h
+//   others              [{name, presence, rounds, images}] as last heard of by the peer `seen_by`;
+//                       presence: a word of include/ako/presence.h. How they ended is not known,
+//                       but for those in finished_with and lost_peers
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "ako/ending.h"
+#include "ako/presence.h"
+#include "src/results/metrics_line.h"
 #include "src/results/peer_result.h"
 
 namespace ako {
 
+/// A peer of which no result is here: what the one peer that tells of the run had heard of it.
+struct OtherPeer {
+    std::string name;
+    Presence presence = Presence::absent;
+    std::uint64_t rounds = 0;
+    std::uint64_t images = 0;
+};
+
 struct Summary {
     std::string run;
+    std::string seen_by;  ///< the one peer in `peers`, where only it was seen to end
     double seconds = 0;
     bool interrupted = false;
     bool alone = false;  ///< peers exchanged nothing (mode local), so each has its own parameters
     std::vector<PeerResult> peers;
+    std::vector<OtherPeer> others;
 
     std::vector<std::string> finished_with() const;
     /// Of the peers that those lost, as the one who heard most of each knows it.
@@ -57,5 +76,10 @@ struct Summary {
     /// Some lines for people.
     std::string text(const std::string& folder) const;
 };
+
+/// Of `ako train`: the result of its peer and what that peer's last metrics line says of the
+/// others.
+Summary summary_of_one(const std::string& run, bool alone, const PeerResult& result,
+                       const MetricsLine& last);
 
 }  // namespace ako

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "ako/exchange.h"
+
 using namespace ako;
 
 namespace {
@@ -128,6 +130,26 @@ TEST_CASE("rounds and samples are merged by maximum; of itself a peer knows best
     CHECK(members[1].announced == 4);
     CHECK(members.progress() == std::vector<Progress>{{7, 70}, {4, 40}, {8, 80}});
     CHECK(members[1].status->progress[1].round == 3);  // the newest Status as it was
+}
+
+TEST_CASE("a report tells how far a peer is, also where only others have heard of it") {
+    Roster members(0, 3);
+    CHECK(members.link_view(1).presence == Presence::absent);
+    CHECK(members.link_view(1).round == 0);
+    CHECK(!members.link_view(1).loss);
+    members.set_presence(1, Presence::up);
+    Status status = status_of({{0, 0}, {7, 700}, {5, 500}});
+    status.loss = 0.25f;
+    members.heard_status(1, status, std::chrono::seconds(1), 3);
+    CHECK(members.link_view(1).live);
+    CHECK(members.link_view(1).round == 7);
+    CHECK(members.link_view(1).samples == 700);
+    CHECK(members.link_view(1).loss == 0.25f);
+    CHECK(members.link_view(2).peer == 2);
+    CHECK(members.link_view(2).presence == Presence::absent);
+    CHECK(members.link_view(2).round == 5);
+    CHECK(members.link_view(2).samples == 500);
+    CHECK(!members.link_view(2).loss);  // which nobody passes on
 }
 
 TEST_CASE("a Status tells the clock of its sender") {

@@ -19,7 +19,11 @@ MetricsLine line_of_all() {
         line.links.back().presence = presence;
         line.links.back().live = presence == Presence::up || presence == Presence::down;
         line.links.back().partitions = 6.5;
+        line.links.back().round = 1234;
+        line.links.back().images = 78976;
+        line.links.back().images_per_s = 512.5;
     }
+    line.links[1].loss = 0.75;
     return line;
 }
 
@@ -34,7 +38,12 @@ TEST_CASE("a line says of every link how the other peer is, and reads back") {
     for (const LinkLine& link : read->links) {
         CHECK(link.peer == word(link.presence));
         CHECK(link.partitions == 6.5);
+        CHECK(link.round == 1234);
+        CHECK(link.images == 78976);
+        CHECK(link.images_per_s == 512.5);
+        CHECK(link.loss.has_value() == (&link == &read->links[1]));
     }
+    CHECK(read->links[1].loss == 0.75);
     CHECK(to_json_text(*read) == text);
 }
 
