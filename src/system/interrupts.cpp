@@ -12,8 +12,18 @@ namespace {
 std::atomic<int> interrupts = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not wait");
 
+std::atomic<void (*)()> last_step = nullptr;
+static_assert(decltype(last_step)::is_always_lock_free);
+
 void on_signal(int) {
-    if (interrupts.fetch_add(1) >= 1) _exit(exit_interrupted);
+    if (interrupts.fetch_add(1) == 0) return;
+    if (auto* const step = last_step.load()) step();
+    _exit(exit_interrupted);
+}
+
+void on_hangup(int) {
+    int none = 0;
+    interrupts.compare_exchange_strong(none, 1);
 }
 
 }  // namespace
@@ -25,9 +35,18 @@ const std::atomic<int>& count_interrupts() {
     action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    action.sa_handler = on_hangup;
+    if (!hangups_ignored()) sigaction(SIGHUP, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     return interrupts;
 }
+
+bool hangups_ignored() {
+    struct sigaction now {};
+    return sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+void before_sudden_end(void (*step)()) { last_step = step; }
 
 }  // namespace ako

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "ako/error.h"
 #include "ako/printable.h"
@@ -13,14 +14,18 @@
 
 namespace ako {
 
-namespace {
-
-class ConsoleSink final : public spdlog::sinks::base_sink<std::mutex> {
+class Log::ConsoleSink final : public spdlog::sinks::base_sink<std::mutex> {
   public:
     explicit ConsoleSink(Console& console) : console_(console) {}
 
+    void show_in(std::function<void(const std::string&)> shown) {
+        const std::lock_guard lock(mutex_);
+        shown_ = std::move(shown);
+    }
+
   private:
     void sink_it_(const spdlog::details::log_msg& message) override {
+        if (shown_) return shown_({message.payload.data(), message.payload.size()});
         spdlog::memory_buf_t line;
         formatter_->format(message, line);
         console_.print(Console::Stream::err, {line.data(), line.size()});
@@ -28,12 +33,12 @@ class ConsoleSink final : public spdlog::sinks::base_sink<std::mutex> {
     void flush_() override {}
 
     Console& console_;
+    std::function<void(const std::string&)> shown_;  // protected by mutex_
 };
 
-}  // namespace
-
 Log::Log(const std::string& name, LogStyle style, Console& console) {
-    auto sink = std::make_shared<ConsoleSink>(console);
+    sink_ = std::make_shared<ConsoleSink>(console);
+    const auto& sink = sink_;
     sink->set_pattern(style == LogStyle::bare ? "%v" : "%H:%M:%S  %n  %v");
     sink->set_level(spdlog::level::info);
     logger_ = std::make_shared<spdlog::logger>(name, sink);
@@ -41,7 +46,7 @@ Log::Log(const std::string& name, LogStyle style, Console& console) {
     logger_->flush_on(spdlog::level::debug);
     // Only the file can fail. Once is enough: the next lines will fail as well.
     logger_->set_error_handler(
-        [sink, name, said = std::make_shared<std::once_flag>()](const std::string& why) {
+        [sink = sink_, name, said = std::make_shared<std::once_flag>()](const std::string& why) {
             std::call_once(*said, [&] {
                 const std::string text =
                     "not all lines are in the log's file, training goes on: " + why;
@@ -56,6 +61,10 @@ void Log::keep_in(const std::string& path) try {
     logger_->sinks().push_back(std::move(sink));
 } catch (const spdlog::spdlog_ex& error) {
     throw StartupError(path + ": cannot be written: " + error.what());
+}
+
+void Log::show_in(std::function<void(const std::string&)> shown) {
+    sink_->show_in(std::move(shown));
 }
 
 std::function<void(const std::string&)> Log::notice() const {

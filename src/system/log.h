@@ -28,11 +28,18 @@ class Log {
     /// From now on every line goes to this file, too, as long as the disk takes them: that it does
     /// not is said once. Before other threads write. Throws StartupError.
     void keep_in(const std::string& path);
+    /// From now on notices go here instead of to the console, without their line ends; with
+    /// nothing, to the console again. Any thread; `shown` is called by whoever says something, one
+    /// at a time.
+    void show_in(std::function<void(const std::string&)> shown);
 
     std::function<void(const std::string&)> notice() const;
     std::function<void(const std::string&)> detail() const;
 
   private:
+    class ConsoleSink;
+
+    std::shared_ptr<ConsoleSink> sink_;
     std::shared_ptr<spdlog::logger> logger_;
 };
 

@@ -1,0 +1,53 @@
+#include "src/system/terminal_signals.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace ako {
+
+namespace {
+
+// A handler has no argument of its own.
+std::atomic<int> event_fd = -1;
+std::atomic<bool> resized = false;
+std::atomic<bool> suspend = false;
+
+void on_terminal(int number) {
+    const int before = errno;
+    (number == SIGWINCH ? resized : suspend) = true;
+    const std::uint64_t one = 1;
+    if (::write(event_fd, &one, sizeof one) < 0) errno = before;  // full: it is to be read anyway
+    errno = before;
+}
+
+}  // namespace
+
+TerminalSignals::TerminalSignals() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    if (fd_ < 0) return;
+    event_fd = fd_;
+    struct sigaction action {};
+    action.sa_handler = on_terminal;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    for (const int number : {SIGWINCH, SIGTSTP}) sigaction(number, &action, nullptr);
+}
+
+TerminalSignals::~TerminalSignals() {
+    if (fd_ < 0) return;
+    for (const int number : {SIGWINCH, SIGTSTP}) ::signal(number, SIG_DFL);
+    event_fd = -1;
+    close(fd_);
+}
+
+TerminalSignals::Taken TerminalSignals::take() const {
+    std::uint64_t count = 0;
+    if (fd_ >= 0 && ::read(fd_, &count, sizeof count) < 0) return {};  // nothing came
+    return {resized.exchange(false), suspend.exchange(false)};
+}
+
+}  // namespace ako
