@@ -133,6 +133,8 @@ int run_command_line(int count, char** words) {
         ->add_option("--output-dir", train_options.output_dir,
                      "write results here instead of into a new folder")
         ->type_name("FOLDER");
+    train_words->add_flag("--plain", train_options.plain,
+                          "show lines of text instead of the live view, as in a pipe");
     add_keep_milestones(*train_words, train_options.keep_milestones);
     train_words->add_option("--report-fd", train_options.report_fd)->group("");
 

@@ -34,19 +34,21 @@
 #include "src/screen/run_display.h"
 #include "src/screen/terminal.h"
 #include "src/system/console.h"
+#include "src/system/interrupts.h"
 
 namespace ako {
 
 namespace {
 
-/// Signals as something to read: SIGINT, SIGTERM, SIGCHLD, and with a live view those of a
-/// terminal. They stay blocked for launch.
+/// Signals as something to read: SIGINT, SIGTERM, SIGCHLD, SIGHUP unless it is ignored (as under
+/// nohup), and with a live view those of a terminal. They stay blocked for launch.
 class SignalQueue {
   public:
     explicit SignalQueue(bool live) {
         sigset_t signals;
         sigemptyset(&signals);
         for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals, number);
+        if (!hangups_ignored()) sigaddset(&signals, SIGHUP);
         if (live) {
             for (const int number : {SIGWINCH, SIGTSTP}) sigaddset(&signals, number);
         }
@@ -63,7 +65,8 @@ class SignalQueue {
 
     int fd() const { return fd_; }
     struct Taken {
-        int interrupts = 0;  ///< requests to end
+        int interrupts = 0;    ///< requests to end
+        bool hung_up = false;  ///< the terminal is gone; a shell and the system may both say so
         bool resized = false;
         bool suspend = false;
     };
@@ -72,6 +75,7 @@ class SignalQueue {
         signalfd_siginfo info{};
         while (read(fd_, &info, sizeof info) == sizeof info) {
             taken.interrupts += info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ? 1 : 0;
+            taken.hung_up |= info.ssi_signo == SIGHUP;
             taken.resized |= info.ssi_signo == SIGWINCH;
             taken.suspend |= info.ssi_signo == SIGTSTP;
         }
@@ -110,26 +114,30 @@ class Launch {
         Summary summary = summarize();
         if (settings_.training.evaluate == EvaluateWhen::after) evaluate_milestones(summary);
         summary.interrupted = interrupted_;
-        state_.refresh(seconds());
-        view_->close(state_);
-        console_.print(Console::Stream::out, "\n" + summary.text(folder_));
-        const bool written =
-            write(folder_ + "/summary.json", summary.json()) &
-            write(folder_ + "/curve.json", summary.curve(settings_.training.evaluate).json());
+        // First: a terminal that takes nothing must hold up no file.
+        write("summary.json", summary.json());
+        write("curve.json", summary.curve(settings_.training.evaluate).json());
+        show_outcome(summary);
         const ExitStatus status = summary.exit_status();
-        return status == exit_ok && !written ? exit_not_written : status;
+        return status == exit_ok && !not_written_.empty() ? exit_not_written : status;
     }
 
   private:
-    /// False, said and no more, if it cannot be written: the outcome has been told.
-    bool write(const std::string& path, const std::string& text) try {
-        write_whole_file(path, text);
-        return true;
+    /// That it cannot be written is said after the outcome, and no more.
+    void write(const std::string& name, const std::string& text) try {
+        write_whole_file(folder_ + "/" + name, text);
     } catch (const StartupError& error) {
-        console_.print(Console::Stream::err,
-                       fmt::format("ako: {}\n     {}\n", printable_lines(error.what()),
-                                   printable_lines(error.hint())));
-        return false;
+        not_written_ += fmt::format("ako: {}\n     {}\n", printable_lines(error.what()),
+                                    printable_lines(error.hint()));
+    }
+
+    void show_outcome(const Summary& summary) {
+        if (const PeerResult* finisher = summary.finisher())
+            state_.take_accuracy(*finisher->accuracy);
+        state_.refresh(seconds());
+        view_->close(state_);
+        console_.print(Console::Stream::out, "\n" + summary.text(folder_));
+        if (!not_written_.empty()) console_.print(Console::Stream::err, not_written_);
     }
 
     double seconds() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
@@ -183,6 +191,7 @@ class Launch {
     void take_signals() {
         const SignalQueue::Taken taken = signals_.take();
         if (taken.interrupts > 0) interrupt(taken.interrupts);
+        if (taken.hung_up && !interrupted_) interrupt(1);
         if (taken.suspend) view_->suspend(state_);
         if (taken.resized) view_->resized(state_);
     }
@@ -274,8 +283,9 @@ class Launch {
     void say(const std::string& text) { log("ako", text); }
     void log(const std::string& name, const std::string& text) {
         // Also of a command of --in, which says what it likes.
-        state_.take_log({seconds(), name, printable(text)});
-        view_->show_log(state_.log().back());
+        LogEntry entry{seconds(), name, printable(text)};
+        view_->show_log(entry);
+        state_.take_log(std::move(entry));
     }
 
     Summary summarize() {
@@ -328,6 +338,7 @@ class Launch {
     bool evaluating_ = false;  ///< all peers have ended
     double next_second_ = 0;   ///< when people are shown the state again
     double ended_at_ = 0;      ///< seconds: the last peer
+    std::string not_written_;  ///< which files, for people
 };
 
 /// Refuses now what every peer would refuse later, before anything is started.

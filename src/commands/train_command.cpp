@@ -1,6 +1,9 @@
 #include "src/commands/train_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -22,7 +25,10 @@
 #include "src/results/peer_result.h"
 #include "src/results/run_folder.h"
 #include "src/results/summary.h"
-#include "src/screen/run_display.h"
+#include "src/screen/live_view.h"
+#include "src/screen/progress_lines.h"
+#include "src/screen/terminal.h"
+#include "src/screen/view_thread.h"
 #include "src/system/console.h"
 #include "src/system/interrupts.h"
 #include "src/system/log.h"
@@ -38,16 +44,18 @@ namespace {
 /// well, where a disk takes them.
 constexpr std::chrono::seconds report_patience{5};
 
-/// Where metrics lines go: to `ako launch`, or to this terminal.
-std::function<void(const MetricsLine&)> line_listener(const TrainOptions& options, Console& console,
-                                                      ReportPipe& report) {
-    if (options.report_fd < 0) {
-        auto display = std::make_shared<RunDisplay>(console, std::vector{options.peer});
-        return [display, name = options.peer](const MetricsLine& line) {
-            display->show_line(line.time, name, line);
-        };
-    }
-    return [&report](const MetricsLine& line) { report.offer(to_json_text(line) + "\n"); };
+/// "listens at 0.0.0.0:7701 (for others: 10.0.0.1:7701) and waits for b, c (60 s at most)".
+std::string first_words(const Settings& settings, PeerIndex self) {
+    if (settings.exchange.mode == Mode::local)
+        return "trains alone (exchange.mode: local) and listens nowhere";
+    const PeerSettings& own = settings.peers[self];
+    std::string text = "listens at " + own.listen;
+    if (own.listen != own.address) text += fmt::format(" (for others: {})", own.address);
+    std::vector<std::string> others = peer_names(settings);
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(self));
+    if (others.empty()) return text + "; there are no other peers";
+    return text + fmt::format(" and waits for {} ({:g} s at most)", fmt::join(others, ", "),
+                              settings.exchange.start_wait_s);
 }
 
 /// Without a final exchange the network thread still runs. It must not outlive the trainer, whose
@@ -70,6 +78,7 @@ class PeerProcess {
         : options_(options),
           interrupts_(interrupts),
           settings_(read_cluster_file(options.file, options.overrides)),
+          live_(options.report_fd < 0 && !options.plain && Terminal::usable()),
           self_(peer_by_name(settings_, options.peer)),
           report_(options.report_fd),
           log_(options.peer, options.report_fd < 0 ? LogStyle::with_time_and_name : LogStyle::bare,
@@ -82,29 +91,69 @@ class PeerProcess {
         const std::string folder =
             options_.output_dir.empty() ? make_run_folder(settings_) : options_.output_dir;
         log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
-        Metrics& metrics =
-            metrics_.emplace(fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
-                             line_listener(options_, console_, report_), log_.notice(),
-                             peer_names(settings_), self_, peer_.transport(), peer_.clock());
+        if (options_.report_fd < 0) start_view();
+        Metrics& metrics = metrics_.emplace(
+            fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
+            [this](const MetricsLine& line) { show(line); }, log_.notice(), peer_names(settings_),
+            self_, peer_.transport(), peer_.clock());
         metrics.watch(peer_.exchange());
         metrics.set_sample_budget(peer_.data().sample_budget());
         const auto milestones = make_milestones(folder);
         if (milestones) metrics.keep_milestones_in(*milestones);
         peer_.start();
+        (options_.report_fd < 0 ? log_.notice() : log_.detail())(first_words(settings_, self_));
         const ModelFiles files(folder, settings_, options_.peer, peer_.network().tensors());
         const TrainingOutcome outcome = train_or_serve(files);
         PeerResult result =
             make_result(settings_, self_, outcome, metrics, peer_.data().sample_count());
-        tell(result);
+        if (!live_) tell(result);
         write_results(folder, files, outcome, result);
+        if (live_) tell(result);  // last: a terminal that takes nothing must hold up no file
         if (options_.output_dir.empty()) log_.notice()("results in " + folder);
         return static_cast<ExitStatus>(result.exit);
     }
 
   private:
-    /// Before anything is written: whatever the disk does, the outcome is known.
+    /// What people see, drawn by a thread of its own.
+    void start_view() {
+        const bool alone = settings_.exchange.mode == Mode::local;  // and hears of nobody
+        const std::size_t own = alone ? 0 : self_;
+        RunState state(fmt::format("{} as {} sees it", settings_.run, options_.peer),
+                       settings_.training.epochs,
+                       alone ? std::vector{options_.peer} : peer_names(settings_), own);
+        const auto make_view = [this]() -> std::unique_ptr<RunView> {
+            if (live_) return std::make_unique<LiveView>(console_, peer_names(settings_));
+            return std::make_unique<ProgressLines>(console_, options_.peer);
+        };
+        // As Ctrl-C.
+        view_ = std::make_unique<ViewThread>(std::move(state), own, make_view, [this] {
+            if (interrupts_ == 0) kill(getpid(), SIGINT);
+        });
+        if (live_) log_.show_in([this](const std::string& text) { view_->take_log(text); });
+    }
+
+    void show(const MetricsLine& line) {
+        if (view_)
+            view_->take_line(line);
+        else
+            report_.offer(to_json_text(line) + "\n");
+    }
+
+    /// The last picture, with what the run came to.
+    void close_view(const PeerResult& result) {
+        view_->close([&result](RunState& state) {
+            for (std::size_t k = 0; k < state.peers().size(); ++k)
+                if (state.peers()[k].name == result.name) state.take_exit(k, result.exit);
+            if (result.accuracy) state.take_accuracy(*result.accuracy);
+            if (result.identical) state.take_finished(result.finished_with);
+        });
+        log_.show_in(nullptr);
+    }
+
+    /// In a pipe before anything is written: whatever the disk does, the outcome is known.
     void tell(const PeerResult& result) {
         report_.send(result_line(result), report_patience);
+        if (view_) close_view(result);
         // Launch itself shows how its peers ended, unless something went wrong.
         const bool told_by_launch =
             options_.report_fd >= 0 && result.exit != exit_no_agreement && result.agreed;
@@ -134,6 +183,7 @@ class PeerProcess {
             attempt([&] { evaluate_milestones(folder, result); });
             if (result.curve.size() != points) attempt(write_result_file);
             attempt([&] { write_curve(folder, result); });
+            attempt([&] { write_summary(folder, result); });
         }
         if (failures.empty()) return;
         for (const std::string& failure : failures) log_.notice()("not written: " + failure);
@@ -142,7 +192,9 @@ class PeerProcess {
             result.why = "trained and agreed, but " + failures.front();
         }
         report_.send(result_line(result), report_patience);
-        attempt(write_result_file);  // what it says of itself, if that can be written by now
+        // What it says of itself, if that can be written by now.
+        attempt(write_result_file);
+        if (options_.report_fd < 0) attempt([&] { write_summary(folder, result); });
     }
 
     TrainingOutcome train_or_serve(const ModelFiles& files) {
@@ -194,6 +246,12 @@ class PeerProcess {
         if (all && !options_.keep_milestones) std::filesystem::remove(path, stays);
     }
 
+    void write_summary(const std::string& folder, const PeerResult& result) {
+        const bool alone = settings_.exchange.mode == Mode::local;
+        const Summary summary = summary_of_one(settings_.run, alone, result, metrics_->newest());
+        write_whole_file(folder + "/summary.json", summary.json());
+    }
+
     void write_curve(const std::string& folder, const PeerResult& result) const {
         Summary alone;
         alone.peers = {result};
@@ -218,11 +276,13 @@ class PeerProcess {
     const TrainOptions& options_;
     const std::atomic<int>& interrupts_;
     const Settings settings_;
+    const bool live_;  ///< the view is a screen
     const PeerIndex self_;
     Console console_;  // outlives whoever prints
     ReportPipe report_;
     Log log_;
-    std::optional<Metrics> metrics_;  ///< from the run folder on
+    std::unique_ptr<ViewThread> view_;  ///< null under launch, which shows all its peers
+    std::optional<Metrics> metrics_;    ///< from the run folder on
     Peer peer_;
 };
 

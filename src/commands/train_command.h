@@ -13,6 +13,7 @@ struct TrainOptions {
     std::vector<std::string> overrides;  ///< of --set
     std::string peer;
     std::string output_dir;        ///< the run folder, made by `ako launch`; empty: make one
+    bool plain = false;            ///< lines of text even at a terminal
     bool keep_milestones = false;  ///< also once they are evaluated
     int report_fd = -1;            ///< where `ako launch` reads metrics lines; -1: show them here
 };

@@ -22,6 +22,7 @@ class LiveView final : public RunView {
     /// Leaves the screen and prints what should stay: all log lines, and the last screen's tables.
     void close(const RunState& state) override;
 
+    bool is_screen() const override { return true; }
     int input_fd() const override { return terminal_.keys_fd(); }
     bool take_input(const RunState& state) override;
     void resized(const RunState& state) override { draw(state); }

@@ -63,20 +63,38 @@ Paint paint_of_links(const MetricsLine& line) {
     return worst;
 }
 
-std::vector<Column> all_columns() {
+std::string loss_text(const PeerState& peer) {
+    return peer.loss() ? fmt::format("{:.4f}", *peer.loss()) : "-";
+}
+
+std::string links_text(const PeerState& peer) {
+    if (peer.seen) return word(peer.seen->presence);
+    return fmt::format("{}/{}", links_up(peer), peer.line.links.size());
+}
+
+Paint paint_of_links(const PeerState& peer) {
+    return peer.seen ? paint_of(peer.seen->presence) : paint_of_links(peer.line);
+}
+
+/// `one`: as one peer sees it.
+std::vector<Column> all_columns(bool one) {
     return {
         {"images/s", 10, 7,
          [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},
-        {"loss", 9, 9, [](const PeerState& p) { return fmt::format("{:.4f}", p.line.loss); }},
-        {"out Mbit/s", 12, 6,
+        {"loss", 9, 9, loss_text},
+        {one ? "to Mbit/s" : "out Mbit/s", 12, 6,
          [](const PeerState& p) { return fmt::format("{:.1f}", p.line.egress_mbit); }},
-        {"in Mbit/s", 11, 5,
+        {one ? "from Mbit/s" : "in Mbit/s", one ? 13u : 11u, 5,
          [](const PeerState& p) { return fmt::format("{:.1f}", p.line.ingress_mbit); }},
-        {"P", 7, 8, [](const PeerState& p) { return number_or_dash(p.line.partitions(), 1); }},
+        {"P", 7, 8,
+         [](const PeerState& p) {
+             return number_or_dash(p.seen ? p.seen->partitions : p.line.partitions(), 1);
+         }},
         {"stale", 7, 8,
-         [](const PeerState& p) { return fmt::format("{}", p.line.staleness_rounds()); }},
-        {"links", 7, 8,
-         [](const PeerState& p) { return fmt::format("{}/{}", links_up(p), p.line.links.size()); }},
+         [](const PeerState& p) {
+             return fmt::to_string(p.seen ? p.seen->staleness_rounds : p.line.staleness_rounds());
+         }},
+        {"links", 7, 8, links_text},
         {"images", 12, 2, [](const PeerState& p) { return grouped(p.line.images); }},
         {"sent", 11, 3,
          [](const PeerState& p) { return bytes_text(static_cast<double>(p.line.egress_bytes)); }},
@@ -85,8 +103,8 @@ std::vector<Column> all_columns() {
     };
 }
 
-std::vector<Column> columns_that_fit(std::size_t room) {
-    std::vector<Column> columns = all_columns();
+std::vector<Column> columns_that_fit(std::size_t room, bool one) {
+    std::vector<Column> columns = all_columns(one);
     const auto width = [&columns] {
         std::size_t sum = 0;
         for (const Column& column : columns) sum += column.width;
@@ -121,24 +139,27 @@ Paint paint_of(PeerState::Mood mood) {
 
 constexpr std::size_t round_width = 9;
 
-std::string totals(const MetricsLine& line) {
+std::string totals(const PeerState& peer) {
+    const MetricsLine& line = peer.line;
+    if (peer.seen) return fmt::format("{} images", grouped(line.images));
     return fmt::format("{} images   {} sent   {} received", grouped(line.images),
                        bytes_text(static_cast<double>(line.egress_bytes)),
                        bytes_text(static_cast<double>(line.ingress_bytes)));
 }
 
 ScreenLine peer_row(const PeerState& peer, std::size_t name_width,
-                    const std::vector<Column>& columns) {
-    ScreenLine row(fmt::format(" {:<{}}", shortened(peer.name, name_width), name_width));
+                    const std::vector<Column>& columns, bool strong) {
+    ScreenLine row(fmt::format(" {:<{}}", shortened(peer.name, name_width), name_width),
+                   strong ? Paint::strong : Paint::plain);
     row.add(fmt::format("{:>{}}", peer.heard ? grouped(peer.line.round) : "-", round_width));
     if (!peer.doing.empty()) {
         row.add("  ").add(peer.doing, paint_of(peer.mood));
-        if (peer.mood == PeerState::Mood::ended) row.add("   ").add(totals(peer.line));
+        if (peer.mood == PeerState::Mood::ended) row.add("   ").add(totals(peer));
         return row;
     }
     for (const Column& column : columns) {
         row.add(fmt::format("{:>{}}", column.text(peer), column.width),
-                column.title == "links" ? paint_of_links(peer.line) : Paint::plain);
+                column.title == "links" ? paint_of_links(peer) : Paint::plain);
     }
     return row;
 }
@@ -168,10 +189,23 @@ std::string share_text(double number) {
     return fmt::format("{:.{}f}", number, number < 99.95 ? 1 : 0);
 }
 
+/// From a peer that only another tells of: all that is known is how old what that one holds is.
+ScreenLine seen_cell(const PeerState& from, const Direction& way, LinkFigures figures,
+                     const char* separator) {
+    if (way.held == nullptr) return ScreenLine("?", Paint::faint);
+    const Presence presence = from.seen->presence;
+    if (presence != Presence::up) return ScreenLine(word(presence), paint_of(presence));
+    const std::string age = figures == LinkFigures::freshness
+                                ? fmt::to_string(way.held->staleness_rounds)
+                                : fmt::format("{:.1f}", way.held->staleness_ms / 1e3);
+    return ScreenLine("?", Paint::faint).add(separator, Paint::faint).add(age);
+}
+
 ScreenLine link_cell(const PeerState& from, const PeerState& to, LinkFigures figures,
                      const char* separator) {
     if (&from == &to) return ScreenLine("-", Paint::faint);
     const Direction way{link_to(from, to.name), link_to(to, from.name)};
+    if (from.seen) return seen_cell(from, way, figures, separator);
     if (!from.heard || way.sent == nullptr) return ScreenLine("?", Paint::faint);
     if (has_finished(from.line)) return ScreenLine(word(Presence::left), paint_of(Presence::left));
     if (from.exit) return ScreenLine("ended", Paint::faint);
@@ -221,7 +255,9 @@ std::vector<ScreenLine> peer_table(const RunState& state, std::size_t first, std
                                    std::size_t columns) {
     const std::size_t name_width = name_width_of(state, columns);
     const std::size_t used = 1 + name_width + round_width;
-    const std::vector<Column> shown = columns_that_fit(columns > used ? columns - used : 0);
+    const PeerState* own = state.own();
+    const std::vector<Column> shown =
+        columns_that_fit(columns > used ? columns - used : 0, own != nullptr);
     std::string header = fmt::format(" {:<{}}{:>{}}", "peer", name_width, "round", round_width);
     for (const Column& column : shown) header += fmt::format("{:>{}}", column.title, column.width);
     std::vector<ScreenLine> lines = {ScreenLine(header, Paint::strong)};
@@ -231,7 +267,7 @@ std::vector<ScreenLine> peer_table(const RunState& state, std::size_t first, std
     const std::size_t rows = all ? peers.size() : std::max<std::size_t>(rows_max, 1) - 1;
     first = std::min(first, peers.size() - rows);
     for (std::size_t k = first; k < first + rows; ++k)
-        lines.push_back(peer_row(peers[k], name_width, shown));
+        lines.push_back(peer_row(peers[k], name_width, shown, &peers[k] == own));
     if (all) return lines;
     const std::size_t below = peers.size() - first - rows;
     lines.emplace_back(fmt::format(" (up, down: {} more peers, {} above and {} below)",

@@ -10,7 +10,8 @@
 namespace ako {
 
 /// A header and `rows_max` rows, from the peer `first` on; the last row says how many are not
-/// shown.
+/// shown. Where the lines of one peer alone come, its row has its totals, and the rows of the
+/// others what it knows of them: rates, P and rounds behind are those of its link with them.
 std::vector<ScreenLine> peer_table(const RunState& state, std::size_t first, std::size_t rows_max,
                                    std::size_t columns);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 namespace ako {
 
@@ -116,12 +117,40 @@ Scale scale_of(const std::vector<PlotPoint>& points, bool log_wanted) {
     return scale;
 }
 
-/// A span of 2 % and less wants its digits: the last tenths of a percent are what people look at.
-std::string label_of(double value, const Scale& scale, bool percent) {
-    if (percent) return fmt::format("{:.{}f}", 100 * value, scale.high - scale.low < 0.02 ? 2 : 1);
+/// With `more` digits than usual. A span of 2 % and less wants its digits: the last tenths of a
+/// percent are what people look at.
+std::string label_of(double value, const Scale& scale, bool percent, int more) {
+    if (percent)
+        return fmt::format("{:.{}f}", 100 * value, (scale.high - scale.low < 0.02 ? 2 : 1) + more);
     const double size = std::abs(value);
-    if (size >= 1e4 || (size < 1e-3 && size > 0)) return fmt::format("{:.0e}", value);
-    return fmt::format("{:.{}f}", value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+    if (size >= 1e4 && size < 1e6 && more > 0) return fmt::format("{:.{}f}", value, more - 1);
+    if (size >= 1e4 || (size < 1e-3 && size > 0)) return fmt::format("{:.{}e}", value, more);
+    const int usual = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+    return fmt::format("{:.{}f}", value, usual + more);
+}
+
+/// Of the y axis, one for each row and most of them empty: with as many digits as it takes for no
+/// two to be the same. Where that needs more room than there is, only the lowest is shown.
+std::vector<std::string> y_labels(const Scale& scale, bool percent, std::size_t rows) {
+    std::vector<std::size_t> labelled = {0, rows - 1};
+    if (rows >= 5) labelled.push_back(rows / 2);
+    std::vector<std::string> labels;
+    for (int more = 0;; ++more) {
+        labels.assign(rows, "");
+        std::set<std::string> different;
+        std::size_t widest = 0;
+        for (const std::size_t row : labelled) {
+            const double from_top = static_cast<double>(row) / static_cast<double>(rows - 1);
+            labels[row] = label_of(scale.value(1 - from_top), scale, percent, more);
+            widest = std::max(widest, labels[row].size());
+            different.insert(labels[row]);
+        }
+        if (different.size() == labelled.size() && widest <= label_width) return labels;
+        if (widest > label_width) break;
+    }
+    labels.assign(rows, "");
+    labels.back() = label_of(scale.value(0), scale, percent, 0);
+    return labels;
 }
 
 DotCanvas draw(const std::vector<PlotPoint>& points, const Scale& scale, std::size_t columns,
@@ -164,20 +193,21 @@ std::vector<ScreenLine> plot(const std::vector<PlotPoint>& all_points, const Plo
     const std::size_t axis = label_width + 2;
     const std::size_t columns = style.columns > axis + 4 ? style.columns - axis : 4;
     const std::vector<PlotPoint> points = merged(all_points, columns * (style.unicode ? 2 : 1));
-    const Scale scale = points.empty() ? Scale{} : scale_of(points, texts.log_scale);
+    Scale scale = points.empty() ? Scale{} : scale_of(points, texts.log_scale);
+    if (texts.percent) scale.high = std::min(scale.high, 1.0);
     const DotCanvas canvas = draw(points, scale, columns, rows, style.unicode);
 
+    const std::vector<std::string> labels =
+        points.empty() ? std::vector<std::string>(rows) : y_labels(scale, texts.percent, rows);
+
     std::vector<ScreenLine> lines;
-    lines.emplace_back(std::string(axis, ' '));
+    const std::size_t title = texts.title.size() + 1 + texts.newest.size();
+    const std::size_t beside = style.columns > title ? style.columns - title : 0;
+    lines.emplace_back(std::string(std::min(axis, beside), ' '));
     lines[0].add(texts.title, Paint::strong).add(" ").add(texts.newest, style.paint);
     if (scale.log) lines[0].add(", logarithmic", Paint::faint);
     for (std::size_t row = 0; row < rows; ++row) {
-        const bool labelled = row == 0 || row == rows - 1 || (rows >= 5 && row == rows / 2);
-        std::string label;
-        if (labelled && !points.empty()) {
-            const double from_top = static_cast<double>(row) / static_cast<double>(rows - 1);
-            label = label_of(scale.value(1 - from_top), scale, texts.percent);
-        }
+        const std::string& label = labels[row];
         ScreenLine line(fmt::format("{:>{}} ", label, label_width), Paint::faint);
         const char* edge =
             style.unicode ? (label.empty() ? "│" : "┤") : (label.empty() ? "|" : "+");

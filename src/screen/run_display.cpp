@@ -62,13 +62,6 @@ void RunDisplay::show_doing(double seconds, const std::string& name, std::uint64
                           doing));
 }
 
-void RunDisplay::show_line(double seconds, const std::string& name, const MetricsLine& line) {
-    if (line.phase == "training")
-        show_row(seconds, name, line);
-    else if (line.phase != "waiting" || line.round > 0)  // at the start the log says it, and why
-        show_doing(seconds, name, line.round, phase_text(line));
-}
-
 void RunDisplay::show_second(const RunState& state) {
     for (const PeerState& peer : state.peers()) {
         if (!peer.heard || peer.exit || peer.line.phase == "done") continue;

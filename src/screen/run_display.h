@@ -1,6 +1,6 @@
-// The display of a run as text, for files, pipes and `ako train`: a table with a row per second and
-// peer, and the peers' log lines between its rows. No control characters. One thread, which never
-// waits for who reads.
+// The display of `ako launch` as text, for files and pipes: a table with a row per second and peer,
+// and the peers' log lines between its rows. No control characters. One thread, which never waits
+// for who reads.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,6 @@ class RunDisplay final : public RunView {
     void show_log(const LogEntry& entry) override;
     void show_second(const RunState& state) override;
     void close(const RunState&) override {}
-
-    /// What one peer says of itself, `seconds` since the run began.
-    void show_line(double seconds, const std::string& name, const MetricsLine& line);
 
   private:
     void show_row(double seconds, const std::string& name, const MetricsLine& line);

@@ -1,9 +1,11 @@
 #include "src/screen/run_screen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "src/results/number_text.h"
@@ -23,11 +25,20 @@ constexpr std::size_t plot_rows_usual = 7;
 constexpr std::size_t log_rows_usual = 3;
 /// Rows of peers below which the middle gives way.
 constexpr std::size_t peer_rows_min = 3;
+/// Of those who say the same, more are only counted.
+constexpr std::size_t others_named_max = 4;
 
-const char* const help_lines[] = {
+const char* const help_of_all[] = {
     " P      rounds in which one cycle over the parameters is sent",
     " stale  rounds by which the oldest block held of any live peer is behind",
     " links  sessions that are up, of those to all other peers",
+};
+const char* const help_of_one[] = {
+    " bold row     this peer, with its totals; the others are as it hears of them",
+    " to, from, P  of its link with that peer; stale: of what it holds of its row",
+    " links        sessions that are up, or whether that peer is; - and ?: not known",
+};
+const char* const help_of_keys[] = {
     " l      links: P and rounds behind; again: rates and ages; again: the plots;",
     "        or what a peer knows of the other: absent, down, lost, gone or left",
     " arrow keys  move where not all peers or links fit",
@@ -88,24 +99,27 @@ ScreenLine progress_line(const RunState& state, const ScreenStyle& style) {
     return line.add(style.unicode ? "▏" : "]", Paint::faint).add(tail);
 }
 
-/// Both plots beside each other.
-Lines plots(const RunState& state, std::size_t rows, const ScreenStyle& style) {
+/// Both plots beside each other. `none`: what stands for an accuracy that is not there.
+Lines plots(const RunState& state, std::size_t rows, const ScreenStyle& style,
+            const char* none = "not yet") {
     PlotStyle half{(style.columns - 1) / 2, rows, style.unicode, Paint::loss};
     const auto loss = state.newest_loss();
     const auto accuracy = state.newest_accuracy();
     PlotTexts texts{"loss", loss ? fmt::format("{:.4f}", *loss) : "", false, true, state.epochs()};
     Lines lines = plot(state.loss().points(), texts, half);
     half.paint = Paint::accuracy;
-    texts = {"test accuracy", accuracy ? fmt::format("{:.2f} %", *accuracy * 100) : "not yet", true,
+    texts = {"test accuracy", accuracy ? fmt::format("{:.2f} %", *accuracy * 100) : none, true,
              false, state.epochs()};
     const Lines right = plot(state.accuracy().points(), texts, half);
     for (std::size_t k = 0; k < lines.size(); ++k) lines[k].pad_to(half.columns + 1).add(right[k]);
     return lines;
 }
 
-Lines help() {
+Lines help(const RunState& state) {
     Lines lines;
-    for (const char* line : help_lines) lines.emplace_back(line);
+    for (const char* line : state.own() != nullptr ? help_of_one : help_of_all)
+        lines.emplace_back(line);
+    for (const char* line : help_of_keys) lines.emplace_back(line);
     return lines;
 }
 
@@ -118,7 +132,7 @@ struct Need {
 /// As it should be, or the barest.
 Need middle_need(const RunState& state, Middle middle, bool usual) {
     const std::size_t peers = state.peers().size();
-    constexpr std::size_t help_rows = std::size(help_lines) + 1;
+    constexpr std::size_t help_rows = std::size(help_of_all) + std::size(help_of_keys) + 1;
     constexpr std::size_t plots_most = plot_rows_max + 1;
     if (middle == Middle::help) return {help_rows, help_rows + plots_most};
     if (middle == Middle::plots) return {(usual ? plot_rows_usual : plot_rows_min) + 1, plots_most};
@@ -129,7 +143,7 @@ Need middle_need(const RunState& state, Middle middle, bool usual) {
 /// `rows` is without the blank line above.
 Lines upper_middle(const RunState& state, const ScreenChoice& choice, std::size_t rows,
                    const ScreenStyle& style) {
-    if (choice.middle == Middle::help) return help();
+    if (choice.middle == Middle::help) return help(state);
     const auto figures =
         choice.middle == Middle::links ? LinkFigures::freshness : LinkFigures::rates;
     return link_table(state, figures, choice.first_peer, choice.first_column, rows - 2,
@@ -153,12 +167,36 @@ std::size_t name_width(const RunState& state) {
     return std::min<std::size_t>(width, 20);
 }
 
-/// The newest lines, oldest first.
-Lines log_lines(const RunState& state, std::size_t rows, std::size_t columns) {
+/// Entries of the log, the newest first, each with the rows that it takes.
+using Entries = std::vector<std::vector<std::string>>;
+
+/// As many as can be seen.
+Entries newest_entries(const RunState& state, const ScreenStyle& style) {
+    const std::size_t width = name_width(state);
+    const std::size_t indent = log_text({}, width).size();
+    Entries entries;
+    std::size_t rows = 0;
+    for (auto entry = state.log().rbegin(); entry != state.log().rend() && rows < style.rows;
+         ++entry) {
+        entries.push_back(wrapped(log_text(*entry, width), style.columns, indent));
+        rows += entries.back().size();
+    }
+    return entries;
+}
+
+/// The newest entries that fit, oldest first. If even the newest does not, what can be seen of it.
+Lines log_lines(const Entries& newest, std::size_t rows, std::size_t columns) {
+    std::vector<std::string> texts;
+    for (const std::vector<std::string>& entry : newest) {
+        if (texts.size() + entry.size() > rows) break;
+        texts.insert(texts.begin(), entry.begin(), entry.end());
+    }
+    if (texts.empty() && !newest.empty()) {
+        texts.assign(newest[0].begin(), newest[0].begin() + static_cast<std::ptrdiff_t>(rows));
+        texts.back() = shortened(texts.back() + " ..", columns);
+    }
     Lines lines;
-    const std::size_t shown = std::min(rows, state.log().size());
-    for (std::size_t k = state.log().size() - shown; k < state.log().size(); ++k)
-        lines.emplace_back(shortened(log_text(state.log()[k], name_width(state)), columns));
+    for (const std::string& text : texts) lines.emplace_back(text);
     return lines;
 }
 
@@ -182,26 +220,32 @@ struct Layout {
     std::size_t log = 0;     ///< likewise
 };
 
-Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t room) {
+Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t room,
+               const Entries& newest) {
     const std::size_t peers = state.peers().size();
-    const std::size_t entries = state.log().size();
-    const auto log_rows = [entries](std::size_t rows) {
-        return entries == 0 ? 0 : std::min(entries, rows) + 1;
+    const std::size_t newest_rows = newest.empty() ? 0 : newest[0].size();
+    const std::size_t log_most =
+        std::accumulate(newest.begin(), newest.end(), std::size_t{0},
+                        [](std::size_t rows, const auto& entry) { return rows + entry.size(); });
+    const auto log_rows = [log_most](std::size_t rows) {
+        return log_most == 0 ? 0 : std::min(log_most, rows) + 1;
     };
     const Need usual = middle_need(state, choice.middle, true);
     const Need bare = middle_need(state, choice.middle, false);
+    const bool plotting = choice.middle == Middle::plots;
     // From the best on: the first that has room with all peers, else with some of them. Plots can
-    // be small; of a table, which was asked for, all should be seen.
+    // be small, and give way to peers; of a table, which was asked for, all should be seen.
     using Ways = std::vector<std::pair<Need, std::size_t>>;
-    const std::size_t log = log_rows(log_rows_usual);
+    const std::size_t log = log_rows(std::max(log_rows_usual, newest_rows));
     const Ways ways =
-        choice.middle == Middle::plots
-            ? Ways{{usual, log}, {bare, log}, {bare, log_rows(1)}, {bare, 0}, {{0, 0}, 0}}
-            : Ways{{usual, log}, {usual, log_rows(1)}, {usual, 0}, {bare, 0}, {{0, 0}, 0}};
+        plotting ? Ways{{usual, log},        {bare, log}, {bare, log_rows(newest_rows)},
+                        {bare, log_rows(1)}, {bare, 0},   {{0, 0}, 0}}
+                 : Ways{{usual, log}, {usual, log_rows(1)}, {usual, 0}, {bare, 0}, {{0, 0}, 0}};
     for (const std::size_t peers_least : {peers, std::min(peers, peer_rows_min), std::size_t{0}}) {
         for (const auto& [need, log_rows_wanted] : ways) {
             // Peers are only left out for a middle; without one they take what there is.
-            if (need.least == 0 && peers_least > 0) continue;
+            if (need.least == 0 && peers_least > 0 && !(plotting && peers_least == peers)) continue;
+            if (plotting && need.least > 0 && peers_least == 0) continue;
             if (peers_least + need.least + log_rows_wanted > room) continue;
             Layout layout{std::min(peers, room - need.least - log_rows_wanted), need.least,
                           log_rows_wanted};
@@ -210,7 +254,11 @@ Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t ro
             const std::size_t more = std::min(left, need.most - need.least);
             layout.middle += more;
             left -= more;
-            if (layout.log > 0) layout.log += std::min(left, entries + 1 - layout.log);
+            if (layout.log == 0 && need.least == 0 && log_most > 0 && left > 1) {
+                layout.log = 1;  // the blank line above
+                left -= 1;
+            }
+            if (layout.log > 0) layout.log += std::min(left, log_most + 1 - layout.log);
             return layout;
         }
     }
@@ -226,8 +274,13 @@ std::vector<std::string> texts_of(const Lines& lines, const ScreenStyle& style) 
 }  // namespace
 
 std::string log_text(const LogEntry& entry, std::size_t name_width) {
-    return fmt::format("{:>7}  {:<{}}  {}", clock_text(entry.seconds),
-                       shortened(entry.name, name_width), name_width, printable(entry.text));
+    std::string text =
+        fmt::format("{:>7}  {:<{}}  {}", clock_text(entry.seconds),
+                    shortened(entry.name, name_width), name_width, printable(entry.text));
+    if (entry.others.size() > others_named_max)
+        return text + fmt::format(" ({} others: the same)", entry.others.size());
+    if (entry.others.empty()) return text;
+    return text + fmt::format(" ({}: the same)", fmt::join(entry.others, ", "));
 }
 
 std::vector<std::string> run_screen(const RunState& state, const ScreenChoice& choice,
@@ -235,16 +288,22 @@ std::vector<std::string> run_screen(const RunState& state, const ScreenChoice& c
     // Title, bar, blank, header, keys.
     constexpr std::size_t fixed_rows = 5;
     const std::size_t room = style.rows > fixed_rows ? style.rows - fixed_rows : 0;
-    const Layout layout = lay_out(state, choice, room);
+    const Entries newest = newest_entries(state, style);
+    const Layout layout = lay_out(state, choice, room, newest);
     Lines lines = {title(state, style.columns), progress_line(state, style), ScreenLine()};
-    append(lines, peer_table(state, choice.first_peer, layout.peers, style.columns));
-    if (layout.middle > 1) {
-        lines.emplace_back();
-        append(lines, middle_lines(state, choice, layout.middle - 1, style));
+    if (layout.peers == 0 && layout.middle > 1) {
+        // Somebody asked for what has no room beside peers: it has theirs and the header's, too.
+        append(lines, middle_lines(state, choice, layout.middle + 1, style));
+    } else {
+        append(lines, peer_table(state, choice.first_peer, layout.peers, style.columns));
+        if (layout.middle > 1) {
+            lines.emplace_back();
+            append(lines, middle_lines(state, choice, layout.middle - 1, style));
+        }
     }
     if (layout.log > 1) {
         lines.emplace_back();
-        append(lines, log_lines(state, layout.log - 1, style.columns));
+        append(lines, log_lines(newest, layout.log - 1, style.columns));
     }
     lines.resize(std::max<std::size_t>(style.rows, 1) - 1);
     lines.push_back(key_line(choice));
@@ -257,7 +316,7 @@ std::vector<std::string> closing_screen(const RunState& state, const ScreenStyle
     append(lines, peer_table(state, 0, state.peers().size(), style.columns));
     if (!state.loss().points().empty()) {
         lines.emplace_back();
-        append(lines, plots(state, plot_rows, style));
+        append(lines, plots(state, plot_rows, style, "none"));
     }
     return texts_of(lines, style);
 }

@@ -6,8 +6,9 @@
 //   the newest log lines
 //   the keys
 //
-// What has no room is left out from the bottom of this list's importance: peers first, then the
-// middle, then the log. Any thread.
+// The peers matter most: the plots and then the log give way where otherwise some peer would not be
+// seen, and a plot is drawn beside some peers only where not all have room without it either. A
+// line of the log has as many rows as it needs. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +39,11 @@ struct ScreenChoice {
 std::vector<std::string> run_screen(const RunState& state, const ScreenChoice& choice,
                                     const ScreenStyle& style);
 
-/// What stays on the terminal when the run is over: all peers and the plots.
+/// What stays on the terminal when the run is over: all peers and the plots, whatever rows it
+/// takes.
 std::vector<std::string> closing_screen(const RunState& state, const ScreenStyle& style);
 
-/// "0:12  c  peer b is lost: ..": a log line as people read it.
+/// "0:12  c  peer b is lost: .. (a, d: the same)": a log line as people read it.
 std::string log_text(const LogEntry& entry, std::size_t name_width);
 
 }  // namespace ako

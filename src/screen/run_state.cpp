@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "ako/ending.h"
@@ -40,6 +41,23 @@ std::string end_text(int exit) {
     }
 }
 
+/// The event that a line tells of: its first clause of three words or more, without the reasons
+/// that differ from peer to peer. "peer d is lost", "peer d: session ended", or all of it.
+std::string_view event_of(std::string_view text) {
+    for (std::size_t end = text.find(": "); end != std::string_view::npos;
+         end = text.find(": ", end + 2)) {
+        const std::string_view clause = text.substr(0, end);
+        if (std::count(clause.begin(), clause.end(), ' ') >= 2) return clause;
+    }
+    return text;
+}
+
+/// Has this peer said what the entry tells of?
+bool is_told_by(const LogEntry& entry, const std::string& name) {
+    return entry.name == name ||
+           std::find(entry.others.begin(), entry.others.end(), name) != entry.others.end();
+}
+
 }  // namespace
 
 bool has_finished(const MetricsLine& line) {
@@ -56,8 +74,9 @@ std::string phase_text(const MetricsLine& line) {
     return line.phase;
 }
 
-RunState::RunState(std::string run, double epochs, const std::vector<std::string>& peer_names)
-    : run_(std::move(run)), epochs_(epochs) {
+RunState::RunState(std::string run, double epochs, const std::vector<std::string>& peer_names,
+                   std::optional<std::size_t> own)
+    : run_(std::move(run)), epochs_(epochs), own_(own) {
     for (const std::string& name : peer_names) {
         peers_.emplace_back();
         peers_.back().name = name;
@@ -74,13 +93,50 @@ void RunState::take_line(std::size_t peer, MetricsLine line, double seconds) {
         accuracy_at_ = *line.accuracy_at;
         accuracy_.add(accuracy_at_, *line.accuracy);
     }
+    if (own_) take_links(line);
     PeerState& state = peers_[peer];
     state.line = std::move(line);
     state.heard = true;
     state.heard_at = seconds;
 }
 
+void RunState::take_links(const MetricsLine& line) {
+    for (const LinkLine& link : line.links) {
+        const auto peer =
+            std::find_if(peers_.begin(), peers_.end(),
+                         [&link](const PeerState& state) { return state.name == link.peer; });
+        if (peer == peers_.end()) continue;
+        peer->seen = link;
+        peer->heard |= link.presence != Presence::absent || link.round > 0;
+        peer->line.round = link.round;
+        peer->line.images = link.images;
+        peer->line.images_per_s = link.images_per_s;
+        peer->line.egress_bytes = link.egress_bytes;
+        peer->line.ingress_bytes = link.ingress_bytes;
+        peer->line.egress_mbit = link.egress_mbit;
+        peer->line.ingress_mbit = link.ingress_mbit;
+    }
+}
+
+void RunState::take_accuracy(double accuracy) {
+    final_accuracy_ = accuracy;
+    accuracy_.add(progress_, accuracy);
+}
+
+void RunState::take_finished(const std::vector<std::string>& names) {
+    for (PeerState& peer : peers_)
+        peer.finished = std::find(names.begin(), names.end(), peer.name) != names.end();
+}
+
 void RunState::take_log(LogEntry entry) {
+    const auto same = std::find_if(log_.rbegin(), log_.rend(), [&entry](const LogEntry& before) {
+        return entry.seconds - before.seconds <= same_event_s && !is_told_by(before, entry.name) &&
+               event_of(before.text) == event_of(entry.text);
+    });
+    if (same != log_.rend()) {
+        same->others.push_back(entry.name);
+        return;
+    }
     log_.push_back(std::move(entry));
     if (log_.size() <= log_max) return;
     log_.pop_front();
@@ -94,7 +150,15 @@ void RunState::refresh(double seconds) {
         return peer.mood == PeerState::Mood::trains;
     });
     last_loss_ = newest_loss();
-    if (any_trains) loss_.add(progress_, *last_loss_);
+    if (any_trains && last_loss_) loss_.add(progress_, *last_loss_);
+    phase_ = phase_of_all();
+}
+
+std::string RunState::phase_of_all() const {
+    if (const PeerState* one = own()) {
+        if (one->exit) return "done";
+        return one->heard ? phase_text(one->line) : "starting";
+    }
     // As long as one trains, the run does; else it does what the first that still works does. A
     // peer that is silent says nothing about the others.
     const PeerState* shown = nullptr;
@@ -105,18 +169,16 @@ void RunState::refresh(double seconds) {
         if (shown == nullptr || peer.mood == PeerState::Mood::trains) shown = &peer;
         if (peer.mood == PeerState::Mood::trains) break;
     }
-    if (shown == nullptr)
-        phase_ = all_ended ? "done" : "no peer says anything";
-    else
-        phase_ = shown->heard ? phase_text(shown->line) : "starting";
+    if (shown == nullptr) return all_ended ? "done" : "no peer says anything";
+    return shown->heard ? phase_text(shown->line) : "starting";
 }
 
 std::optional<double> RunState::newest_loss() const {
     double sum = 0;
     int count = 0;
     for (const PeerState& peer : peers_) {
-        if (peer.mood != PeerState::Mood::trains) continue;
-        sum += peer.line.loss;
+        if (peer.mood != PeerState::Mood::trains || !peer.loss()) continue;
+        sum += *peer.loss();
         ++count;
     }
     return count == 0 ? last_loss_ : std::optional(sum / count);
@@ -132,12 +194,44 @@ void RunState::refresh_peer(PeerState& peer) const {
         const bool as_asked = *peer.exit == exit_ok || *peer.exit == exit_interrupted;
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
-    if (!peer.heard) return set(Mood::waits, "starting");
+    if (peer.seen) return refresh_seen(peer);
+    if (!peer.heard)
+        return set(Mood::waits, own_ && &peer != own() ? "not heard of yet" : "starting");
+    if (silent(peer) && own_)  // which is this very process
+        return set(Mood::waits, fmt::format("in one round for {:.0f} s", seconds_ - peer.heard_at));
     if (silent(peer))
         return set(Mood::ill, fmt::format("silent for {:.0f} s{}", seconds_ - peer.heard_at,
                                           said_by_others(peer)));
     if (peer.line.phase == "training") return set(Mood::trains, "");
     set(peer.line.phase == "done" ? Mood::ended : Mood::waits, phase_text(peer.line));
+}
+
+void RunState::refresh_seen(PeerState& peer) const {
+    using Mood = PeerState::Mood;
+    const auto set = [&peer](Mood mood, std::string doing) {
+        peer.mood = mood;
+        peer.doing = std::move(doing);
+    };
+    if (peer.finished) return set(Mood::ended, "finished with the same parameters");
+    const std::string& phase = peers_[*own_].line.phase;
+    switch (peer.seen->presence) {
+        case Presence::absent:
+            return set(Mood::waits, "not there yet");
+        case Presence::up:
+            // What it does is known by its rounds alone.
+            if (phase != "training" && phase != "serving") return set(Mood::waits, "connected");
+            if (peer.seen->advancing) return set(Mood::trains, "");
+            return set(Mood::waits, peer.line.round == 0 ? "connected"
+                                                         : "connected, but its rounds do not move");
+        case Presence::down:
+            return set(Mood::waits, "not connected; lost if it stays so");
+        case Presence::lost:
+            return set(Mood::ill, "lost");
+        case Presence::gone:
+            return set(Mood::ill, "gone: nobody listens at its address");
+        case Presence::left:
+            return set(Mood::ended, "has left");
+    }
 }
 
 bool RunState::silent(const PeerState& peer) const {
@@ -174,11 +268,13 @@ std::optional<double> RunState::seconds_left() const {
 std::size_t RunState::peers_at_work() const {
     return static_cast<std::size_t>(
         std::count_if(peers_.begin(), peers_.end(), [](const PeerState& peer) {
+            if (peer.seen) return peer.seen->live;
             return !peer.exit && peer.heard && peer.mood != PeerState::Mood::ill;
         }));
 }
 
 std::optional<double> RunState::newest_accuracy() const {
+    if (final_accuracy_) return final_accuracy_;
     const PeerState* newest = nullptr;
     for (const PeerState& peer : peers_) {
         if (!peer.line.accuracy) continue;

@@ -1,6 +1,7 @@
 // The state of a run as people are shown it: the newest metrics line of every peer, what each does,
-// the history for the plots, the newest log lines. Fed by `ako launch`; knows neither processes nor
-// terminals. One thread.
+// the history for the plots, the newest log lines. Fed by `ako launch` with the lines of all peers,
+// by `ako train` with those of one, which tell what that one knows of the others. Knows neither
+// processes nor terminals. One thread.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,27 @@ struct PeerState {
     enum class Mood { trains, waits, ended, ill };
 
     std::string name;
-    MetricsLine line;         ///< the newest
-    bool heard = false;       ///< it is one that came
+    MetricsLine line;    ///< the newest
+    bool heard = false;  ///< it is one that came
+    /// What the one peer whose lines come knows of this one. Then `line` has no more than that: no
+    /// phase, no links, and as bytes and rates those between the two.
+    std::optional<LinkLine> seen;
+    bool finished = false;    ///< with that peer, holding the same
     double heard_at = 0;      ///< seconds since the run began
     std::optional<int> exit;  ///< once it ended: exit status, or the negative number of a signal
 
     Mood mood = Mood::waits;
     std::string doing = "starting";  ///< instead of training; empty while it trains
+
+    /// Of its newest rounds, as far as known.
+    std::optional<double> loss() const { return seen ? seen->loss : std::optional(line.loss); }
 };
 
 struct LogEntry {
     double seconds = 0;
     std::string name;
     std::string text;
+    std::vector<std::string> others = {};  ///< who has said the same since
 };
 
 /// It has said goodbye to all: its links have ended, and nothing is wrong.
@@ -43,12 +52,21 @@ class RunState {
   public:
     /// Log lines that are kept for the end of the run; the peers' files have all of them.
     static constexpr std::size_t log_max = 1000;
+    /// What several peers say within so many seconds is one event.
+    static constexpr double same_event_s = 10;
 
-    RunState(std::string run, double epochs, const std::vector<std::string>& peer_names);
+    /// With `own` the lines of that peer alone come.
+    RunState(std::string run, double epochs, const std::vector<std::string>& peer_names,
+             std::optional<std::size_t> own = std::nullopt);
 
     void take_line(std::size_t peer, MetricsLine line, double seconds);
+    /// What others have just said joins their entry.
     void take_log(LogEntry entry);
     void take_exit(std::size_t peer, int exit) { peers_[peer].exit = exit; }
+    /// Of the final parameters: what the run came to.
+    void take_accuracy(double accuracy);
+    /// The names of those that finished with the one peer whose lines come.
+    void take_finished(const std::vector<std::string>& names);
     /// Brings everything up to this moment. Before it is shown.
     void refresh(double seconds);
 
@@ -56,6 +74,8 @@ class RunState {
     double epochs() const { return epochs_; }
     double seconds() const { return seconds_; }
     const std::vector<PeerState>& peers() const { return peers_; }
+    /// The one peer whose lines come, if it is only one's.
+    const PeerState* own() const { return own_ ? &peers_[*own_] : nullptr; }
     /// 0 .. 1 of the sample budget.
     double progress() const { return progress_; }
     /// What the run as a whole does: "starting", "waiting for c, d", "training", ..
@@ -74,13 +94,18 @@ class RunState {
     std::uint64_t log_dropped() const { return log_dropped_; }
 
   private:
+    /// What a line of the one peer says of the others.
+    void take_links(const MetricsLine& line);
     void refresh_peer(PeerState& peer) const;
+    void refresh_seen(PeerState& peer) const;
+    std::string phase_of_all() const;
     bool silent(const PeerState& peer) const;
     /// Of those that met the peer and are heard from, what most say: " (2 of 3 others: lost)".
     std::string said_by_others(const PeerState& peer) const;
 
     const std::string run_;
     const double epochs_;
+    const std::optional<std::size_t> own_;
     std::vector<PeerState> peers_;
     double seconds_ = 0;
     double progress_ = 0;
@@ -89,6 +114,7 @@ class RunState {
     History loss_;
     History accuracy_;
     double accuracy_at_ = -1;  ///< progress of the newest verdict
+    std::optional<double> final_accuracy_;
     std::deque<LogEntry> log_;
     std::uint64_t log_dropped_ = 0;
     double training_began_ = -1;  ///< when progress was first above 0; and how much it was

@@ -1,5 +1,5 @@
-// How `ako launch` shows a run while it runs: rows of text (run_display.h), or a screen that is
-// drawn anew (live_view.h). One thread.
+// How a run is shown while it runs: rows of text (run_display.h, progress_lines.h), or a screen
+// that is drawn anew (live_view.h). One thread.
 #pragma once
 
 #include "src/screen/run_state.h"
@@ -17,6 +17,8 @@ class RunView {
     /// The peers have ended: what follows on the terminal is text of others.
     virtual void close(const RunState& state) = 0;
 
+    /// It is drawn on a terminal, whose signals (another size, Ctrl-Z) are for it.
+    virtual bool is_screen() const { return false; }
     /// What to watch for input; -1: nothing.
     virtual int input_fd() const { return -1; }
     /// Takes in what is there. True: the run is asked to end.

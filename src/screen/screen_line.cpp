@@ -1,5 +1,7 @@
 #include "src/screen/screen_line.h"
 
+#include <algorithm>
+
 namespace ako {
 
 namespace {
@@ -69,6 +71,26 @@ std::string shortened(std::string_view text, std::size_t columns) {
     if (columns_of(text) <= columns) return std::string(text);
     if (columns == 0) return "";
     return std::string(first_letters(text, columns - 1)) + "~";
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+    if (columns < 2 * indent) indent = 0;
+    columns = std::max<std::size_t>(columns, 1);
+    std::vector<std::string> lines;
+    while (true) {
+        const std::size_t margin = lines.empty() ? 0 : indent;
+        const std::string_view fitting = first_letters(text, columns - margin);
+        std::size_t end = fitting.size();
+        if (end < text.size() && text[end] != ' ') {
+            // What stands before the indent, as a time and a name, is no place to break at.
+            const std::size_t space = fitting.rfind(' ');
+            if (space != std::string_view::npos && space > indent - margin) end = space;
+        }
+        lines.push_back(std::string(margin, ' ').append(text.substr(0, end)));
+        text.remove_prefix(end);
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        if (text.empty()) return lines;
+    }
 }
 
 std::string printable(std::string_view text) {

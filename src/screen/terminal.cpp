@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "src/system/interrupts.h"
+
 namespace ako {
 
 namespace {
@@ -24,8 +26,9 @@ constexpr std::string_view screen_on = "\033[?1049h\033[?25l\033[?7l\033[2J";
 // Cleared before it is left: some terminals mix both screens if their size has changed meanwhile.
 constexpr std::string_view screen_off = "\033[2J\033[?7h\033[?25h\033[?1049l";
 
-/// The signals by which a process dies of itself or with its terminal.
-constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGHUP};
+/// The signals by which a process dies of itself, and Ctrl-\\. When the terminal goes away there is
+/// nothing to put back.
+constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
 
 // What a signal handler needs to put the terminal back: a process has one terminal, and a handler
 // has no argument. keys_before is written before keys_changed says that it counts.
@@ -125,6 +128,7 @@ bool Terminal::enter() {
     if (entered != 0) return true;
     if (!in_foreground()) return false;
     for (const int number : deadly) ::signal(number, on_death);
+    before_sudden_end(restore);
     entered = 1;
     if (keys_fd() >= 0 && tcgetattr(STDIN_FILENO, &keys_before) == 0) {
         termios keys = keys_before;
@@ -140,6 +144,7 @@ bool Terminal::enter() {
 
 void Terminal::leave() {
     restore();
+    before_sudden_end(nullptr);
     for (const int number : deadly) ::signal(number, SIG_DFL);
 }
 

@@ -1,7 +1,7 @@
 // The terminal as a screen: while it is entered, its contents are put aside, keys come at once and
 // unseen, and whole screens are drawn. What was there comes back when it is left, and also when
-// this process dies of a signal (but SIGKILL). Ctrl-C and Ctrl-Z go on being signals. One at a
-// time, one thread.
+// this process dies of a signal (but SIGKILL) or of a second interrupt. Ctrl-C and Ctrl-Z go on
+// being signals. One at a time, one thread.
 #pragma once
 
 #include <string>

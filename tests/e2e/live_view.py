@@ -1,7 +1,8 @@
-"""The live view of `ako launch` on a terminal: cases of e2e_test.py, and the pseudo-terminal they
-run on. Python's standard library only."""
+"""The live view of `ako launch` and `ako train` on a terminal: cases of e2e_test.py, and the
+pseudo-terminal they run on. Python's standard library only."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -143,7 +144,7 @@ def case_live_view(bench):
 def case_live_view_ends(bench):
     """However it ends, the terminal is as it was."""
     file = run_file(bench, 2, 60)
-    for how, status in (("q", 130), ("\3", 130), (signal.SIGTERM, 130), (signal.SIGHUP, -1),
+    for how, status in (("q", 130), ("\3", 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130),
                         (signal.SIGSEGV, -11), (signal.SIGABRT, -6)):
         screen = Screen(bench, "launch", file, "--free-ports")
         screen.wait_frame("training")
@@ -158,9 +159,81 @@ def case_live_view_ends(bench):
             check("replicas identical: yes" in after, after)
 
 
+def case_train_view(bench):
+    """One peer's terminal, however small, shows the whole cluster as that peer sees it; the others
+    in a pipe say little. Each leaves a summary that tells whose word it is."""
+    file = run_file(bench, 3, 8)
+    others = [bench.start("train", file, "--peer", name, "--set", f"output=out-{name}")
+              for name in "bc"]
+    first = wait_for(lambda: others[0].line_with("listens at 127.0.0.1:"), "its first line", 20)[1]
+    check(first.endswith(" and waits for a, c (60 s at most)"), first)
+    screen = Screen(bench, "train", file, "--peer", "a", "--set", "output=out-a", columns=60,
+                    rows=12)
+    frame = screen.wait_frame("training", "3 of 3 peers", " left")
+    check_equal(len(frame), 12, "rows of the screen")
+    while not all(any(re.match(rf" {name} +[\d,]+ +\d+ +\d+\.\d+ ", line) for line in frame)
+                  for name in "abc"):  # round, images/s and loss of each
+        frame = screen.wait_frame("training")
+    screen.resize(100, 30)
+    screen.wait_frame("to Mbit/s", "from Mbit/s", "test accuracy", "listens at 127.0.0.1:")
+    screen.press("l")
+    screen.wait_frame("links from row to column: P / rounds behind")
+    screen.press("l")
+    screen.press("l")
+    os.kill(others[1].process.pid, signal.SIGKILL)
+    frame = screen.wait_frame("2 of 3 peers", "peer c is lost")
+    check(any(re.match(r" c +[\d,]+  (lost|gone)", line) for line in frame), f"c's row: {frame}")
+    check_equal(screen.end(), 0, "exit")
+    after = screen.after()
+    check("finished with the same parameters" in after, f"the last picture stays:\n{after}")
+    check(re.search(r"replicas identical: yes \([0-9a-f]{16}\) on a, b\n", after), after)
+    output = others[0].expect(0)
+    said = re.findall(r"^\d\d:\d\d:\d\d  b  +\d+ %  epoch \d\.\d\d of 1 .*$", output,
+                      re.MULTILINE)
+    check(2 <= len(said) <= 9, f"a line when something begins, and every ten seconds:\n{output}")
+    check("images/s" in said[0] and " of 3 peers" in said[0], said[0])
+    check(any(line.endswith("  final exchange") for line in said), f"what it does:\n{output}")
+    for name in "ab":
+        with open(os.path.join(bench.folder, f"out-{name}", "latest", "summary.json")) as file:
+            summary = json.load(file)
+        check_equal([summary["seen_by"], summary["exit"], summary["replicas_identical"],
+                     summary["finished_with"], summary["lost_peers"]],
+                    [name, 0, True, ["a", "b"], ["c"]], f"the summary of {name}")
+        check_equal([peer["name"] for peer in summary["peers"]], [name], "peers")
+        heard = {other["name"]: other for other in summary["others"]}
+        check_equal(set(heard), set("abc") - {name}, "others")
+        check(heard["c"]["presence"] in ("lost", "gone"), f"{heard['c']}")
+        check(all(other["rounds"] > 0 and other["images"] > 0 for other in heard.values()),
+              f"how far the others were: {heard}")
+
+
+def case_train_view_ends(bench):
+    """As case_live_view_ends; a second signal ends it at once, and the terminal is as it was."""
+    file = run_file(bench, 1, 60)
+    for how, status in (("q", 130), ("\3", 130), ([signal.SIGTERM], 130), ([signal.SIGHUP], 130),
+                        ([signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT], 130),
+                        ([signal.SIGSEGV], -11)):
+        screen = Screen(bench, "train", file, "--peer", "a")
+        screen.wait_frame("training")
+        if isinstance(how, str):
+            screen.press(how)
+        else:
+            for number in how:
+                os.kill(screen.pid, number)
+        check_equal(screen.end(), status, f"exit after {how!r}")
+        after = screen.after()
+        check(("replicas identical" in after) == (status == 130 and len(how) == 1), after)
+
+
 def case_live_view_suspended(bench):
-    """Ctrl-Z gives the terminal back and stops launch alone; continued, it draws again."""
-    screen = Screen(bench, "launch", run_file(bench, 2, 8), "--free-ports")
+    """Ctrl-Z gives the terminal back and stops launch alone; continued, it draws again. So with
+    train, which stops with it."""
+    suspend_and_continue(bench, 2, "launch", "--free-ports")
+    suspend_and_continue(bench, 1, "train", "--peer", "a")
+
+
+def suspend_and_continue(bench, peers, command, *words):
+    screen = Screen(bench, command, run_file(bench, peers, 8), *words)
     screen.wait_frame("training")
     screen.press("\x1a")
     wait_for(lambda: screen.read() and os.waitpid(screen.pid, os.WUNTRACED | os.WNOHANG)[0],

@@ -27,15 +27,20 @@ def done(bench):
 
 def case_stopped_terminal(bench):
     """With a terminal that takes nothing, peers train to their end."""
-    for words in ((1, "train", "--peer", "a"), (2, "launch", "--free-ports", "--plain")):
+    for words in ((1, "train", "--peer", "a", "--plain"), (2, "launch", "--free-ports", "--plain")):
         screen = stopped(bench, *words)
         (status,) = wait_for(lambda: ended(screen), "it ends, though nobody reads", 60)
         check_equal(status, 0, "exit")
         check(done(bench), "the last phase")
         os.close(screen.main)
-    # The live view has to put the terminal back, so launch itself waits for it.
-    screen = stopped(bench, 2, "launch", "--free-ports")
-    wait_for(lambda: done(bench), "the peers train to their end", 60)
-    screen.press("\x11")
-    check_equal(screen.end(), 0, "exit")
-    check("replicas identical: yes" in screen.after(), "the outcome")
+    # The live view has to put the terminal back, so the process itself waits for it, when all that
+    # it leaves is written.
+    for words in ((2, "launch", "--free-ports"), (1, "train", "--peer", "a")):
+        before = os.path.realpath(bench.path(""))
+        screen = stopped(bench, *words)
+        wait_for(lambda: os.path.realpath(bench.path("")) != before, "a new run", 30)
+        wait_for(lambda: done(bench) and os.path.exists(bench.path("summary.json")),
+                 "training to the end, and the summary", 60)
+        screen.press("\x11")
+        check_equal(screen.end(), 0, "exit")
+        check("replicas identical: yes" in screen.after(), "the outcome")

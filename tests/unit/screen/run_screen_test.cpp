@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -10,9 +11,11 @@
 #include <string>
 
 #include "src/screen/screen_line.h"
+#include "tests/contains.h"
 #include "tests/in_source.h"
 
 using namespace ako;
+using test::contains;
 
 namespace {
 
@@ -170,6 +173,81 @@ TEST_CASE("pictures: the start, troubles, more peers than rows, and what stays")
     check_picture("closing_80", closing_screen(done, style_of(80, 24)));
 }
 
+TEST_CASE("pictures: a small terminal shows the peers, and then what else there is room for") {
+    RunState state = state_of(4, 0.62);
+    check_picture("training_60x12", run_screen(state, {}, style_of(60, 12)));
+    add_troubles(state);
+    check_picture("troubles_60x12", run_screen(state, {}, style_of(60, 12)));
+    check_picture("troubles_60x20", run_screen(state, {}, style_of(60, 20)));
+    // Of many peers as many as there is room for: no plot is worth more.
+    const std::string eight = joined(run_screen(state_of(8, 0.62), {}, style_of(60, 12)));
+    for (const char* row : {" a  ", " f  ", "2 more peers"}) CHECK(contains(eight, row));
+    CHECK(!contains(eight, "loss 0."));
+    const std::string sixteen = joined(run_screen(state_of(16, 0.62), {}, style_of(80, 24)));
+    CHECK(contains(sixteen, "\n p  "));
+}
+
+TEST_CASE("pictures: the run as one peer sees it") {
+    RunState state("mnist-lenet as a sees it", 4, names_of(4), 0);
+    const auto names = names_of(4);
+    for (double at = 0.01; at <= 0.62; at += 0.01) {
+        MetricsLine line = line_of(names, 0, at);
+        for (std::size_t k = 0; k < line.links.size(); ++k) {
+            LinkLine& link = line.links[k];
+            link.advancing = true;
+            link.round = line.round + k;
+            link.images = link.round * 64;
+            link.images_per_s = 590;
+            link.ingress_mbit = 263;
+            if (k != 1) link.loss = line.loss + 0.01;
+        }
+        state.take_line(0, line, 100 * at);
+        state.refresh(100 * at);
+    }
+    check_picture("one_80x24", run_screen(state, {}, style_of(80, 24)));
+    check_picture("one_links_60x12", run_screen(state, {Middle::links}, style_of(60, 12)));
+    MetricsLine line = state.peers()[0].line;
+    set_presence(line, "c", Presence::gone);
+    set_presence(line, "d", Presence::down);
+    state.take_line(0, line, 63);
+    state.refresh(63);
+    check_picture("one_troubles_60x12", run_screen(state, {}, style_of(60, 12)));
+    CHECK(contains(joined(run_screen(state, {Middle::help}, style_of(80, 24))),
+                   "bold row     this peer"));
+}
+
+TEST_CASE("the last picture has the accuracy that the run came to, or says that there is none") {
+    RunState state("r", 1, {"a"});
+    MetricsLine line = line_of({"a"}, 0, 0.04);
+    state.take_line(0, line, 1);
+    state.refresh(1);
+    CHECK(contains(joined(run_screen(state, {}, style_of(80, 24))), "test accuracy not yet"));
+    state.take_exit(0, 0);
+    state.refresh(2);
+    CHECK(contains(joined(closing_screen(state, style_of(80, 24))), "test accuracy none"));
+    state.take_accuracy(0.9731);
+    CHECK(contains(joined(closing_screen(state, style_of(80, 24))), "test accuracy 97.31 %"));
+}
+
+TEST_CASE("a log line that is too long is broken, not cut off") {
+    RunState state = state_of(2, 0.3);
+    const std::string text = "peer d is lost: no byte for 2000 ms; the last session: it ended";
+    for (const char* name : {"a", "b"}) state.take_log({30, name, text});
+    for (const std::size_t rows : {12, 24}) {
+        const auto lines = run_screen(state, {}, style_of(60, rows));
+        std::string words;
+        for (const std::string& line : lines)
+            words += line.substr(std::min(line.size(), 14ul)) + " ";
+        CHECK(contains(words, "no byte for 2000 ms; the last session: it ended (b: the same)"));
+    }
+    CHECK(wrapped("", 10, 2) == std::vector<std::string>{""});
+    CHECK(wrapped("one two", 7, 2) == std::vector<std::string>{"one two"});
+    CHECK(wrapped("one two three", 8, 2) == std::vector<std::string>{"one two", "  three"});
+    CHECK(wrapped("\u00e9\u00e9\u00e9\u00e9 x", 2, 0) ==
+          std::vector<std::string>{"\u00e9\u00e9", "\u00e9\u00e9", "x"});
+    CHECK(wrapped("abc", 0, 5) == std::vector<std::string>{"a", "b", "c"});
+}
+
 TEST_CASE("any size: as many lines as rows, none wider than the columns, the keys last") {
     RunState troubled = state_of(4, 0.62);
     add_troubles(troubled);
@@ -177,8 +255,8 @@ TEST_CASE("any size: as many lines as rows, none wider than the columns, the key
                                RunState("r", 1, names_of(64))};
     for (const RunState& state : states)
         for (const auto middle : {Middle::plots, Middle::links, Middle::rates, Middle::help})
-            for (const std::size_t columns : {1, 20, 79, 80, 81, 100, 200})
-                for (const std::size_t rows : {1, 2, 6, 10, 15, 24, 25, 40, 70}) {
+            for (const std::size_t columns : {1, 20, 60, 79, 80, 81, 100, 200})
+                for (const std::size_t rows : {1, 2, 6, 10, 12, 15, 24, 25, 40, 70}) {
                     const ScreenStyle style = style_of(columns, rows, columns % 2 == 0);
                     const auto lines = run_screen(state, {middle, 99, 99}, style);
                     CAPTURE(columns);

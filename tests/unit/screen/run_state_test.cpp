@@ -138,6 +138,92 @@ TEST_CASE("log lines are limited, and what was dropped is counted") {
     CHECK(state.log_dropped() == 5);
 }
 
+TEST_CASE("what several peers say within a few seconds is one event") {
+    RunState state("r", 1, {"a", "b", "c", "d"});
+    state.take_log({1, "a", "peer d: session ended: end of file"});
+    state.take_log({3, "a", "peer d is lost: no byte for 2000 ms; the last session: end of file"});
+    state.take_log({3.1, "b", "peer d is lost: no byte for 2000 ms; the last session: reset"});
+    state.take_log({3.2, "c", "peer d is lost: no byte for 2000 ms; the last session: reset"});
+    REQUIRE(state.log().size() == 2);
+    CHECK(state.log()[1].name == "a");
+    CHECK(state.log()[1].others == std::vector<std::string>{"b", "c"});
+    CHECK(state.log()[0].others.empty());
+    state.take_log({4, "b", "peer d: session ended: reset"});
+    CHECK(state.log()[0].others == std::vector<std::string>{"b"});
+    state.take_log({5, "a", "peer c is lost: no byte for 2000 ms"});  // of another
+    state.take_log({6, "b", "peer d is lost: no byte for 2000 ms"});  // once more
+    state.take_log({14, "c", "peer d: session ended: reset"});        // long after
+    CHECK(state.log().size() == 5);
+    state.take_log({15, "b", "waiting for a"});
+    state.take_log({15, "c", "waiting for b"});
+    CHECK(state.log().size() == 7);
+}
+
+namespace {
+
+LinkLine link_of(const std::string& peer, Presence presence, std::uint64_t round) {
+    LinkLine link;
+    link.peer = peer;
+    link.presence = presence;
+    link.live = presence == Presence::up || presence == Presence::down;
+    link.advancing = presence == Presence::up && round > 0;
+    link.round = round;
+    link.images = round * 64;
+    return link;
+}
+
+}  // namespace
+
+TEST_CASE("the lines of one peer tell what it knows of the others") {
+    RunState state("r", 1, {"a", "b", "c"}, 1);
+    state.refresh(0);
+    CHECK(state.phase() == "starting");
+    CHECK(state.peers()[0].doing == "not heard of yet");
+    CHECK(state.peers()[1].doing == "starting");
+    CHECK(state.peers_at_work() == 0);
+    MetricsLine line = line_of("waiting", 0);
+    line.waiting_for = {"c"};
+    line.links = {link_of("a", Presence::up, 0), link_of("c", Presence::absent, 0)};
+    state.take_line(1, line, 1);
+    state.refresh(1);
+    CHECK(state.phase() == "waiting for c");
+    CHECK(state.peers()[0].doing == "connected");
+    CHECK(state.peers()[2].doing == "not there yet");
+    CHECK(!state.peers()[2].heard);
+    CHECK(state.peers_at_work() == 2);
+    line = line_of("training", 0.2);
+    line.links = {link_of("a", Presence::up, 30), link_of("c", Presence::up, 20)};
+    line.links[0].loss = 1.5;
+    state.take_line(1, line, 2);
+    state.refresh(2);
+    CHECK(state.phase() == "training");
+    CHECK(state.peers()[0].mood == Mood::trains);
+    CHECK(state.peers()[0].line.round == 30);
+    CHECK(state.peers()[0].line.images == 1920);
+    CHECK(state.peers()[2].loss() == std::nullopt);
+    CHECK(*state.newest_loss() == doctest::Approx(1));  // of a and b; that of c is not known
+    line.links[1] = link_of("c", Presence::lost, 21);
+    line.links[0].advancing = false;
+    state.take_line(1, line, 3);
+    state.refresh(3);
+    CHECK(state.peers()[0].doing == "connected, but its rounds do not move");
+    CHECK(state.peers()[2].doing == "lost");
+    CHECK(state.peers()[2].mood == Mood::ill);
+    CHECK(state.peers_at_work() == 2);
+    state.refresh(8);  // this very process computes: nobody is silent
+    CHECK(state.peers()[1].doing == "in one round for 5 s");
+    CHECK(state.peers()[1].mood == Mood::waits);
+    state.take_exit(1, 0);
+    state.take_finished({"a", "b"});
+    state.take_accuracy(0.97);
+    state.refresh(9);
+    CHECK(state.phase() == "done");
+    CHECK(state.peers()[0].doing == "finished with the same parameters");
+    CHECK(state.peers()[1].doing == "done");
+    CHECK(state.peers()[2].doing == "lost");
+    CHECK(*state.newest_accuracy() == 0.97);
+}
+
 TEST_CASE("a history keeps means of equal parts and leaves out what is no number") {
     History history(10);
     history.add(0.01, 1);
