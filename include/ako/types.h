@@ -17,8 +17,9 @@ using Round = std::uint64_t;
 /// A block by its place in the flat parameter vector.
 using BlockIndex = std::uint32_t;
 
-/// A moment: nanoseconds since an arbitrary origin of one process's monotonic clock. Moments of two
-/// processes cannot be compared; `src/group/clock_offset.h` translates.
+/// A moment: nanoseconds since an arbitrary origin of one machine's monotonic clock. Moments of two
+/// machines cannot be compared, and a peer does not know on which machine another one is;
+/// `src/group/clock_offset.h` translates.
 using Time = std::chrono::nanoseconds;
 
 /// Upper bound on the peers of one cluster file. All-to-all exchange costs n(n-1) links, so more

@@ -114,6 +114,7 @@ class Launch {
         Summary summary = summarize();
         if (settings_.training.evaluate == EvaluateWhen::after) evaluate_milestones(summary);
         summary.interrupted = interrupted_;
+        summary.keep_begins_between(began_, clock_.now());
         // First: a terminal that takes nothing must hold up no file.
         write("summary.json", summary.json());
         write("curve.json", summary.curve(settings_.training.evaluate).json());
@@ -252,10 +253,10 @@ class Launch {
             const std::string path = milestone_path(folder_, peer.name);
             std::error_code ignored;
             if (interrupted_ || !std::filesystem::exists(path, ignored)) continue;
-            std::vector<CurvePoint> points;
+            MilestoneEvaluation::Evaluated kept;
             bool all = true;
             try {
-                points = evaluation.evaluate(path, [&](const auto& point, auto number, auto count) {
+                kept = evaluation.evaluate(path, [&](const auto& point, auto number, auto count) {
                     all = number == count;
                     say_evaluated(peer.name, point, number, count);
                     look(seconds());
@@ -266,7 +267,9 @@ class Launch {
                 all = false;
                 say(error.what());
             }
-            peer.curve.insert(peer.curve.begin(), points.begin(), points.end());
+            peer.curve.insert(peer.curve.begin(), kept.points.begin(), kept.points.end());
+            // One that was killed says nothing else.
+            if (!peer.training_began) peer.training_began = kept.began;
             if (all && !keep_milestones_) std::filesystem::remove(path, ignored);
         }
     }
@@ -309,6 +312,7 @@ class Launch {
                 result.ingress_bytes = line.ingress_bytes;
             }
             result.name = child.name();
+            result.role = settings_.peers[k].role;
             result.exit = child.exit();
             if (command_failed(k)) {
                 result.why = fmt::format("started by --in, it ended with exit {} before it began",

@@ -234,13 +234,16 @@ class PeerProcess {
         const std::string path = milestone_path(folder, options_.peer);
         const int interrupts = interrupts_.load();
         bool all = true;
-        const auto points =
+        const std::vector<CurvePoint> points =
             MilestoneEvaluation(peer_.network(), peer_.data().test_set())
-                .evaluate(path, [&](const auto&, auto number, auto count) {
-                    log_.detail()(fmt::format("milestone {} of {} is evaluated", number, count));
-                    all = number == count;
-                    return interrupts_.load() == interrupts;
-                });
+                .evaluate(path,
+                          [&](const auto&, auto number, auto count) {
+                              log_.detail()(
+                                  fmt::format("milestone {} of {} is evaluated", number, count));
+                              all = number == count;
+                              return interrupts_.load() == interrupts;
+                          })
+                .points;
         result.curve.insert(result.curve.begin(), points.begin(), points.end());
         std::error_code stays;  // then it takes room, and no more
         if (all && !options_.keep_milestones) std::filesystem::remove(path, stays);

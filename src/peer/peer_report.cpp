@@ -70,6 +70,8 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.samples_total = report.samples_total;
     result.egress_bytes = last.egress_bytes;
     result.ingress_bytes = last.ingress_bytes;
+    result.training_began = metrics.training_began();
+    result.egress_mbit = metrics.egress_mbit();
     result.figures = metrics.figures();
     result.curve = metrics.curve();
     if (gave_up(outcome.ending)) return result;

@@ -39,8 +39,11 @@ std::vector<CurvePoint> points_from(const ordered_json& json) {
 }
 
 std::string Curve::json() const {
+    ordered_json begins = ordered_json::object();
+    for (const auto& [name, seconds] : began) begins[name] = rounded(seconds);
     const ordered_json json = {{"evaluated", evaluated == EvaluateWhen::after ? "after" : "during"},
                                {"peer", peer},
+                               {"began", begins},
                                {"points", points_json(points)}};
     return json.dump(1) + "\n";
 }

@@ -3,15 +3,19 @@
 //
 //   evaluated  "during" the training, or "after" it
 //   peer       whose final parameters the last point is of: the lowest of those who agreed
+//   began      {peer: seconds}: how long after the first peer's first round began each one's did;
+//              {} where it is not known of every peer with points, as of peers on several machines,
+//              and then each point's `seconds` are since the first round of its own peer
 //   points     [{seconds, round, samples, progress, accuracy, loss}], by progress: `seconds` since
-//              the first round of the peer that took the parameters began, `round` its round,
-//              `samples` and `progress` those of all peers; of the last point, `seconds` is the end
-//              of the final exchange. A loss that is not finite is null.
+//              the first round of the peer that began first, `round` that of the peer that took the
+//              parameters, `samples` and `progress` those of all peers; of the last point,
+//              `seconds` is the end of the final exchange. A loss that is not finite is null.
 //
 // Values; any thread.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -36,6 +40,7 @@ std::vector<CurvePoint> points_from(const nlohmann::ordered_json& json);
 struct Curve {
     EvaluateWhen evaluated = EvaluateWhen::during;
     std::string peer;
+    std::map<std::string, double> began;
     std::vector<CurvePoint> points;
 
     std::string json() const;

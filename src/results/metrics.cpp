@@ -88,6 +88,7 @@ void Metrics::round_done(const RoundReport& report) {
 void Metrics::reached(RoundMoment moment) {
     times_.reached(moment, clock_.now());
     if (moment == RoundMoment::may_train && times_.rounds() == 0) totals_at_first_ = totals();
+    if (moment == RoundMoment::ended) totals_at_last_ = totals();
 }
 
 void Metrics::milestone_passed(const Milestone& milestone) {
@@ -97,7 +98,8 @@ void Metrics::milestone_passed(const Milestone& milestone) {
     evaluating_.samples = static_cast<std::uint64_t>(
         std::llround(milestone.progress * static_cast<double>(sample_budget_)));
     evaluating_.progress = milestone.progress;
-    if (milestones_ != nullptr) milestones_->append(evaluating_, milestone.parameters);
+    if (milestones_ != nullptr)
+        milestones_->append(evaluating_, times_.began_at().value_or(Time{}), milestone.parameters);
 }
 
 void Metrics::evaluation_done(const Verdict& verdict) {  // the next line has the newest of all
@@ -108,18 +110,23 @@ void Metrics::evaluation_done(const Verdict& verdict) {  // the next line has th
 
 void Metrics::serving() {
     line_.phase = "serving";
-    write_line(clock_.now());
+    serving_since_ = clock_.now();
+    totals_at_first_ = totals();
+    write_line(*serving_since_);
 }
 
 void Metrics::stopping(const std::string&) {
     line_.phase = "finishing";
     write_line(clock_.now());
-    if (times_.rounds() > 0) figures_ = make_figures();
+    if (times_.rounds() == 0) return;
+    figures_ = make_figures();
+    egress_mbit_ = mbit_between(totals_at_first_.egress_bytes, totals_at_last_.egress_bytes,
+                                seconds_of(times_.training()));
 }
 
 TrainingFigures Metrics::make_figures() const {
     const RoundTimes::Figures spent = times_.figures();
-    const Totals now = totals();
+    const Totals& end = totals_at_last_;
     const auto rounds = static_cast<double>(times_.rounds());
     const auto per_round = [rounds](std::uint64_t before, std::uint64_t after) {
         return static_cast<double>(after - before) / rounds;
@@ -133,7 +140,7 @@ TrainingFigures Metrics::make_figures() const {
     figures.gradient_ms_p50 = milliseconds_of(spent.gradient.quantile(0.5));
     figures.wait_ms_p50 = milliseconds_of(spent.wait.quantile(0.5));
     figures.compute_share = spent.compute_share();
-    figures.cpu_seconds = now.cpu_seconds - totals_at_first_.cpu_seconds;
+    figures.cpu_seconds = end.cpu_seconds - totals_at_first_.cpu_seconds;
     figures.cpu_ms_per_round = figures.cpu_seconds * 1e3 / rounds;
     figures.partitions = line_.partitions();
     // Of less than a second there is only how it ended.
@@ -141,8 +148,8 @@ TrainingFigures Metrics::make_figures() const {
         stalest_.empty() ? static_cast<double>(line_.staleness_rounds()) : median(stalest_);
     if (figures.train_seconds > 0)
         figures.images_per_s = static_cast<double>(line_.images) / figures.train_seconds;
-    figures.egress_bytes_per_round = per_round(totals_at_first_.egress_bytes, now.egress_bytes);
-    figures.ingress_bytes_per_round = per_round(totals_at_first_.ingress_bytes, now.ingress_bytes);
+    figures.egress_bytes_per_round = per_round(totals_at_first_.egress_bytes, end.egress_bytes);
+    figures.ingress_bytes_per_round = per_round(totals_at_first_.ingress_bytes, end.ingress_bytes);
     return figures;
 }
 
@@ -157,10 +164,14 @@ Metrics::Totals Metrics::totals() const {
 }
 
 void Metrics::finished(const FinishReport& report) {
+    const Time now = clock_.now();
     if (const auto began = times_.began_at())
-        ended_after_ = seconds_of(clock_.now() - *began) - report.after_seconds;
+        ended_after_ = seconds_of(now - *began) - report.after_seconds;
+    if (serving_since_ && now > *serving_since_)
+        egress_mbit_ = mbit_between(totals_at_first_.egress_bytes, totals().egress_bytes,
+                                    seconds_of(now - *serving_since_));
     line_.phase = "evaluating";
-    write_line(clock_.now());
+    write_line(now);
 }
 
 void Metrics::waits(const std::vector<PeerIndex>& missing) {

@@ -55,6 +55,11 @@ class Metrics final : public TrainingObserver {
     /// From the beginning of the first round to the end of the final exchange, without what came
     /// after it for others; 0 without either.
     double seconds_to_end() const { return ended_after_; }
+    /// When the first round began; nothing before it, or if this peer only serves.
+    std::optional<Time> training_began() const { return times_.began_at(); }
+    /// What this peer sent, Mbit/s, from the beginning of its first round to the end of its last;
+    /// of one that only serves, while it served. Nothing if it did neither to its end.
+    const std::optional<double>& egress_mbit() const { return egress_mbit_; }
     /// What this peer evaluated while it trained.
     const std::vector<CurvePoint>& curve() const { return curve_; }
 
@@ -96,7 +101,11 @@ class Metrics final : public TrainingObserver {
     unsigned rounds_since_ = 0;
 
     RoundTimes times_;
-    Totals totals_at_first_;              ///< when the first round began
+    /// When the first round began and the last ended: what is sent after it, as a last averaging
+    /// that no round waits for, is of no round, and its time is not in them either.
+    Totals totals_at_first_, totals_at_last_;
+    std::optional<Time> serving_since_;  ///< and then totals_at_first_ is of that moment
+    std::optional<double> egress_mbit_;
     std::vector<std::uint64_t> stalest_;  ///< the largest staleness of each second of training
     std::optional<TrainingFigures> figures_;
     CurvePoint evaluating_;  ///< what is being evaluated, without its verdict

@@ -10,8 +10,8 @@ MilestoneEvaluation::MilestoneEvaluation(Network& network, TestSet test_set)
     : parameter_count_(network.parameter_count()),
       evaluation_(network, std::move(test_set), parameter_count_) {}
 
-std::vector<CurvePoint> MilestoneEvaluation::evaluate(const std::string& path,
-                                                      const Progress& progress) {
+MilestoneEvaluation::Evaluated MilestoneEvaluation::evaluate(const std::string& path,
+                                                             const Progress& progress) {
     MilestoneReader reader(path, parameter_count_);
     std::vector<CurvePoint> points;
     while (points.size() < reader.count()) {
@@ -23,7 +23,7 @@ std::vector<CurvePoint> MilestoneEvaluation::evaluate(const std::string& path,
         points.push_back(point);
         if (!progress(point, points.size(), reader.count())) break;
     }
-    return points;
+    return {std::move(points), reader.began()};
 }
 
 }  // namespace ako

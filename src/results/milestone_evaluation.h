@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,13 @@ class MilestoneEvaluation {
     /// Told after each: the point, and its number (from 1) of how many. False: enough.
     using Progress =
         std::function<bool(const CurvePoint& point, std::size_t number, std::size_t count)>;
-    /// The points of one milestone file, in order. Throws StartupError if it cannot be read.
-    std::vector<CurvePoint> evaluate(const std::string& path, const Progress& progress);
+    /// The points of one milestone file, in order, and when the first round of the peer that wrote
+    /// it began; nothing without points. Throws StartupError if it cannot be read.
+    struct Evaluated {
+        std::vector<CurvePoint> points;
+        std::optional<Time> began;
+    };
+    Evaluated evaluate(const std::string& path, const Progress& progress);
 
   private:
     const std::size_t parameter_count_;

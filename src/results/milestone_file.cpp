@@ -23,13 +23,14 @@ struct FileHead {
 };
 
 struct Moment {
+    std::int64_t began_ns = 0;
     double seconds = 0;
     std::uint64_t round = 0;
     std::uint64_t samples = 0;
     double progress = 0;
 };
 
-static_assert(sizeof(FileHead) == 16 && sizeof(Moment) == 32, "as the header of this file says");
+static_assert(sizeof(FileHead) == 16 && sizeof(Moment) == 40, "as the header of this file says");
 
 std::string system_text() { return std::generic_category().message(errno); }
 
@@ -66,8 +67,9 @@ MilestoneWriter::MilestoneWriter(std::string path, std::size_t parameter_count,
 
 MilestoneWriter::~MilestoneWriter() { close(fd_); }
 
-void MilestoneWriter::append(const CurvePoint& moment, std::span<const float> parameters) {
-    Moment head{moment.seconds, moment.round, moment.samples, moment.progress};
+void MilestoneWriter::append(const CurvePoint& moment, Time began,
+                             std::span<const float> parameters) {
+    Moment head{began.count(), moment.seconds, moment.round, moment.samples, moment.progress};
     // writev only reads; its type is shared with readv.
     const std::array<iovec, 2> parts = {
         {{&head, sizeof head}, {const_cast<float*>(parameters.data()), parameters.size_bytes()}}};
@@ -110,6 +112,7 @@ CurvePoint MilestoneReader::next(std::span<float> parameters) {
     if (!read_whole(fd_, &moment, sizeof moment) ||
         !read_whole(fd_, parameters.data(), parameters.size_bytes()))
         throw StartupError(fmt::format("{}: cannot be read: {}", path_, system_text()));
+    began_ = Time(moment.began_ns);
     CurvePoint point;
     point.seconds = moment.seconds;
     point.round = moment.round;

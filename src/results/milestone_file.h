@@ -5,7 +5,9 @@
 //   8 bytes  "akomiles"
 //   u64      parameters P of the network
 //   then for each milestone, without gaps:
-//   f64      seconds since the peer's first round began
+//   i64      when the peer's first round began: nanoseconds of the machine's monotonic clock, which
+//            all peers of one machine share
+//   f64      seconds since then
 //   u64      round of the peer
 //   u64      samples of all peers
 //   f64      progress of all peers, 0 .. 1
@@ -22,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "ako/types.h"
 #include "src/results/curve.h"
 
 namespace ako {
@@ -39,8 +42,9 @@ class MilestoneWriter {
     MilestoneWriter(const MilestoneWriter&) = delete;
     MilestoneWriter& operator=(const MilestoneWriter&) = delete;
 
-    /// `moment`: a point without a verdict. Waits for no disk: the system writes it some time.
-    void append(const CurvePoint& moment, std::span<const float> parameters);
+    /// `moment`: a point without a verdict; `began`: when the peer's first round did. Waits for no
+    /// disk: the system writes it some time.
+    void append(const CurvePoint& moment, Time began, std::span<const float> parameters);
 
   private:
     const std::string path_;
@@ -63,11 +67,14 @@ class MilestoneReader {
     /// The next one: its moment, and the parameters to `parameters` [parameter_count]. Throws
     /// StartupError if the file cannot be read any more. At most count() times.
     CurvePoint next(std::span<float> parameters);
+    /// When the first round of the peer that wrote it began; known after the first next().
+    std::optional<Time> began() const { return began_; }
 
   private:
     const std::string path_;
     int fd_ = -1;
     std::size_t count_ = 0;
+    std::optional<Time> began_;
 };
 
 }  // namespace ako

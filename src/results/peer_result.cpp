@@ -20,6 +20,10 @@ ordered_json or_null(const std::optional<double>& number) {
     return number ? ordered_json(*number) : ordered_json(nullptr);
 }
 
+ordered_json moment_or_null(const std::optional<Time>& moment) {
+    return moment ? ordered_json(moment->count()) : ordered_json(nullptr);
+}
+
 std::optional<double> optional_number(const ordered_json& json) {
     return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
 }
@@ -99,6 +103,8 @@ ordered_json to_json(const PeerResult& result) {
                          {"samples_total", result.samples_total},
                          {"egress_bytes", result.egress_bytes},
                          {"ingress_bytes", result.ingress_bytes},
+                         {"training_began_ns", moment_or_null(result.training_began)},
+                         {"egress_mbit", or_null(result.egress_mbit)},
                          {"accuracy", or_null(result.accuracy)},
                          {"loss", or_null(result.loss)},
                          {"agreed", result.agreed},
@@ -131,6 +137,9 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.samples_total = json.at("samples_total");
     result.egress_bytes = json.at("egress_bytes");
     result.ingress_bytes = json.at("ingress_bytes");
+    const ordered_json& began = json.at("training_began_ns");
+    if (!began.is_null()) result.training_began = Time(began.get<Time::rep>());
+    result.egress_mbit = optional_number(json.at("egress_mbit"));
     result.accuracy = optional_number(json.at("accuracy"));
     result.loss = optional_number(json.at("loss"));
     result.agreed = json.at("agreed");

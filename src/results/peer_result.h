@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ako/ending.h"
+#include "ako/types.h"
 #include "src/results/curve.h"
 #include "src/results/training_figures.h"
 
@@ -30,6 +31,7 @@ nlohmann::ordered_json lost_shards_json(const std::vector<LostShard>& shards);
 
 struct PeerResult {
     std::string name;
+    Role role = Role::worker;  ///< as the cluster file says; in no file of its own
     Ending ending = Ending::finished;
     std::string why;  ///< why it stopped, or why there was no agreement
     int exit = 0;
@@ -43,7 +45,9 @@ struct PeerResult {
     std::uint64_t samples_total = 0;  ///< of all peers, as known here
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
-    std::optional<double> accuracy;  ///< of the final parameters, 0 .. 1
+    std::optional<Time> training_began;  ///< its first round, by its machine's monotonic clock
+    std::optional<double> egress_mbit;   ///< from its first round to its last, or while it served
+    std::optional<double> accuracy;      ///< of the final parameters, 0 .. 1
     std::optional<double> loss;
     bool agreed = false;
     bool identical = false;

@@ -4,6 +4,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -25,6 +27,24 @@ std::string how_it_ended(const PeerResult& peer) {
     const std::string after = fmt::format("after round {}", peer.rounds);
     if (peer.exit < 0) return fmt::format("ended by signal {} {}", -peer.exit, after);
     return fmt::format("exit {} {}{}{}", peer.exit, after, peer.why.empty() ? "" : ": ", peer.why);
+}
+
+/// Seconds from when the first peer began to when each did; none unless it is known of every peer
+/// that has points.
+std::map<std::string, double> begins(const std::vector<PeerResult>& peers) {
+    std::optional<Time> first;
+    for (const PeerResult& peer : peers) {
+        if (!peer.training_began && !peer.curve.empty()) return {};
+        if (peer.training_began)
+            first = std::min(first.value_or(Time::max()), *peer.training_began);
+    }
+    std::map<std::string, double> seconds;
+    for (const PeerResult& peer : peers) {
+        if (!peer.training_began) continue;
+        const Time later = *peer.training_began - *first;
+        seconds[peer.name] = std::chrono::duration<double>(later).count();
+    }
+    return seconds;
 }
 
 std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
@@ -55,6 +75,12 @@ const PeerResult* Summary::finisher() const {
 Curve Summary::curve(EvaluateWhen evaluated) const {
     Curve curve;
     curve.evaluated = evaluated;
+    curve.began = begins(peers);
+    const auto add = [&curve](const PeerResult& peer, CurvePoint point) {
+        const auto began = curve.began.find(peer.name);
+        if (began != curve.began.end()) point.seconds += began->second;
+        curve.points.push_back(point);
+    };
     // One that only serves has no parameters to judge.
     const PeerResult* last = nullptr;
     for (const PeerResult& peer : peers) {
@@ -62,8 +88,7 @@ Curve Summary::curve(EvaluateWhen evaluated) const {
     }
     for (const PeerResult& peer : peers) {
         const std::size_t final_points = peer.accuracy && !peer.curve.empty() ? 1 : 0;
-        const auto end = peer.curve.end() - static_cast<std::ptrdiff_t>(final_points);
-        curve.points.insert(curve.points.end(), peer.curve.begin(), end);
+        for (std::size_t k = 0; k + final_points < peer.curve.size(); ++k) add(peer, peer.curve[k]);
         if (last == nullptr && !peer.curve.empty()) curve.peer = peer.name;
     }
     std::stable_sort(
@@ -71,9 +96,17 @@ Curve Summary::curve(EvaluateWhen evaluated) const {
         [](const auto& one, const auto& other) { return one.progress < other.progress; });
     if (last != nullptr) {
         curve.peer = last->name;
-        if (!last->curve.empty()) curve.points.push_back(last->curve.back());
+        if (!last->curve.empty()) add(*last, last->curve.back());
     }
     return curve;
+}
+
+void Summary::keep_begins_between(Time from, Time to) {
+    for (PeerResult& peer : peers) {
+        const bool here =
+            peer.training_began && *peer.training_began >= from && *peer.training_began <= to;
+        if (!here) peer.training_began.reset();
+    }
 }
 
 std::vector<LostShard> Summary::lost_shards() const {
@@ -164,6 +197,7 @@ std::string Summary::json() const {
     for (const PeerResult& peer : peers) {
         ordered_json& entry = json["peers"].emplace_back();
         entry = {{"name", peer.name},
+                 {"role", peer.role == Role::server ? "server" : "worker"},
                  {"rounds", peer.rounds},
                  {"images", peer.images},
                  {"egress_bytes", peer.egress_bytes},
@@ -171,7 +205,9 @@ std::string Summary::json() const {
                  {"digest", peer.digest},
                  {"lost_peers", peer.lost_peers},
                  {"exit", peer.exit},
-                 {"why", peer.why}};
+                 {"why", peer.why},
+                 {"egress_mbit",
+                  peer.egress_mbit ? ordered_json(*peer.egress_mbit) : ordered_json(nullptr)}};
         add_figures(entry, peer.figures);
     }
     json["others"] = ordered_json::array();

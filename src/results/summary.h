@@ -17,10 +17,12 @@
 //   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
-//   peers               [{name, rounds, images, egress_bytes, ingress_bytes, digest, lost_peers,
-//                       exit, why, train_seconds, round_ms, ..}]; `exit` is negative if a signal
-//                       ended it (-9: SIGKILL), and then rounds, images and bytes are those of its
-//                       last metrics line; from train_seconds on: training_figures.h
+//   peers               [{name, role, rounds, images, egress_bytes, ingress_bytes, digest,
+//                       lost_peers, exit, why, egress_mbit, train_seconds, round_ms, ..}]; `exit`
+//                       is negative if a signal ended it (-9: SIGKILL), and then rounds, images and
+//                       bytes are those of its last metrics line; `egress_mbit` is from the
+//                       beginning of its first round to the end of its last, of a server while it
+//                       served; from train_seconds on: training_figures.h
 //   others              [{name, presence, rounds, images}] as last heard of by the peer `seen_by`;
 //                       presence: a word of include/ako/presence.h. How they ended is not known,
 //                       but for those in finished_with and lost_peers
@@ -53,10 +55,14 @@ struct Summary {
     std::vector<PeerResult> peers;
     std::vector<OtherPeer> others;
 
+    /// Forgets when peers began whose clock is not this machine's, as of a peer that --in started
+    /// on another one: their moments are not between `from` and `to`, the run by this clock.
+    void keep_begins_between(Time from, Time to);
     std::vector<std::string> finished_with() const;
     /// Of the peers that those lost, as the one who heard most of each knows it.
     std::vector<LostShard> lost_shards() const;
-    /// The marks that any of the peers evaluated, then the final parameters.
+    /// The marks that any of the peers evaluated, then the final parameters. The clock of all is
+    /// that of the peer that began first, if the others' beginnings are known by the same clock.
     Curve curve(EvaluateWhen evaluated) const;
     bool replicas_identical() const;
     /// Of the peer for which the final exchange took longest.

@@ -107,7 +107,10 @@ def case_evaluate_after(bench):
                       exchange="link_mbit: 50")
     output = bench.launch(file, "--output-dir", "one").expect(0)
     check("evaluated 4 of 4 milestones of a" in output, output)
-    check_curve(curve(bench, "one"), "after", "a", 4, 1)
+    found = curve(bench, "one")
+    check_curve(found, "after", "a", 4, 1)
+    check_equal(set(found["began"]), {"a", "b"}, "peers whose beginning is known")
+    check_equal(min(found["began"].values()), 0, "when the first began")
     for name in "ab":
         with open(os.path.join(bench.folder, "one", f"metrics-{name}.jsonl")) as lines:
             check(all(json.loads(line)["accuracy"] is None for line in lines), "no verdict")
@@ -120,7 +123,7 @@ def case_evaluate_after(bench):
     check_equal(curve(bench, "one")["points"][-1]["accuracy"], summary["accuracy"], "the last")
 
     bench.launch(file, "--output-dir", "two", "--keep-milestones").expect(0)
-    each = 32 + 4 * 101770
+    each = 40 + 4 * 101770
     sizes = {name: os.path.getsize(os.path.join(bench.folder, "two", f"milestones-{name}.bin"))
              for name in "ab"}
     check_equal(sizes, {"a": 16 + 4 * each, "b": 16}, "bytes of the milestone files")
