@@ -37,7 +37,12 @@ bool time_is_over(const Plan& plan, const ResultSet& results, const std::vector<
                   const Cell& next) {
     // By its own cells alone: once the comparison proper runs, nothing may reopen the screening.
     double seconds = expected_seconds(results, next, true);
-    for (const Screening& screening : all) seconds += screening.seconds;
+    for (const Screening& screening : all) {
+        // The cells of one machine alone are the same beside 2 machines and beside 4.
+        const bool counted = screening.contender == alone_name &&
+                             screening.setting.machines != plan.machines.front();
+        if (!counted) seconds += screening.seconds;
+    }
     return seconds > plan.screening->minutes_max * 60;
 }
 
@@ -106,8 +111,14 @@ std::optional<Cell> composed_local_sgd(const Plan& plan) {
 
 Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                const Rate& rate, std::uint64_t seed) {
-    return {candidate, setting, rate, seed, plan.epochs, plan.evaluate_every, Cell::Part::headline,
-            plan.loss};
+    return {candidate,
+            setting_of(candidate, setting),
+            rate_of(candidate, rate),
+            seed,
+            plan.epochs,
+            plan.evaluate_every,
+            Cell::Part::headline,
+            candidate.alone() ? std::nullopt : plan.loss};
 }
 
 double timing_epochs(const Plan& plan, const Candidate& candidate, const Setting& setting) {
@@ -139,6 +150,11 @@ Cell timing_cell(const Plan& plan, const Candidate& candidate, const Setting& se
 std::vector<Cell> headline_cells(const Plan& plan, const Candidate& candidate,
                                  const Setting& setting) {
     std::vector<Cell> cells;
+    if (candidate.alone()) {  // once for all rates
+        for (const std::uint64_t seed : plan.seeds)
+            cells.push_back(full_cell(plan, candidate, setting, plan.rates.front(), seed));
+        return cells;
+    }
     if (!is_composed(plan, candidate)) {
         for (const std::uint64_t seed : plan.seeds) {
             for (const Rate& rate : plan.rates)

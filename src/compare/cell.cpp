@@ -42,7 +42,8 @@ std::string Candidate::text() const {
 }
 
 std::string Setting::text() const {
-    return fmt::format("{} machines, batch {}", machines, batch_per_peer);
+    return fmt::format("{} {}, batch {}", machines, machines == 1 ? "machine" : "machines",
+                       batch_per_peer);
 }
 
 std::string Cell::text() const {
@@ -89,7 +90,17 @@ std::vector<std::string> Cell::overrides(const Plan& plan) const {
     set("training.evaluate_every", evaluate_every);
     set("seed", seed);
     if (part == Part::screening) set(warm_up_key, screening_warm_up(plan, *this));
+    // What the cluster file says of several peers is not for one.
+    if (candidate.alone()) set("exchange.start_peers_min", "majority");
     return list;
+}
+
+Setting setting_of(const Candidate& candidate, const Setting& setting) {
+    return candidate.alone() ? Setting{1, setting.batch_per_peer} : setting;
+}
+
+Rate rate_of(const Candidate& candidate, const Rate& rate) {
+    return candidate.alone() ? Rate{} : rate;
 }
 
 double number_of(const Plan& plan, const Variant& variant, const std::string& key,

@@ -20,6 +20,8 @@ struct Candidate {
     Variant variant;
     double learning_rate = 0;
 
+    /// One machine that trains by itself.
+    bool alone() const { return contender == alone_name; }
     bool synchronous() const { return is_synchronous(mode, variant); }
     /// "ako, rule plain, learning rate 0.05".
     std::string text() const;
@@ -62,6 +64,11 @@ struct Cell {
 /// plan's, else the cluster file's, which is `otherwise`.
 double number_of(const Plan& plan, const Variant& variant, const std::string& key,
                  double otherwise);
+
+/// What a candidate's cells run with in this setting: one that is alone is one machine.
+Setting setting_of(const Candidate& candidate, const Setting& setting);
+/// The same for the rate of the network: one that is alone sends nothing, and ran without a limit.
+Rate rate_of(const Candidate& candidate, const Rate& rate);
 
 /// All settings of the plan.
 std::vector<Setting> settings_of(const Plan& plan);

@@ -58,7 +58,7 @@ class PacedNetwork final : public CellNetwork {
             peers_override(cell, [](std::size_t k) { return fmt::format("127.0.0.1:{}", k + 1); }),
             "exchange.egress_mbit_max=" + (mbit ? fmt::format("{}", *mbit) : "null")};
     }
-    std::vector<std::string> launch_words() const override { return {"--free-ports"}; }
+    std::vector<std::string> launch_words(const Cell&) const override { return {"--free-ports"}; }
 
   private:
     const std::string why_;
@@ -91,7 +91,7 @@ class TestbedNetwork final : public CellNetwork {
             "deploy/testbed: one network namespace per machine, links shaped both "
             "ways by tbf{}",
             plan_.cpus.empty() ? ", no limit on processor time"
-                               : fmt::format(", {} of a core per machine", cpus_text(plan_)));
+                               : fmt::format(", {}{}", cpus_text(plan_), share_words));
     }
 
     std::string key() const override {
@@ -111,18 +111,28 @@ class TestbedNetwork final : public CellNetwork {
     }
 
     std::vector<std::string> overrides(const Cell& cell) const override {
+        const std::size_t first = first_machine(cell);
         return {peers_override(cell,
-                               [](std::size_t k) {
-                                   return fmt::format("10.99.0.{}:{}", k + 1, testbed_port);
+                               [first](std::size_t k) {
+                                   return fmt::format("10.99.0.{}:{}", first + k + 1, testbed_port);
                                }),
                 "exchange.egress_mbit_max=null"};
     }
 
-    std::vector<std::string> launch_words() const override {
-        return {"--in", fmt::format("{} --name {} exec {{number}} --", script_, plan_.name)};
+    std::vector<std::string> launch_words(const Cell& cell) const override {
+        const std::string number =
+            cell.candidate.alone() ? fmt::to_string(first_machine(cell) + 1) : "{number}";
+        return {"--in", fmt::format("{} --name {} exec {} --", script_, plan_.name, number)};
     }
 
   private:
+    /// Where the first peer runs: one that is alone on the machine with the largest share.
+    std::size_t first_machine(const Cell& cell) const {
+        if (!cell.candidate.alone() || plan_.cpus.empty()) return 0;
+        const auto largest = std::max_element(plan_.cpus.begin(), plan_.cpus.end());
+        return static_cast<std::size_t>(largest - plan_.cpus.begin());
+    }
+
     CommandOutput command(const std::vector<std::string>& words) const {
         std::vector<std::string> all = {script_, "--name", plan_.name};
         all.insert(all.end(), words.begin(), words.end());

@@ -11,6 +11,9 @@
 
 namespace ako {
 
+/// In the text of a network that gives every machine its share of the processors.
+inline constexpr const char* share_words = " of a core per machine";
+
 class CellNetwork {
   public:
     virtual ~CellNetwork() = default;
@@ -24,10 +27,11 @@ class CellNetwork {
     /// Returns what each machine can send when all send to all, Mbit/s; empty: not known. Throws
     /// StartupError.
     virtual std::vector<double> prepare(std::size_t machines, const Rate& rate) = 0;
-    /// What `--set` would be given for the peers and the rate.
+    /// What `--set` would be given for the peers and the rate. A cell of one machine alone may run
+    /// on whatever has been prepared; it takes the machine with the largest processor share.
     virtual std::vector<std::string> overrides(const Cell& cell) const = 0;
     /// What follows `ako launch FILE`.
-    virtual std::vector<std::string> launch_words() const = 0;
+    virtual std::vector<std::string> launch_words(const Cell& cell) const = 0;
 };
 
 /// Every peer on 127.0.0.1, with `exchange.egress_mbit_max`. `why` says why it is not the testbed.

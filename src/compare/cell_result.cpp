@@ -50,9 +50,10 @@ std::optional<double> sum(const std::vector<double>& values) {
     return *average * static_cast<double>(values.size());
 }
 
-/// What a peer sent while it trained; of one that says only what it sent in all, that.
+/// What a peer sent while it trained or served; of one that says only what it sent in all, that.
 std::optional<double> egress_mbit_of(const ordered_json& peer, double seconds) {
     constexpr double megabits = 8e-6;
+    if (const std::optional<double> said = number_at(peer, "egress_mbit")) return said;
     const std::optional<double> per_round = number_at(peer, "egress_bytes_per_round");
     const std::optional<double> rounds = number_at(peer, "rounds");
     const std::optional<double> own = number_at(peer, "train_seconds");
@@ -62,9 +63,12 @@ std::optional<double> egress_mbit_of(const ordered_json& peer, double seconds) {
     return bytes ? std::optional(*bytes * megabits / seconds) : std::nullopt;
 }
 
-/// Of a peer that trained to its end; one that was killed on the way says nothing.
+/// Of a peer that trained to its end; one that was killed on the way says nothing. Who was there to
+/// train and came to no round, because others had made all of them, made nothing.
 std::optional<double> images_per_s_of(const ordered_json& peer) {
     const std::optional<double> images = number_at(peer, "images");
+    if (images == 0.0 && number_at(peer, "exit") == 0.0 && peer.value("role", "") == "worker")
+        return 0;
     const std::optional<double> seconds = number_at(peer, "train_seconds");
     if (!images || *images <= 0 || !seconds || *seconds <= 0) return std::nullopt;
     const std::optional<double> said = number_at(peer, "images_per_s");
@@ -96,6 +100,7 @@ void derive(const ordered_json& peers, RunFigures& figures) {
     if (const std::optional<Spread> spread = spread_of(paces)) {
         figures.images_per_s_median = spread->median;
         figures.images_per_s_slowest = spread->low;
+        figures.images_per_s_fastest = spread->high;
     }
     if (!egress.empty()) {
         figures.egress_mbit = mean(egress);

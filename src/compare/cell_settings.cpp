@@ -31,8 +31,9 @@ Settings cell_settings(const Plan& plan, const Cell& cell,
     } catch (const StartupError& error) {
         const Contender* contender = contender_of(plan, cell);
         throw StartupError(
-            fmt::format("{}: modes.{}: {}", contender != nullptr ? contender->where : plan.file,
-                        cell.candidate.contender, error.what()),
+            fmt::format("{}: {}: {}", contender != nullptr ? contender->where : plan.file,
+                        contender != nullptr ? contender->key() : cell.candidate.contender,
+                        error.what()),
             error.hint());
     }
 }

@@ -17,6 +17,9 @@ struct Assignment {
 };
 using Variant = std::vector<Assignment>;
 
+/// The name of the contender that exchanges nothing: one machine trains on all data.
+inline constexpr const char* alone_name = "one machine alone";
+
 struct Contender {
     std::string name;
     std::string mode;   ///< of exchange.mode
@@ -25,6 +28,10 @@ struct Contender {
     std::vector<Variant> variants{{}};
     /// `best`: the parameter servers there are, by number, place and consistency.
     bool every_server = false;
+
+    bool alone() const { return name == alone_name; }
+    /// Its key in the plan.
+    std::string key() const { return alone() ? "alone" : "modes." + name; }
 };
 
 /// The variants that so many machines can run.

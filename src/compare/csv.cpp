@@ -30,7 +30,7 @@ std::string place_of(const Outcome& outcome) {
     std::string text =
         row(outcome.candidate.contender, outcome.candidate.mode,
             variant_text(outcome.candidate.variant), outcome.candidate.learning_rate,
-            static_cast<double>(outcome.setting.machines),
+            static_cast<double>(outcome.candidate.alone() ? 1 : outcome.setting.machines),
             static_cast<double>(outcome.setting.batch_per_peer), outcome.rate.short_text(),
             std::string(outcome.best ? "yes" : "no"), std::string(outcome.composed ? "yes" : "no"));
     text.resize(text.size() - 2);
@@ -53,7 +53,7 @@ std::string targets_csv(const Plan& plan, const std::vector<Outcome>& outcomes) 
                        ",target_accuracy,seeds,reached,seconds_median,seconds_low,seconds_high,"
                        "rounds_median";
     for (const std::string& name : plan.baselines) text += "," + field("ratio_to_" + name);
-    text += "\r\n";
+    text += ",speed_up,final_accuracy_median,accuracy_lost\r\n";
     for (const Outcome& outcome : outcomes) {
         for (std::size_t k = 0; k < outcome.targets.size(); ++k) {
             const TargetReach& reach = outcome.targets[k];
@@ -70,6 +70,9 @@ std::string targets_csv(const Plan& plan, const std::vector<Outcome>& outcomes) 
             for (const std::string& name : plan.baselines)
                 fields.push_back(
                     field(ratio_to(baseline_of(outcomes, name, outcome, k), outcome, k)));
+            fields.push_back(field(speed_up(outcomes, outcome, k)));
+            fields.push_back(of(outcome.final_accuracy, &Spread::median));
+            fields.push_back(field(accuracy_lost(outcomes, outcome)));
             text += place_of(outcome) + tail(fields);
         }
     }
@@ -81,6 +84,7 @@ std::string figures_csv(const std::vector<Outcome>& outcomes) {
         {"images_per_s", &RunFigures::images_per_s},
         {"images_per_s_median_peer", &RunFigures::images_per_s_median},
         {"images_per_s_slowest_peer", &RunFigures::images_per_s_slowest},
+        {"images_per_s_fastest_peer", &RunFigures::images_per_s_fastest},
         {"compute_share", &RunFigures::compute_share},
         {"gradient_ms", &RunFigures::gradient_ms},
         {"wait_ms", &RunFigures::wait_ms},

@@ -23,12 +23,14 @@ h2 { font-size: 1.3rem; margin: 2.5rem 0 .5rem; padding-top: .6rem;
   border-top: 1px solid var(--faint); }
 h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p, ul, ol { max-width: 46rem; margin: .5rem 0; }
+h1, h3, p, li { overflow-wrap: anywhere; }
+.conclusion { font-size: 1.15rem; font-weight: 600; }
 li { margin: .2rem 0; }
 a { color: inherit; }
 nav { color: var(--soft); margin: .5rem 0 0; }
 nav a { margin-right: 1.1rem; white-space: nowrap; }
 .soft { color: var(--soft); }
-.scroll { overflow-x: auto; margin: .3rem 0 1.2rem; }
+.scroll { overflow-x: auto; max-width: 100%; margin: .3rem 0 1.2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .93rem; }
 .caption { color: var(--soft); margin: 1rem 0 0; max-width: 60rem; }
 th, td { padding: .32rem 1.1rem .32rem 0; text-align: left; vertical-align: top;
@@ -51,6 +53,12 @@ figure svg { width: 100%; height: auto; display: block; }
 pre { background: var(--tint); padding: .8rem 1rem; overflow-x: auto; border-radius: 6px;
   font: .86rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 code { font: .9em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+@media (max-width: 640px) {
+  main { padding: 1rem .8rem 3rem; }
+  nav a { display: inline-block; padding: .2rem 0; }
+  /* A table keeps its width and is scrolled, rather than break every cell into many lines. */
+  .scroll table { width: max-content; }
+  td, th.number { max-width: 17rem; } }
 @media print { nav { display: none; } .scroll { overflow: visible; } }
 )css";
 

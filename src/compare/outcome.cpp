@@ -1,5 +1,7 @@
 #include "src/compare/outcome.h"
 
+#include <algorithm>
+
 namespace ako {
 
 namespace {
@@ -49,11 +51,14 @@ Outcome outcome_of(const Plan& plan, const ResultSet& results, const Candidate& 
         add_measured(plan, results, outcome);
     for (const double target : plan.target_accuracy)
         outcome.targets.push_back(target_reach(outcome.curves(), target));
-    std::vector<double> accuracies;
+    std::vector<double> highest, last;
     for (const SeedCurve& seed : outcome.seeds) {
-        if (!seed.curve.points.empty()) accuracies.push_back(seed.curve.best_accuracy());
+        if (seed.curve.points.empty()) continue;
+        highest.push_back(seed.curve.best_accuracy());
+        last.push_back(seed.curve.points.back().accuracy);
     }
-    outcome.accuracy = spread_of(accuracies);
+    outcome.accuracy = spread_of(highest);
+    outcome.final_accuracy = spread_of(last);
     return outcome;
 }
 
@@ -186,6 +191,30 @@ std::optional<double> ratio_to(const Outcome* baseline, const Outcome& outcome,
     const std::optional<Spread>& ours = outcome.targets[target_index].seconds;
     if (!theirs || !ours || theirs->median <= 0) return std::nullopt;
     return ours->median / theirs->median;
+}
+
+const Outcome* alone_of(const std::vector<Outcome>& outcomes, const Outcome& here,
+                        std::size_t target_index) {
+    for (const Outcome* outcome : best_at(outcomes, here.setting, here.rate, target_index)) {
+        if (outcome->candidate.alone()) return outcome;
+    }
+    return nullptr;
+}
+
+std::optional<double> speed_up(const std::vector<Outcome>& outcomes, const Outcome& outcome,
+                               std::size_t target_index) {
+    const std::optional<double> ratio =
+        ratio_to(alone_of(outcomes, outcome, target_index), outcome, target_index);
+    return ratio && *ratio > 0 ? std::optional(1 / *ratio) : std::nullopt;
+}
+
+std::optional<double> accuracy_lost(const std::vector<Outcome>& outcomes, const Outcome& outcome) {
+    if (!outcome.final_accuracy) return std::nullopt;
+    double best = 0;
+    for (const Outcome* other : best_at(outcomes, outcome.setting, outcome.rate)) {
+        if (other->final_accuracy) best = std::max(best, other->final_accuracy->median);
+    }
+    return std::max(0.0, best - outcome.final_accuracy->median);
 }
 
 }  // namespace ako

@@ -27,6 +27,7 @@ struct Outcome {
     std::vector<SeedCurve> seeds;
     std::vector<TargetReach> targets;         ///< one for each of the plan's
     std::optional<Spread> accuracy;           ///< the highest of each seed
+    std::optional<Spread> final_accuracy;     ///< what each seed ended with
     std::vector<const CellResult*> measured;  ///< runs at this very rate, failed ones too
 
     /// The median of one figure over the measured runs.
@@ -72,5 +73,15 @@ const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::stri
 /// never reaches it.
 std::optional<double> ratio_to(const Outcome* baseline, const Outcome& outcome,
                                std::size_t target_index);
+
+/// One machine alone in this setting; its times are the same at every rate. nullptr if it has not
+/// been run, or is not in the plan.
+const Outcome* alone_of(const std::vector<Outcome>& outcomes, const Outcome& here,
+                        std::size_t target_index);
+/// How many times as fast as one machine alone; nullopt if one of the two never reaches the target.
+std::optional<double> speed_up(const std::vector<Outcome>& outcomes, const Outcome& outcome,
+                               std::size_t target_index);
+/// The best final accuracy of all contenders in this setting at this rate less the own, 0 .. 1.
+std::optional<double> accuracy_lost(const std::vector<Outcome>& outcomes, const Outcome& outcome);
 
 }  // namespace ako

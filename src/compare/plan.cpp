@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "ako/error.h"
 #include "ako/types.h"
@@ -29,10 +30,10 @@ constexpr double cpus_min = 0.1;
 constexpr const char* example = "experiments/compare-mnist/plan.yaml";
 
 const std::vector<std::string> top_keys = {
-    "name",      "cluster",   "settings",       "target_accuracy", "machines", "rates_mbit",
-    "seeds",     "modes",     "learning_rates", "batch_per_peer",  "epochs",   "evaluate_every",
-    "baselines", "screening", "composition",    "lost_peer",       "testbed",  "cell_minutes_max",
-    "output"};
+    "name",        "cluster",        "settings", "target_accuracy",  "machines",
+    "rates_mbit",  "seeds",          "modes",    "learning_rates",   "batch_per_peer",
+    "epochs",      "evaluate_every", "alone",    "baselines",        "screening",
+    "composition", "lost_peer",      "testbed",  "cell_minutes_max", "output"};
 const std::vector<std::string> screening_keys = {"rate_mbit", "epochs", "minutes_max", "finalists"};
 const std::vector<std::string> composition_keys = {"epochs"};
 const std::vector<std::string> loss_keys = {"machine", "after_s"};
@@ -371,6 +372,8 @@ Plan read_plan_text(const std::string& text, const std::string& file,
     const ConfigValue* modes = present(tree, "modes");
     if (modes == nullptr) refuse(tree.where, "modes", "the modes to compare", "nothing");
     plan.modes = read_modes(*modes);
+    if (auto alone = read_alone(present(tree, "alone"), tree.where))
+        plan.modes.push_back(std::move(*alone));
     Variant elsewhere = plan.settings;  // which win over the cluster file
     elsewhere.insert(elsewhere.end(), plan.defaults.servers.begin(), plan.defaults.servers.end());
     for (Contender& contender : plan.modes) complete_servers(contender, elsewhere);

@@ -77,7 +77,7 @@ struct Plan {
     std::vector<std::size_t> batch_per_peer;
     double epochs = 1;
     double evaluate_every = 0.25;  ///< epochs between two points of a curve
-    std::vector<Contender> modes;
+    std::vector<Contender> modes;  ///< last, if it is asked for, one machine alone
     /// Names of contenders, or modes, that the others are given as a ratio to.
     std::vector<std::string> baselines;
     std::optional<ScreeningPlan> screening;

@@ -88,6 +88,12 @@ std::vector<Variant> combinations(const std::vector<GivenKey>& keys, const std::
     return variants;
 }
 
+std::vector<Variant> variants_of(const ConfigValue& map, const std::string& path) {
+    std::vector<GivenKey> keys;
+    flatten(map, "", keys);
+    return combinations(keys, map.where, path);
+}
+
 Contender read_contender(const ConfigEntry& entry) {
     const std::string path = "modes." + entry.key;
     Contender contender;
@@ -111,9 +117,7 @@ Contender read_contender(const ConfigEntry& entry) {
         contender.mode = read_text(mode->value, path + ".mode", "the mode");
         std::erase_if(value.entries, [](const ConfigEntry& one) { return one.key == "mode"; });
     }
-    std::vector<GivenKey> keys;
-    flatten(value, "", keys);
-    contender.variants = combinations(keys, value.where, path);
+    contender.variants = variants_of(value, path);
     return contender;
 }
 
@@ -146,8 +150,31 @@ std::vector<Contender> read_modes(const ConfigValue& value) {
         value.entries.size() > contenders_max)
         refuse(value.where, "modes", expected, value.description());
     std::vector<Contender> contenders;
-    for (const ConfigEntry& entry : value.entries) contenders.push_back(read_contender(entry));
+    for (const ConfigEntry& entry : value.entries) {
+        contenders.push_back(read_contender(entry));
+        if (contenders.back().alone())
+            refuse(entry.where, "modes", "another name", alone_name,
+                   "the plan's `alone` adds this one by itself");
+    }
     return contenders;
+}
+
+std::optional<Contender> read_alone(const ConfigValue* value, const std::string& where) {
+    Contender contender;
+    contender.name = alone_name;
+    contender.mode = "local";
+    contender.where = where;
+    if (value == nullptr) return contender;
+    contender.where = value->where;
+    if (value->kind == ConfigValue::Kind::map) {
+        contender.variants = variants_of(*value, "alone");
+        return contender;
+    }
+    const std::string expected = "true, false, or keys of the cluster file with their values";
+    const std::string word = read_text(*value, "alone", expected);
+    if (word != "true" && word != "false")
+        refuse(value->where, "alone", expected, value->description());
+    return word == "true" ? std::optional(contender) : std::nullopt;
 }
 
 Variant read_assignments(const ConfigValue& value, const std::string& path) {

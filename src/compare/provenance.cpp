@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "src/system/build_info.h"
 #include "src/system/child_process.h"
 
 namespace ako {
@@ -51,6 +52,7 @@ std::string memory() {
 }  // namespace
 
 std::string commit_of(const std::string& program) {
+    if (const std::string built = build_commit(); built != "unknown") return built;
     const std::string folder = std::filesystem::path(program).parent_path().string();
     const std::string commit =
         first_line(run_command({"git", "-C", folder, "rev-parse", "HEAD"}, command_seconds_max));

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "ako/error.h"
+#include "src/compare/cell_network.h"
 #include "src/compare/charts.h"
+#include "src/compare/conclusion.h"
 #include "src/compare/csv.h"
 #include "src/compare/figure_text.h"
 #include "src/compare/html.h"
@@ -51,6 +55,27 @@ bool any_composed(const Material& material) {
     return false;
 }
 
+/// Whether one machine alone was run, without which nobody knows what the others are worth.
+std::string alone_text(const Material& material) {
+    const Plan& plan = material.plan;
+    const bool asked = std::any_of(plan.modes.begin(), plan.modes.end(),
+                                   [](const Contender& contender) { return contender.alone(); });
+    if (!asked)
+        return "One machine alone was not run (alone: false in the plan), so there is no speed-up.";
+    const bool run = std::any_of(material.outcomes.begin(), material.outcomes.end(),
+                                 [](const Outcome& outcome) { return outcome.candidate.alone(); });
+    if (!run) return "One machine alone has not been run yet, so there is no speed-up so far.";
+    const bool shares = material.network.find(share_words) != std::string::npos;
+    return std::string(
+               "Speed-ups are over one machine alone, which trains on all data with one machine's "
+               "share of the processors and the best of the same learning rates; it sends "
+               "nothing, so that it ran once for all rates.") +
+           (shares ? ""
+                   : " Nobody's processor time was limited: peers share the cores of this machine, "
+                     "of which the one had as many threads as any peer, so that no speed-up can "
+                     "be larger than cores are.");
+}
+
 std::string opening(const Material& material) {
     const Plan& plan = material.plan;
     const std::string modes = joined(plan.modes, [](const auto& one) { return one.name; });
@@ -66,7 +91,13 @@ std::string opening(const Material& material) {
         "<nav aria-label=\"Sections\"><a href=\"#times\">Times</a><a href=\"#figures\">Figures</a>"
         "<a href=\"#screening\">How the best were found</a><a href=\"#rules\">Rules</a>"
         "<a href=\"#failed\">Failed cells</a><a href=\"#repeat\">To repeat it</a></nav>\n";
+    for (const Setting& setting : settings_of(plan))
+        text += fmt::format("<p class=\"conclusion\">{}</p>\n",
+                            html_text(conclusion(plan, material.outcomes, setting)));
     text += paragraph("Network: " + material.network + ".");
+    text += paragraph(alone_text(material));
+    text += fmt::format("<p class=\"soft\">ako {}, commit {}</p>\n", AKO_VERSION,
+                        html_text(material.commit));
     return text;
 }
 
@@ -100,7 +131,8 @@ std::string times(const Material& material) {
     }
     return text + paragraph(
                       "Ratios are times: below 1 this contender is the faster one, above 1 the "
-                      "slower. Lines are medians over seeds, bands and whiskers their range; "
+                      "slower; they stand out where the ranges over the seeds lie apart. Lines are "
+                      "medians over seeds, bands and whiskers their range; "
                       "dashed lines are composed. The vertical axis of an accuracy is its "
                       "distance from 100 %, logarithmic; so is that of time.");
 }
@@ -161,27 +193,37 @@ std::string networks_text(const ResultSet& results) {
     });
 }
 
-std::string rules(const Material& material) {
-    const Plan& plan = material.plan;
-    const std::string grid =
-        joined(plan.learning_rates, [](double rate) { return fmt::format("{}", rate); });
-    std::vector<std::string> list = {
-        "Every mode has the same number of machines. A machine that is a parameter server and "
-        "nothing else counts as one, so that one fewer trains.",
-        fmt::format("The learning rate was chosen for every mode from the same grid: {}.", grid),
-        "Parameter servers, where `best` is asked for, are the best of 1 to n servers, dedicated "
-        "and co-located, each with BSP, SSP 1, SSP 3 and async.",
-        "All modes start from equal parameters: they come from the seed alone.",
-        "Test accuracy is measured the same way for all, on snapshots that are evaluated after the "
+/// What holds in every comparison.
+std::vector<std::string> general_rules(const Material& material) {
+    std::vector<std::string> list;
+    const auto add = [&list](std::string rule) { list.push_back(std::move(rule)); };
+    add("Every mode has the same number of machines. A machine that is a parameter server and "
+        "nothing else counts as one, so that one fewer trains.");
+    add(fmt::format(
+        "The learning rate was chosen for every mode from the same grid: {}.",
+        joined(material.plan.learning_rates, [](double rate) { return fmt::format("{}", rate); })));
+    add("Parameter servers, where `best` is asked for, are the best of 1 to n servers, dedicated "
+        "and co-located, each with BSP, SSP 1, SSP 3 and async.");
+    add("All modes start from equal parameters: they come from the seed alone.");
+    add("The clock of a run begins with the first round of whichever of its peers is first.");
+    add("Test accuracy is measured the same way for all, on snapshots that are evaluated after the "
         "run, so that nobody computes less because it evaluates. A time to a target is "
         "interpolated between two snapshots. A snapshot is what a peer has agreed on with the "
-        "others at that moment: Ako's anchor, local SGD's newest average.",
-        "Figures are medians over seeds, with their range. A seed that failed or never reached the "
-        "target counts as later than all others.",
-        fmt::format("Network: {}.", material.network),
-        "What a machine can send (egress / achievable) is what plain TCP carried from it with all "
+        "others at that moment: Ako's anchor, local SGD's newest average.");
+    add("Figures are medians over seeds, with their range. A seed that failed or never reached the "
+        "target counts as later than all others.");
+    add(fmt::format("Network: {}.", material.network));
+    add("What a machine can send (egress / achievable) is what plain TCP carried from it with all "
         "sending to all, measured when the links were set to another rate, not before every run; "
-        "where peers pace themselves it is the rate."};
+        "where peers pace themselves it is the rate, of which they may send 15 ms at once, which "
+        "shows where a run is over in a second. What it sent is counted from its first round to "
+        "the end of its last.");
+    return list;
+}
+
+std::string rules(const Material& material) {
+    const Plan& plan = material.plan;
+    std::vector<std::string> list = general_rules(material);
     if (plan.screening)
         list.push_back(
             "A warm-up of the learning rate is a share of the run. In the screening's shorter runs "
@@ -189,8 +231,8 @@ std::string rules(const Material& material) {
             "whole run: otherwise high learning rates would diverge there alone.");
     if (plan.loss)
         list.push_back(
-            fmt::format("In every run of the comparison proper, peer {} is killed {:g} s "
-                        "after the start.",
+            fmt::format("In every run of the comparison proper but those of one machine alone, "
+                        "peer {} is killed {:g} s after the start.",
                         peer_name(plan.loss->machine), plan.loss->after_s));
     if (plan.composition)
         list.push_back(
@@ -269,7 +311,7 @@ std::string write_report(const Plan& plan, const ResultSet& results, const std::
     write_whole_file(plan.output + "/figures.csv", figures_csv(material.outcomes));
     write_whole_file(plan.output + "/curves.csv", curves_csv(material.outcomes));
     write_whole_file(plan.output + "/cells.csv", cells_csv(results));
-    const std::string file = plan.output + "/report.html";
+    std::string file = plan.output + "/report.html";
     write_whole_file(file, html_page(plan.name, body));
     return file;
 }

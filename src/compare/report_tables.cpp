@@ -3,17 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "src/compare/charts.h"
 #include "src/compare/figure_text.h"
 #include "src/compare/html.h"
+#include "src/compare/lead.h"
 #include "src/compare/svg_plot.h"
 
 namespace ako {
 
 namespace {
 
-/// Ratios nearer to 1 than this are neither a win nor a loss: seeds differ by as much.
+/// Ratios nearer to 1 than this are neither a win nor a loss, however little the seeds differ.
 constexpr double even_margin = 0.02;
 
 HtmlCell text_cell(const std::string& text) { return {html_text(text)}; }
@@ -30,13 +32,28 @@ HtmlCell contender_cell(const Plan& plan, const std::string& contender) {
 
 std::string composed_mark(const Outcome& outcome) { return outcome.composed ? " *" : ""; }
 
-HtmlCell ratio_cell(const std::optional<double>& ratio, bool itself) {
-    if (itself) return number_cell("1");
+/// The time beside that of a baseline; it stands out where runs of the two can be told apart.
+HtmlCell ratio_cell(const Outcome* baseline, const Outcome& outcome, std::size_t target_index) {
+    if (baseline == &outcome && outcome.targets[target_index].seconds) return number_cell("1");
+    const std::optional<double> ratio = ratio_to(baseline, outcome, target_index);
     if (!ratio) return number_cell(no_figure);
-    const char* kind = *ratio < 1 - even_margin   ? "win"
-                       : *ratio > 1 + even_margin ? "loss"
-                                                  : "soft";
+    const bool even =
+        std::abs(*ratio - 1) <= even_margin || !told_apart(*baseline, outcome, target_index);
+    const char* kind = even ? "soft" : *ratio < 1 ? "win" : "loss";
     return {fmt::format("<span class=\"{}\">{:.2f}</span>", kind, *ratio), true};
+}
+
+/// "3.41 x", of one machine alone "1".
+HtmlCell speed_up_cell(const std::vector<Outcome>& outcomes, const Outcome& outcome,
+                       std::size_t target_index) {
+    const std::optional<double> ratio = speed_up(outcomes, outcome, target_index);
+    if (!ratio) return number_cell(no_figure);
+    return number_cell(outcome.candidate.alone() ? "1" : fmt::format("{:.2f} \u00d7", *ratio));
+}
+
+bool has_alone(const Plan& plan) {
+    return std::any_of(plan.modes.begin(), plan.modes.end(),
+                       [](const Contender& contender) { return contender.alone(); });
 }
 
 std::vector<std::string> baselines_here(const Plan& plan) {
@@ -79,8 +96,16 @@ std::vector<HtmlCell> figures_of(const Outcome& outcome) {
         return number_cell(fmt::format("{} ({})", figure_text(outcome.figure(one), 0, scale),
                                        figure_text(outcome.figure(other), 0, scale)));
     };
+    const auto paces = [&] {
+        const auto pace = [&](std::optional<double> RunFigures::*which) {
+            return figure_text(outcome.figure(which), 0);
+        };
+        return number_cell(fmt::format("{} ({} to {})", pace(&RunFigures::images_per_s_median),
+                                       pace(&RunFigures::images_per_s_slowest),
+                                       pace(&RunFigures::images_per_s_fastest)));
+    };
     return {number(&RunFigures::images_per_s, 0),
-            two(&RunFigures::images_per_s_median, &RunFigures::images_per_s_slowest),
+            paces(),
             number_cell(percent_text(outcome.figure(&RunFigures::compute_share), 0)),
             number(&RunFigures::gradient_ms, 1),
             number(&RunFigures::wait_ms, 1),
@@ -112,45 +137,52 @@ HtmlCell screening_cell(const ScreeningRow& row) {
 
 std::string glance_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                          const Setting& setting, std::size_t target_index) {
+    const bool alone = has_alone(plan);
     std::vector<std::string> heads = {"mode"};
-    for (const Rate& rate : plan.rates) heads.push_back(rate.text());
+    for (const Rate& rate : plan.rates) {
+        heads.push_back(rate.text());
+        if (alone) heads.emplace_back("speed-up");
+    }
     std::vector<std::vector<HtmlCell>> rows;
     for (const Contender& contender : plan.modes) {
         std::vector<HtmlCell> row = {contender_cell(plan, contender.name)};
         for (const Rate& rate : plan.rates) {
-            const Outcome* outcome = nullptr;
-            double shortest = 0;
-            for (const Outcome* other : best_at(outcomes, setting, rate, target_index)) {
-                if (other->candidate.contender == contender.name) outcome = other;
-                const std::optional<Spread>& seconds = other->targets[target_index].seconds;
-                if (seconds && (shortest == 0 || seconds->median < shortest))
-                    shortest = seconds->median;
-            }
-            if (outcome == nullptr) {
-                row.push_back(number_cell(no_figure));
+            const std::vector<const Outcome*> here = best_at(outcomes, setting, rate, target_index);
+            const auto found = std::find_if(here.begin(), here.end(), [&](const Outcome* one) {
+                return one->candidate.contender == contender.name;
+            });
+            if (found == here.end()) {
+                row.insert(row.end(), alone ? 2 : 1, number_cell(no_figure));
                 continue;
             }
-            const TargetReach& reach = outcome->targets[target_index];
-            std::string text = html_text(reach_text(reach) + composed_mark(*outcome));
-            if (reach.seconds && reach.seconds->median == shortest)
+            const Outcome& outcome = **found;
+            std::string text =
+                html_text(reach_text(outcome.targets[target_index]) + composed_mark(outcome));
+            const Lead lead = lead_at(outcomes, setting, rate, target_index);
+            if (lead.clear() && lead.first == &outcome)
                 text = fmt::format("<strong>{}</strong>", text);
             row.push_back({text, true});
+            if (alone) row.push_back(speed_up_cell(outcomes, outcome, target_index));
         }
         rows.push_back(std::move(row));
     }
     return html_table(
-        fmt::format("Time to {:g} % test accuracy: median over seeds (range). The shortest of each "
-                    "rate is bold.",
-                    plan.target_accuracy[target_index] * 100),
+        fmt::format("Time to {:g} % test accuracy: median over seeds (range). The shortest of a "
+                    "rate is bold if its range overlaps with no other; of one seed there is no "
+                    "range.{}",
+                    plan.target_accuracy[target_index] * 100,
+                    alone ? " Speed-up: how many times as fast as one machine alone." : ""),
         heads, rows);
 }
 
 std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                          const Setting& setting, std::size_t target_index) {
     const std::vector<std::string> baselines = baselines_here(plan);
-    std::vector<std::string> heads = {"rate", "mode", "variant", "learning rate", "time"};
+    std::vector<std::string> heads = {"rate",           "mode",    "variant",
+                                      "learning rate",  "time",    "lost at the end, points",
+                                      "final accuracy", "speed-up"};
     for (const std::string& name : baselines) heads.push_back("time / best " + name);
-    for (const char* head : {"rounds", "best accuracy"}) heads.emplace_back(head);
+    heads.emplace_back("rounds");
     std::vector<std::vector<HtmlCell>> rows;
     for (const Rate& rate : plan.rates) {
         const std::vector<const Outcome*> here = best_at(outcomes, setting, rate, target_index);
@@ -163,29 +195,33 @@ std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
             row.push_back(text_cell(words_or_dash(outcome.candidate.variant)));
             row.push_back(number_cell(fmt::format("{}", outcome.candidate.learning_rate)));
             row.push_back(number_cell(reach_text(reach) + composed_mark(outcome)));
-            for (const std::string& name : baselines) {
-                const Outcome* baseline = baseline_of(outcomes, name, outcome, target_index);
-                row.push_back(ratio_cell(ratio_to(baseline, outcome, target_index),
-                                         baseline == &outcome && reach.seconds.has_value()));
-            }
+            constexpr double to_points = 100;
+            row.push_back(number_cell(figure_text(accuracy_lost(outcomes, outcome), 2, to_points)));
+            row.push_back(number_cell(outcome.final_accuracy
+                                          ? percent_text(outcome.final_accuracy->median, 2)
+                                          : no_figure));
+            row.push_back(speed_up_cell(outcomes, outcome, target_index));
+            for (const std::string& name : baselines)
+                row.push_back(ratio_cell(baseline_of(outcomes, name, outcome, target_index),
+                                         outcome, target_index));
             row.push_back(number_cell(reach.rounds ? fmt::format("{:.0f}", reach.rounds->median)
                                                    : no_figure));
-            row.push_back(number_cell(percent_text(
-                outcome.accuracy ? std::optional(outcome.accuracy->median) : std::nullopt, 2)));
             rows.push_back(std::move(row));
         }
     }
     return html_table(
-        fmt::format("To {:g} % test accuracy", plan.target_accuracy[target_index] * 100), heads,
-        rows);
+        fmt::format("To {:g} % test accuracy. Lost at the end: the highest final accuracy at that "
+                    "rate less the own, in points of a percent.",
+                    plan.target_accuracy[target_index] * 100),
+        heads, rows);
 }
 
 std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                           const Setting& setting) {
     const std::vector<std::string> heads = {"rate",
                                             "mode",
-                                            "images/s",
-                                            "of a peer: median (slowest)",
+                                            "images/s of all",
+                                            "of a peer: median (range)",
                                             "compute share",
                                             "gradient ms",
                                             "wait ms",
@@ -209,8 +245,9 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
         }
     }
     return html_table(
-        "Images are of all peers together, and of one that trains: the median peer and the "
-        "slowest. The rest is of one peer, in the mean; the busiest is the machine that sends "
+        "Images are of all peers together, and of one that trains: the median peer, and from the "
+        "slowest to the fastest. The rest is of one peer, in the mean; the busiest is the machine "
+        "that sends "
         "most, or comes nearest to what its own link carries, be it a peer or a server. P is "
         "the observed number of rounds in which one cycle over the parameters is sent; "
         "staleness is in rounds. Medians over seeds; where marked *, of one run of the first "
@@ -240,15 +277,18 @@ std::string screening_table(const Plan& plan, const Screening& screening) {
         }
         rows.push_back(std::move(row));
     }
-    return html_table(fmt::format("{}, {}: best test accuracy and the epochs of its last run, by "
-                                  "learning rate{}",
-                                  screening.contender, screening.setting.text(),
-                                  screening.cut_off ? " (cut off: the time was over)" : ""),
-                      heads, rows);
+    return html_table(
+        fmt::format("{}, {}: best test accuracy and the epochs of its last run, by "
+                    "learning rate{}",
+                    screening.contender,
+                    setting_of(screening.rows.front().candidate, screening.setting).text(),
+                    screening.cut_off ? " (cut off: the time was over)" : ""),
+        heads, rows);
 }
 
 std::string checks_table(const std::vector<CompositionCheck>& checks) {
     std::vector<std::vector<HtmlCell>> rows;
+    rows.reserve(checks.size());
     for (const CompositionCheck& check : checks)
         rows.push_back(
             {text_cell(check.candidate.text()), text_cell(check.setting.text()),
@@ -263,6 +303,7 @@ std::string checks_table(const std::vector<CompositionCheck>& checks) {
 
 std::string failures_table(const std::vector<FailedCell>& failed) {
     std::vector<std::vector<HtmlCell>> rows;
+    rows.reserve(failed.size());
     for (const FailedCell& one : failed)
         rows.push_back({text_cell(one.cell.text()), text_cell(one.why)});
     return html_table("Kept as failed; --retry-failed runs them again", {"cell", "why"}, rows);

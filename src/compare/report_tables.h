@@ -8,10 +8,12 @@
 
 namespace ako {
 
-/// A row per contender, a column per rate: the time to one target. The shortest stands out.
+/// A row per contender, a column per rate: the time to one target, and the speed-up over one
+/// machine alone. The shortest stands out if no other range overlaps with its own.
 std::string glance_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                          const Setting& setting, std::size_t target_index);
-/// Every contender at every rate with what it ran with, and its ratios to the baselines.
+/// Every contender at every rate with what it ran with, what it loses of the accuracy at the end,
+/// its speed-up and its ratios to the baselines.
 std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                          const Setting& setting, std::size_t target_index);
 /// Images, bytes, shares, staleness and round times.

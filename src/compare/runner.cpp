@@ -81,13 +81,17 @@ Runner::Runner(const Plan& plan, CellNetwork& network, std::string program, std:
       machine_(this_machine()) {}
 
 bool Runner::prepare_network(const Cell& cell, std::string& why) {
-    const std::string wanted = cell.setting.text() + cell.rate.text();
+    const bool alone = cell.candidate.alone();
+    if (alone && !prepared_.empty()) return true;  // any machine will do
+    const std::size_t machines = alone ? plan_.machines.front() : cell.setting.machines;
+    const Rate& rate = alone ? plan_.rates.front() : cell.rate;
+    const std::string wanted = fmt::format("{} machines, {}", machines, rate.text());
     // What the one before left behind may be gone the second time.
     for (int tries = 0; prepared_ != wanted && tries < network_tries; ++tries) {
         prepared_.clear();
         achievable_mbit_.clear();
         try {
-            achievable_mbit_ = network_.prepare(cell.setting.machines, cell.rate);
+            achievable_mbit_ = network_.prepare(machines, rate);
             prepared_ = wanted;
         } catch (const StartupError& error) {
             why = fmt::format("the network could not be made: {}", error.what());
@@ -110,16 +114,16 @@ std::vector<std::string> Runner::prepare_folder(const Cell& cell, const std::str
     write_whole_file(file, fmt::format("# {}\n{}", cell.text(), write_cluster_text(settings)));
     std::vector<std::string> words = {program_,  "launch",       file,
                                       "--plain", "--output-dir", run_folder_of(folder)};
-    for (const std::string& word : network_.launch_words()) words.push_back(word);
+    for (const std::string& word : network_.launch_words(cell)) words.push_back(word);
     return words;
 }
 
-CellResult Runner::result_of(const std::string& folder) const {
+CellResult Runner::result_of(const Cell& cell, const std::string& folder) const {
     CellResult result;
     result.commit = commit_;
     result.network = network_.text();
     result.machine = machine_;
-    result.achievable_mbit = achievable_mbit_;
+    if (!cell.candidate.alone()) result.achievable_mbit = achievable_mbit_;
     result.figures = read_figures(run_folder_of(folder) + "/summary.json");
     result.curve = read_curve(run_folder_of(folder) + "/curve.json").value_or(AccuracyCurve{});
     return result;
@@ -179,13 +183,13 @@ std::optional<CellResult> Runner::run(const Cell& cell, const std::atomic<int>& 
     CellResult result;
     if (std::string why; !prepare_network(cell, why)) {
         if (interrupts > 0) return std::nullopt;  // it may be what ended the attempt
-        result = result_of(folder);
+        result = result_of(cell, folder);
         result.why = why;
     } else {
         ChildProcess child(words, folder + "/launch.log");
         const Ending ending = wait_for(child, cell, interrupts, every_second);
         if (ending.interrupted) return std::nullopt;
-        result = result_of(folder);
+        result = result_of(cell, folder);
         result.seconds = ending.seconds;
         result.why = why_it_failed(cell, folder, ending, child.exit(), result);
     }

@@ -49,7 +49,7 @@ class Runner {
     std::string why_it_failed(const Cell& cell, const std::string& folder, const Ending& ending,
                               int exit, const CellResult& result) const;
     /// What it left, but for whether it failed and how long it took.
-    CellResult result_of(const std::string& folder) const;
+    CellResult result_of(const Cell& cell, const std::string& folder) const;
 
     const Plan& plan_;
     CellNetwork& network_;

@@ -15,8 +15,8 @@ Cell screening_cell(const Plan& plan, const Candidate& candidate, const Setting&
                     double epochs) {
     Cell cell;
     cell.candidate = candidate;
-    cell.setting = setting;
-    cell.rate = plan.screening->rate;
+    cell.setting = setting_of(candidate, setting);
+    cell.rate = rate_of(candidate, plan.screening->rate);
     cell.seed = plan.seeds.front();
     cell.epochs = epochs;
     cell.evaluate_every = std::min(plan.evaluate_every, epochs / points_min);

@@ -115,3 +115,26 @@ TEST_CASE("the pace of a peer, and what it sends beside what its own link carrie
     CHECK(outcome.egress_share_mean() == doctest::Approx((0.8 + 0.8 + 4 / 4.5 + 0.96) / 4));
     CHECK(outcome.egress_share_busiest() == doctest::Approx(0.96));
 }
+
+TEST_CASE("a peer that came to no round counts with none, and a server says what it sent itself") {
+    const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
+    // As of an asynchronous server: one worker made everything, two came to nothing.
+    std::ofstream(file) << R"({"peers": [
+        {"role": "worker", "exit": 0, "rounds": 100, "images": 6400, "train_seconds": 10,
+         "images_per_s": 640, "egress_mbit": 12, "egress_bytes": 9000000000},
+        {"role": "worker", "exit": 0, "rounds": 0, "images": 0, "train_seconds": null},
+        {"role": "worker", "exit": 0, "rounds": 0, "images": 0, "train_seconds": null},
+        {"role": "worker", "exit": -9, "rounds": 0, "images": 0, "train_seconds": null},
+        {"role": "server", "exit": 0, "rounds": 0, "images": 0, "train_seconds": null,
+         "egress_mbit": 30, "egress_bytes": 9000000000}]})";
+    const RunFigures figures = read_figures(file);
+    std::filesystem::remove(file);
+    CHECK(figures.images_per_s == 640);
+    CHECK(figures.images_per_s_median == 0);
+    CHECK(figures.images_per_s_slowest == 0);
+    CHECK(figures.images_per_s_fastest == 640);
+    REQUIRE(figures.egress_mbit_by_machine.size() == 5);
+    CHECK(figures.egress_mbit_by_machine[0] == 12.0);
+    CHECK(figures.egress_mbit_by_machine[4] == 30.0);
+    CHECK(figures.egress_mbit_busiest == 30.0);
+}

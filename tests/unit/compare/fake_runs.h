@@ -17,7 +17,13 @@ inline std::string plan_text(const std::string& more) {
            more;
 }
 
+/// Without one machine alone, so that a test counts the cells of its own contenders.
 inline Plan plan_of(const std::string& more) {
+    return read_plan_text(plan_text(more), "plan.yaml", {"alone=false"});
+}
+
+/// With it, as where a plan does not say.
+inline Plan plan_with_alone(const std::string& more) {
     return read_plan_text(plan_text(more), "plan.yaml", {});
 }
 

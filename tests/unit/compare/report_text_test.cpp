@@ -24,7 +24,7 @@ TEST_CASE("text in a page is only text") {
 TEST_CASE("wins and losses stand out alike, and CSV says what the page says") {
     const Plan plan = plan_of(
         "target_accuracy: 0.9\nmodes: {ako: {}, slower: {mode: ako}, broken: {mode: ako}}\n"
-        "baselines: [ako, slower]\n");
+        "seeds: [1, 2]\nbaselines: [ako, slower]\n");
     std::vector<Cell> made;
     const ResultSet results = run_all(
         plan,
@@ -45,7 +45,7 @@ TEST_CASE("wins and losses stand out alike, and CSV says what the page says") {
     CHECK(table.find("not reached") != std::string::npos);
     const std::string csv = targets_csv(plan, outcomes);
     CHECK(csv.find("slower,ako,,") != std::string::npos);
-    CHECK(csv.find(",0.9,1,1,180,180,180,90,2,1\r\n") != std::string::npos);
+    CHECK(csv.find(",0.9,2,2,180,180,180,90,2,1,,1,0\r\n") != std::string::npos);
     CHECK(cells_csv(results).find("\"exit 3: a, \"\"loss\"\"\"") != std::string::npos);
 }
 

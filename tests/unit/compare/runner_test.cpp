@@ -30,7 +30,7 @@ class FragileNetwork final : public CellNetwork {
     std::vector<std::string> overrides(const Cell& cell) const override {
         return make_paced_network("")->overrides(cell);
     }
-    std::vector<std::string> launch_words() const override { return {}; }
+    std::vector<std::string> launch_words(const Cell&) const override { return {}; }
 
     unsigned failures = 0;
     unsigned attempts = 0;
