@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "ako/error.h"
+#include "src/commands/comparison_time.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_network.h"
 #include "src/compare/cell_settings.h"
@@ -62,16 +64,31 @@ std::string own_program() {
     return fs::read_symlink("/proc/self/exe", error).string();
 }
 
+/// The cells, what they will run on, and how long they will take.
 void list_cells(const Plan& plan) {
     ResultSet imagined;
-    std::size_t count = 0;
+    std::vector<Cell> cells;
     while (const std::optional<Cell> cell = next_cell(plan, imagined)) {
         fmt::print("{}\n", cell->text());
         imagined.put(*cell, CellResult{});
-        ++count;
+        cells.push_back(*cell);
     }
-    fmt::print("{} cells{}\n", count,
-               plan.screening ? "; what the screening will choose is not known yet" : "");
+    const auto screened = std::count_if(cells.begin(), cells.end(), [](const Cell& cell) {
+        return cell.part == Cell::Part::screening;
+    });
+    fmt::print("{} cells{}\n", cells.size(),
+               plan.screening ? fmt::format(", {} of them of the screening; what it will choose is "
+                                            "not known yet",
+                                            screened)
+                              : "");
+    std::fflush(stdout);
+    try {
+        const auto network = choose_network(plan, find_testbed_script(plan));
+        fmt::print("network: {}\n{}\n", network->text(),
+                   comparison_time_text(plan, cells, *network));
+    } catch (const StartupError& error) {
+        fmt::print("network: none: {}\n     {}\n", error.what(), error.hint());
+    }
 }
 
 bool headline_failed(const ResultSet& results) {

@@ -13,8 +13,9 @@ struct CompareOptions {
     std::vector<std::string> overrides;  ///< of --set
     bool retry_failed = false;           ///< cells that failed are run again
     bool only_report = false;            ///< nothing is run
-    std::string program;     ///< started as `PROGRAM launch ..` for each cell; empty: this one
-    bool only_list = false;  ///< nothing is run or written: the cells there are
+    std::string program;  ///< started as `PROGRAM launch ..` for each cell; empty: this one
+    /// Nothing is trained or written: the cells there are, what they would run on, how long.
+    bool only_list = false;
 };
 
 /// exit_ok; exit_crash if a cell of the comparison proper failed; exit_interrupted after an

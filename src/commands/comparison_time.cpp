@@ -1,0 +1,164 @@
+#include "src/commands/comparison_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include "ako/clock.h"
+#include "ako/error.h"
+#include "models/blas.h"
+#include "models/catalog.h"
+#include "src/compare/agenda.h"
+#include "src/compare/cell_settings.h"
+#include "src/compare/earlier_results.h"
+#include "src/compare/estimate.h"
+#include "src/compare/spread.h"
+#include "src/peer/mode_settings.h"
+#include "src/peer/training_data.h"
+
+namespace ako {
+
+namespace {
+
+/// A gradient is timed for so long, and so often at least.
+constexpr double timing_seconds = 0.5;
+constexpr std::size_t timings_min = 3;
+/// Cells that are like those that were run take so many times as long.
+constexpr TimeRange beside_like{0.7, 1.5};
+/// Namespaces that are made, and a look at what the links carry: seconds, whenever they change.
+constexpr TimeRange new_network{4, 10};
+
+double seconds_now() { return std::chrono::duration<double>(SteadyClock().now()).count(); }
+
+/// What this machine makes of the plan's network: one for each size of a batch.
+class GradientTimer {
+  public:
+    GradientTimer(const Settings& settings, const TrainingData& data)
+        : network_(make_network(settings.model)),
+          parameters_(network_->parameter_count()),
+          gradient_(network_->parameter_count()),
+          batches_(data.batches(0)) {
+        set_blas_threads(settings.training.threads);
+        network_->initialize(settings.seed, parameters_);
+    }
+
+    std::size_t parameter_count() const { return network_->parameter_count(); }
+
+    /// The fastest and the median of some, after one that finds caches and memory cold.
+    TimeRange seconds(std::size_t batch) {
+        const auto nothing = [](Range) {};
+        std::vector<double> taken;
+        for (double sum = 0; sum < timing_seconds || taken.size() < timings_min;) {
+            const Batch images = batches_->next(batch);
+            const double began = seconds_now();
+            network_->gradient(images, parameters_, gradient_, nothing, nothing);
+            taken.push_back(seconds_now() - began);
+            sum += taken.back();
+        }
+        taken.erase(taken.begin());
+        const Spread spread = *spread_of(taken);
+        return {spread.low, spread.median};
+    }
+
+  private:
+    std::unique_ptr<Network> network_;
+    std::vector<float> parameters_, gradient_;
+    std::unique_ptr<BatchSource> batches_;
+};
+
+/// Of a core, of each machine of the cell: what the testbed gives, or all; less if together they
+/// ask for more than this machine has.
+std::vector<double> shares_of(const Plan& plan, const Cell& cell, bool limited) {
+    const std::vector<double>& cpus = plan.testbed.cpus;
+    if (cell.candidate.alone())
+        return {limited ? *std::max_element(cpus.begin(), cpus.end()) : 1.0};
+    std::vector<double> shares(cell.setting.machines, 1);
+    for (std::size_t k = 0; limited && k < shares.size(); ++k)
+        shares[k] = cpus.size() == 1 ? cpus.front() : cpus.at(k);
+    const double cores = std::max(1U, std::thread::hardware_concurrency());
+    const double asked = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (double& share : shares) share *= std::min(1.0, cores / asked);
+    return shares;
+}
+
+CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network,
+                 std::size_t parameter_count) {
+    const Settings settings = cell_settings(plan, cell, network.overrides(cell));
+    // Where peers pace themselves nobody's processor time is limited.
+    const bool limited = network.key().starts_with("testbed") && !plan.testbed.cpus.empty();
+    const std::vector<double> shares = shares_of(plan, cell, limited);
+    CellWork work;
+    work.trainers = cell.setting.machines - dedicated_servers(cell.candidate.variant);
+    work.batch = cell.setting.batch_per_peer;
+    work.share = *mean(shares);
+    work.smallest_share = *std::min_element(shares.begin(), shares.end());
+    for (const SentBytes& sent : mode_costs(settings, parameter_count).sent) {
+        if (!sent.at_most) work.bytes_per_round = std::max(work.bytes_per_round, sent.per_round());
+    }
+    if (cell.setting.machines > 1 && std::isfinite(cell.rate.lowest()))
+        work.mbit = cell.rate.lowest();
+    work.evaluations = cell.evaluate_every > 0 ? cell.epochs / cell.evaluate_every + 1 : 1;
+    return work;
+}
+
+/// Of cells of which none has been run.
+TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const CellNetwork& network) {
+    const Settings first = cell_settings(plan, cells.front(), network.overrides(cells.front()));
+    TrainingData data(first);
+    GradientTimer timer(first, data);
+    const auto test_images = static_cast<double>(data.test_set().count);
+    std::map<std::size_t, TimeRange> gradients;
+    TimeRange screening, rest;
+    std::string prepared;
+    for (const Cell& cell : cells) {
+        CellWork work = work_of(plan, cell, network, timer.parameter_count());
+        if (!gradients.contains(work.batch)) gradients[work.batch] = timer.seconds(work.batch);
+        work.gradient = gradients[work.batch];
+        work.images = cell.epochs * static_cast<double>(data.sample_count());
+        work.test_images = test_images;
+        TimeRange& sum = cell.part == Cell::Part::screening ? screening : rest;
+        sum += expected_time(work);
+        const std::string wanted = cell.setting.text() + cell.rate.text();
+        if (wanted == prepared || cell.candidate.alone()) continue;
+        prepared = wanted;
+        if (network.key().starts_with("testbed")) sum += new_network;
+    }
+    if (plan.screening) {
+        screening.low = std::min(screening.low, plan.screening->minutes_max * 60);
+        screening.high = std::min(screening.high, plan.screening->minutes_max * 60);
+    }
+    rest += screening;
+    return rest;
+}
+
+}  // namespace
+
+std::string comparison_time_text(const Plan& plan, const std::vector<Cell>& cells,
+                                 const CellNetwork& network) {
+    ResultSet results;
+    EarlierResults(plan, {&network}).take_in_order(results, false);
+    const Forecast left = forecast(plan, results);
+    const std::size_t there = results.all().size();
+    if (there > 0 && left.cells == 0) return "time: none, all cells are there already";
+    if (there > 0 && left.seconds > 0) {
+        const TimeRange range{beside_like.low * left.seconds, beside_like.high * left.seconds};
+        return fmt::format("time: about {} for {} cells, judged by the {} that are there already",
+                           range.text(), left.cells, there);
+    }
+    try {
+        return fmt::format(
+            "time: about {}, by the budget of images, the rates and how fast this machine made "
+            "gradients just now",
+            estimated(plan, cells, network).text());
+    } catch (const StartupError& error) {
+        return fmt::format("time: not known without the data: {}", error.what());
+    }
+}
+
+}  // namespace ako
