@@ -20,6 +20,7 @@
 #include "src/compare/svg_plot.h"
 #include "src/peer/training_data.h"
 #include "src/screen/terminal.h"
+#include "src/system/build_info.h"
 #include "src/system/interrupts.h"
 #include "src/system/lock_file.h"
 
@@ -179,7 +180,7 @@ ExitStatus compare(const CompareOptions& options) {
     require_gnuplot();
     const LockFile lock(plan.output + "/lock");
     require_folder(plan.output, lock);
-    const std::string commit = commit_of(own_program());
+    const std::string commit = build_commit();
     if (!options.only_report) return run_and_report(plan, options, commit);
     ResultSet results;
     take_everything(plan, results);

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "src/compare/ranking.h"
 #include "src/compare/spread.h"
-#include "src/compare/standing.h"
 
 namespace ako {
 

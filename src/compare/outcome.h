@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/compare/agenda.h"
-#include "src/compare/standing.h"
+#include "src/compare/ranking.h"
 
 namespace ako {
 

@@ -7,11 +7,9 @@
 
 #include <chrono>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "src/system/build_info.h"
 #include "src/system/child_process.h"
 
 namespace ako {
@@ -50,18 +48,6 @@ std::string memory() {
 }
 
 }  // namespace
-
-std::string commit_of(const std::string& program) {
-    if (const std::string built = build_commit(); built != "unknown") return built;
-    const std::string folder = std::filesystem::path(program).parent_path().string();
-    const std::string commit =
-        first_line(run_command({"git", "-C", folder, "rev-parse", "HEAD"}, command_seconds_max));
-    if (commit.empty()) return "unknown";
-    const CommandOutput changes =
-        run_command({"git", "-C", folder, "status", "--porcelain", "--untracked-files=no"},
-                    command_seconds_max);
-    return changes.text.empty() ? commit : commit + " + changes";
-}
 
 std::string this_machine() {
     return fmt::format("{}, {} cores, {}, {}", value_in("/proc/cpuinfo", "model name", ':'),

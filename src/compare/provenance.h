@@ -11,11 +11,6 @@ struct ProvenanceLine {
     std::string value;
 };
 
-/// The commit that this program was built from; where the build does not say it, that of the
-/// repository in which the program lies, with "+ changes" if files differ from it. "unknown"
-/// without git.
-std::string commit_of(const std::string& program);
-
 /// "AMD EPYC 7B13, 2 cores, 7.8 GiB, Linux 5.10.0, x86_64": what a cell's times depend on.
 std::string this_machine();
 

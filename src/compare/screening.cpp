@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/compare/standing.h"
+#include "src/compare/ranking.h"
 
 namespace ako {
 

@@ -8,7 +8,7 @@
 #include "src/compare/cell_result.h"
 #include "src/compare/figure_text.h"
 #include "src/compare/outcome.h"
-#include "src/compare/standing.h"
+#include "src/compare/ranking.h"
 #include "tests/unit/compare/fake_runs.h"
 
 using namespace ako;

@@ -1,4 +1,4 @@
-#include "src/compare/standing.h"
+#include "src/compare/ranking.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-struct Standing {
+struct Merits {
     bool ran = false;
     double target = 0;  ///< the highest that was reached; 0: none
     double seconds = never;
@@ -28,25 +28,25 @@ double first_end(const std::vector<SeedCurves>& candidates) {
     return seconds;
 }
 
-Standing standing_of(const SeedCurves& seeds, const std::vector<double>& targets, double moment) {
-    Standing standing;
+Merits merits_of(const SeedCurves& seeds, const std::vector<double>& targets, double moment) {
+    Merits merits;
     std::vector<double> accuracies;
     for (const AccuracyCurve& curve : seeds)
         accuracies.push_back(curve.accuracy_at_seconds(moment));
-    standing.ran = std::any_of(seeds.begin(), seeds.end(),
-                               [](const AccuracyCurve& curve) { return !curve.points.empty(); });
+    merits.ran = std::any_of(seeds.begin(), seeds.end(),
+                             [](const AccuracyCurve& curve) { return !curve.points.empty(); });
     if (const std::optional<Spread> spread = spread_of(accuracies))
-        standing.accuracy = spread->median;
+        merits.accuracy = spread->median;
     for (const double target : targets) {
         const TargetReach reach = target_reach(seeds, target);
-        if (!reach.seconds || target < standing.target) continue;
-        standing.target = target;
-        standing.seconds = reach.seconds->median;
+        if (!reach.seconds || target < merits.target) continue;
+        merits.target = target;
+        merits.seconds = reach.seconds->median;
     }
-    return standing;
+    return merits;
 }
 
-bool better(const Standing& left, const Standing& right) {
+bool better(const Merits& left, const Merits& right) {
     if (left.ran != right.ran) return left.ran;
     if (left.target != right.target) return left.target > right.target;
     if (left.seconds != right.seconds) return left.seconds < right.seconds;
@@ -74,14 +74,13 @@ TargetReach target_reach(const std::vector<AccuracyCurve>& seeds, double target)
 std::vector<std::size_t> ranking(const std::vector<SeedCurves>& candidates,
                                  const std::vector<double>& targets) {
     const double moment = first_end(candidates);
-    std::vector<Standing> standings;
-    standings.reserve(candidates.size());
-    for (const SeedCurves& seeds : candidates)
-        standings.push_back(standing_of(seeds, targets, moment));
+    std::vector<Merits> merits;
+    merits.reserve(candidates.size());
+    for (const SeedCurves& seeds : candidates) merits.push_back(merits_of(seeds, targets, moment));
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
-        return better(standings[left], standings[right]);
+        return better(merits[left], merits[right]);
     });
     return order;
 }
