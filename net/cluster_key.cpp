@@ -25,7 +25,8 @@ class Transcript {
     void add(const Hello& hello) {
         // All fields by name: one that is added to Hello does not compile until it is added here.
         const auto& [protocol, run_name, training_digest, layout_digest, initial_digest, peer_name,
-                     to_peer_name, process_id, incarnation, key_proof] = hello;
+                     to_peer_name, process_id, incarnation, key_proof, settings_text] = hello;
+        static_cast<void>(settings_text);  // believed only where training_digest is its digest
         add(std::uint64_t{protocol});
         add(run_name);
         add(training_digest);

@@ -3,7 +3,8 @@
 //
 //     mac = HMAC-SHA256(key, step, first Hello of the dialler [, Hello of the listener])
 //
-// over every field of these Hellos with both nonces and without the macs:
+// over every field of these Hellos with both nonces, without the macs and without the text of the
+// settings, whose digest is among the fields:
 //
 //     greeting       the dialler, in its first Hello    says it is no stranger
 //     answer         the listener, in its Hello         proves it: the dialler's nonce is new

@@ -33,6 +33,16 @@ std::string text(capnp::Text::Reader value, const char* field) {
     return result;
 }
 
+/// As `text`, of several lines.
+std::string lines(capnp::Text::Reader value, std::size_t bytes_max, const char* field) {
+    if (value.size() > bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
+    std::string result(value.begin(), value.size());
+    if (printable_lines(result) != result)
+        refuse(
+            fmt::format("{} with what a terminal would obey, or bytes that are not UTF-8", field));
+    return result;
+}
+
 Digest digest(capnp::Data::Reader value, const char* field) {
     Digest result;
     if (value.size() != result.size())
@@ -106,6 +116,7 @@ Header get(wire::Hello::Reader in) {
         hello.key_proof = KeyProof{digest(proof.getNonce(), "key_proof.nonce"),
                                    digest(proof.getMac(), "key_proof.mac")};
     }
+    hello.settings_text = lines(in.getSettingsText(), settings_text_bytes_max, "settings_text");
     return hello;
 }
 

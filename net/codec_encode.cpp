@@ -14,8 +14,8 @@ namespace {
 /// in one segment needs the shortest segment table.
 constexpr unsigned first_segment_words = 128;
 
-capnp::Text::Reader text(const std::string& value) {
-    AKO_ASSERT(value.size() <= text_bytes_max, "a text of " + std::to_string(value.size()));
+capnp::Text::Reader text(const std::string& value, std::size_t bytes_max = text_bytes_max) {
+    AKO_ASSERT(value.size() <= bytes_max, "a text of " + std::to_string(value.size()));
     return {value.c_str(), value.size()};
 }
 
@@ -47,6 +47,8 @@ void put(wire::Header::Builder header, const Hello& hello) {
         proof.setNonce(data(hello.key_proof->nonce));
         proof.setMac(data(hello.key_proof->mac));
     }
+    if (!hello.settings_text.empty())
+        out.setSettingsText(text(hello.settings_text, settings_text_bytes_max));
 }
 
 void put(wire::Header::Builder header, const Reject& reject) {

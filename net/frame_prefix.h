@@ -38,6 +38,10 @@ inline constexpr std::size_t checksums_max = elements_within(payload_bytes_limit
 /// Bytes of one text of a header (a run's or a peer's name, a value in a Reject).
 inline constexpr std::size_t text_bytes_max = 256;
 
+/// Bytes of the settings in a Hello: keys and values of a cluster of some peers, or a list of some
+/// layers. Whoever has more says their digest alone.
+inline constexpr std::size_t settings_text_bytes_max = 2560;
+
 /// What the largest header needs:
 ///     24 bytes * 32,768 runs of Want      786,432   (CutRow: 16 bytes each, 524,288)
 ///      4 bytes * 65,536 checksums         262,144   (Partial, instead of the runs)
@@ -49,8 +53,11 @@ inline constexpr std::size_t header_bytes_max = std::size_t{1} << 20;
 static_assert(24 * version_runs_max + 512 <= header_bytes_max);
 static_assert(4 * checksums_max + 512 <= header_bytes_max);
 
-/// What the first header of a stranger may need: Hello with three texts and five digests.
+/// What the first header of a stranger may need: Hello with three texts, five digests and the
+/// settings.
 inline constexpr std::size_t handshake_header_bytes_max = 4096;
+static_assert(3 * text_bytes_max + 5 * 32 + settings_text_bytes_max + 512 <=
+              handshake_header_bytes_max);
 
 /// What a prefix announces.
 struct FramePrefix {

@@ -62,7 +62,7 @@ std::optional<Destination> Handshake::reserve(Session&, const Header&, std::size
 void Handshake::arrived(Session&, Header header, Destination, Time) {
     if (const Hello* hello = std::get_if<Hello>(&header)) return take_hello(*hello);
     const std::string why = fmt::format("{} refuses this peer: {}", session_->remote(),
-                                        reject_text(std::get<Reject>(header), false));
+                                        reject_text(std::get<Reject>(header), false, other()));
     drop();
     host_.failed(*this, why, true);
 }
@@ -120,8 +120,12 @@ void Handshake::refuse_with(const Reject& reject) {
     session_->send_first(reject);
     session_->drain(true);
     host_.failed(
-        *this, fmt::format("{} refused: {}", session_->remote(), reject_text(reject, true)), true);
+        *this,
+        fmt::format("{} refused: {}", session_->remote(), reject_text(reject, true, other())),
+        true);
 }
+
+std::string Handshake::other() const { return peer_ ? "at " + terms_.peer_names[*peer_] : "there"; }
 
 void Handshake::ended(Session&, const std::string& why) {
     const bool was_pending = pending();

@@ -85,6 +85,8 @@ class Handshake final : public SessionHost {
     bool passes_judgement();
     std::optional<Reject> check_first(const Hello& hello) const;
     void refuse_with(const Reject& reject);
+    /// "at b", or "there" while nobody has said who it is.
+    std::string other() const;
     void make_own_hello();
     /// Sends the own Hello, with the proof of this step.
     void say_hello(ClusterKey::Step step);

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
+#include "net/settings_difference.h"
+
 namespace ako {
 namespace {
 
 // A Reject for the key says whether there is one, and nothing of what is in it.
 constexpr const char* key_field = "cluster_key";
 constexpr const char* no_key = "none";
+constexpr const char* settings_field = "training_digest";
 
 }  // namespace
 
@@ -25,7 +30,7 @@ namespace {
 std::string meaning(const std::string& field) {
     if (field == "protocol") return "another version of Ako, all peers must run the same one";
     if (field == "run_name") return "another run";
-    if (field == "training_digest") return "another configuration, all peers need the same file";
+    if (field == settings_field) return "another configuration, all peers need the same file";
     if (field == "layout_digest") return "another network";
     if (field == "initial_digest") return "other initial parameters";
     if (field == "peer_name" || field == "to_peer_name") return "another peer";
@@ -43,10 +48,16 @@ std::string key_text(const std::string& here, const std::string& there) {
 
 }  // namespace
 
-std::string reject_text(const Reject& reject, bool ours) {
+std::string reject_text(const Reject& reject, bool ours, const std::string& other) {
     if (reject.field == key_field)
         return ours ? key_text(reject.expected, reject.got) : key_text(reject.got, reject.expected);
     const std::string what = meaning(reject.field);
+    if (reject.field == settings_field) {
+        const auto& [here, there] =
+            ours ? std::tie(reject.expected, reject.got) : std::tie(reject.got, reject.expected);
+        if (const auto keys = settings_reject_text(here, there, other))
+            return fmt::format("{} ({})", what, *keys);
+    }
     return fmt::format("{}{}{}: expected {}, got {}{}", what, what.empty() ? "" : " (",
                        reject.field, reject.expected, reject.got, what.empty() ? "" : ")");
 }
@@ -80,8 +91,12 @@ std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
                    ? std::optional<Reject>{}
                    : std::optional<Reject>{Reject{field, short_hex(expected), short_hex(got)}};
     };
-    if (auto reject = differs("training_digest", own.training_digest, hello.training_digest))
-        return reject;
+    if (auto reject = differs(settings_field, own.training_digest, hello.training_digest)) {
+        const bool both_said = settings_text_holds(own) && settings_text_holds(hello);
+        auto named = both_said ? reject_for_settings(own.settings_text, hello.settings_text)
+                               : std::optional<Reject>{};
+        return named ? named : reject;
+    }
     if (auto reject = differs("layout_digest", own.layout_digest, hello.layout_digest))
         return reject;
     if (auto reject = differs("initial_digest", own.initial_digest, hello.initial_digest))

@@ -41,9 +41,10 @@ std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& n
 std::string short_hex(const Digest& digest);
 std::string hex(std::uint64_t value);
 
-/// "another configuration, all peers need the same file (training_digest: expected
-/// 0123456789abcdef, got fedcba9876543210)"; of the key, what is wrong as this peer sees it.
-/// `ours`: it is this peer that refuses.
-std::string reject_text(const Reject& reject, bool ours);
+/// "another configuration, all peers need the same file (training.learning_rate: 0.05 here, 0.01 at
+/// b)", or where the settings were not said "(training_digest: expected 0123456789abcdef, got
+/// fedcba9876543210)"; of the key, what is wrong as this peer sees it. `ours`: it is this peer that
+/// refuses. `other`: the other end.
+std::string reject_text(const Reject& reject, bool ours, const std::string& other = "there");
 
 }  // namespace ako

@@ -41,6 +41,7 @@ struct Hello {
   peerName @7 :Text;          # the sender
   toPeerName @8 :Text;        # whom the sender believes to talk to
   keyProof @9 :KeyProof;      # null = the sender has no cluster key
+  settingsText @10 :Text;     # what trainingDigest is of, for who refuses; empty = not said
 }
 
 # "I hold the key of this cluster": fresh in every Hello (net/cluster_key.h).

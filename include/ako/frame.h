@@ -43,6 +43,9 @@ struct Hello {
     std::uint64_t process_id = 0;       ///< random, not 0, one per process life
     std::uint32_t incarnation = 0;      ///< 0 = undecided
     std::optional<KeyProof> key_proof;  ///< there if the sender has a cluster key
+    /// What training_digest is of, so that a refusal can name the key that differs: lines of keys
+    /// and values. Empty = not said, as where it would be too long.
+    std::string settings_text;
 
     bool operator==(const Hello&) const = default;
 };

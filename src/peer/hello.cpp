@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "net/frame_prefix.h"
 #include "src/config/cluster_file.h"
 #include "src/numbers/digest.h"
 
@@ -35,7 +36,9 @@ Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process
                  const Network& network, std::span<const float> initial) {
     Hello hello;
     hello.run_name = settings.run;
-    hello.training_digest = sha256(training_digest_text(settings));
+    const std::string shared = training_digest_text(settings);
+    hello.training_digest = sha256(shared);
+    if (shared.size() <= settings_text_bytes_max) hello.settings_text = shared;
     hello.layout_digest = layout_digest(network);
     hello.initial_digest = sha256(std::as_bytes(initial));
     hello.peer_name = settings.peers[self].name;

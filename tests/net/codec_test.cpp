@@ -54,6 +54,8 @@ TEST_CASE("the largest headers fit into the limit") {
     status.verdict = Verdict{};
     Hello hello;
     hello.run_name = hello.peer_name = hello.to_peer_name = std::string(text_bytes_max, 'x');
+    hello.key_proof = KeyProof{};
+    hello.settings_text = std::string(settings_text_bytes_max, 'x');
     for (const Header& header : {Header{want}, Header{row}, Header{partial}, Header{status}}) {
         const auto head = encode_frame_head(header, 0);
         CHECK(head.size() <= header_bytes_max + frame_prefix_bytes);
@@ -139,6 +141,11 @@ TEST_CASE("values that cannot be meant are refused by name") {
     Hello hello;
     hello.peer_name = "\x1b[2J";
     CHECK(names(hello, "peer_name"));
+    hello.peer_name = "b";
+    hello.settings_text = "seed: 1\ntraining:\n  epochs: 2\n";
+    CHECK(complaint(hello) == "");
+    hello.settings_text += "\x1b[2J";
+    CHECK(names(hello, "settings_text"));
 }
 
 TEST_CASE("texts that a terminal would obey, or that are no text, are refused by their field") {

@@ -76,9 +76,10 @@ class RandomHeaders {
         return result;
     }
     Hello hello() {
-        Hello hello{protocol_version, text(), digest(), digest(), digest(),
-                    text(),           text(), u64(),    u32(),    std::nullopt};
+        Hello hello{protocol_version, text(), digest(), digest(),     digest(), text(),
+                    text(),           u64(),  u32(),    std::nullopt, ""};
         if (below(2) == 1) hello.key_proof = KeyProof{digest(), digest()};
+        for (std::size_t i = below(8); i > 0; --i) hello.settings_text += text() + "\n";
         return hello;
     }
     Partial partial() {
