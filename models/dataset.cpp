@@ -81,6 +81,21 @@ void check_channels(const std::vector<double>& numbers, const std::string& name,
                        "give one number, or one for each channel");
 }
 
+/// Do images that were read with channels last have them first?
+bool channels_first(const Shape& found, const Shape& wanted) {
+    if (Shape{found.width, found.channels, found.height} == wanted) return true;
+    constexpr std::size_t channels_of_colour = 4;  // with the fourth for transparency
+    return found.height <= channels_of_colour && found.width > channels_of_colour &&
+           found.channels > channels_of_colour;
+}
+
+std::string other_shape_remedy(DataFormat format, const Shape& found, const Shape& wanted) {
+    if (format == DataFormat::npy && channels_first(found, wanted))
+        return "if channels come first here, save images.transpose(0, 2, 3, 1): they come last";
+    return "set model.input to the images' shape in a list of layers of your own (`ako check FILE "
+           "--model` prints one), or point data.path at other images";
+}
+
 }  // namespace
 
 Dataset::Dataset(Images images, Labels labels, const Normalisation& normalisation)
@@ -158,9 +173,7 @@ Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShap
         throw StartupError(set.path + ": the images are of " + text_of(images.shape) +
                                " (height x width x channels), the network takes " +
                                text_of(wanted.image),
-                           "set model.input to the images' shape in a list of layers of your own "
-                           "(`ako check FILE --model` prints one), or point data.path at other "
-                           "images");
+                           other_shape_remedy(settings.format, images.shape, wanted.image));
     check_channels(settings.mean, "mean", images.shape.channels);
     check_channels(settings.deviation, "deviation", images.shape.channels);
     return Dataset(std::move(set.images), std::move(set.labels),

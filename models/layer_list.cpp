@@ -110,6 +110,17 @@ void check_scores(const LayerSettings& last, const LayerList& list) {
                        "end the list with `dense: N` for N classes");
 }
 
+/// Scores below 0 would become 0, and a class whose score is 0 learns nothing.
+void check_last_layer(const std::vector<LayerSettings>& settings) {
+    auto last = settings.rbegin();
+    while (last != settings.rend() && last->kind == LayerKind::flatten) ++last;
+    if (last == settings.rend() || last->kind != LayerKind::relu) return;
+    throw StartupError(last->place.text +
+                           ": a ReLU is the last layer: it makes every score below " +
+                           "0 the same, and a class whose score is 0 learns nothing",
+                       "leave it out: softmax and its loss follow by themselves");
+}
+
 }  // namespace
 
 LayerList build_layers(Shape input, const std::vector<LayerSettings>& settings) {
@@ -129,6 +140,7 @@ LayerList build_layers(Shape input, const std::vector<LayerSettings>& settings) 
         list.names.push_back(std::move(name));
     }
     check_scores(settings.back(), list);
+    check_last_layer(settings);
     return list;
 }
 

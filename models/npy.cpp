@@ -178,6 +178,22 @@ std::int64_t integer_at(const std::uint8_t* from, std::size_t bytes, bool has_si
     return static_cast<std::int64_t>(bits);
 }
 
+/// Images that were made flat: how they become square ones again, where they may be.
+std::string unflattened(std::size_t pixels) {
+    const auto side = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(pixels))));
+    const std::string sides = std::to_string(side) + ", " + std::to_string(side);
+    return "reshape the array; channels come last" +
+           (side > 1 && side * side == pixels ? ", such as images.reshape(-1, " + sides + ")" : "");
+}
+
+/// How labels of several dimensions become class numbers.
+std::string one_dimension(const std::vector<std::size_t>& shape) {
+    if (shape.size() == 2 && shape[1] > 1)
+        return "if these are one-hot, save labels.argmax(axis=1): one class number per image";
+    if (shape.size() == 2) return "save labels.reshape(-1), one class number per image";
+    return "save an array of one class number per image";
+}
+
 }  // namespace
 
 std::size_t npy_image_bytes(const std::string& path) { return open_npy(path).data_bytes; }
@@ -193,7 +209,8 @@ Images read_npy_images(const std::string& path) {
         refuse(path,
                "expected [count, height, width] or [count, height, width, channels], found " +
                    npy.shape_text(),
-               "reshape the array; channels come last");
+               npy.shape.size() == 2 ? unflattened(npy.shape[1])
+                                     : "reshape the array; channels come last");
     Images images;
     images.count = npy.shape[0];
     images.shape = {npy.shape[1], npy.shape[2], npy.shape.size() == 4 ? npy.shape[3] : 1};
@@ -223,7 +240,7 @@ Labels read_npy_labels(const std::string& path, std::size_t class_count) {
     Npy npy = open_npy(path);
     if (npy.shape.size() != 1)
         refuse(path, "expected labels of one dimension, found " + npy.shape_text(),
-               "save labels.reshape(-1), one class number per image");
+               one_dimension(npy.shape));
     const char sign = npy.type[1];
     if (sign != 'i' && sign != 'u')
         refuse(path, "expected labels of integers, found '" + npy.type + "'",

@@ -245,14 +245,24 @@ void require_checksum(const std::string& path, const Json& header, std::uint32_t
                       shown(stated));
 }
 
+[[noreturn]] void cannot_open(const std::string& path, const std::string& why) {
+    namespace fs = std::filesystem;
+    const fs::path inside = fs::path(path) / "model.safetensors";
+    std::error_code error;
+    if (fs::is_directory(path, error))
+        throw StartupError(path + ": expected a saved model (.safetensors), found a folder",
+                           fs::exists(inside, error) ? "did you mean " + inside.string() + "?"
+                                                     : "give the path of the file in it");
+    throw StartupError(path + ": cannot be opened: " + why,
+                       "check that the file exists and may be read");
+}
+
 /// Reads and checks the header; leaves `file` at the data, of which `data_bytes` follow.
 Json read_header(const std::string& path, std::ifstream& file, std::uint64_t& data_bytes) {
     std::error_code error;
     const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
     if (error || !file)
-        throw StartupError(path + ": cannot be opened: " +
-                               (error ? error.message() : std::generic_category().message(errno)),
-                           "check that the file exists and may be read");
+        cannot_open(path, error ? error.message() : std::generic_category().message(errno));
     std::uint64_t header_bytes = 0;
     if (file_bytes < sizeof(header_bytes)) damaged(path, "ends within the first 8 bytes");
     file.read(reinterpret_cast<char*>(&header_bytes), sizeof(header_bytes));

@@ -43,6 +43,10 @@ void refuse_unknown(const ConfigValue& map, const std::string& prefix,
                     const std::vector<std::string>& keys) {
     for (const ConfigEntry& entry : map.entries) {
         if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+        if (prefix.empty() && (entry.key == "run" || entry.key == "peers"))
+            throw StartupError(fmt::format("{}: unknown key {}", entry.where, entry.key),
+                               "this looks like a cluster file, which `ako launch` and `ako "
+                               "train` run; a plan names one under `cluster`");
         const std::string nearest = nearest_key(entry.key, keys);
         throw StartupError(fmt::format("{}: unknown key {}{}", entry.where, prefix, entry.key),
                            nearest.empty()

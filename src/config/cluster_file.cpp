@@ -148,6 +148,14 @@ void read_fields(const ConfigValue& tree, Settings& settings) {
             refuse(value->where, field.path, fmt::format("it only with {}", field.applies_with),
                    value->description());
         field.read(*value, settings);
+        settings.places.put(field.path, value->where);
+    }
+    const ConfigValue* peers = tree.at("peers");
+    for (std::size_t place = 0; peers != nullptr && place < peers->entries.size(); ++place) {
+        const ConfigEntry& peer = peers->entries[place];
+        settings.places.put(fmt::format("peers.{}", place), peer.value.where);
+        for (const ConfigEntry& entry : peer.value.entries)
+            settings.places.put(fmt::format("peers.{}.{}", place, entry.key), entry.value.where);
     }
 }
 

@@ -188,6 +188,21 @@ class TreeBuilder final : public YAML::EventHandler {
     Extent extent_{0, 0, 0};  ///< of all so far
 };
 
+/// The line (from 1) of the last indentation with a tab in it, at or before line `last` (from 1);
+/// nothing if there is none. YAML takes tabs in some places, so they are looked for where the
+/// parser gave up.
+std::optional<std::size_t> line_indented_by_tab(const std::string& text, std::size_t last) {
+    std::istringstream in(text);
+    std::optional<std::size_t> found;
+    std::size_t number = 0;
+    for (std::string line; number < last && std::getline(in, line);) {
+        ++number;
+        const std::size_t end = std::min(line.find_first_not_of(" \t\r"), line.size());
+        if (end < line.size() && line.find('\t') < end) found = number;
+    }
+    return found;
+}
+
 template <class Number>
 bool whole_text_is(const ConfigValue& value, Number& number) {
     if (value.kind != ConfigValue::Kind::scalar || value.quoted) return false;
@@ -272,6 +287,12 @@ ConfigValue parse_config(const std::string& text, const std::string& name, bool 
                    "more (separated by ---, or by a bracket that closes nothing)");
         return root;
     } catch (const YAML::Exception& error) {
+        const auto last = static_cast<std::size_t>(std::max(error.mark.line, 0)) + 1;
+        const auto line = line_indented_by_tab(text, last);
+        if (line && !from_command_line)
+            throw StartupError(
+                fmt::format("{}:{}: not YAML: a tab in front of the line", name, *line),
+                "indent by spaces: `expand -t 2` turns the tabs of a file into them");
         throw StartupError(fmt::format("{}: not YAML: {}", builder.where(error.mark), error.msg),
                            "a key is followed by a colon and a space; nesting is by indentation");
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "src/config/nearest_word.h"
+
 namespace ako {
 
 namespace {
@@ -19,7 +21,9 @@ std::optional<unsigned> read_consistency(const ConfigValue& value) {
     }
     if (value.kind == ConfigValue::Kind::scalar && value.text == "bsp") return 0;
     if (value.kind == ConfigValue::Kind::scalar && value.text == "async") return std::nullopt;
-    refuse(value.where, path, expected, value.description());
+    refuse(value.where, path, expected, value.description(),
+           value.text == "ssp" ? "say by how many rounds: {ssp: 3}"
+                               : did_you_mean(value.text, {"bsp", "async"}));
 }
 
 }  // namespace

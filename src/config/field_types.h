@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/config/fields.h"
+#include "src/config/nearest_word.h"
 
 namespace ako {
 
@@ -122,6 +123,9 @@ Field whole_or_word_field(const std::string& path, Scope scope, Member member,
             member(settings) = 0;
             return;
         }
+        if (value.kind == ConfigValue::Kind::scalar && !did_you_mean(value.text, {word}).empty())
+            refuse(value.where, path, expected, value.description(),
+                   did_you_mean(value.text, {word}));
         const std::uint64_t number = read_whole(value, path, expected);
         if (number < 1 || number > high) refuse(value.where, path, expected, value.description());
         member(settings) = static_cast<Number>(number);
@@ -137,8 +141,11 @@ template <class Choice, class Member>
 Field choice_field(const std::string& path, Scope scope, Member member,
                    std::vector<std::pair<std::string, Choice>> words) {
     std::string expected;
-    for (std::size_t i = 0; i < words.size(); ++i)
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < words.size(); ++i) {
         expected += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i].first;
+        names.push_back(words[i].first);
+    }
     const auto read = [=](const ConfigValue& value, Settings& settings) {
         const std::string text = read_text(value, path, expected);
         for (const auto& [word, choice] : words) {
@@ -146,7 +153,7 @@ Field choice_field(const std::string& path, Scope scope, Member member,
             member(settings) = choice;
             return;
         }
-        refuse(value.where, path, expected, value.description());
+        refuse(value.where, path, expected, value.description(), did_you_mean(text, names));
     };
     const auto write = [=](const Settings& settings) {
         for (const auto& [word, choice] : words) {

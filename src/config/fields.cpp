@@ -1,7 +1,5 @@
 #include "src/config/fields.h"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <optional>
 #include <utility>
@@ -239,10 +237,7 @@ namespace {
 std::vector<std::string> make_keys() {
     std::vector<std::string> keys;
     for (const Field& field : all_fields()) keys.push_back(field.path);
-    for (const char* key : {"name", "address", "listen", "role"})
-        keys.push_back(fmt::format("peers.*.{}", key));
-    for (const char* key : {"from", "to", "mbit"})
-        keys.push_back(fmt::format("exchange.link_limits.*.{}", key));
+    for (const ListKey& key : list_keys()) keys.push_back(key.path);
     return keys;
 }
 

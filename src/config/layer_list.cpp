@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "src/config/nearest_word.h"
+
 namespace ako {
 
 namespace {
@@ -61,6 +63,13 @@ const std::vector<LayerForm>& layer_forms() {
     return forms;
 }
 
+std::string layer_remedy(const std::string& unknown, const std::vector<std::string>& names) {
+    if (unknown.starts_with("softmax"))
+        return "the softmax and its loss come by themselves after the last layer";
+    const std::string meant = did_you_mean(unknown, names);
+    return meant.empty() ? "`ako keys model.layers` prints every layer with its keys" : meant;
+}
+
 const LayerForm& form_named(const std::string& name, const std::string& where,
                             const std::string& path) {
     std::vector<std::string> names;
@@ -69,9 +78,7 @@ const LayerForm& form_named(const std::string& name, const std::string& where,
         names.push_back(form.name);
     }
     refuse(where, path, fmt::format("one of the layers {}", fmt::join(names, ", ")), name,
-           name.starts_with("softmax")
-               ? "the softmax and its loss come by themselves after the last layer"
-               : "every layer with its keys is in experiments/example.yaml");
+           layer_remedy(name, names));
 }
 
 std::size_t read_key(const LayerKey& key, const ConfigValue& value, const std::string& path) {
@@ -104,7 +111,8 @@ void read_keys(const LayerForm& form, const ConfigValue& value, const std::strin
         if (key == form.keys.end()) {
             std::vector<std::string> names;
             for (const LayerKey& known : form.keys) names.push_back(known.name);
-            refuse(entry.where, inner, fmt::format("no key but {}", fmt::join(names, ", ")), "it");
+            refuse(entry.where, inner, fmt::format("no key but {}", fmt::join(names, ", ")), "it",
+                   did_you_mean(entry.key, names));
         }
         layer.*key->member = read_key(*key, entry.value, inner);
     }
@@ -149,6 +157,21 @@ std::string layer_text(const LayerSettings& layer) {
         return fmt::format("{}: {{{}}}", form.name, fmt::join(keys, ", "));
     }
     return "";
+}
+
+std::vector<std::string> layer_forms_text() {
+    std::vector<std::string> lines;
+    for (const LayerForm& form : layer_forms()) {
+        std::vector<std::string> keys;
+        for (const LayerKey& key : form.keys) {
+            const std::string range = fmt::format("{} {} to {}", key.name, key.low, key.high);
+            keys.push_back(key.required ? range : "[" + range + "]");
+        }
+        lines.push_back(keys.empty()
+                            ? form.example
+                            : fmt::format("{:<32} {}", form.example, fmt::join(keys, ", ")));
+    }
+    return lines;
 }
 
 std::string shape_text(const Shape& shape) {

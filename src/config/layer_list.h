@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/config/fields.h"
 
@@ -23,6 +24,9 @@ Field layers_field();
 
 /// A layer as it stands in the list, with all its keys: "conv: {outputs: 20, window: 5, ..}".
 std::string layer_text(const LayerSettings& layer);
+/// A line for every kind of layer: an example, and its keys with their ranges, in brackets those
+/// that may be left out.
+std::vector<std::string> layer_forms_text();
 /// "[28, 28, 1]".
 std::string shape_text(const Shape& shape);
 

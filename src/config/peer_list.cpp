@@ -1,5 +1,7 @@
 #include "src/config/peer_list.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -9,9 +11,14 @@ namespace {
 
 constexpr std::size_t name_length_max = 32;
 
+constexpr const char* host_and_port = "host:port, with a port from 1 to 65535";
+
+std::string a_peer_name() {
+    return fmt::format("a name of at most {} letters, digits, '-' and '_'", name_length_max);
+}
+
 std::string peer_name(const ConfigValue& value, const std::string& path) {
-    const std::string expected =
-        fmt::format("a name of at most {} letters, digits, '-' and '_'", name_length_max);
+    const std::string expected = a_peer_name();
     std::string name = read_text(value, path, expected);
     const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
         return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -49,7 +56,9 @@ std::string address_key(const std::string& address) {
 Role peer_role(const ConfigValue& value, const std::string& path) {
     const std::string text = read_text(value, path, "worker or server");
     if (text == "worker") return Role::worker;
-    if (text != "server") refuse(value.where, path, "worker or server", value.description());
+    if (text != "server")
+        refuse(value.where, path, "worker or server", value.description(),
+               did_you_mean(text, {"worker", "server"}));
     return Role::server;
 }
 
@@ -81,7 +90,7 @@ PeerSettings read_peer(const ConfigValue& value, const std::string& path,
 
 HostPort split_address(const std::string& address, const std::string& where,
                        const std::string& path) {
-    const std::string expected = "host:port, with a port from 1 to 65535";
+    const std::string expected = host_and_port;
     const std::size_t colon = address.rfind(':');
     HostPort parts;
     if (colon == std::string::npos || colon == 0) refuse(where, path, expected, address);
@@ -100,12 +109,26 @@ HostPort split_address(const std::string& address, const std::string& where,
 
 PeerIndex find_peer(const Settings& settings, const std::string& name, const std::string& where,
                     const std::string& path) {
-    std::string names;
+    std::vector<std::string> names;
     for (PeerIndex j = 0; j < settings.peers.size(); ++j) {
         if (settings.peers[j].name == name) return j;
-        names += (j == 0 ? "" : ", ") + settings.peers[j].name;
+        names.push_back(settings.peers[j].name);
     }
-    refuse(where, path, "one of the file's peers: " + names, name);
+    refuse(where, path, fmt::format("one of the file's peers: {}", fmt::join(names, ", ")), name,
+           did_you_mean(name, names));
+}
+
+const std::vector<ListKey>& list_keys() {
+    static const std::vector<ListKey> keys = {
+        {"peers.*.name", a_peer_name()},
+        {"peers.*.address", host_and_port},
+        {"peers.*.listen", host_and_port},
+        {"peers.*.role", "worker or server"},
+        {"exchange.link_limits.*.from", "a peer's name"},
+        {"exchange.link_limits.*.to", "another peer's name"},
+        {"exchange.link_limits.*.mbit", "as exchange.link_mbit"},
+    };
+    return keys;
 }
 
 Field peers_field() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/config/field_types.h"
 
@@ -9,6 +10,13 @@ namespace ako {
 
 /// `peers: [{name, address, listen}, ...]`. Refuses two of one name or one address.
 Field peers_field();
+
+/// A key of the elements of these lists ("peers.*.name"), and what it must be.
+struct ListKey {
+    std::string path;
+    std::string expected;
+};
+const std::vector<ListKey>& list_keys();
 
 /// `exchange.link_limits: [{from, to, mbit}, ...]`. Read after the peers, which it names.
 Field link_limits_field(Bounds rate);

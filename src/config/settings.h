@@ -8,6 +8,7 @@
 
 #include "ako/settings.h"
 #include "models/settings.h"
+#include "src/config/key_places.h"
 
 namespace ako {
 
@@ -35,6 +36,8 @@ struct Settings {
     /// digested.
     std::string cluster_key_file;
     std::vector<PeerSettings> peers;
+    /// Of every key that was given; of peers by number, as "peers.0.address".
+    KeyPlaces places;
 
     bool operator==(const Settings&) const = default;
 };

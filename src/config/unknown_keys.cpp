@@ -3,31 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "ako/error.h"
 #include "src/config/fields.h"
+#include "src/config/nearest_word.h"
 
 namespace ako {
 
 namespace {
-
-/// Levenshtein's distance: insertions, deletions and replacements.
-std::size_t edit_distance(const std::string& from, const std::string& to) {
-    std::vector<std::size_t> row(to.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= from.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= to.size(); ++j) {
-            const std::size_t replaced = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-        }
-    }
-    return row.back();
-}
 
 std::string leaf(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
@@ -46,6 +30,12 @@ struct KnownKeys {
     }
 };
 
+std::string remedy(const std::string& unknown) {
+    const std::string nearest = nearest_key(unknown);
+    return nearest.empty() ? "`ako keys` prints all keys"
+                           : fmt::format("did you mean {}?", nearest);
+}
+
 void walk(const ConfigValue& value, const std::string& path, const KnownKeys& known) {
     for (const ConfigEntry& entry : value.entries) {
         const bool in_list = value.kind == ConfigValue::Kind::list;
@@ -61,15 +51,17 @@ void walk(const ConfigValue& value, const std::string& path, const KnownKeys& kn
         } else if (known.is_key(inner)) {
             if (!reads_keys_below(inner)) walk(entry.value, inner, known);
         } else {
-            const std::string nearest = nearest_key(inner);
             throw StartupError(fmt::format("{}: unknown key {}", entry.where, inner),
-                               nearest.empty() ? "all keys are in experiments/example.yaml"
-                                               : fmt::format("did you mean {}?", nearest));
+                               remedy(inner));
         }
     }
 }
 
 }  // namespace
+
+bool is_key_of_plan(const std::string& key) {
+    return key == "cluster" || key == "modes" || key == "rates_mbit";
+}
 
 std::string nearest_key(const std::string& path) { return nearest_key(path, known_keys()); }
 
@@ -91,6 +83,15 @@ std::string nearest_key(const std::string& path, const std::vector<std::string>&
     return nearest;
 }
 
-void refuse_unknown_keys(const ConfigValue& tree) { walk(tree, "", KnownKeys{}); }
+void refuse_unknown_keys(const ConfigValue& tree) {
+    // Before all others: the keys that a plan shares with no cluster file say what it is.
+    for (const ConfigEntry& entry : tree.entries) {
+        if (is_key_of_plan(entry.key))
+            throw StartupError(fmt::format("{}: unknown key {}", entry.where, entry.key),
+                               "this looks like the plan of a comparison, which `ako compare` runs "
+                               "and `ako check` checks");
+    }
+    walk(tree, "", KnownKeys{});
+}
 
 }  // namespace ako

@@ -11,6 +11,9 @@ namespace ako {
 /// Refuses the first key of `tree` that is not in known_keys(), and a value where keys belong.
 void refuse_unknown_keys(const ConfigValue& tree);
 
+/// Does a plan of `ako compare` have this key, and no cluster file?
+bool is_key_of_plan(const std::string& key);
+
 /// The one of `keys` that is most like `path`, or "" if none is near.
 std::string nearest_key(const std::string& path, const std::vector<std::string>& keys);
 /// The known key most like `path`, or "" if none is near.

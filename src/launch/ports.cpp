@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "ako/error.h"
+#include "src/config/key_places.h"
 #include "src/config/peer_list.h"
 
 namespace ako {
@@ -51,18 +52,20 @@ int try_listen(const std::string& host, unsigned port, std::string& text) {
 }  // namespace
 
 void require_free_ports(const Settings& settings) {
-    for (const PeerSettings& peer : settings.peers) {
+    for (PeerIndex place = 0; place < settings.peers.size(); ++place) {
+        const PeerSettings& peer = settings.peers[place];
         const HostPort address = split_address(peer.listen, settings.file, "peers");
         std::string text;
         const int error = try_listen(address.host, address.port, text);
         if (error == 0) continue;
-        const std::string what = fmt::format("{}: peer {} cannot listen on {}: {}", settings.file,
-                                             peer.name, peer.listen, text);
-        if (error == EADDRINUSE)
-            throw StartupError(what, "another run may be using it; --free-ports takes others");
-        throw StartupError(what,
-                           "launch starts all peers on this machine; on several machines, start "
-                           "each there with `ako train FILE --peer NAME`, or use --free-ports");
+        const std::string what =
+            fmt::format("peer {} cannot listen on {}: {}", peer.name, peer.listen, text);
+        const char* remedy =
+            error == EADDRINUSE
+                ? "another run may be using it; --free-ports takes others"
+                : "launch starts all peers on this machine; on several machines, start each there "
+                  "with `ako train FILE --peer NAME`, or use --free-ports";
+        throw at_key(settings, fmt::format("peers.{}.listen", place), StartupError(what, remedy));
     }
 }
 

@@ -5,12 +5,13 @@
 
 #include "ako/error.h"
 #include "models/safetensors.h"
+#include "src/config/key_places.h"
 
 namespace ako {
 
 namespace {
 
-std::vector<float> saved_parameters(const std::string& path, const Network& network) try {
+std::vector<float> saved_parameters(const std::string& path, const Network& network) {
     std::vector<float> parameters = read_safetensors(path, network.tensors());
     for (const Tensor& tensor : network.tensors()) {
         const auto values = std::span(parameters).subspan(tensor.first, tensor.element_count());
@@ -20,14 +21,14 @@ std::vector<float> saved_parameters(const std::string& path, const Network& netw
                            "start from a checkpoint before the training broke");
     }
     return parameters;
-} catch (const StartupError& error) {
-    throw StartupError(std::string("model.initial: ") + error.what(), error.hint());
 }
 
 }  // namespace
 
 std::vector<float> initial_parameters(const Settings& settings, const Network& network) {
-    if (!settings.model.initial.empty()) return saved_parameters(settings.model.initial, network);
+    if (!settings.model.initial.empty())
+        return naming_key(settings, "model.initial",
+                          [&] { return saved_parameters(settings.model.initial, network); });
     std::vector<float> parameters(network.parameter_count());
     network.initialize(settings.seed, parameters);
     return parameters;

@@ -1,19 +1,27 @@
 #include "src/peer/link_safety.h"
 
+#include <fmt/format.h>
+
 #include "net/exposure.h"
 #include "src/config/key_file.h"
+#include "src/config/key_places.h"
 
 namespace ako {
 
 ClusterKey read_cluster_key(const Settings& settings) {
     if (settings.cluster_key_file.empty()) return {};
-    return ClusterKey(read_key_file(settings.cluster_key_file));
+    return naming_key(settings, "cluster_key_file",
+                      [&] { return ClusterKey(read_key_file(settings.cluster_key_file)); });
 }
 
 void check_links(const Settings& settings) {
     if (!read_cluster_key(settings).none()) return;
-    for (const PeerSettings& peer : settings.peers)
-        require_no_exposure(peer.name, peer.address, peer.listen, Names::left_alone);
+    for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
+        const PeerSettings& own = settings.peers[peer];
+        naming_key(settings, fmt::format("peers.{}.address", peer), [&] {
+            require_no_exposure(own.name, own.address, own.listen, Names::left_alone);
+        });
+    }
 }
 
 }  // namespace ako

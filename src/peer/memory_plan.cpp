@@ -7,6 +7,7 @@
 #include "ako/blocks.h"
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "src/config/key_places.h"
 #include "src/peer/mode_settings.h"
 #include "src/training/evaluation.h"
 
@@ -29,10 +30,11 @@ std::size_t MemoryPlan::bytes() const {
 
 MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
     if (Blocks(run.parameter_count).count() > block_count_max) {
-        throw StartupError(
-            fmt::format("model: {} parameters, at most {} are supported", run.parameter_count,
-                        block_count_max * block_elements_default),
-            "train a smaller model");
+        throw at_key(
+            settings, "model.name",
+            StartupError(fmt::format("{} parameters, at most {} are supported", run.parameter_count,
+                                     block_count_max * block_elements_default),
+                         "train a smaller model"));
     }
     const std::size_t vector_bytes = run.parameter_count * sizeof(float);
     MemoryPlan plan{mode_costs(settings, run.parameter_count).memory};
@@ -60,13 +62,14 @@ void check_memory(const Settings& settings, const MemoryPlan& plan) {
     std::vector<MemoryTerm> terms = plan.terms;
     std::sort(terms.begin(), terms.end(),
               [](const MemoryTerm& a, const MemoryTerm& b) { return a.bytes > b.bytes; });
-    throw StartupError(
-        fmt::format("memory_mb_max: one peer would need {} MB, {} are allowed; most of it: {} ({} "
+    const StartupError error(
+        fmt::format("one peer would need {} MB, {} are allowed; most of it: {} ({} "
                     "MB), {} ({} MB)",
                     plan.bytes() / mb, settings.memory_mb_max, terms[0].name, terms[0].bytes / mb,
                     terms[1].name, terms[1].bytes / mb),
         "raise memory_mb_max, or train a smaller model or with fewer peers; `ako check` shows "
         "every term");
+    throw at_key(settings, "memory_mb_max", error);
 }
 
 }  // namespace ako

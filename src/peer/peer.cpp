@@ -1,9 +1,12 @@
 #include "src/peer/peer.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "models/blas.h"
 #include "models/catalog.h"
+#include "src/config/key_places.h"
 #include "src/modes/make_exchange.h"
 #include "src/peer/hello.h"
 #include "src/peer/initial_parameters.h"
@@ -38,7 +41,8 @@ Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
                                     key_, log),
                  clock_) {
     set_blas_threads(settings.training.threads);
-    transport_.bind();  // before the exchange takes its memory
+    // Before the exchange takes its memory.
+    naming_key(settings, fmt::format("peers.{}.listen", self), [this] { transport_.bind(); });
     exchange_ = make_exchange(own_mode_settings(log, std::move(waits)), std::move(initial_),
                               transport_, clock_, interrupts);
 }

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "ako/error.h"
 #include "models/catalog.h"
 #include "models/shard.h"
+#include "src/config/key_places.h"
 
 namespace ako {
 
@@ -18,27 +21,65 @@ WorkerPlace place_among_workers(const Settings& settings, PeerIndex self) {
     return place;
 }
 
+namespace {
+
+/// Refuses a path that is no folder, before its files are looked for.
+void check_folder(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_directory(status)) return;
+    if (status.type() == fs::file_type::none)
+        throw StartupError(path + ": cannot be looked at: " + error.message(),
+                           "may this user open the folders above it?");
+    if (fs::exists(status))
+        throw StartupError(path + ": expected the folder with the data set, found a file",
+                           "did you mean " + fs::path(path).parent_path().string() + "?");
+    throw StartupError(path + ": there is no such folder",
+                       "a path in the file is relative to that file, one of --set to the folder "
+                       "in which the command is started");
+}
+
+/// What `action` makes of the data; a complaint names the key that says where they are.
+template <class Action>
+auto with_data(const Settings& settings, const Action& action) {
+    return naming_key(settings, "data.path", [&] {
+        check_folder(settings.data.path);
+        return action();
+    });
+}
+
+Dataset load_part(const Settings& settings, DataPart part) {
+    return with_data(settings,
+                     [&] { return load_dataset(settings.data, part, data_shape(settings.model)); });
+}
+
+}  // namespace
+
 std::uint64_t training_set_size(const Settings& settings) {
     if (!needs_data(settings.model.kind)) return settings.model.samples;
-    return load_dataset(settings.data, DataPart::train, data_shape(settings.model)).size();
+    return load_part(settings, DataPart::train).size();
 }
 
 std::size_t training_data_bytes(const Settings& settings) {
     if (!needs_data(settings.model.kind)) return 0;
-    return dataset_bytes(settings.data, DataPart::test) +
-           dataset_bytes(settings.data, DataPart::train);
+    return with_data(settings, [&] {
+        return dataset_bytes(settings.data, DataPart::test) +
+               dataset_bytes(settings.data, DataPart::train);
+    });
 }
 
 TrainingData::TrainingData(const Settings& settings, DataParts parts)
     : settings_(settings), sample_count_(settings.model.samples) {
     if (!needs_data(settings.model.kind)) return;
-    const DataShape wanted = data_shape(settings.model);
-    test_ = load_dataset(settings.data, DataPart::test, wanted);
+    test_ = load_part(settings, DataPart::test);
     slices_.emplace(*test_);
     if (parts == DataParts::test) return;
-    train_ = load_dataset(settings.data, DataPart::train, wanted);
+    train_ = load_part(settings, DataPart::train);
     sample_count_ = train_->size();
-    check_shardable(*train_, settings.peers.size());  // now, and not in every peer
+    naming_key(settings, "data.path", [&] {  // now, and not in every peer
+        check_shardable(*train_, settings.peers.size());
+    });
 }
 
 std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self) const {

@@ -99,11 +99,11 @@ TEST_CASE("layers: a name on the command line takes the place of the list") {
 TEST_CASE("layers: complaints have a place, what was expected and what was found") {
     CHECK(complaint(with_layers("    - relu\n    - pool: 2\n")) ==
           "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, relu, flatten, "
-          "dense, found pool (every layer with its keys is in experiments/example.yaml)");
+          "dense, found pool (did you mean max_pool?)");
     CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
     CHECK(complaint(with_layers("    - conv: {outputs: 3, windows: 5}\n")) ==
           "c.yaml:7:26: model.layers.0.conv.windows: expected no key but outputs, window, stride, "
-          "padding, found it");
+          "padding, found it (did you mean window?)");
     CHECK(contains(complaint(with_layers("    - conv: {outputs: 3}\n")),
                    "c.yaml:7:13: model.layers.0.conv.window: expected a whole number from 1 to"));
     CHECK(contains(complaint(with_layers("    - conv: 3\n")), "expected `conv: {outputs: 20"));

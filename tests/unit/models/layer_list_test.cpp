@@ -68,6 +68,18 @@ TEST_CASE("layer list: the last layer gives the scores of some classes") {
     refused({dense(257)}, "2 to 256");
     refused({flatten}, "the scores");
     test::check_refused([] { build_layers({4, 4, 1}, {}); }, "model.layers", {"empty"});
+    // A class whose score a ReLU has made 0 learns nothing; accepted without a word before.
+    for (const auto& end :
+         {std::vector{at(relu, "c.yaml:9:7")}, std::vector{at(relu, "c.yaml:9:7"), flatten}}) {
+        std::vector<LayerSettings> layers{dense(5), relu, dense(3)};
+        CHECK_NOTHROW(build_layers({4, 4, 1}, layers));
+        layers.insert(layers.end(), end.begin(), end.end());
+        test::check_refused(
+            [&] {
+                build_layers({4, 4, 1}, layers);
+            },
+            "c.yaml:9:7", {"ReLU is the last layer", "leave it out"});
+    }
     CHECK_NOTHROW(build_layers({4, 4, 1}, {conv(2, 4)}));  // one position is a vector
     CHECK_NOTHROW(build_layers({4, 4, 1}, {dense(256)}));
     CHECK_NOTHROW(build_layers({1, 1, 5}, {dense(2)}));

@@ -106,6 +106,10 @@ TEST_CASE("npy: labels that are none of the network's outputs") {
                          {"integers", "'<f4'", "astype(numpy.uint8)"});
     check_labels_refused(npy_file("|u1", "(3, 1)", std::vector<std::uint8_t>{3, 0, 9}),
                          {"one dimension", "[3, 1]", "reshape(-1)"});
+    // One-hot: reshaped it would be as many labels of 0 and 1 as there are images times classes.
+    check_labels_refused(npy_file("|u1", "(2, 3)", std::vector<std::uint8_t>{0, 1, 0, 1, 0, 0}),
+                         {"one dimension", "[2, 3]", "one-hot", "argmax(axis=1)"});
+    check_labels_refused(npy_file("|u1", "(2, 3, 2)", twelve), {"[2, 3, 2]", "class number"});
 }
 
 TEST_CASE("npy: other types, orders and dimensions") {
@@ -119,6 +123,8 @@ TEST_CASE("npy: other types, orders and dimensions") {
     check_images_refused(npy_file("|u1", "(2, 2, 3)", twelve, "True"),
                          {"Fortran", "ascontiguousarray"});
     check_images_refused(npy_file("|u1", "(12,)", twelve), {"[count, height, width]", "[12]"});
+    check_images_refused(npy_file("|u1", "(3, 4)", twelve), {"[3, 4]", "reshape(-1, 2, 2)"});
+    check_images_refused(npy_file("|u1", "(4, 3)", twelve), {"[4, 3]", "channels come last"});
     check_images_refused(npy_file("|u1", "(1, 1, 2, 2, 3)", twelve), {"[1, 1, 2, 2, 3]"});
     check_images_refused(npy_file("|u1", "(3, 0, 4)", std::vector<std::uint8_t>{}),
                          {"without pixels"});
@@ -178,6 +184,17 @@ TEST_CASE("npy: four files make a data set") {
                       npy_file("|u1", "(3,)", std::vector<std::uint8_t>{4, 1, 1}));
     check_refused([&] { load_dataset(settings, DataPart::test, wanted); },
                   folder.file("test_images.npy"), {"2 images", "3 labels"});
+    // Channels first, as PyTorch has them: read as 3 rows, 8 columns and 9 channels.
+    test::write_bytes(folder.file("test_images.npy"),
+                      npy_file("|u1", "(2, 3, 8, 9)", std::vector<std::uint8_t>(432)));
+    test::write_bytes(folder.file("test_labels.npy"),
+                      npy_file("|u1", "(2,)", std::vector<std::uint8_t>{4, 1}));
+    for (const Shape& image : {Shape{8, 9, 3}, Shape{28, 28, 1}})
+        check_refused(
+            [&] {
+                load_dataset(settings, DataPart::test, {image, 5});
+            },
+            folder.file("test_images.npy"), {"3 x 8 x 9", "transpose(0, 2, 3, 1)"});
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// The keys of a cluster file as people read of them: what `ako keys` prints. Meanings stand here
+// and, word for word, in the comments of experiments/example.yaml, which a test holds to it; range
+// and default come from the table that reads the file. Made once; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ako {
+
+struct KeyText {
+    std::string path;          ///< "training.epochs", "peers.*.name"
+    std::string meaning;       ///< some words, or some sentences
+    std::string expected;      ///< "a number above 0 and at most 100"
+    std::string standard;      ///< the value if it is left out, or "required"
+    std::string applies_with;  ///< "model.name: synthetic"; empty: always
+};
+
+/// Every known key, in the order of the file.
+const std::vector<KeyText>& key_texts();
+
+/// Those of a group ("training", "training.schedule") or the one of this name; all for "".
+/// Throws a StartupError if there is neither.
+std::vector<KeyText> key_texts_of(const std::string& group);
+
+}  // namespace ako

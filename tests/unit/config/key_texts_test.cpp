@@ -1,0 +1,90 @@
+// Every key has a meaning, and it is the one that the commented example gives.
+#include "src/config/key_texts.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "ako/error.h"
+#include "src/config/fields.h"
+#include "src/config/layer_list.h"
+#include "tests/contains.h"
+#include "tests/in_source.h"
+
+using namespace ako;
+using test::contains;
+
+namespace {
+
+/// The example with its comments in one line: every `#` and every run of blanks is one blank.
+std::string example_in_one_line() {
+    std::ifstream in(test::in_source("experiments/example.yaml"));
+    std::string text;
+    for (std::string word; in >> word;)
+        if (word != "#") text += word + " ";
+    return text;
+}
+
+const KeyText& of(const std::string& path) {
+    for (const KeyText& text : key_texts())
+        if (text.path == path) return text;
+    FAIL("no key ", path);
+    return key_texts().front();
+}
+
+}  // namespace
+
+TEST_CASE("all known keys have a meaning, a range and a default or the word that there is none") {
+    std::set<std::string> told;
+    for (const KeyText& text : key_texts()) {
+        CAPTURE(text.path);
+        CHECK(told.insert(text.path).second);
+        CHECK_FALSE(text.meaning.empty());
+        CHECK_FALSE(text.expected.empty());
+        CHECK_FALSE(text.standard.empty());
+        CHECK(text.standard != "?");
+    }
+    CHECK(told == std::set<std::string>(known_keys().begin(), known_keys().end()));
+}
+
+TEST_CASE("the meanings stand in the example word for word") {
+    const std::string example = example_in_one_line();
+    for (const KeyText& text : key_texts()) {
+        if (text.path.starts_with("exchange.link_limits.*")) continue;  // an empty list there
+        CAPTURE(text.path);
+        CAPTURE(text.meaning);
+        CHECK(contains(example, text.meaning));
+    }
+}
+
+TEST_CASE("range and default come from the table that reads the file") {
+    CHECK(of("training.batch_per_peer").expected == "a whole number from 1 to 65536");
+    CHECK(of("training.batch_per_peer").standard == "64");
+    CHECK(of("exchange.mode").standard == "ako");
+    CHECK(of("exchange.consistency").standard == "bsp");
+    CHECK(of("data.path").standard.starts_with("required"));
+    CHECK(of("model.noise").applies_with == "model.name: synthetic");
+    CHECK(contains(of("peers.*.name").expected, "at most 32 letters"));
+    bool conv = false;
+    for (const std::string& form : layer_forms_text())
+        conv |= form.starts_with("conv: ") && contains(form, "[stride 1 to 256]");
+    CHECK(conv);
+}
+
+TEST_CASE("a group, a single key, and the nearest where there is neither") {
+    CHECK(key_texts_of("").size() == key_texts().size());
+    CHECK(key_texts_of("training.schedule").size() == 4);
+    CHECK(key_texts_of("training.epochs").size() == 1);
+    CHECK(key_texts_of("peers").size() == 5);
+    CHECK(key_texts_of("peers").front().path == "peers");
+    try {
+        key_texts_of("exchnge");
+        FAIL("accepted");
+    } catch (const StartupError& error) {
+        CHECK(contains(error.what(), "exchnge"));
+        CHECK(error.hint() == "did you mean exchange?");
+    }
+    CHECK_THROWS_AS(key_texts_of("train"), StartupError);
+}
