@@ -25,6 +25,7 @@
 #include "src/peer/link_safety.h"
 #include "src/peer/memory_plan.h"
 #include "src/peer/training_data.h"
+#include "src/peer/warnings.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
 #include "src/results/peer_result.h"
@@ -353,6 +354,9 @@ void check_before(const Settings& settings, const PeerPlace& place) {
     if (!settings.model.initial.empty()) initial_parameters(settings, *network);
     const TrainingData data(settings);
     check_links(settings);
+    for (const std::string& warning :
+         warnings(settings, {network->parameter_count(), data.sample_budget()}))
+        fmt::print(stderr, "ako: warning: {}\n", printable(warning));
     // Elsewhere, as in another network namespace, other ports are free.
     if (place.here()) require_free_ports(settings);
 }

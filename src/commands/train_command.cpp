@@ -18,6 +18,7 @@
 #include "src/numbers/digest.h"
 #include "src/peer/peer.h"
 #include "src/peer/peer_report.h"
+#include "src/peer/warnings.h"
 #include "src/results/metrics.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
@@ -100,6 +101,8 @@ class PeerProcess {
         metrics.set_sample_budget(peer_.data().sample_budget());
         const auto milestones = make_milestones(folder);
         if (milestones) metrics.keep_milestones_in(*milestones);
+        // Launch has said so before it started its peers.
+        for (const std::string& warning : warnings_of_this_peer()) log_.notice()(warning);
         peer_.start();
         (options_.report_fd < 0 ? log_.notice() : log_.detail())(first_words(settings_, self_));
         const ModelFiles files(folder, settings_, options_.peer, peer_.network().tensors());
@@ -195,6 +198,15 @@ class PeerProcess {
         // What it says of itself, if that can be written by now.
         attempt(write_result_file);
         if (options_.report_fd < 0) attempt([&] { write_summary(folder, result); });
+    }
+
+    std::vector<std::string> warnings_of_this_peer() {
+        std::vector<std::string> lines;
+        if (options_.report_fd >= 0) return lines;
+        const RunSize run{peer_.network().parameter_count(), peer_.data().sample_budget()};
+        for (const std::string& warning : warnings(settings_, run))
+            lines.push_back("warning: " + warning);
+        return lines;
     }
 
     TrainingOutcome train_or_serve(const ModelFiles& files) {

@@ -253,7 +253,9 @@ void AkoCompute::hear_stop(StopReason reason) {
 
 void AkoCompute::announce(const Verdict& verdict) {
     if (!std::isfinite(verdict.loss)) {
-        return settings_.log("the loss on the test set is not finite: the training diverges");
+        return settings_.log(
+            "the loss on the test set is not finite: the training diverges; lower "
+            "training.learning_rate");
     }
     verdict_ = verdict;
     post_status(false);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/catalog.h"
@@ -37,6 +38,31 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
     return shards;
 }
 
+/// Of each worker that was not lost, how often its shard was seen.
+std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishReport& report,
+                                      std::uint64_t item_count) {
+    std::vector<ShardPasses> shards;
+    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint)
+        return shards;
+    for (PeerIndex peer = 0; peer < report.samples.size(); ++peer) {
+        const bool lost =
+            std::find(report.lost.begin(), report.lost.end(), peer) != report.lost.end();
+        if (lost || settings.peers[peer].role != Role::worker) continue;
+        const auto [place, count] = place_among_workers(settings, peer);
+        shards.push_back({settings.peers[peer].name, disjoint_shard(item_count, place, count).count,
+                          report.samples[peer]});
+    }
+    return shards;
+}
+
+/// What to do about a loss that is not finite, or numbers that became so.
+std::string numbers_remedy(const TrainingSettings& training) {
+    return fmt::format("; lower training.learning_rate ({}){}", training.learning_rate,
+                       training.schedule.warm_up > 0
+                           ? ""
+                           : ", or let it rise with training.schedule.warm_up: 0.05");
+}
+
 /// The last point of the curve: the parameters that stay.
 CurvePoint final_point(const TrainingOutcome& outcome, double seconds) {
     CurvePoint point;
@@ -59,6 +85,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.name = settings.peers[self].name;
     result.ending = outcome.ending;
     result.why = report.why_not.empty() ? outcome.why : report.why_not;
+    if (outcome.ending == Ending::numbers) result.why += numbers_remedy(settings.training);
     result.exit = entry_of(outcome.ending).exit;
     result.seconds = last.time;
     result.finish_seconds = report.seconds;
@@ -87,6 +114,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.finished_with = names_of(report.finished_with, settings);
     result.lost_peers = names_of(report.lost, settings);
     result.lost_shards = lost_shards(settings, report, item_count);
+    result.shards = shard_passes(settings, report, item_count);
     return result;
 }
 
@@ -98,6 +126,7 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
     for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
     if (const std::string waiting = waiting_text(result); !waiting.empty())
         log(fmt::format("at the end {}", waiting));
+    if (const std::string uneven = uneven_shards_text(result.shards); !uneven.empty()) log(uneven);
     if (!result.agreed)
         return log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
                                accuracy));

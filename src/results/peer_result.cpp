@@ -112,7 +112,11 @@ ordered_json to_json(const PeerResult& result) {
                          {"digest", result.digest},
                          {"finished_with", result.finished_with},
                          {"lost_peers", result.lost_peers},
-                         {"lost_shards", lost_shards_json(result.lost_shards)}};
+                         {"lost_shards", lost_shards_json(result.lost_shards)},
+                         {"shards", ordered_json::array()}};
+    for (const ShardPasses& shard : result.shards)
+        json["shards"].push_back(
+            {{"peer", shard.peer}, {"images", shard.images}, {"seen", shard.seen}});
     add_figures(json, result.figures);
     json["curve"] = points_json(result.curve);
     return json;
@@ -149,6 +153,8 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
     for (const ordered_json& shard : json.at("lost_shards"))
         result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+    for (const ordered_json& shard : json.at("shards"))
+        result.shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
     result.figures = figures_from(json);
     result.curve = points_from(json.at("curve"));
     return result;

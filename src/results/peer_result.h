@@ -10,6 +10,7 @@
 #include "ako/ending.h"
 #include "ako/types.h"
 #include "src/results/curve.h"
+#include "src/results/shard_passes.h"
 #include "src/results/training_figures.h"
 
 namespace ako {
@@ -55,6 +56,7 @@ struct PeerResult {
     std::vector<std::string> finished_with;
     std::vector<std::string> lost_peers;
     std::vector<LostShard> lost_shards;
+    std::vector<ShardPasses> shards;  ///< of all that trained to the end, as known here
     std::optional<TrainingFigures> figures;
     /// Parameters that this peer took, with what they are worth; if there is an accuracy, the last
     /// point is that of the final ones.

@@ -238,6 +238,9 @@ std::string Summary::text(const std::string& folder) const {
             text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
     }
     for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
+    if (const std::string uneven = first != nullptr ? uneven_shards_text(first->shards) : "";
+        !uneven.empty())
+        text += uneven + "\n";
     if (first == nullptr)
         text += "replicas identical: no (no agreement was reached)\n";
     else if (alone)

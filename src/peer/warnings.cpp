@@ -1,0 +1,71 @@
+#include "src/peer/warnings.h"
+
+#include <fmt/format.h>
+
+#include "ako/blocks.h"
+#include "src/config/key_places.h"
+#include "src/config/layer_list.h"
+#include "src/peer/training_data.h"
+#include "src/results/number_text.h"
+
+namespace ako {
+
+namespace {
+
+/// So few are over before the learning rate matters, or anything has been exchanged.
+constexpr std::uint64_t few_rounds = 2;
+/// Red, green, blue and a mask: an image of no more rows than this is one with its channels first.
+constexpr std::size_t channels_of_colour = 4;
+
+class Warnings {
+  public:
+    explicit Warnings(const Settings& settings) : settings_(settings) {}
+
+    void add(const std::string& key, const std::string& what, const std::string& remedy) {
+        const StartupError placed = at_key(settings_, key, StartupError(what));
+        lines.push_back(fmt::format("{}; {}", placed.what(), remedy));
+    }
+
+    std::vector<std::string> lines;
+
+  private:
+    const Settings& settings_;
+};
+
+}  // namespace
+
+std::uint64_t rounds_per_peer(const Settings& settings, std::uint64_t sample_budget) {
+    const std::uint64_t at_once =
+        settings.training.batch_per_peer * place_among_workers(settings, 0).count;
+    return (sample_budget + at_once - 1) / at_once;
+}
+
+std::vector<std::string> warnings(const Settings& settings, const RunSize& run) {
+    Warnings found(settings);
+    const std::size_t blocks = Blocks(run.parameter_count).count();
+    const std::size_t partitions = settings.exchange.partitions;
+    if (settings.exchange.mode == Mode::ako && partitions > blocks)
+        found.add("exchange.partitions",
+                  fmt::format("{} for the {} blocks of this network: in most rounds a link carries "
+                              "nothing",
+                              grouped(partitions), grouped(blocks)),
+                  fmt::format("auto sends as the links take it; a number means something up to {}",
+                              grouped(blocks)));
+    const std::uint64_t rounds = rounds_per_peer(settings, run.sample_budget);
+    if (rounds <= few_rounds)
+        found.add("training.epochs",
+                  fmt::format("the {} images of this run are trained on in {} of each peer",
+                              grouped(run.sample_budget), rounds == 1 ? "one round" : "two rounds"),
+                  "raise training.epochs, or lower training.batch_per_peer");
+    const Shape& input = settings.model.input;
+    if (settings.model.kind == ModelKind::layers && input.height <= channels_of_colour &&
+        input.width > channels_of_colour && input.channels > channels_of_colour)
+        found.add("model.input",
+                  fmt::format("{} is a height of {}, a width of {} and {} channels",
+                              shape_text(input), input.height, input.width, input.channels),
+                  fmt::format("channels come last: {}",
+                              shape_text({input.width, input.channels, input.height})));
+    return found.lines;
+}
+
+}  // namespace ako
