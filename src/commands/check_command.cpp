@@ -7,6 +7,9 @@
 
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "src/commands/check_plan.h"
+#include "src/commands/check_report.h"
+#include "src/commands/wrapped_text.h"
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
@@ -15,6 +18,7 @@
 #include "src/peer/memory_plan.h"
 #include "src/peer/mode_settings.h"
 #include "src/peer/training_data.h"
+#include "src/peer/warnings.h"
 #include "src/results/number_text.h"
 
 namespace ako {
@@ -46,81 +50,22 @@ void print_memory(const Settings& settings, const MemoryPlan& plan) {
                static_cast<double>(settings.memory_mb_max));
 }
 
-/// What the peers of one kind send in one round or sync, and who they are or to whom.
-std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t others) {
-    const std::string bytes = bytes_text(sent.bytes);
-    switch (sent.way) {
-        case SentBytes::Way::to_all:
-            return fmt::format("{} ({} to each of {} others)", bytes,
-                               bytes_text(sent.bytes / static_cast<double>(others)), others);
-        case SentBytes::Way::to_successor:
-            return bytes + " to its successor";
-        case SentBytes::Way::of_worker:
-            return bytes + (beside_servers ? " (the others)" : " (a worker)");
-        case SentBytes::Way::of_server:
-            return bytes + " (a server)";
-        case SentBytes::Way::of_both:
-            return bytes + (beside_servers ? " (a server as well)" : " (pushes and answers)");
-    }
-    return "";
-}
-
-/// What one peer sends in one round.
-std::string sent_text(const ModeCosts& costs, std::size_t peer_count) {
-    if (costs.sent.empty() || peer_count == 1) return "nothing";
-    const SentBytes& first = costs.sent.front();
-    const bool beside_servers = first.way == SentBytes::Way::of_both && costs.sent.size() > 1;
-    std::string text;
-    for (const SentBytes& sent : costs.sent)
-        text += (text.empty() ? "" : ", ") + sent_text(sent, beside_servers, peer_count - 1);
-    if (first.at_most) text = "as much as the links take, at most " + text;
-    if (first.rounds == 1) return text;
-    return fmt::format("{}: {} every {} rounds", bytes_text(first.per_round()), text, first.rounds);
-}
-
-void print_traffic(const Settings& settings, const ModeCosts& costs, std::uint64_t budget) {
-    fmt::print("#\n# what one peer sends\n");
-    fmt::print("#   {:<34} {}\n", "bytes per round", sent_text(costs, settings.peers.size()));
-    if (costs.row) {
-        fmt::print("#   {:<34} {} of {} kB\n", "blocks of a row", costs.row->count(),
-                   costs.row->block_elements() * sizeof(float) / 1024);
-    }
-    const std::uint64_t batch = settings.training.batch_per_peer;
-    fmt::print("#   {:<34} {} ({} samples)\n", "rounds of all peers together",
-               grouped((budget + batch - 1) / batch), grouped(budget));
-}
-
 /// A row over the slowest link takes longer than the end waits for it: said with what to do.
 void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
-    const ExchangeSettings& exchange = settings.exchange;
     if (!costs.row || settings.peers.size() < 2) return;
-    const auto others = static_cast<double>(settings.peers.size() - 1);
-    double slowest = exchange.link_mbit.value_or(0);
-    std::string where = "exchange.link_mbit";
-    const auto take = [&](double mbit, const std::string& place) {
-        if (slowest != 0 && mbit >= slowest) return;
-        slowest = mbit;
-        where = place;
-    };
-    for (const LinkLimit& limit : exchange.link_limits) {
-        take(limit.mbit, fmt::format("the link from {} to {}", settings.peers[limit.from].name,
-                                     settings.peers[limit.to].name));
-    }
-    if (exchange.egress_mbit_max) {
-        take(*exchange.egress_mbit_max / others,
-             fmt::format("exchange.egress_mbit_max, shared by {} links", others));
-    }
-    if (slowest == 0) return;
+    const auto slowest = slowest_link(settings, settings.peers.size() - 1);
+    if (!slowest) return;
     const auto row_bytes = static_cast<double>(costs.row->element_count() * sizeof(float));
-    const double row_s = row_bytes * 8 / 1e6 / slowest;
-    if (row_s <= exchange.finish_exchange_s) return;
+    const double row_s = row_bytes * 8 / 1e6 / slowest->mbit;
+    const double wait_s = settings.exchange.finish_exchange_s;
+    if (row_s <= wait_s) return;
     fmt::print(
         "#\n# warning: a row takes {:.0f} s at {:.3g} Mbit/s ({}), longer than\n"
         "#   finish_exchange_s ({:.0f} s): what has not come by then of a peer's last rounds is\n"
         "#   left out of the agreed model, and the end takes as long for the peer behind that\n"
         "#   link. Raise finish_exchange_s and finish_timeout_s above it, or the rate, or train\n"
         "#   a smaller network.\n",
-        row_s, slowest, where, exchange.finish_exchange_s);
+        row_s, slowest->mbit, slowest->where, wait_s);
 }
 
 /// Wide enough for a convolution with all its keys.
@@ -156,6 +101,7 @@ ExitStatus check_model(const std::string& file, const std::vector<std::string>& 
 }
 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
+    if (holds_plan(file)) return check_plan(file, overrides);
     const Settings settings = read_cluster_file(file, overrides);
     const auto network = make_network(settings.model);
     const ModeCosts costs = mode_costs(settings, network->parameter_count());
@@ -172,8 +118,13 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     print_network(*network);
     print_memory(settings, plan);
     check_memory(settings, plan);
-    print_traffic(settings, costs, data->sample_budget());
+    const std::uint64_t budget = data->sample_budget();
+    fmt::print("{}{}",
+               data_report(settings, {data->sample_count(), data->test_set().count, budget}),
+               traffic_report(settings, costs));
     warn_of_slow_rows(settings, costs);
+    for (const std::string& warning : warnings(settings, {network->parameter_count(), budget}))
+        fmt::print("#\n{}", wrapped("warning: " + warning, "# "));
     check_links(settings);
     return exit_ok;
 }

@@ -12,8 +12,10 @@
 #include "ako/printable.h"
 #include "src/commands/check_command.h"
 #include "src/commands/compare_command.h"
+#include "src/commands/completion.h"
 #include "src/commands/compose_command.h"
 #include "src/commands/evaluate_command.h"
+#include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
 #include "src/commands/train_command.h"
 #include "src/system/build_info.h"
@@ -32,6 +34,12 @@ constexpr const char* exit_statuses =
     "written; 130 interrupted.\n"
     "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
     "1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
+
+struct CheckOptions {
+    std::string file;
+    std::vector<std::string> overrides;
+    bool only_model = false;
+};
 
 /// --set, which all commands have.
 void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
@@ -91,6 +99,44 @@ CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
     return words;
 }
 
+CLI::App* add_check(CLI::App& app, CheckOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "check", "Show resolved settings, memory, data and traffic of each peer; start nothing");
+    add_cluster_file(*words, options.file, options.overrides);
+    words->add_flag("--model", options.only_model,
+                    "show only the network, as a list of layers for a cluster file");
+    return words;
+}
+
+CLI::App* add_keys(CLI::App& app, std::string& group) {
+    CLI::App* words = app.add_subcommand(
+        "keys", "Print the keys of a cluster file, with meaning, range and default");
+    words->add_option("GROUP", group, "only these, such as training or exchange.partitions");
+    return words;
+}
+
+CLI::App* add_completion(CLI::App& app, std::string& shell) {
+    CLI::App* words = app.add_subcommand(
+        "completion", "Print a script for the shell: source <(ako completion bash)");
+    words->add_option("SHELL", shell, "bash")->required()->check(CLI::IsMember({"bash"}));
+    return words;
+}
+
+/// What is said when the words of the command line do not fit together. It repeats them, which may
+/// be names of files.
+int refuse_words(const CLI::App& app, const CLI::ParseError& error,
+                 const std::vector<std::string>& words) {
+    std::ostringstream out, wrong;
+    const int status = app.exit(error, out, wrong);
+    if (status != 0) {
+        const std::string meant = option_meant(app, words);
+        wrong << meant << (meant.empty() ? "" : "\n");
+    }
+    std::cout << printable_lines(out.str());
+    std::cerr << printable_lines(wrong.str());
+    return status == 0 ? exit_ok : exit_start_up;
+}
+
 CLI::App* add_compose(CLI::App& app, ComposeOptions& options) {
     CLI::App* words =
         app.add_subcommand("compose", "Write a Compose file that runs the peers as containers");
@@ -114,14 +160,8 @@ int run_command_line(int count, char** words) {
     app.set_version_flag("--version", fmt::format("ako {} ({})", AKO_VERSION, build_commit()));
     app.require_subcommand(1);
 
-    std::string check_file;
-    std::vector<std::string> check_overrides;
-    CLI::App* check_words = app.add_subcommand(
-        "check", "Show resolved settings, memory per peer and bytes per round; start nothing");
-    add_cluster_file(*check_words, check_file, check_overrides);
-    bool only_model = false;
-    check_words->add_flag("--model", only_model,
-                          "show only the network, as a list of layers for a cluster file");
+    CheckOptions check_options;
+    const CLI::App* check_words = add_check(app, check_options);
 
     TrainOptions train_options;
     CLI::App* train_words = app.add_subcommand("train", "Train as one peer, in the foreground");
@@ -158,18 +198,25 @@ int run_command_line(int count, char** words) {
     CompareOptions compare_options;
     const CLI::App* compare_words = add_compare(app, compare_options);
 
+    std::string key_group;
+    const CLI::App* keys_words = add_keys(app, key_group);
+    std::string shell;
+    const CLI::App* completion_words = add_completion(app, shell);
+
+    if (count > 1) check_command_word(app, words[1]);
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& error) {
-        std::ostringstream out, wrong;
-        const int status = app.exit(error, out, wrong);
-        // It repeats the words of the command line, which may be names of files.
-        std::cout << printable_lines(out.str());
-        std::cerr << printable_lines(wrong.str());
-        return status == 0 ? exit_ok : exit_start_up;
+        return refuse_words(app, error, {words + 1, words + count});
     }
     if (check_words->parsed())
-        return (only_model ? check_model : check)(check_file, check_overrides);
+        return (check_options.only_model ? check_model : check)(check_options.file,
+                                                                check_options.overrides);
+    if (keys_words->parsed()) return keys(key_group);
+    if (completion_words->parsed()) {
+        std::cout << bash_completion(app);
+        return exit_ok;
+    }
     if (compose_words->parsed()) return compose(compose_options);
     if (compare_words->parsed()) return compare(compare_options);
     if (train_words->parsed()) return train(train_options);

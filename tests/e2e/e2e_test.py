@@ -319,7 +319,9 @@ def case_check_and_set(bench):
     file = os.path.join(bench.source, "experiments", "mnist", "cluster.yaml")
     output = bench.start("check", file, "--set", "training.epochs=1.5", "--set",
                          "exchange.partitions=8").expect(0, 30)
-    for expected in ("epochs: 1.5", "partitions: 8", "431,080", "2,813"):
+    for expected in ("epochs: 1.5", "partitions: 8", "431,080", "2,813",
+                     "60,000, and 10,000 to test on", "15,000, a shard of its own",
+                     "704 of 32 samples", "215.5 kB per round: 1.72 Mbit/s at one round"):
         check(expected in output, f"{expected!r} in what check says:\n{output}")
     sums = [float(line.split()[-1]) for line in output.split("\n")
             if re.match(r"#   .* \d+\.\d$", line)]
@@ -341,9 +343,13 @@ def case_check_and_set(bench):
                        (("mode=local",), "  nothing")):
         words = [word for key in keys for word in ("--set", f"exchange.{key}")]
         shown = bench.start("check", file, *words).expect(0, 30)
-        check(f"{said}\n" in shown, f"{said!r} in what check says with {keys}:\n{shown}")
+        check(f"{said}\n" in shown + "\n", f"{said!r} in what check says with {keys}:\n{shown}")
     # A row of 1.7 MB: 3.4 s at 4 Mbit/s, 138 s at a tenth of a megabit.
     warning = "# warning: a row takes 138 s at 0.1 Mbit/s (exchange.link_mbit), longer than"
+    ring = bench.start("check", file, "--set", "exchange.mode=ring", "--set",
+                       "exchange.link_mbit=20").expect(0, 30)
+    check("0.97 rounds per second at 20 Mbit/s (exchange.link_mbit)" in ring,
+          f"rounds per second in:\n{ring}")
     slow = bench.start("check", file, "--set", "exchange.link_mbit=0.1").expect(0, 30)
     check(warning in slow, f"the warning of slow rows in what check says:\n{slow}")
     fast = bench.start("check", file, "--set", "exchange.link_mbit=4").expect(0, 30)

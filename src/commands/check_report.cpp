@@ -1,0 +1,180 @@
+#include "src/commands/check_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "models/catalog.h"
+#include "src/peer/training_data.h"
+#include "src/peer/warnings.h"
+#include "src/results/number_text.h"
+
+namespace ako {
+
+namespace {
+
+constexpr double bits_per_byte = 8;
+constexpr double mega = 1e6;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+std::string line(const std::string& name, const std::string& value) {
+    return fmt::format("#   {:<34} {}\n", name, value);
+}
+
+/// What the peers of one kind send in one round or sync, and who they are or to whom.
+std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t others) {
+    const std::string bytes = bytes_text(sent.bytes);
+    switch (sent.way) {
+        case SentBytes::Way::to_all:
+            return fmt::format("{} ({} to each of {} others)", bytes,
+                               bytes_text(sent.bytes / static_cast<double>(others)), others);
+        case SentBytes::Way::to_successor:
+            return bytes + " to its successor";
+        case SentBytes::Way::of_worker:
+            return bytes + (beside_servers ? " (the others)" : " (a worker)");
+        case SentBytes::Way::of_server:
+            return bytes + " (a server)";
+        case SentBytes::Way::of_both:
+            return bytes + (beside_servers ? " (a server as well)" : " (pushes and answers)");
+    }
+    return "";
+}
+
+/// What one peer sends in one round.
+std::string sent_text(const ModeCosts& costs, std::size_t peer_count) {
+    if (costs.sent.empty() || peer_count == 1) return "nothing";
+    const SentBytes& first = costs.sent.front();
+    const bool beside_servers = first.way == SentBytes::Way::of_both && costs.sent.size() > 1;
+    std::string text;
+    for (const SentBytes& sent : costs.sent)
+        text += (text.empty() ? "" : ", ") + sent_text(sent, beside_servers, peer_count - 1);
+    if (first.at_most) text = "as much as the links take, at most " + text;
+    if (first.rounds == 1) return text;
+    return fmt::format("{}: {} every {} rounds", bytes_text(first.per_round()), text, first.rounds);
+}
+
+/// The share of these bytes that goes over the link with the most of them.
+double largest_share(const SentBytes& sent, const ModeSettings& mode) {
+    const auto servers = static_cast<double>(mode.servers().size());
+    const auto workers = static_cast<double>(mode.workers().size());
+    switch (sent.way) {
+        case SentBytes::Way::to_all:
+            return 1 / static_cast<double>(mode.peer_count() - 1);
+        case SentBytes::Way::to_successor:
+            return 1;
+        case SentBytes::Way::of_worker:
+            return 1 / servers;
+        case SentBytes::Way::of_server:
+            return 1 / workers;
+        case SentBytes::Way::of_both:
+            // A server's part goes to each other worker, and to each other server one is pushed.
+            return (servers > 1 ? 2 : 1) / (servers + workers - 2);
+    }
+    return 1;
+}
+
+/// What the peer and the link with the most carry in a round.
+struct Load {
+    double peer_bytes = 0;
+    double link_bytes = 0;
+};
+
+Load heaviest(const ModeCosts& costs, const ModeSettings& mode) {
+    Load load;
+    for (const SentBytes& sent : costs.sent) {
+        load.peer_bytes = std::max(load.peer_bytes, sent.per_round());
+        load.link_bytes = std::max(load.link_bytes, sent.per_round() * largest_share(sent, mode));
+    }
+    return load;
+}
+
+double mbit_of(double bytes) { return bytes * bits_per_byte / mega; }
+
+std::string limit_text(const RateLimit& limit) {
+    return fmt::format("{:.3g} Mbit/s ({})", limit.mbit, limit.where);
+}
+
+/// What the limits of the file let through, and at which of them it ends.
+std::string limited_rounds(const Settings& settings, const ModeCosts& costs, const Load& load) {
+    if (costs.sent.front().at_most && costs.row) {
+        const auto link = slowest_link(settings, settings.peers.size() - 1);
+        if (!link) return "";
+        const auto row = static_cast<double>(costs.row->element_count() * sizeof(float));
+        return line("all parameters over one link in",
+                    fmt::format("{:.2g} s at {}", mbit_of(row) / link->mbit, limit_text(*link)));
+    }
+    const auto link = slowest_link(settings, 0);
+    const std::optional<double>& egress = settings.exchange.egress_mbit_max;
+    const double by_link = link ? link->mbit / mbit_of(load.link_bytes) : infinite;
+    const double by_peer = egress ? *egress / mbit_of(load.peer_bytes) : infinite;
+    if (by_link == infinite && by_peer == infinite) return "";
+    const RateLimit first =
+        by_peer < by_link ? RateLimit{*egress, "exchange.egress_mbit_max"} : *link;
+    // With so many partitions a round of Ako does not wait for the links: the cycle only takes
+    // more.
+    return line(costs.row ? "P as set, up to" : "at most",
+                fmt::format("{:.2g} rounds per second at {}", std::min(by_link, by_peer),
+                            limit_text(first)));
+}
+
+}  // namespace
+
+std::optional<RateLimit> slowest_link(const Settings& settings, std::size_t links) {
+    const ExchangeSettings& exchange = settings.exchange;
+    std::optional<RateLimit> slowest;
+    const auto take = [&](double mbit, const std::string& where) {
+        if (!slowest || mbit < slowest->mbit) slowest = RateLimit{mbit, where};
+    };
+    if (exchange.link_mbit) take(*exchange.link_mbit, "exchange.link_mbit");
+    for (const LinkLimit& limit : exchange.link_limits)
+        take(limit.mbit, fmt::format("the link from {} to {}", settings.peers[limit.from].name,
+                                     settings.peers[limit.to].name));
+    if (exchange.egress_mbit_max && links > 0)
+        take(*exchange.egress_mbit_max / static_cast<double>(links),
+             fmt::format("exchange.egress_mbit_max, shared by {} links", links));
+    return slowest;
+}
+
+std::string data_report(const Settings& settings, const DataCounts& counts) {
+    std::string text = "#\n# data\n";
+    const std::size_t workers = place_among_workers(settings, 0).count;
+    if (!needs_data(settings.model.kind)) {
+        text += line("samples it stands for", grouped(counts.train));
+    } else {
+        text += line("training images", fmt::format("{}, and {} to test on", grouped(counts.train),
+                                                    grouped(counts.test)));
+        const bool disjoint = settings.data.sharding == Sharding::disjoint;
+        text +=
+            line("images per peer",
+                 disjoint ? fmt::format("{}, a shard of its own", grouped(counts.train / workers))
+                          : fmt::format("{}, all in an order of its own", grouped(counts.train)));
+    }
+    const std::uint64_t batch = settings.training.batch_per_peer;
+    text += line("rounds of all peers together",
+                 fmt::format("{} ({} samples)", grouped((counts.budget + batch - 1) / batch),
+                             grouped(counts.budget)));
+    text += line("rounds per peer",
+                 fmt::format("{} of {} samples, if all are equally fast",
+                             grouped(rounds_per_peer(settings, counts.budget)), grouped(batch)));
+    return text;
+}
+
+std::string traffic_report(const Settings& settings, const ModeCosts& costs) {
+    std::string text = "#\n# what one peer sends\n";
+    text += line("bytes per round", sent_text(costs, settings.peers.size()));
+    if (costs.row)
+        text += line("blocks of a row",
+                     fmt::format("{} of {} kB", costs.row->count(),
+                                 costs.row->block_elements() * sizeof(float) / 1024));
+    const Load load = heaviest(costs, mode_settings(settings));
+    if (load.link_bytes == 0 || settings.peers.size() == 1) return text;
+    text +=
+        line("one link carries",
+             fmt::format("{} per round{}: {:.3g} Mbit/s at one round per second",
+                         bytes_text(load.link_bytes), costs.sent.front().at_most ? " at most" : "",
+                         mbit_of(load.link_bytes)));
+    return text + limited_rounds(settings, costs, load);
+}
+
+}  // namespace ako

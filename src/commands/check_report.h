@@ -1,0 +1,37 @@
+// What `ako check` says a cluster file comes to: the data, the rounds, and what the links carry. By
+// formula, as comments of YAML. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "src/config/settings.h"
+#include "src/peer/mode_settings.h"
+
+namespace ako {
+
+/// Images, or samples of a network without any.
+struct DataCounts {
+    std::uint64_t train = 0;
+    std::uint64_t test = 0;
+    std::uint64_t budget = 0;  ///< of the run, all peers together
+};
+
+/// How many images there are, how many each peer has, and in how many rounds it sees them.
+std::string data_report(const Settings& settings, const DataCounts& counts);
+
+/// What one peer sends in a round, what one link carries of it, and how fast that can be where the
+/// file limits rates.
+std::string traffic_report(const Settings& settings, const ModeCosts& costs);
+
+/// The limit of a rate that is reached first, and where it is set.
+struct RateLimit {
+    double mbit = 0;
+    std::string where;
+};
+/// Of one link, if a peer shares what it may send between `links` of them; 0: whatever it may send.
+/// Nothing if the file limits none.
+std::optional<RateLimit> slowest_link(const Settings& settings, std::size_t links);
+
+}  // namespace ako

@@ -1,0 +1,131 @@
+// What `ako check` says of data, rounds and links; what is warned of; and how often shards were
+// seen.
+#include "src/commands/check_report.h"
+
+#include <doctest/doctest.h>
+
+#include "src/config/cluster_file.h"
+#include "src/peer/mode_settings.h"
+#include "src/peer/warnings.h"
+#include "src/results/shard_passes.h"
+#include "src/results/summary.h"
+#include "tests/contains.h"
+
+namespace ako {
+namespace {
+
+using test::contains;
+
+constexpr std::size_t lenet_parameters = 431'080;
+
+Settings read(const std::vector<std::string>& overrides = {}) {
+    return read_cluster_text(
+        "run: x\nmodel: lenet\ndata: {path: d}\ntraining: {batch_per_peer: 32, epochs: 1.5}\n"
+        "peers: [{name: a, address: 'h:1'}, {name: b, address: 'h:2'}, {name: c, address: 'h:3'},\n"
+        "  {name: d, address: 'h:4'}]\n",
+        "c.yaml", overrides);
+}
+
+std::string traffic(const std::vector<std::string>& overrides) {
+    const Settings settings = read(overrides);
+    return traffic_report(settings, mode_costs(settings, lenet_parameters));
+}
+
+TEST_CASE("images, images per peer and rounds per peer") {
+    const DataCounts counts{60'000, 10'000, 90'000};
+    const std::string disjoint = data_report(read(), counts);
+    CHECK(contains(disjoint, "60,000, and 10,000 to test on\n"));
+    CHECK(contains(disjoint, "15,000, a shard of its own\n"));
+    CHECK(contains(disjoint, "2,813 (90,000 samples)\n"));
+    CHECK(contains(disjoint, "704 of 32 samples, if all are equally fast\n"));
+    CHECK(contains(data_report(read({"data.sharding=shuffled"}), counts),
+                   "60,000, all in an order of its own\n"));
+    CHECK(contains(data_report(read({"model=synthetic"}), counts), "samples it stands for"));
+    // A server has no share of the data.
+    const Settings served = read(
+        {"exchange.mode=parameter-server", "exchange.placement=dedicated", "peers.0.role=server"});
+    CHECK(contains(data_report(served, counts), "20,000, a shard of its own\n"));
+    CHECK(rounds_per_peer(served, 90'000) == 938);
+}
+
+TEST_CASE("what a link carries in a round, and what the limits of the file make of it") {
+    CHECK(
+        contains(traffic({}), "287.4 kB per round at most: 2.3 Mbit/s at one round per second\n"));
+    CHECK_FALSE(contains(traffic({}), "Mbit/s ("));
+    CHECK(
+        contains(traffic({"exchange.link_mbit=20"}),
+                 "all parameters over one link in    0.69 s at 20 Mbit/s (exchange.link_mbit)\n"));
+    CHECK(contains(traffic({"exchange.egress_mbit_max=30"}),
+                   "1.4 s at 10 Mbit/s (exchange.egress_mbit_max, shared by 3 links)\n"));
+    CHECK(contains(traffic({"exchange.partitions=8", "exchange.link_mbit=20"}),
+                   "P as set, up to                    12 rounds per second at 20 Mbit/s"));
+    // A ring sends 2 (n - 1) / n of M to one other: 2.59 MB, 20.7 Mbit.
+    CHECK(contains(traffic({"exchange.mode=ring"}), "one link carries                   2.6 MB"));
+    CHECK(contains(traffic({"exchange.mode=ring", "exchange.link_mbit=20"}),
+                   "at most                            0.97 rounds per second at 20 Mbit/s"));
+    CHECK(contains(
+        traffic({"exchange.mode=ring", "exchange.link_limits=[{from: b, to: c, mbit: 10}]"}),
+        "0.48 rounds per second at 10 Mbit/s (the link from b to c)\n"));
+    // One server on a peer that trains too sends M to each of three others.
+    const std::vector<std::string> server = {"exchange.mode=parameter-server",
+                                             "exchange.egress_mbit_max=100"};
+    CHECK(contains(traffic(server), "one link carries                   1.7 MB"));
+    CHECK(contains(traffic(server),
+                   "2.4 rounds per second at 100 Mbit/s (exchange.egress_mbit_max)\n"));
+    CHECK_FALSE(contains(traffic({"exchange.mode=local"}), "one link"));
+}
+
+std::vector<std::string> warned(const std::vector<std::string>& overrides,
+                                std::uint64_t budget = 90'000) {
+    return warnings(read(overrides), {lenet_parameters, budget});
+}
+
+TEST_CASE("what is accepted and hardly meant is warned of, at its place") {
+    CHECK(warned({}).empty());
+    CHECK(warned({"exchange.partitions=106"}).empty());
+    const auto many = warned({"exchange.partitions=100000"});
+    REQUIRE(many.size() == 1);
+    CHECK(contains(many[0],
+                   "--set exchange.partitions=100000: exchange.partitions: 100,000 for "
+                   "the 106 blocks"));
+    CHECK(warned({"exchange.partitions=100000", "exchange.mode=ring"}).empty());
+    const auto short_run = warned({}, 200);
+    REQUIRE(short_run.size() == 1);
+    CHECK(contains(short_run[0],
+                   "c.yaml:4:40: training.epochs: the 200 images of this run are "
+                   "trained on in two rounds of each peer; raise training.epochs"));
+    CHECK(contains(warned({}, 128).at(0), "in one round of each peer"));
+    CHECK(warned({}, 257).empty());
+    const auto turned = warned({"model={input: [3, 32, 32], layers: [flatten, dense: 10]}"});
+    REQUIRE(turned.size() == 1);
+    CHECK(contains(turned[0],
+                   "a height of 3, a width of 32 and 32 channels; channels come last: "
+                   "[32, 32, 3]"));
+}
+
+TEST_CASE("shards that were seen unequally often are said, with the remedy") {
+    CHECK(uneven_shards_text({}) == "");
+    CHECK(uneven_shards_text({{"a", 1000, 2000}, {"b", 1000, 2400}}) == "");
+    CHECK(uneven_shards_text({{"a", 1000, 100}, {"b", 1000, 300}}) == "");
+    const std::string text =
+        uneven_shards_text({{"a", 1000, 3800}, {"b", 1000, 1300}, {"c", 1000, 2000}});
+    CHECK(contains(text, "1.3 times (b) to 3.8 times (a)"));
+    CHECK(contains(text, "data.sharding: shuffled"));
+    // From the peer to launch, whose last words say it.
+    PeerResult result;
+    result.name = "a";
+    result.agreed = true;
+    result.accuracy = 0.5;
+    result.shards = {{"a", 1000, 3800}, {"b", 1000, 1300}};
+    const auto heard = parse_result_line(result_line(result));
+    REQUIRE(heard.has_value());
+    CHECK(heard->shards == result.shards);
+    Summary summary;
+    summary.peers = {*heard};
+    CHECK(contains(summary.text("runs/x"), "1.3 times (b) to 3.8 times (a)"));
+    summary.peers[0].shards[1].seen = 3700;
+    CHECK_FALSE(contains(summary.text("runs/x"), "times ("));
+}
+
+}  // namespace
+}  // namespace ako
