@@ -55,6 +55,20 @@ void check_encoding(const std::string& text, const std::string& name, bool from_
     }
 }
 
+/// Refuses a value that is no UTF-8 though its file is: yaml-cpp makes one byte each of the escapes
+/// \N and \_, which stand for U+0085 and U+00A0.
+void check_letters(std::string_view text, const std::string& where) {
+    while (!text.empty()) {
+        const auto letter = first_letter(text);
+        if (!letter)
+            throw StartupError(
+                fmt::format("{}: expected letters, found the byte 0x{:02x} of an escape", where,
+                            static_cast<unsigned char>(text.front())),
+                "write it as \"\\u0085\" or \"\\u00a0\" in place of \\N or \\_");
+        text.remove_prefix(letter->bytes);
+    }
+}
+
 /// How much a value is, with all below it; keys count as bytes only.
 struct Extent {
     std::size_t values = 1;
@@ -98,6 +112,7 @@ class TreeBuilder final : public YAML::EventHandler {
                   const std::string& text) override {
         ConfigValue value = make(ConfigValue::Kind::scalar, mark);
         value.text = text;
+        check_letters(text, value.where);
         value.quoted = tag == "!";
         extent_.bytes += text.size();
         add(std::move(value), anchor);
