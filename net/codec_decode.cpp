@@ -178,6 +178,7 @@ Header get(wire::Status::Reader in) {
     if (sum.size() > 0) status.digest = digest(sum, "digest");
     if (in.hasVerdict()) status.verdict = get(in.getVerdict());
     status.cut_blocks = in.getCutBlocks();
+    status.asked = in.getAsked();
     return status;
 }
 

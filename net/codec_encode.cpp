@@ -116,6 +116,7 @@ void put(wire::Header::Builder header, const Status& status) {
         verdict.setLoss(status.verdict->loss);
     }
     out.setCutBlocks(status.cut_blocks);
+    out.setAsked(status.asked);
 }
 
 void put(wire::Header::Builder header, const Want& want) {

@@ -96,6 +96,7 @@ struct Status {
   digest @12 :Data;           # empty = no cut adopted yet
   verdict @13 :Verdict;       # null = none
   cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
+  asked @15 :UInt64;          # bit j: peer j was asked for a stop that is requested; 0 = not said
 }
 
 # How far one peer is, as far as the sender has heard.

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ako/frame.h"
 
@@ -19,11 +21,13 @@ enum ExitStatus : int {
     exit_no_agreement = 4,  ///< none was possible, or the peers hold parameters that differ
     exit_broken = 5,        ///< a peer was lost that the mode cannot go on without (ring, a server)
     exit_not_written = 6,   ///< trained and agreed, but not all results could be written
+    exit_stopped_early = 7,  ///< agreed before the budget was spent: somebody asked for the end
     exit_interrupted = 130,
 };
 
 enum class Ending {
     finished,       ///< and all who finished together hold the same parameters
+    stopped_early,  ///< likewise, but before its time, for a peer was asked to stop: not this one
     interrupted,    ///< by a signal to this process; it may have agreed nevertheless
     not_agreed,     ///< trained to the end, but no agreement was possible
     not_identical,  ///< finished with the others, but not all hold the same parameters
@@ -40,8 +44,9 @@ struct EndingEntry {
 };
 
 /// In the order of the enumeration.
-inline constexpr std::array<EndingEntry, 7> endings = {{
+inline constexpr std::array<EndingEntry, 8> endings = {{
     {Ending::finished, "finished", exit_ok},
+    {Ending::stopped_early, "stopped_early", exit_stopped_early},
     {Ending::interrupted, "interrupted", exit_interrupted},
     {Ending::not_agreed, "not_agreed", exit_no_agreement},
     {Ending::not_identical, "not_identical", exit_no_agreement},
@@ -73,6 +78,12 @@ constexpr bool gave_up(Ending ending) {
     return ending == Ending::failed || ending == Ending::broken || ending == Ending::numbers;
 }
 
+/// The peers agreed, and all results lie where they should: no failure of any kind.
+constexpr bool went_well(int exit) { return exit == exit_ok || exit == exit_stopped_early; }
+
+/// Why there is nothing to finish: a peer was asked to stop, and nobody had made a round.
+inline constexpr const char* never_began = "interrupted before training began";
+
 /// Why training is over, for people.
 constexpr const char* sentence(StopReason reason) {
     switch (reason) {
@@ -86,6 +97,17 @@ constexpr const char* sentence(StopReason reason) {
             break;
     }
     return "";
+}
+
+/// Of `requested`, by their names: "peer b asked for it", "peers a, b and c asked for it".
+inline std::string asked_text(const std::vector<std::string>& names) {
+    if (names.empty()) return "somebody asked for it";
+    std::string text = names.size() == 1 ? "peer " : "peers ";
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        if (k > 0) text += k + 1 == names.size() ? " and " : ", ";
+        text += names[k];
+    }
+    return text + " asked for it";
 }
 
 }  // namespace ako

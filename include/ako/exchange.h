@@ -89,6 +89,9 @@ struct FinishReport {
     std::vector<std::uint64_t> samples;  ///< [peer_count], of each peer as far as known here
     Round rounds = 0;                    ///< of this peer
     std::string why_not;                 ///< if not agreed: the reason, for people
+    double progress = 0;                 ///< 0 .. 1 of the sample budget, over all peers
+    StopReason stop = StopReason::none;  ///< why training ended, as all who finished know it
+    std::vector<PeerIndex> asked;        ///< of `requested`: who was asked, as far as known here
 
     /// Beside `seconds`: while nothing was lacking but these peers, who were not there or did not
     /// move any more; and while this peer, which had adopted, served others.
@@ -96,6 +99,9 @@ struct FinishReport {
     std::vector<PeerIndex> waited_for;
     double serving_seconds = 0;
     double after_seconds = 0;  ///< of both, what came when the parameters were final
+
+    /// Somebody asked for the end before the training had come to its own.
+    bool stopped_early() const { return stop == StopReason::requested && progress < 1; }
 };
 
 class Exchange {

@@ -138,6 +138,9 @@ struct Status {
     std::optional<Digest> digest;      ///< of rows and anchor, once I have adopted the cut
     std::optional<Verdict> verdict;
     std::uint32_t cut_blocks = 0;  ///< of the cut I pull: how many I hold, a sign that I move
+    /// Who was asked for a stop that is `requested`, as far as I have heard, merged by union. The
+    /// modes with buckets leave it empty: there everybody's `stop` is its own wish.
+    PeerSet asked = 0;
 
     bool operator==(const Status&) const = default;
 };

@@ -10,7 +10,7 @@
 
 namespace ako {
 
-/// All but `rounds`, which the caller knows.
+/// All but what the caller knows: its rounds, the progress and why training ended.
 FinishReport finish_report(const ModeSettings& settings, const Roster& roster, const Finish& finish,
                            const EndTimes& times);
 

@@ -4,6 +4,8 @@
 // so every peer has the same bounds. Pure; any thread.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,8 +32,14 @@ struct RunBounds {
         return std::string(field) + " is round " + std::to_string(round) +
                " in a run in which no peer makes more than " + std::to_string(round_max);
     }
-    /// Of a Status, the numbers of every peer.
+    /// Of a Status with the progress of every peer of the file: the numbers of each, and that it
+    /// names nobody else.
     std::optional<std::string> refuse(const Status& status) const {
+        const std::size_t peer_count = status.progress.size();
+        if (peer_count < peers_max && status.asked >> peer_count != 0) {
+            return "Status.asked names peer " + std::to_string(std::bit_width(status.asked) - 1) +
+                   " in a cluster of " + std::to_string(peer_count);
+        }
         if (status.final_round) {
             if (auto complaint = refuse(*status.final_round, "Status.final_round"))
                 return complaint;

@@ -63,7 +63,10 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     drain(now);
     left_behind_ = left_behind_ || mailbox_.left_behind();
     if (!started_) {
-        if (stop_ == StopReason::none) {
+        if (stop_ != StopReason::none) {
+            // Once somebody has trained, there is something to finish together.
+            if (roster_.samples() == 0) return Next::give_up(Ending::failed, never_began);
+        } else {
             const StartWait::State wait = start_wait_.look(missing().size(), now);
             if (wait == StartWait::State::failed)
                 return Next::give_up(Ending::failed, start_wait_.why_not());
@@ -76,7 +79,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
         outbox_.lift_grants(false);
     }
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
-    if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
+    if (stop_ != StopReason::none) return stopped();
     if (left_behind_) return Next::finish(left_behind_text);
     if (too_stale(now)) return std::nullopt;
     update_standing_in(now);
@@ -167,7 +170,7 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
     } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
         roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
         finish_.heard(arrival.from, *status, now);
-        hear_stop(status->stop);
+        hear_stop(status->stop, status->asked);
         if (status->verdict && (!verdict_ || status->verdict->progress > verdict_->progress)) {
             verdict_ = status->verdict;
         }
@@ -247,8 +250,29 @@ void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockCheck
                   ": dropped, the older copy is kept");
 }
 
-void AkoCompute::hear_stop(StopReason reason) {
-    if (stop_ == StopReason::none) stop_ = reason;
+void AkoCompute::hear_stop(StopReason reason, PeerSet asked) {
+    // What the training came to by itself outweighs what was asked for, whoever hears of it first.
+    const bool may_change = stop_ == StopReason::none || stop_ == StopReason::requested;
+    if (may_change && reason != StopReason::none) stop_ = reason;
+    if (reason == StopReason::requested) asked_ |= asked;
+}
+
+std::vector<PeerIndex> AkoCompute::asked() const {
+    std::vector<PeerIndex> peers;
+    if (stop_ != StopReason::requested) return peers;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (asked_ & peer_bit(peer)) peers.push_back(peer);
+    }
+    return peers;
+}
+
+Next AkoCompute::stopped() const {
+    if (stop_ != StopReason::requested) return Next::finish(sentence(stop_));
+    std::vector<std::string> names;
+    for (const PeerIndex peer : asked()) names.push_back(name(peer));
+    const std::string why = sentence(stop_) + (": " + asked_text(names));
+    if (!(asked_ & peer_bit(settings_.self))) settings_.log(why);
+    return Next::finish(why);
 }
 
 void AkoCompute::announce(const Verdict& verdict) {
@@ -269,7 +293,7 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
         finish_began_ = now;
         end_times_.begin(now);
         outbox_.lift_grants(true);
-        if (stop_ == StopReason::none && !left_behind_) stop_ = StopReason::requested;
+        if (stop_ == StopReason::none && !left_behind_) request_stop(StopReason::requested);
         finish_.begin(now);
     }
     const CutId accepted = finish_.accepted();
@@ -304,6 +328,9 @@ FinishReport AkoCompute::report(std::span<float> out, Time) {
     copy_parameters(out);
     FinishReport report = finish_report(settings_, roster_, finish_, end_times_);
     report.rounds = round_;
+    report.progress = progress();
+    report.stop = stop_;
+    report.asked = asked();
     if (!report.agreed && left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
     return report;
 }
@@ -345,6 +372,7 @@ void AkoCompute::post_status(bool urgent) {
     lowest_told_.clear();
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
+    status.asked = asked_;
     if (finish_began_) status.final_round = round_;
     status.accepted = finish_.accepted();
     status.decided = finish_.decided();

@@ -45,7 +45,9 @@ class AkoCompute final : public ComputeHalf {
                            Time now) override AKO_COMPUTE_THREAD;
 
     void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
-    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { hear_stop(reason); }
+    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
+        hear_stop(reason, peer_bit(settings_.self));
+    }
 
     /// The anchor.
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
@@ -79,7 +81,10 @@ class AkoCompute final : public ComputeHalf {
     Rows::MakeUpdate update_of(const Learned& learned) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
-    void hear_stop(StopReason reason) AKO_COMPUTE_THREAD;
+    /// `asked`: at whom, of `requested`.
+    void hear_stop(StopReason reason, PeerSet asked = 0) AKO_COMPUTE_THREAD;
+    Next stopped() const AKO_COMPUTE_THREAD;
+    std::vector<PeerIndex> asked() const AKO_COMPUTE_THREAD;
     double progress() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
     void adopt(Time now) AKO_COMPUTE_THREAD;
@@ -108,6 +113,7 @@ class AkoCompute final : public ComputeHalf {
     PerRow<Round> lowest_told_;         ///< of each row, in the newest Status
     std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
     StopReason stop_ = StopReason::none;
+    PeerSet asked_ = 0;  ///< who was asked for a stop that is `requested`
     /// The others ended without this peer (Departures): it stops after this round. It does not say
     /// so, for should it be wrong, the others are to go on.
     bool left_behind_ = false;

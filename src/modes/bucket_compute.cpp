@@ -60,8 +60,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     if (std::string why = mailbox_.broken(); !why.empty())
         return Next::give_up(Ending::broken, why);
     if (!started_) {
-        if (wish_ != StopReason::none)
-            return Next::give_up(Ending::failed, "interrupted before training began");
+        if (wish_ != StopReason::none) return Next::give_up(Ending::failed, never_began);
         const StartWait::State wait = start_wait_.look(missing().size(), now);
         if (wait == StartWait::State::failed)
             return Next::give_up(Ending::failed, start_wait_.why_not());
@@ -70,7 +69,8 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         mailbox_.start();
     }
     if (serves_only()) return Next::finish("");
-    if (auto why = stop_due()) {
+    if (const StopReason reason = stop_due(); reason != StopReason::none) {
+        stopped_for_ = reason;
         sync_the_rest();
         if (lockstep() && not_finite_.empty()) {
             if (!settle_all()) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
             if (!broken_ && !all_finite(parameters())) not_finite_ = "a parameter";
         }
         if (!not_finite_.empty()) return Next::give_up(Ending::numbers, complaint(round_));
-        return Next::finish(*why);
+        return Next::finish(sentence(reason));
     }
     wish_of_round_ = wish_;
     std::fill(ready_.begin(), ready_.end(), 0);
@@ -87,7 +87,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
 
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
 // what came with the sync before the newest, which everybody's last forward pass has awaited.
-std::optional<std::string> BucketCompute::stop_due() const {
+StopReason BucketCompute::stop_due() const {
     StopReason reason = known_.stop;
     if (!lockstep()) {
         reason = std::max({reason, newest_.stop, wish_});
@@ -97,8 +97,7 @@ std::optional<std::string> BucketCompute::stop_due() const {
     }
     if (reason == StopReason::none && rounds_made() >= rounds_budget_)
         reason = StopReason::budget_spent;
-    if (reason == StopReason::none) return std::nullopt;
-    return sentence(reason);
+    return reason;
 }
 
 std::uint64_t BucketCompute::rounds_made() const {
@@ -313,7 +312,8 @@ bool BucketCompute::all_told() const {
 }
 
 bool BucketCompute::step_finish(Time now, bool hurried) {
-    if (hurried) request_stop(StopReason::requested);
+    // A worker's training is over, and whoever hears its wish would take it for the reason.
+    if (hurried && serves_only()) request_stop(StopReason::requested);
     const bool broken = !mailbox_.broken().empty();
     drain();  // after that look, so that who broke it off is known to be gone
     if (!finish_since_) {
@@ -335,6 +335,25 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
         digest_posted_ = true;
     }
     return all_told();
+}
+
+// Everybody has said its own wish by now, for a digest comes with it. A server, which neither has a
+// round nor decides, goes by the wishes alone.
+void BucketCompute::report_stop(FinishReport& report) const {
+    report.stop = stopped_for_;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const std::optional<Status>& said = roster_[peer].status;
+        StopReason wish = said ? said->stop : StopReason::none;
+        if (peer == settings_.self) wish = wish_;
+        if (serves_only()) report.stop = std::max(report.stop, wish);
+        if (wish == StopReason::requested) report.asked.push_back(peer);
+    }
+    if (report.stop != StopReason::requested) report.asked.clear();
+    // Of what was made, not of what this peer foresaw, so that all know the same.
+    const auto made = static_cast<double>(report.samples_total);
+    report.progress = settings_.sample_budget == 0
+                          ? 1
+                          : std::min(1.0, made / static_cast<double>(settings_.sample_budget));
 }
 
 FinishReport BucketCompute::report(std::span<float> out, Time now) {
@@ -361,6 +380,7 @@ FinishReport BucketCompute::report(std::span<float> out, Time now) {
             report.lost.push_back(peer);
         }
     }
+    report_stop(report);
     const std::string broken = mailbox_.broken();
     const bool finite = all_finite(out);
     report.agreed = digest.has_value() && broken.empty() && !timed_out_ && finite;

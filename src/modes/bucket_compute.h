@@ -61,7 +61,10 @@ class BucketCompute final : public ComputeHalf {
     std::span<const float> parameters() const { return rule_->parameters(); }
     bool serves_only() const { return rule_ == nullptr; }
     bool lockstep() const;
-    std::optional<std::string> stop_due() const AKO_COMPUTE_THREAD;
+    /// Why training is over; `none` if it is not.
+    StopReason stop_due() const AKO_COMPUTE_THREAD;
+    /// Into a report that has the samples of all: what this peer knows of why training ended.
+    void report_stop(FinishReport& report) const AKO_COMPUTE_THREAD;
     /// Begins the sync that ends local rounds, if the newest round was none's.
     void sync_the_rest() AKO_COMPUTE_THREAD;
     /// Of the newest sync before this round's own.
@@ -101,6 +104,7 @@ class BucketCompute final : public ComputeHalf {
     SyncSummary known_;   ///< what every peer knows alike at this round (modes in lockstep)
     StopReason wish_ = StopReason::none;
     StopReason wish_of_round_ = StopReason::none;  ///< fixed for one sync
+    StopReason stopped_for_ = StopReason::none;    ///< why training is over, once it is
     bool broken_ = false;
     std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
     mutable double progress_ = 0;

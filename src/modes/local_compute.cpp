@@ -16,6 +16,8 @@ LocalCompute::LocalCompute(const ModeSettings& settings, std::vector<float> init
 
 std::optional<Next> LocalCompute::begin_round(Time) {
     if (stop_ == StopReason::none && progress() >= 1) stop_ = StopReason::budget_spent;
+    if (stop_ == StopReason::requested && round_ == 0)
+        return Next::give_up(Ending::failed, never_began);
     if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
     return Next::train();
 }
@@ -60,6 +62,9 @@ FinishReport LocalCompute::report(std::span<float> out, Time) {
     report.samples.assign(settings_.peer_count(), 0);
     report.samples[settings_.self] = samples_;
     report.rounds = round_;
+    report.progress = progress();
+    report.stop = stop_;
+    if (stop_ == StopReason::requested) report.asked = {settings_.self};
     return report;
 }
 

@@ -84,7 +84,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     PeerResult result;
     result.name = settings.peers[self].name;
     result.ending = outcome.ending;
-    result.why = report.why_not.empty() ? outcome.why : report.why_not;
+    result.why = outcome.why;
     if (outcome.ending == Ending::numbers) result.why += numbers_remedy(settings.training);
     result.exit = entry_of(outcome.ending).exit;
     result.seconds = last.time;
@@ -107,10 +107,17 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
         result.loss = rounded(outcome.verdict.loss);
         result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
     }
+    if (report.stopped_early()) {
+        result.stopped_at = report.progress;
+        result.asked_by = names_of(report.asked, settings);
+        if (outcome.ending != Ending::not_identical)
+            result.why = stopped_early_text(report.progress, asked_text(result.asked_by));
+    }
+    if (!report.why_not.empty()) result.why = report.why_not;
     result.agreed = report.agreed;
     // In the mode local there is nothing to compare.
     result.identical = report.identical && settings.exchange.mode != Mode::local;
-    result.digest = hex(report.digest);
+    if (report.agreed || result.accuracy) result.digest = hex(report.digest);
     result.finished_with = names_of(report.finished_with, settings);
     result.lost_peers = names_of(report.lost, settings);
     result.lost_shards = lost_shards(settings, report, item_count);
@@ -119,9 +126,13 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
 }
 
 void log_ending(const PeerResult& result, const std::function<void(const std::string&)>& log) {
-    if (gave_up(result.ending)) return log(fmt::format("stopped: {}", result.why));
-    const char* word = entry_of(result.ending).word;
-    if (!result.accuracy) return log(fmt::format("{}: {}", word, result.why));
+    const bool trained = result.accuracy || result.agreed;
+    if (gave_up(result.ending) || !trained) return log(fmt::format("stopped: {}", result.why));
+    if (result.stopped_at) log(stopped_early_text(*result.stopped_at, asked_text(result.asked_by)));
+    std::string word = entry_of(result.ending).word;
+    std::replace(word.begin(), word.end(), '_', ' ');
+    if (!result.accuracy)  // it only served
+        return log(fmt::format("{}: all workers have ended", word));
     const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
     for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
     if (const std::string waiting = waiting_text(result); !waiting.empty())

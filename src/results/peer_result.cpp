@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -83,6 +84,13 @@ std::string waiting_text(const PeerResult& result) {
                        all_lost ? fmt::format(", which {} lost", were) : "");
 }
 
+std::string stopped_early_text(double progress, const std::string& who) {
+    // Rounded down: "100 %" would be no early end.
+    const double percent = std::floor(100 * progress);
+    const std::string share = percent < 1 ? "less than 1" : fmt::format("{:.0f}", percent);
+    return fmt::format("stopped early at {} % of the budget: {}", share, who);
+}
+
 namespace {
 
 /// What sets the line of a result apart from lines of metrics.
@@ -113,7 +121,9 @@ ordered_json to_json(const PeerResult& result) {
                          {"finished_with", result.finished_with},
                          {"lost_peers", result.lost_peers},
                          {"lost_shards", lost_shards_json(result.lost_shards)},
-                         {"shards", ordered_json::array()}};
+                         {"shards", ordered_json::array()},
+                         {"stopped_at", or_null(result.stopped_at)},
+                         {"asked_by", result.asked_by}};
     for (const ShardPasses& shard : result.shards)
         json["shards"].push_back(
             {{"peer", shard.peer}, {"images", shard.images}, {"seen", shard.seen}});
@@ -155,6 +165,8 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
         result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
     for (const ordered_json& shard : json.at("shards"))
         result.shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+    result.stopped_at = optional_number(json.at("stopped_at"));
+    result.asked_by = json.at("asked_by").get<std::vector<std::string>>();
     result.figures = figures_from(json);
     result.curve = points_from(json.at("curve"));
     return result;

@@ -57,6 +57,10 @@ struct PeerResult {
     std::vector<std::string> lost_peers;
     std::vector<LostShard> lost_shards;
     std::vector<ShardPasses> shards;  ///< of all that trained to the end, as known here
+    /// How much of the sample budget was done, 0 .. 1, when all stopped because somebody asked for
+    /// it; nothing if the training came to its own end.
+    std::optional<double> stopped_at;
+    std::vector<std::string> asked_by;  ///< then: the peers that were asked, as far as known here
     std::optional<TrainingFigures> figures;
     /// Parameters that this peer took, with what they are worth; if there is an accuracy, the last
     /// point is that of the final ones.
@@ -68,6 +72,8 @@ struct PeerResult {
 std::string identical_text(const std::string& digest, const std::vector<std::string>& names);
 /// "replicas identical: no (a has 857b52a4707cb9b5)".
 std::string differs_text(const std::string& name, const std::string& digest);
+/// "stopped early at 14 % of the budget: peer b asked for it"; `who`: the words after the colon.
+std::string stopped_early_text(double progress, const std::string& who);
 /// As many of its 64 digits as people compare; all are in the files.
 std::string short_digest(const std::string& digest);
 

@@ -153,8 +153,29 @@ ExitStatus Summary::exit_status() const {
     if (!alone && !replicas_identical()) return exit_no_agreement;
     if (any([](const PeerResult& peer) { return peer.exit == exit_not_written; }))
         return exit_not_written;
-    // A peer that was asked to end by someone else than launch ended as asked.
-    return exit_ok;
+    // A peer that was asked to end by someone else than launch ended as asked, but nobody who
+    // waits for the whole training must take this for it.
+    return stopped_at() ? exit_stopped_early : exit_ok;
+}
+
+std::optional<double> Summary::stopped_at() const {
+    if (alone && !interrupted) return std::nullopt;  // the others went on
+    for (const PeerResult& peer : peers) {
+        if (peer.agreed && peer.stopped_at) return peer.stopped_at;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> Summary::asked_by() const {
+    std::vector<std::string> names;
+    if (!stopped_at()) return names;
+    for (const PeerResult& peer : peers) {
+        const bool asked = std::any_of(peers.begin(), peers.end(), [&](const PeerResult& other) {
+            return std::count(other.asked_by.begin(), other.asked_by.end(), peer.name) > 0;
+        });
+        if (asked) names.push_back(peer.name);
+    }
+    return names;
 }
 
 double Summary::finish_seconds() const {
@@ -188,6 +209,8 @@ std::string Summary::json() const {
     json["egress_bytes"] = total_egress(peers);
     json["exit"] = static_cast<int>(exit_status());
     json["interrupted"] = interrupted;
+    json["stopped_at"] = stopped_at() ? ordered_json(*stopped_at()) : ordered_json(nullptr);
+    json["asked_by"] = asked_by();
     std::set<std::string> lost;
     for (const PeerResult& peer : peers)
         lost.insert(peer.lost_peers.begin(), peer.lost_peers.end());
@@ -222,7 +245,10 @@ std::string Summary::json() const {
 
 std::string Summary::text(const std::string& folder) const {
     const PeerResult* first = finisher();
-    std::string text = fmt::format("time: {:.1f} s", seconds);
+    std::string text;
+    if (const auto at = stopped_at())
+        text = stopped_early_text(*at, interrupted ? "interrupted" : asked_text(asked_by())) + "\n";
+    text += fmt::format("time: {:.1f} s", seconds);
     if (first != nullptr)
         text += fmt::format(", of it {:.2f} s for the final exchange", finish_seconds());
     const std::string waiting = longest_waiter() ? waiting_text(*longest_waiter()) : "";
@@ -241,8 +267,11 @@ std::string Summary::text(const std::string& folder) const {
     if (const std::string uneven = first != nullptr ? uneven_shards_text(first->shards) : "";
         !uneven.empty())
         text += uneven + "\n";
+    const bool trained = std::any_of(peers.begin(), peers.end(),
+                                     [](const PeerResult& peer) { return peer.rounds > 0; });
     if (first == nullptr)
-        text += "replicas identical: no (no agreement was reached)\n";
+        text += trained ? "replicas identical: no (no agreement was reached)\n"
+                        : "no model: no peer made a round\n";
     else if (alone)
         text += "every peer trained alone (exchange.mode: local): no replicas to compare\n";
     else if (replicas_identical())

@@ -14,6 +14,9 @@
 //                       the longest that a peer waited at the end for others that were not there
 //                       or did not move, and their names
 //   digest, samples, egress_bytes, exit, interrupted, lost_peers
+//   stopped_at          0 .. 1 of the sample budget, if all stopped there because somebody asked
+//                       for it; null if the training came to its own end
+//   asked_by            then: the names of the peers that were asked
 //   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
@@ -28,6 +31,7 @@
 //                       but for those in finished_with and lost_peers
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +68,9 @@ struct Summary {
     /// The marks that any of the peers evaluated, then the final parameters. The clock of all is
     /// that of the peer that began first, if the others' beginnings are known by the same clock.
     Curve curve(EvaluateWhen evaluated) const;
+    /// As in summary.json.
+    std::optional<double> stopped_at() const;
+    std::vector<std::string> asked_by() const;
     bool replicas_identical() const;
     /// Of the peer for which the final exchange took longest.
     double finish_seconds() const;
@@ -75,7 +82,7 @@ struct Summary {
     /// SIGTERM, ..) is reported but no failure, as long as others finished identical: that is what
     /// Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not start, 3 numbers,
     /// 5 a peer could not go on without another, 4 no agreement, or replicas that differ, 6 a peer
-    /// could not write its results.
+    /// could not write its results, 7 all stopped early because somebody else than launch asked.
     ExitStatus exit_status() const;
 
     std::string json() const;

@@ -24,6 +24,8 @@ std::string end_text(int exit) {
     switch (exit) {
         case exit_ok:
             return "done";
+        case exit_stopped_early:
+            return "stopped early";
         case exit_interrupted:
             return "interrupted";
         case exit_start_up:
@@ -191,7 +193,7 @@ void RunState::refresh_peer(PeerState& peer) const {
         peer.doing = std::move(doing);
     };
     if (peer.exit) {
-        const bool as_asked = *peer.exit == exit_ok || *peer.exit == exit_interrupted;
+        const bool as_asked = went_well(*peer.exit) || *peer.exit == exit_interrupted;
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (peer.seen) return refresh_seen(peer);

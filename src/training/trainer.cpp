@@ -18,6 +18,8 @@ void judge_finish(TrainingOutcome& outcome, bool interrupted) {
         outcome.ending = Ending::interrupted;
     } else if (!outcome.report.agreed) {
         outcome.ending = Ending::not_agreed;
+    } else if (outcome.report.stopped_early()) {
+        outcome.ending = Ending::stopped_early;
     }
 }
 

@@ -37,6 +37,17 @@ def wait_for(condition, what, seconds=PATIENCE_S):
     raise Failure(f"not within {seconds} s: {what}")
 
 
+def newest_run(output):
+    """The folder of the newest run in this one. `latest` there is the newest that has trained."""
+    def made_at(name):
+        when, number = re.search(r"-(\d{8}-\d{6})(?:-(\d+))?$", name).groups(default="1")
+        return when, int(number)
+
+    folders = [entry.name for entry in os.scandir(output) if not entry.is_symlink()] \
+        if os.path.isdir(output) else []
+    return os.path.join(output, max(folders, key=made_at) if folders else "none")
+
+
 class Process:
     """A running ako whose output is read, line by line with its time, as it comes."""
 
@@ -128,8 +139,9 @@ class Bench:
     def launch(self, *words):
         return Process(self, "launch", *words, "--free-ports")
 
-    def path(self, name, run="latest"):
-        return os.path.join(self.folder, "runs", run, name)
+    def path(self, name):
+        """A file of the newest run, whether it has trained or not."""
+        return os.path.join(newest_run(os.path.join(self.folder, "runs")), name)
 
     def summary(self):
         with open(self.path("summary.json")) as file:
@@ -158,10 +170,14 @@ def long_run(bench, peers, seconds, *words):
                       training="epochs: 1, learning_rate: 0.01, evaluate_every: 0")
     run = bench.launch(file, *words)
     names = [chr(ord("a") + number) for number in range(peers)]
-    wait_for(lambda: run.process.poll() is not None or all(bench.metrics(n) for n in names),
+    wait_for(lambda: run.process.poll() is not None or all(has_trained(bench, n) for n in names),
              "all peers train")
     check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
     return run
+
+
+def has_trained(bench, name):
+    return any(line["round"] > 0 for line in bench.metrics(name))
 
 
 def check_all_identical(bench, count):

@@ -217,6 +217,7 @@ def case_interrupt(bench):
     run.process.send_signal(signal.SIGINT)
     output = run.expect(130, 30)
     check("interrupted" in output, "the interrupt is acknowledged")
+    check(re.search(r"^stopped early at [^:]* % of the budget: interrupted$", output, re.M), output)
     summary = bench.summary()
     check_equal(summary["interrupted"], True, "interrupted")
     check_equal(summary["replicas_identical"], True, "replicas_identical")
@@ -236,6 +237,8 @@ def case_interrupt_while_waiting(bench):
     output = run.expect(130, 20)
     check(time.monotonic() - began < 8, "it ends within seconds")
     check("identical: yes" not in output, f"alone, it says:\n{output}")
+    check("stopped: interrupted before training began" in output, f"it says why:\n{output}")
+    check(not os.path.exists(bench.path("model.safetensors")), "nothing that looks like a model")
 
 
 def case_interrupt_twice(bench):

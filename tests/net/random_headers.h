@@ -108,6 +108,7 @@ class RandomHeaders {
         if (below(2) == 1) status.digest = digest();
         if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
         status.cut_blocks = u32();
+        status.asked = u64();
         return status;
     }
     Want want() {

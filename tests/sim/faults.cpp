@@ -88,17 +88,24 @@ void Faults::pause(PeerIndex peer) {
 
 void Faults::wish_to_stop() {
     const StopWish& wish = *scenario_.stop_wish;
+    bool waits = false;
     for (PeerIndex k = 0; k < cluster_.size(); ++k) {
         const auto peer = static_cast<PeerIndex>((wish.peer + k) % cluster_.size());
         SimPeer& p = cluster_[peer];
         if (p.state != SimPeer::State::training || scenario_.straggler == peer) continue;
         if (network_.postpone(peer, [this] { wish_to_stop(); })) return;
+        // Asked before its first round, it gives up alone, and the others go on.
+        if (p.exchange.standing().round == 0) {
+            waits = true;
+            continue;
+        }
         const bool reached = wish.reason == StopReason::target_reached;
         coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
         if (reached) p.exchange.announce({p.exchange.standing().progress, 0.99f, 0.01f});
         p.exchange.request_stop(wish.reason);
         return insist(peer);
     }
+    if (waits) world_.after(ms(20), [this] { wish_to_stop(); });
 }
 
 // Whoever hears of it from nobody, because who was asked has gone, is asked as well.

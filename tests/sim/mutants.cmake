@@ -150,8 +150,14 @@ mutation(src/modes/ako_traffic.cpp
 # Only who is asked to stop stops.
 mutant(stop_not_gossiped simulate "--count;400" "violated: peer [0-9]+ stopped [0-9.]+ s after the first")
 mutation(src/modes/ako_compute.cpp
-    [=[        hear_stop(status->stop);]=]
+    [=[        hear_stop(status->stop, status->asked);]=]
     [=[]=])
+
+# Who asked for it is not passed on with a stop.
+mutant(asked_not_gossiped simulate "--count;400" "violated: peer [0-9]+ does not know who asked for the end")
+mutation(src/modes/ako_compute.cpp
+    [=[        hear_stop(status->stop, status->asked);]=]
+    [=[        hear_stop(status->stop);]=])
 
 # A proposer goes on taking in rows, so that it no longer holds what it proposes.
 mutant(proposer_not_frozen simulate "--count;400" "violated: I8: peer [0-9]+ has proposed the cut")

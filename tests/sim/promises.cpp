@@ -471,8 +471,18 @@ void Promises::check_agreement() const {
     }
 }
 
+void Promises::check_asked() const {
+    for (const PeerIndex peer : survivors()) {
+        const FinishReport& report = *peers_[peer]->report;
+        if (!report.agreed || report.stop != StopReason::requested) continue;
+        if (!report.asked.empty()) continue;
+        throw Violation(name("peer", peer) + " does not know who asked for the end");
+    }
+}
+
 void Promises::ended() const {
     check_stops();
+    check_asked();
     check_agreement();
     check_cut();
     check_known();

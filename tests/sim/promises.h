@@ -61,6 +61,7 @@ class Promises {
     void check_holds(const AkoPeer& peer, CutId cut, const char* why) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
     void check_stops() const;
+    void check_asked() const;
     void check_cut() const;
     void check_times() const;
     void check_known() const;

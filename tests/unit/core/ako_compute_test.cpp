@@ -283,6 +283,65 @@ TEST_CASE("all stop when the budget is spent, when one asks for it, or when a St
     }
 }
 
+TEST_CASE("asked to stop before anybody has made a round, it gives up; later it finishes") {
+    Bench bench(3);
+    CHECK(!bench.begin());
+    bench.peer->request_stop(StopReason::requested);
+    SUBCASE("nobody has trained") {
+        const Next next = bench.begin().value();
+        CHECK(next.kind == Next::Kind::give_up);
+        CHECK(next.ending == Ending::failed);
+        CHECK(next.why == never_began);
+        // The others wait for the rest as if it had never come.
+        CHECK(bench.mailbox.take_posted().status->stop == StopReason::none);
+    }
+    SUBCASE("others train already, and there is something to agree on") {
+        Status status;
+        status.progress = {{}, {4, 4}, {}};
+        status.rows.resize(3);
+        bench.mailbox.push({1, status, {}, bench.now});
+        CHECK(bench.begin().value().kind == Next::Kind::finish);
+    }
+}
+
+TEST_CASE("who was asked to stop is passed on, and all that are heard of come together") {
+    Bench bench(3);
+    bench.come(1);
+    bench.come(2);
+    bench.round();
+    const auto hear = [&](PeerIndex from, StopReason stop, PeerSet asked) {
+        Status status;
+        status.progress.resize(3);
+        status.rows.resize(3);
+        status.stop = stop;
+        status.asked = asked;
+        bench.mailbox.push({from, status, {}, bench.now});
+    };
+    std::vector<float> parameters(element_count);
+    hear(1, StopReason::requested, peer_bit(2));  // of peer 2, which has gone since
+    CHECK(bench.begin().value().why == "a stop was requested: peer p asked for it");
+    CHECK(bench.lines == std::vector<std::string>{"a stop was requested: peer p asked for it"});
+    bench.peer->step_finish(bench.now);
+    CHECK(bench.mailbox.take_posted().status->asked == peer_bit(2));
+    SUBCASE("another was asked as well") {
+        hear(1, StopReason::requested, peer_bit(1));
+        bench.peer->step_finish(bench.now);
+        const FinishReport report = bench.peer->report(parameters, bench.now);
+        CHECK(report.asked == std::vector<PeerIndex>{1, 2});
+        CHECK(report.stopped_early());
+        CHECK(report.progress == doctest::Approx(0.001));
+    }
+    SUBCASE("what the training came to by itself outweighs what was asked for") {
+        hear(1, StopReason::target_reached, 0);
+        hear(2, StopReason::requested, peer_bit(2));
+        bench.peer->step_finish(bench.now);
+        const FinishReport report = bench.peer->report(parameters, bench.now);
+        CHECK(report.stop == StopReason::target_reached);
+        CHECK(report.asked.empty());
+        CHECK(!report.stopped_early());
+    }
+}
+
 TEST_CASE("an update that leads the row beyond what one can hold is not published") {
     Bench bench(2);
     bench.come(1);

@@ -54,14 +54,14 @@ struct Alone {
         const auto contributions = board.take().contributions;
         for (const Contribution& own : contributions) {
             sums.assign(own.vector.begin(), own.vector.end());
-            board.complete(own.bucket, own.sync, {});
+            board.complete(own.bucket, own.sync, {own.stop, 0, 0});
         }
         return contributions.size();
     }
 
     const ModeSettings settings;
     const Buckets buckets{{}, elements};
-    const std::vector<float> gradient = std::vector<float>(elements, 3e38F);
+    std::vector<float> gradient = std::vector<float>(elements, 3e38F);
     std::vector<float> sums = std::vector<float>(elements);
     Mailbox mailbox{1};
     BucketBoard board{1, [] {}};
@@ -150,6 +150,38 @@ TEST_CASE("where a worker may be ahead, what the servers end with is looked at l
     const FinishReport report = alone.peer->report(parameters, {});
     CHECK(!report.agreed);
     CHECK(report.why_not == "a parameter is not finite: the training diverged");
+}
+
+TEST_CASE("asked to stop, it says so at the end, and to whom it was asked") {
+    Alone alone(Mode::ring, 10);
+    const auto end = [&alone] {
+        std::vector<float> parameters(Alone::elements);
+        alone.peer->step_finish({});
+        return alone.peer->report(parameters, {});
+    };
+    alone.gradient.assign(Alone::elements, 0.5F);
+    SUBCASE("before its first round it gives up") {
+        alone.peer->request_stop(StopReason::requested);
+        const Next next = alone.peer->begin_round({}).value();
+        CHECK(next.kind == Next::Kind::give_up);
+        CHECK(next.why == never_began);
+    }
+    SUBCASE("a wish is in a sum that all have before they stop") {
+        CHECK(alone.round());
+        alone.peer->request_stop(StopReason::requested);
+        std::optional<Next> next;
+        for (int more = 0; more < 4 && (!next || next->kind == Next::Kind::train); ++more) {
+            if (next) REQUIRE(alone.peer->end_round(Gradient{alone.gradient}, {1, 0.5F}, {}));
+            alone.exchange();
+            REQUIRE(alone.peer->settle({0, Alone::elements}));
+            next = alone.peer->begin_round({});
+        }
+        REQUIRE(next->kind == Next::Kind::finish);
+        const FinishReport report = end();
+        CHECK(report.stopped_early());
+        CHECK(report.asked == std::vector<PeerIndex>{0});
+        CHECK(report.progress < 0.5);
+    }
 }
 
 TEST_CASE("the view of a link tells a peer that has left from one that was lost") {

@@ -155,5 +155,7 @@ TEST_CASE("frames of the mode ako are refused by name") {
     CHECK(bench.refused(0, status, 0).find("cluster of 3") != std::string::npos);
     status.progress.resize(3);
     CHECK(bench.refused(0, status, 0) == "");
+    status.asked = peer_bit(3);
+    CHECK(bench.refused(0, status, 0).find("Status.asked names peer 3") != std::string::npos);
     CHECK(bench.refused(0, Bye{}, 0) == "");
 }

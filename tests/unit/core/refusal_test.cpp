@@ -111,6 +111,10 @@ TEST_CASE("Status: of all peers, with ballots of this cluster") {
     CHECK(contains(with([](Status& s) { s.rows.resize(4); }), "Status of 3 peers and 4 rows"));
     CHECK(contains(with([](Status& s) { s.accepted = {1, 3}; }), "Status.accepted {1, 3}"));
     CHECK(contains(with([](Status& s) { s.decided = {4, 9}; }), "Status.decided {4, 9}"));
+    CHECK(with([](Status& s) { s.asked = 0b111; }) == "");
+    CHECK(contains(with([](Status& s) { s.asked = 0b1001; }),
+                   "Status.asked names peer 3 in a cluster of 3"));
+    CHECK(contains(with([](Status& s) { s.asked = ~PeerSet{0}; }), "Status.asked names peer 63"));
 }
 
 TEST_CASE("Lack: inside the model, and no more than all of it") {

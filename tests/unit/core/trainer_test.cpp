@@ -91,7 +91,6 @@ class FakeExchange final : public Exchange {
     FinishReport finish(std::span<float> out) override {
         events += 'f';
         std::fill(out.begin(), out.end(), last_parameter);
-        FinishReport report;
         report.agreed = agrees;
         report.identical = agrees;
         report.rounds = round_;
@@ -110,6 +109,7 @@ class FakeExchange final : public Exchange {
     std::size_t samples = 0;
     std::vector<Verdict> verdicts;
     StopReason stop = StopReason::none;
+    FinishReport report;  ///< without what is known at the end
 
   private:
     Round round_ = 0;
@@ -292,6 +292,30 @@ TEST_CASE("an interrupt stops all after the round, and is how the run ended") {
     CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.exchange.events.back() == 'f');
     CHECK(outcome.parameters.size() == parameters);
+}
+
+TEST_CASE("who stops because another was asked to has an ending of its own, if it is early") {
+    Bench bench;
+    bench.exchange.stop = StopReason::requested;
+    bench.exchange.report.stop = StopReason::requested;
+    bench.exchange.report.progress = 0.14;
+    SUBCASE("early") { CHECK(bench.run().ending == Ending::stopped_early); }
+    SUBCASE("the budget was spent by then") {
+        bench.exchange.report.progress = 1;
+        CHECK(bench.run().ending == Ending::finished);
+    }
+    SUBCASE("the target was reached") {
+        bench.exchange.report.stop = StopReason::target_reached;
+        CHECK(bench.run().ending == Ending::finished);
+    }
+    SUBCASE("it was asked itself") {
+        bench.interrupts = 1;
+        CHECK(bench.run().ending == Ending::interrupted);
+    }
+    SUBCASE("nobody agreed") {
+        bench.exchange.agrees = false;
+        CHECK(bench.run().ending == Ending::not_agreed);
+    }
 }
 
 TEST_CASE("a loss that is not finite ends the run before anything of it is given to the exchange") {
