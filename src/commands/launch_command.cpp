@@ -91,11 +91,12 @@ class SignalQueue {
 class Launch {
   public:
     Launch(const Settings& settings, const PeerPlace& place, bool keep_milestones,
-           std::string folder, bool live)
+           std::string folder, LatestRun latest, bool live)
         : settings_(settings),
           place_(place),
           keep_milestones_(keep_milestones),
           folder_(std::move(folder)),
+          latest_(std::move(latest)),
           signals_(live),
           state_(settings.run, settings.training.epochs, peer_names(settings)) {
         if (live)
@@ -121,7 +122,7 @@ class Launch {
         write("curve.json", summary.curve(settings_.training.evaluate).json());
         show_outcome(summary);
         const ExitStatus status = summary.exit_status();
-        return status == exit_ok && !not_written_.empty() ? exit_not_written : status;
+        return went_well(status) && !not_written_.empty() ? exit_not_written : status;
     }
 
   private:
@@ -210,8 +211,10 @@ class Launch {
     void attend(std::size_t k) {
         PeerChild& child = *children_[k];
         for (const std::string& line : child.log().read_lines()) log(child.name(), line);
-        for (MetricsLine& line : child.read_report())
+        for (MetricsLine& line : child.read_report()) {
+            if (line.round > 0) latest_.trained();
             state_.take_line(k, std::move(line), seconds());
+        }
         if (!child.ended()) return;
         state_.take_exit(k, child.exit());
         // One that cannot start would leave the others waiting for it.
@@ -329,6 +332,7 @@ class Launch {
     const PeerPlace& place_;
     const bool keep_milestones_;
     const std::string folder_;
+    LatestRun latest_;
     const SteadyClock clock_;
     const Time began_ = clock_.now();
     Console console_;
@@ -372,7 +376,8 @@ ExitStatus launch(const LaunchOptions& options) {
     const std::string folder = options.output_dir.empty()
                                    ? make_run_folder(settings)
                                    : make_run_folder(settings, options.output_dir);
-    return Launch(settings, place, options.keep_milestones, folder, live).run();
+    LatestRun latest(options.output_dir.empty() ? folder : "");
+    return Launch(settings, place, options.keep_milestones, folder, std::move(latest), live).run();
 }
 
 }  // namespace ako

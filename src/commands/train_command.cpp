@@ -89,8 +89,9 @@ class PeerProcess {
               [this](const auto& missing) { metrics_->waits(missing); }, interrupts) {}
 
     ExitStatus run() {
-        const std::string folder =
-            options_.output_dir.empty() ? make_run_folder(settings_) : options_.output_dir;
+        const bool own = options_.output_dir.empty();
+        const std::string folder = own ? make_run_folder(settings_) : options_.output_dir;
+        latest_ = LatestRun(own ? folder : "");
         log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
         if (options_.report_fd < 0) start_view();
         Metrics& metrics = metrics_.emplace(
@@ -109,10 +110,11 @@ class PeerProcess {
         const TrainingOutcome outcome = train_or_serve(files);
         PeerResult result =
             make_result(settings_, self_, outcome, metrics, peer_.data().sample_count());
+        if (result.samples_total > 0) latest_.trained();  // the others; who serves makes no round
         if (!live_) tell(result);
         write_results(folder, files, outcome, result);
         if (live_) tell(result);  // last: a terminal that takes nothing must hold up no file
-        if (options_.output_dir.empty()) log_.notice()("results in " + folder);
+        if (own) log_.notice()("results in " + folder);
         return static_cast<ExitStatus>(result.exit);
     }
 
@@ -136,6 +138,7 @@ class PeerProcess {
     }
 
     void show(const MetricsLine& line) {
+        if (line.round > 0) latest_.trained();
         if (view_)
             view_->take_line(line);
         else
@@ -190,7 +193,7 @@ class PeerProcess {
         }
         if (failures.empty()) return;
         for (const std::string& failure : failures) log_.notice()("not written: " + failure);
-        if (result.exit == exit_ok) {
+        if (went_well(result.exit)) {
             result.exit = exit_not_written;
             result.why = "trained and agreed, but " + failures.front();
         }
@@ -296,6 +299,7 @@ class PeerProcess {
     Console console_;  // outlives whoever prints
     ReportPipe report_;
     Log log_;
+    LatestRun latest_;
     std::unique_ptr<ViewThread> view_;  ///< null under launch, which shows all its peers
     std::optional<Metrics> metrics_;    ///< from the run folder on
     Peer peer_;

@@ -140,6 +140,14 @@ std::string absolute_path(const ConfigValue* value, const std::string& path, con
     return text;
 }
 
+/// Where links lead now: what runs/latest is may change before it is read, and nobody could tell
+/// afterwards what it had been. As it is if there is nothing.
+std::string followed(const std::string& path) {
+    std::error_code error;
+    const fs::path real = path.empty() ? fs::path() : fs::canonical(path, error);
+    return error || real.empty() ? path : real.string();
+}
+
 void read_fields(const ConfigValue& tree, Settings& settings) {
     for (const Field& field : all_fields()) {
         const ConfigValue* value = tree.at(field.path);
@@ -212,7 +220,7 @@ Settings read_cluster_tree(ConfigValue tree, const std::string& file,
     settings.cluster_key_file =
         absolute_path(tree.at("cluster_key_file"), settings.cluster_key_file, folder);
     settings.model.initial =
-        absolute_path(tree.at("model.initial"), settings.model.initial, folder);
+        followed(absolute_path(tree.at("model.initial"), settings.model.initial, folder));
     set_default_normalisation(settings.data);
     settings.output = absolute_path(tree.at("output"), settings.output, here);
     return settings;

@@ -25,7 +25,7 @@ std::string time_text() {
     return fmt::format("{:%Y%m%d-%H%M%S}", fmt::localtime(now));
 }
 
-/// Points `output`/latest to the folder. A file system without links is no reason not to train.
+/// A file system without links is no reason not to train.
 void link_latest(const fs::path& folder) {
     const fs::path latest = folder.parent_path() / "latest";
     const fs::path fresh =
@@ -53,7 +53,6 @@ std::string make_run_folder(const Settings& settings) {
                                        error.message()),
                            "set another one with --set output=FOLDER");
     write_whole_file((folder / "config.yaml").string(), write_cluster_text(settings));
-    link_latest(folder);
     return folder.string();
 }
 
@@ -71,6 +70,11 @@ std::string make_run_folder(const Settings& settings, const std::string& chosen)
                            "results of two runs must not mix: name a new folder");
     write_whole_file((folder / "config.yaml").string(), write_cluster_text(settings));
     return folder.string();
+}
+
+void LatestRun::trained() {
+    if (!folder_.empty()) link_latest(folder_);
+    folder_.clear();
 }
 
 }  // namespace ako

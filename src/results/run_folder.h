@@ -1,5 +1,5 @@
 // The run folder: runs/<run>-<time>/, where everything that a run leaves behind lies, and the link
-// runs/latest to the newest.
+// runs/latest to the newest run that has trained.
 //
 //   config.yaml             the settings as resolved
 //   metrics-<peer>.jsonl    one line a second: see metrics_line.h
@@ -15,6 +15,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "src/config/settings.h"
 #include "src/system/whole_file.h"
@@ -23,8 +24,22 @@ namespace ako {
 
 /// Makes the folder of a new run and writes config.yaml into it. Throws StartupError.
 std::string make_run_folder(const Settings& settings);
-/// The same in the folder `chosen`, which is made unless it is there and empty; the link stays.
-/// Returns its absolute path.
+/// The same in the folder `chosen`, which is made unless it is there and empty. Returns its
+/// absolute path.
 std::string make_run_folder(const Settings& settings, const std::string& chosen);
+
+/// The link runs/latest, which moves to a run once a peer of it has made a round: a start that came
+/// to nothing must not hide the model of the run before. One thread.
+class LatestRun {
+  public:
+    /// `folder`: that of a new run; empty: of a run in a folder that was chosen, and the link
+    /// stays.
+    explicit LatestRun(std::string folder = "") : folder_(std::move(folder)) {}
+    /// A peer has made a round; said again it does nothing.
+    void trained();
+
+  private:
+    std::string folder_;  ///< empty once the link needs nothing more
+};
 
 }  // namespace ako

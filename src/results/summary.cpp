@@ -170,10 +170,9 @@ std::vector<std::string> Summary::asked_by() const {
     std::vector<std::string> names;
     if (!stopped_at()) return names;
     for (const PeerResult& peer : peers) {
-        const bool asked = std::any_of(peers.begin(), peers.end(), [&](const PeerResult& other) {
-            return std::count(other.asked_by.begin(), other.asked_by.end(), peer.name) > 0;
-        });
-        if (asked) names.push_back(peer.name);
+        for (const std::string& name : peer.asked_by) {
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        }
     }
     return names;
 }

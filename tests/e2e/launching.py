@@ -4,7 +4,7 @@ import json
 import os
 import signal
 
-from bench import check, check_all_identical, check_equal, wait_for
+from bench import check, check_all_identical, check_equal, has_trained, wait_for
 
 SHORT = dict(model="{name: synthetic, parameters: 5000, compute_ms: 1, samples: 12800}",
              training="learning_rate: 0.01, evaluate_every: 0")
@@ -23,7 +23,8 @@ def case_launch_in(bench):
     check_all_identical(bench, 2)
     run = bench.start("launch", file, "--in", "env  AKO_TEST_PEER={name}-{number}", "--set",
                       "training.epochs=1000")
-    wait_for(lambda: len(run.peers()) == 2 and all(map(bench.metrics, "ab")), "both train")
+    wait_for(lambda: len(run.peers()) == 2 and all(has_trained(bench, name) for name in "ab"),
+             "both train")
     peers = run.peers()
     check_equal({name: environment(pid).get("AKO_TEST_PEER") for name, pid in peers.items()},
                 {"a": "a-1", "b": "b-2"}, "what the command was given")

@@ -5,21 +5,21 @@ import json
 import os
 import signal
 
-from bench import check, check_equal, wait_for
+from bench import check, check_equal, newest_run, wait_for
 
 SECONDS = 10  # of training for two; a is restarted, and c begins, long before that
 
 
 def result(bench, name, folder=None):
-    folder = os.path.join(bench.folder, folder or f"out-{name}", "latest")
+    folder = newest_run(os.path.join(bench.folder, folder or f"out-{name}"))
     with open(os.path.join(folder, f"result-{name}.json")) as file:
         return json.load(file)
 
 
 def last_round(bench, name):
     try:
-        with open(os.path.join(bench.folder, f"out-{name}", "latest",
-                               f"metrics-{name}.jsonl")) as file:
+        folder = newest_run(os.path.join(bench.folder, f"out-{name}"))
+        with open(os.path.join(folder, f"metrics-{name}.jsonl")) as file:
             lines = [json.loads(line) for line in file if line.endswith("\n")]
     except FileNotFoundError:
         return 0
