@@ -74,7 +74,9 @@ void LiveView::move(Key key, const RunState& state) {
 
 void LiveView::suspend(const RunState& state) {
     terminal_.leave();
-    kill(getpid(), SIGSTOP);
+    // For this thread, which stops all. A signal for the process may be taken by another one, and
+    // this one would draw before it stands still.
+    raise(SIGSTOP);
     draw(state);
 }
 
