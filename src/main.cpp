@@ -47,7 +47,7 @@ int main(int count, char** words) {
     int status = run(count, words);
     std::cout.flush();
     const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-    if (!flushed && status == ako::exit_ok) {
+    if (!flushed && ako::went_well(status)) {
         const std::string why = std::generic_category().message(errno);
         std::fprintf(stderr, "ako: standard output cannot be written: %s\n", why.c_str());
         status = ako::exit_not_written;

@@ -113,6 +113,25 @@ using CutId = Ballot;
 
 enum class StopReason : std::uint8_t { none, budget_spent, target_reached, requested };
 
+/// The one that counts of two that stand at once: what the training came to by itself outweighs
+/// what was asked for, so that all peers tell the same end.
+constexpr StopReason stronger(StopReason one, StopReason other) {
+    constexpr auto strength = [](StopReason reason) {
+        switch (reason) {
+            case StopReason::none:
+                return 0;
+            case StopReason::requested:
+                return 1;
+            case StopReason::budget_spent:
+                return 2;
+            case StopReason::target_reached:
+                return 3;
+        }
+        return 0;
+    };
+    return strength(one) < strength(other) ? other : one;
+}
+
 /// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).
 struct Verdict {
     double progress = 0;

@@ -26,7 +26,7 @@ struct SyncSummary {
     std::uint32_t workers = 0;           ///< who contributed; 0 = not said
 
     void merge(const SyncSummary& other) {
-        stop = std::max(stop, other.stop);
+        stop = stronger(stop, other.stop);
         rounds_total = std::max(rounds_total, other.rounds_total);
         workers = std::max(workers, other.workers);
     }

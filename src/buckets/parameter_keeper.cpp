@@ -70,7 +70,7 @@ void ParameterKeeper::pushed(std::size_t worker, std::size_t slice, std::uint64_
                                                         std::to_string(clocks_[worker][slice]));
     clocks_[worker][slice] = round;
     state.unanswered[worker] = true;
-    state.summary.stop = std::max(state.summary.stop, stop);
+    state.summary.stop = stronger(state.summary.stop, stop);
     ++state.pushes;
     if (lockstep()) {
         state.pending[worker] = values;
@@ -168,7 +168,7 @@ void ParameterKeeper::look_again() {
 }
 
 void ParameterKeeper::stop_wished(StopReason reason) {
-    for (State& state : states_) state.summary.stop = std::max(state.summary.stop, reason);
+    for (State& state : states_) state.summary.stop = stronger(state.summary.stop, reason);
 }
 
 bool ParameterKeeper::final_is_here() const {

@@ -108,7 +108,7 @@ void PushPull::push_arrived(std::size_t worker, const Chunk& chunk, std::size_t 
     Push& push = pushes_[worker][slice];
     if (push.round != chunk.sync) push = {chunk.sync, 0, StopReason::none};
     push.elements += count;
-    push.stop = std::max(push.stop, chunk.stop);
+    push.stop = stronger(push.stop, chunk.stop);
     if (push.elements < slices_[slice].range.count) return;
     keeper_->pushed(worker, slice, push.round, keeper_->room_for_push(worker, slice).data(),
                     push.stop);

@@ -77,7 +77,7 @@ void Ring::sum_part(std::size_t bucket) {
     float* const values = sums_.data() + part.first;
     if (!sum.add_up(state.own->vector.data() + part.first, values)) return;
     const Chunk chunk{.kind = ChunkKind::gathered,
-                      .stop = std::max(state.stop, state.own->stop),
+                      .stop = stronger(state.stop, state.own->stop),
                       .sync = state.sync,
                       .first = part.first};
     for (std::size_t step = 1; step < count_; ++step)
@@ -93,7 +93,7 @@ void Ring::add_own(std::size_t bucket, const Chunk& chunk, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) sum[k] += values[k];
 
     Chunk passed = chunk;
-    passed.stop = std::max(chunk.stop, own.stop);
+    passed.stop = stronger(chunk.stop, own.stop);
     const bool whole = hops(part_at(buckets_[bucket], chunk.first, count_)) == count_ - 1;
     if (whole) {
         passed.kind = ChunkKind::gathered;
@@ -105,7 +105,7 @@ void Ring::add_own(std::size_t bucket, const Chunk& chunk, std::size_t count) {
 void Ring::summed(std::size_t bucket, std::size_t count, StopReason stop) {
     State& state = states_[bucket];
     state.summed += count;
-    state.stop = std::max(state.stop, stop);
+    state.stop = stronger(state.stop, stop);
     if (state.summed == buckets_[bucket].count)
         board_.complete(bucket, state.sync, {state.stop, 0, 0});
 }
@@ -228,7 +228,7 @@ void Ring::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
     (reduced ? state.reduced : state.gathered) += count;
     if (straight(bucket)) {
         if (!reduced) return summed(bucket, count, chunk.stop);
-        state.stop = std::max(state.stop, chunk.stop);
+        state.stop = stronger(state.stop, chunk.stop);
         parts_[bucket].arrived(peer, count);
         return sum_part(bucket);
     }

@@ -8,13 +8,15 @@
 //
 // And who is *gone*, so that nobody need wait for it: who left, and who has no session while nobody
 // listens at its address. That must last, because a peer that only we cannot dial comes back by
-// dialling us. Whose connection broke would do so at once, if it lived: the news of the break has
-// just found its way. Who fell silent may be cut off, and is given longer.
+// dialling us. Whose connection broke would do so as soon as it knows; should the news of the break
+// not have reached it, it knows by our silence. Who fell silent may be cut off, and is given
+// longer.
 //
 // Network thread only.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -24,9 +26,12 @@ namespace ako {
 
 class Departures {
   public:
+    /// A dial whose first packet was lost: the system sends it again after a second.
+    static constexpr Time redial = std::chrono::seconds(1);
+
     /// `life_timeout`: what is within it, happened together; a longer silence of this process is a
-    /// pause. `grace`: for so long nobody must listen where a peer was; the life time-out is enough
-    /// for one that crashed, unless it is for being left behind.
+    /// pause. `grace`: for so long nobody must listen where a peer was; `gone_after_crash` is
+    /// enough for one whose connection broke, unless it is for being left behind.
     Departures(std::size_t peer_count, Time life_timeout, Time grace)
         : together_(life_timeout), grace_(grace), peers_(peer_count) {}
 
@@ -58,8 +63,12 @@ class Departures {
     /// It was there, has no session, and left, or nobody has listened at its address for so long
     /// that it does not come back.
     bool gone(PeerIndex peer, Time now) const {
-        return gone_for(peers_[peer].broke ? std::min(together_, grace_) : grace_, peer, now);
+        return gone_for(peers_[peer].broke ? gone_after_crash() : grace_, peer, now);
     }
+
+    /// A life time-out until the other end misses us; as long again and `redial`, until its session
+    /// stands.
+    Time gone_after_crash() const { return std::min(2 * together_ + redial, grace_); }
 
     bool left_behind(Time now) const {
         Time last{0};

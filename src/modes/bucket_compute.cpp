@@ -90,10 +90,10 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
 StopReason BucketCompute::stop_due() const {
     StopReason reason = known_.stop;
     if (!lockstep()) {
-        reason = std::max({reason, newest_.stop, wish_});
+        reason = stronger(reason, stronger(newest_.stop, wish_));
         // Who has stopped pushes nothing more that a wish could come with.
         for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
-            if (const auto& status = roster_[peer].status) reason = std::max(reason, status->stop);
+            if (const auto& status = roster_[peer].status) reason = stronger(reason, status->stop);
     }
     if (reason == StopReason::none && rounds_made() >= rounds_budget_)
         reason = StopReason::budget_spent;
@@ -337,23 +337,24 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
     return all_told();
 }
 
-// Everybody has said its own wish by now, for a digest comes with it. A server, which neither has a
-// round nor decides, goes by the wishes alone.
+// Everybody has said its own wish by now, for a digest comes with it. So all come to the same, also
+// a server, which has no rounds and decides nothing.
 void BucketCompute::report_stop(FinishReport& report) const {
     report.stop = stopped_for_;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& said = roster_[peer].status;
         StopReason wish = said ? said->stop : StopReason::none;
         if (peer == settings_.self) wish = wish_;
-        if (serves_only()) report.stop = std::max(report.stop, wish);
+        report.stop = stronger(report.stop, wish);
         if (wish == StopReason::requested) report.asked.push_back(peer);
     }
-    if (report.stop != StopReason::requested) report.asked.clear();
     // Of what was made, not of what this peer foresaw, so that all know the same.
     const auto made = static_cast<double>(report.samples_total);
     report.progress = settings_.sample_budget == 0
                           ? 1
                           : std::min(1.0, made / static_cast<double>(settings_.sample_budget));
+    if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
+    if (report.stop != StopReason::requested) report.asked.clear();
 }
 
 FinishReport BucketCompute::report(std::span<float> out, Time now) {

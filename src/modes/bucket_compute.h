@@ -42,7 +42,7 @@ class BucketCompute final : public ComputeHalf {
     void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD;
     /// The strongest wish stands.
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
-        wish_ = std::max(wish_, reason);
+        wish_ = stronger(wish_, reason);
     }
 
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;

@@ -23,7 +23,9 @@ class LocalCompute final : public ComputeHalf {
     Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;
     void announce(const Verdict& verdict) override AKO_COMPUTE_THREAD { verdict_ = verdict; }
-    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD { stop_ = reason; }
+    void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
+        stop_ = stronger(stop_, reason);
+    }
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
     /// Only the first peer evaluates, whose curve is shown.
     Standing standing() const override AKO_COMPUTE_THREAD {

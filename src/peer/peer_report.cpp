@@ -38,11 +38,13 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
     return shards;
 }
 
-/// Of each worker that was not lost, how often its shard was seen.
+/// Of each worker that was not lost, how often its shard was seen; nothing where nobody hears of
+/// the others.
 std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishReport& report,
                                       std::uint64_t item_count) {
     std::vector<ShardPasses> shards;
-    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint)
+    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint ||
+        settings.exchange.mode == Mode::local)
         return shards;
     for (PeerIndex peer = 0; peer < report.samples.size(); ++peer) {
         const bool lost =

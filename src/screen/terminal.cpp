@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -31,9 +32,11 @@ constexpr std::string_view screen_off = "\033[2J\033[?7h\033[?25h\033[?1049l";
 constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
 
 // What a signal handler needs to put the terminal back: a process has one terminal, and a handler
-// has no argument. keys_before is written before keys_changed says that it counts.
-volatile sig_atomic_t entered = 0;
-volatile sig_atomic_t keys_changed = 0;
+// has no argument. It may run on any thread, so whoever takes the flag is the one that puts back.
+// keys_before is written before keys_changed says that it counts.
+std::atomic<bool> entered = false;
+std::atomic<bool> keys_changed = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "for signal handlers");
 termios keys_before;
 
 /// Everything here may be called by a signal handler.
@@ -46,16 +49,27 @@ void write_all(std::string_view text) {
     }
 }
 
+bool takes_text() {
+    pollfd room{STDOUT_FILENO, POLLOUT, 0};
+    return poll(&room, 1, 0) == 1;
+}
+
+/// Once all that was drawn is shown.
 void restore() {
-    if (entered == 0) return;
-    entered = 0;
+    if (!entered.exchange(false)) return;
     write_all(screen_off);
-    if (keys_changed != 0) tcsetattr(STDIN_FILENO, TCSADRAIN, &keys_before);
-    keys_changed = 0;
+    if (keys_changed.exchange(false)) tcsetattr(STDIN_FILENO, TCSADRAIN, &keys_before);
+}
+
+/// For the end of the process, which no terminal may hold up.
+void restore_at_once() {
+    if (!entered.exchange(false)) return;
+    if (takes_text()) write_all(screen_off);
+    if (keys_changed.exchange(false)) tcsetattr(STDIN_FILENO, TCSANOW, &keys_before);
 }
 
 void on_death(int number) {
-    restore();
+    restore_at_once();
     ::signal(number, SIG_DFL);
     ::raise(number);
 }
@@ -125,17 +139,17 @@ bool Terminal::usable() {
 }
 
 bool Terminal::enter() {
-    if (entered != 0) return true;
+    if (entered) return true;
     if (!in_foreground()) return false;
     for (const int number : deadly) ::signal(number, on_death);
-    before_sudden_end(restore);
-    entered = 1;
+    before_sudden_end(restore_at_once);
+    entered = true;
     if (keys_fd() >= 0 && tcgetattr(STDIN_FILENO, &keys_before) == 0) {
         termios keys = keys_before;
         keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
         keys.c_cc[VMIN] = 0;  // a read never waits
         keys.c_cc[VTIME] = 0;
-        keys_changed = 1;
+        keys_changed = true;
         tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
     }
     write_all(screen_on);
@@ -162,8 +176,7 @@ ScreenStyle Terminal::style() {
 
 void Terminal::draw(const std::vector<std::string>& lines) const {
     // One that takes nothing now, as after Ctrl-S, shows a later screen.
-    pollfd room{STDOUT_FILENO, POLLOUT, 0};
-    if (entered == 0 || poll(&room, 1, 0) != 1) return;
+    if (!entered || !takes_text()) return;
     // In one piece and over what is there, so that nothing flickers. The rest of a line is cleared
     // before it is written: after a line of all columns the last one would be cleared.
     std::string text = "\033[H";
@@ -174,7 +187,7 @@ void Terminal::draw(const std::vector<std::string>& lines) const {
 
 int Terminal::keys_fd() const {
     // In the background a read of the terminal would stop the process.
-    const bool ours = entered != 0 && in_foreground() && isatty(STDIN_FILENO) == 1;
+    const bool ours = entered && in_foreground() && isatty(STDIN_FILENO) == 1;
     return ours ? STDIN_FILENO : -1;
 }
 

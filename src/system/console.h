@@ -1,10 +1,11 @@
 // The console: lines for people on their way to standard output and standard error. A terminal may
 // take none for as long as somebody likes (Ctrl-S, a pager, a link that is gone), a file no more
 // for ever (a full disk); neither may stop who prints. So lines go into a queue with a limit in
-// bytes and are written, in their order, by a thread of the console's own, the only one that ever
-// waits for a terminal. What finds no room is left out, counted, and said at its place once there
-// is room again. A stream that refuses (a full disk, a pipe whose reader is gone) is named once on
-// standard error with its reason, and how many lines it lost at the end.
+// bytes and are written, in their order, by a thread of the console's own. (A live view has another
+// one, src/screen/view_thread.h; no other thread ever waits for a terminal.) What finds no room is
+// left out, counted, and said at its place once there is room again. A stream that refuses (a full
+// disk, a pipe whose reader is gone) is named once on standard error with its reason, and how many
+// lines it lost at the end.
 //
 // print() from any thread; made and destroyed on one. The thread may outlive the console, blocked
 // in a write: it touches nothing but what it shares, and ends with the process, which must end by

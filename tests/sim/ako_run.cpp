@@ -253,7 +253,7 @@ Outcome AkoRun::run() {
         invariants_.ended(peers_, [&](PeerIndex peer) { return promises_.side(peer) == side; });
     }
     check_refused_blocks();
-    promises_.ended();
+    promises_.ended(faults_.asked());
     stays_.ended();
     return outcome();
 }

@@ -103,6 +103,7 @@ void Faults::wish_to_stop() {
         coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
         if (reached) p.exchange.announce({p.exchange.standing().progress, 0.99f, 0.01f});
         p.exchange.request_stop(wish.reason);
+        asked_ |= peer_bit(peer);
         return insist(peer);
     }
     if (waits) world_.after(ms(20), [this] { wish_to_stop(); });

@@ -29,6 +29,9 @@ class Faults {
     /// How long the compute thread of `peer` still stands, while the network thread goes on.
     Time hang(PeerIndex peer);
 
+    /// Peers that were asked for the end.
+    PeerSet asked() const { return asked_; }
+
   private:
     void set_links();
     void cut(PeerSet one_side, Time until);
@@ -47,6 +50,7 @@ class Faults {
     const Restart restart_;
     std::vector<bool> hung_;  ///< [peer]: counted
     bool someone_stopped_ = false;
+    PeerSet asked_ = 0;
 };
 
 }  // namespace ako::sim

@@ -242,6 +242,12 @@ mutation(src/modes/ako_traffic.cpp
     [=[    departures_.went(peer, left, silence, clock_.now());]=]
     [=[    departures_.went(peer, left, silence + std::chrono::hours(1), clock_.now());]=])
 
+# Who hears of a wish takes it for its own.
+mutant(wish_taken_for_own simulate "--count;400" "violated: peer [0-9]+ names somebody whom nobody asked for the end")
+mutation(src/modes/ako_compute.cpp
+    [=[    if (reason == StopReason::requested) asked_ |= asked;]=]
+    [=[    if (reason == StopReason::requested) asked_ |= asked | peer_bit(settings_.self);]=])
+
 # Who comes back when all others have ended does not notice it.
 mutant(left_behind_unnoticed simulate "--count;400;--covered" "violated: never happened: peers left behind")
 mutation(src/modes/ako_compute.cpp

@@ -471,18 +471,23 @@ void Promises::check_agreement() const {
     }
 }
 
-void Promises::check_asked() const {
+void Promises::check_asked(PeerSet asked) const {
     for (const PeerIndex peer : survivors()) {
         const FinishReport& report = *peers_[peer]->report;
         if (!report.agreed || report.stop != StopReason::requested) continue;
-        if (!report.asked.empty()) continue;
-        throw Violation(name("peer", peer) + " does not know who asked for the end");
+        PeerSet known = 0;
+        for (const PeerIndex other : report.asked) known |= peer_bit(other);
+        if (known == 0)
+            throw Violation(name("peer", peer) + " does not know who asked for the end");
+        if ((known & ~asked) != 0) {
+            throw Violation(name("peer", peer) + " names somebody whom nobody asked for the end");
+        }
     }
 }
 
-void Promises::ended() const {
+void Promises::ended(PeerSet asked) const {
     check_stops();
-    check_asked();
+    check_asked(asked);
     check_agreement();
     check_cut();
     check_known();

@@ -36,8 +36,8 @@ class Promises {
     /// `peer` has made a step of the final exchange.
     void finishes(PeerIndex peer);
     void adopted(PeerIndex peer);
-    /// All have ended or died.
-    void ended() const;
+    /// All have ended or died; `asked`: who was asked for the end.
+    void ended(PeerSet asked) const;
 
     /// Who met the second process of a peer, and has not heard of the first one's row, stays apart
     /// from all others, and there they may agree on a cut of their own: the second process does not
@@ -61,7 +61,7 @@ class Promises {
     void check_holds(const AkoPeer& peer, CutId cut, const char* why) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
     void check_stops() const;
-    void check_asked() const;
+    void check_asked(PeerSet asked) const;
     void check_cut() const;
     void check_times() const;
     void check_known() const;

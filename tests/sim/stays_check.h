@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "src/group/departures.h"
 #include "tests/sim/ako_peer.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/sim_times.h"
@@ -59,14 +60,22 @@ class StaysCheck {
             if (died_at_[other] && (died_silently_ & peer_bit(other))) {
                 until = std::max(until, *adopted_at_[peer] + from_seconds(scenario_.linger_s));
             } else if (died_at_[other]) {
-                until = std::max(until, *died_at_[other] + life_timeout);
+                until = std::max(until, *died_at_[other] + gone_after_crash());
             } else if (adopted_at_[other]) {
                 until = std::max(until, *adopted_at_[other]);
+                // Its last words may not have come through before its process ended.
+                if (scenario_.narrow())
+                    until = std::max(until, peers_[other]->ended_at + gone_after_crash());
             } else {
                 return std::nullopt;
             }
         }
         return until;
+    }
+
+    /// As Departures says it.
+    Time gone_after_crash() const {
+        return std::min(2 * life_timeout + Departures::redial, from_seconds(scenario_.linger_s));
     }
 
     /// A Status behind two frames, sessions that come up again before it, and two looks for who is

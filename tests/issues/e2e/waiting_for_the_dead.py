@@ -1,6 +1,6 @@
 """After one of four was killed near the end, the others stayed finish_linger_s (10 s) for it, and
 the outcome told of a final exchange of 0.00 s. Now nobody stays for a process that is over for
-longer than the life time-out, and the outcome says what the time went into. (In virtual time:
+longer than it could take to come back, and the outcome says what the time went into. (In virtual time:
 tests/issues/core/waiting_for_the_dead_test.cpp.)"""
 
 import json
@@ -11,7 +11,8 @@ import time
 from bench import check, check_equal, long_run
 
 LIFE_S = 2  # life_timeout_ms
-LINGER_S = 10  # finish_linger_s, which is twice as long as this may take
+BACK_S = 2 * LIFE_S + 1  # as long as one whose connection broke may take to come back
+LINGER_S = 10  # finish_linger_s
 
 
 def case_waiting_for_the_dead(bench):
@@ -24,12 +25,12 @@ def case_waiting_for_the_dead(bench):
     run.wait(60)
     took = time.monotonic() - killed_at
     output = run.output()
-    check(took < LINGER_S / 2 + LIFE_S, f"the end took {took:.1f} s; launch said:\n{output}")
+    check(took < BACK_S + LIFE_S, f"the end took {took:.1f} s; launch said:\n{output}")
     summary = bench.summary()
     check_equal(summary["finished_with"], ["a", "b", "c"], "finished_with")
     check_equal(summary["waited_for"], ["d"], "waited_for")
     waited = summary["finish_waiting_seconds"]
-    check(LIFE_S / 2 < waited < LINGER_S / 2, f"waited for d: {waited} s")
+    check(LIFE_S / 2 < waited < (BACK_S + LINGER_S) / 2, f"waited for d: {waited} s")
     check(summary["finish_seconds"] < LIFE_S / 2, f"exchange: {summary['finish_seconds']} s")
     said = f"and {waited:.1f} s waiting for d, which was lost"
     check(said in output, f"{said!r} in:\n{output}")

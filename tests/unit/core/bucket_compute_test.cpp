@@ -152,7 +152,7 @@ TEST_CASE("where a worker may be ahead, what the servers end with is looked at l
     CHECK(report.why_not == "a parameter is not finite: the training diverged");
 }
 
-TEST_CASE("asked to stop, it says so at the end, and to whom it was asked") {
+TEST_CASE("asked to stop, it says so at the end, and who was asked") {
     Alone alone(Mode::ring, 10);
     const auto end = [&alone] {
         std::vector<float> parameters(Alone::elements);
@@ -181,6 +181,16 @@ TEST_CASE("asked to stop, it says so at the end, and to whom it was asked") {
         CHECK(report.stopped_early());
         CHECK(report.asked == std::vector<PeerIndex>{0});
         CHECK(report.progress < 0.5);
+    }
+    SUBCASE("a target that is reached outweighs a wish, whichever comes first") {
+        CHECK(alone.round());
+        alone.peer->request_stop(StopReason::requested);
+        alone.peer->request_stop(StopReason::target_reached);
+        alone.peer->request_stop(StopReason::requested);
+        const FinishReport report = end();
+        CHECK(report.stop == StopReason::target_reached);
+        CHECK(report.asked.empty());
+        CHECK(!report.stopped_early());
     }
 }
 
