@@ -27,8 +27,15 @@ constexpr std::size_t columns = 80;
 
 std::string config_of(const EvaluateOptions& options) {
     if (!options.config.empty()) return options.config;
-    const auto beside = std::filesystem::path(options.model).parent_path() / "config.yaml";
     std::error_code ignored;
+    if (std::filesystem::is_directory(options.model, ignored)) {
+        const auto inside = std::filesystem::path(options.model) / "model.safetensors";
+        const bool there = std::filesystem::exists(inside, ignored);
+        throw StartupError(options.model + ": a folder, expected a model",
+                           there ? "did you mean " + inside.string() + "?"
+                                 : "a run that has agreed leaves model.safetensors in its folder");
+    }
+    const auto beside = std::filesystem::path(options.model).parent_path() / "config.yaml";
     if (std::filesystem::exists(beside, ignored)) return beside.string();
     throw StartupError(beside.string() + ": there is no such file",
                        "say with --config which cluster file the model is of");

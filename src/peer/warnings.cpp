@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ako/blocks.h"
+#include "ako/ending.h"
 #include "src/config/key_places.h"
 #include "src/config/layer_list.h"
 #include "src/peer/training_data.h"
@@ -65,6 +66,15 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
                               shape_text(input), input.height, input.width, input.channels),
                   fmt::format("channels come last: {}",
                               shape_text({input.width, input.channels, input.height})));
+    const std::size_t majority = settings.peers.size() / 2 + 1;
+    const std::size_t begins_with = settings.exchange.start_peers_min;
+    if (settings.exchange.mode == Mode::ako && begins_with > 0 && begins_with < majority)
+        found.add("exchange.start_peers_min",
+                  fmt::format("{} of {} peers may begin, but only {} can agree at the end",
+                              begins_with, settings.peers.size(), majority),
+                  fmt::format("where too few come later, each ends with a model of its own and "
+                              "exit {}, after finish_timeout_s",
+                              static_cast<int>(exit_no_agreement)));
     return found.lines;
 }
 

@@ -121,6 +121,8 @@ def case_checkpoints_and_evaluate(bench):
     output = evaluate("checkpoint.safetensors").expect(0, 60)
     check(f"accuracy: {100 * float(newer['accuracy']):.2f} %\n" in output, output)
 
+    output = evaluate("").expect(2, 20)
+    check("a folder, expected a model" in output and model in output, output)
     output = evaluate(model, "--set", "model=lenet").expect(2, 20)
     for expected in ("conv1.weight: expected shape [20,1,5,5], there is no such tensor",
                      "dense1.weight: expected shape [500,800], found [128,784]"):

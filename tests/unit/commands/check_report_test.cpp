@@ -101,6 +101,11 @@ TEST_CASE("what is accepted and hardly meant is warned of, at its place") {
     CHECK(contains(turned[0],
                    "a height of 3, a width of 32 and 32 channels; channels come last: "
                    "[32, 32, 3]"));
+    const auto too_few = warned({"exchange.start_peers_min=1"});
+    REQUIRE(too_few.size() == 1);
+    CHECK(contains(too_few[0], "exchange.start_peers_min: 1 of"));
+    CHECK(contains(too_few[0], "can agree at the end"));
+    CHECK(warned({"exchange.start_peers_min=1", "exchange.mode=local"}).empty());
 }
 
 TEST_CASE("shards that were seen unequally often are said, with the remedy") {
