@@ -233,6 +233,8 @@ Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t ro
     const Need usual = middle_need(state, choice.middle, true);
     const Need bare = middle_need(state, choice.middle, false);
     const bool plotting = choice.middle == Middle::plots;
+    // Help that has no room beside anything has all there is.
+    if (choice.middle == Middle::help && usual.least > room) return {0, room, 0};
     // From the best on: the first that has room with all peers, else with some of them. Plots can
     // be small, and give way to peers; of a table, which was asked for, all should be seen.
     using Ways = std::vector<std::pair<Need, std::size_t>>;

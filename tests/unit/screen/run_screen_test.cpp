@@ -216,6 +216,13 @@ TEST_CASE("pictures: the run as one peer sees it") {
                    "bold row     this peer"));
 }
 
+TEST_CASE("help that was asked for is seen on a small terminal too") {
+    const std::string help =
+        joined(run_screen(state_of(4, 0.62), {Middle::help}, style_of(60, 12)));
+    CHECK(contains(help, " P      rounds in which one cycle"));
+    CHECK(contains(help, " q      ends the run"));
+}
+
 TEST_CASE("the last picture has the accuracy that the run came to, or says that there is none") {
     RunState state("r", 1, {"a"});
     MetricsLine line = line_of({"a"}, 0, 0.04);
