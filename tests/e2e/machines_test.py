@@ -20,15 +20,17 @@ from bench import Failure, check, check_equal, wait_for
 from engine import prepare, run, works
 
 IMAGE = "ako-test-machine"
-BESIDE = "openssh-client openssh-server openssl python3 sudo"
+BESIDE = "openssh-client openssh-server openssl python3 sudo tcsh"
 # One key for all three, and every host known: what `ssh-copy-id` and a first `ssh` leave.
 KEYS = """RUN mkdir -p -m 755 /run/sshd && mkdir -m 700 ~/.ssh && cd ~/.ssh \\
     && ssh-keygen -q -t ed25519 -N '' -f id_ed25519 && cp id_ed25519.pub authorized_keys \\
+    && ln -s /clone ~/ako \\
     && echo "* $(cut -d ' ' -f 1,2 /etc/ssh/ssh_host_ed25519_key.pub)" > known_hosts
 CMD ["/usr/sbin/sshd", "-D", "-e"]
 """
 HEADING = "## Start on several machines"
-CLONE = "/clone"  # where the first machine has what one would have cloned
+CLONE = "/clone"  # where the first machine has what one would have cloned; ~/ako is the same
+RUNS = "~/.ako-runs"
 LONG = "{name: synthetic, parameters: 50000, compute_ms: 5, samples: 6000000}"  # half an hour
 
 
@@ -115,8 +117,11 @@ def check_recipe(machines, source):
     model = machines.shell(0, "head -c 2000 runs/latest/model.safetensors | tr -cd '[:print:]'")
     check(results[0]["digest"] in model, f"the model is the one that all agreed on: {model}")
     for number in range(3):
-        modes = machines.shell(number, "stat -c %a ~/ako ~/ako/three ~/ako/three/cluster.key")
+        modes = machines.shell(number, f"stat -c %a {RUNS} {RUNS}/three {RUNS}/three/cluster.key")
         check_equal(modes.split(), ["700", "700", "600"], "who may read the key")
+        there = set(machines.shell(number, "ls -A").split())
+        expected = {"build", "cluster.key", "cluster.yaml", "deploy", "experiments", "runs"}
+        check_equal(there, set() if number else expected, f"in ~/ako of machine {number + 1}")
 
 
 class LongRun:
@@ -129,7 +134,7 @@ class LongRun:
              'echo $$ > pid; exec "$@"', "-", "deploy/over-ssh", "cluster.yaml", "--set",
              f"run={name}", "--set", f"model={LONG}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        logs = f"cat ~/ako/{name}/runs/*/*/{name}-*/log-*.txt 2>/dev/null || true"
+        logs = f"cat {RUNS}/{name}/runs/*/*/{name}-*/log-*.txt 2>/dev/null || true"
         wait_for(lambda: self.process.poll() is not None or all(
             machines.shell(number, logs).count("session up") == 2 for number in range(3)),
             "every peer has met the two others", 60)
@@ -150,7 +155,10 @@ class LongRun:
 
 
 def check_interrupt(machines):
-    """Ctrl-C: everyone agrees, and the model comes here all the same."""
+    """Ctrl-C: everyone agrees, and the model comes here all the same, also where the shell of one
+    machine is csh and that of another says something when it starts."""
+    machines.shell(1, "usermod -s /bin/tcsh root")
+    machines.shell(2, "sed -i '1i echo Welcome' ~/.bashrc")
     long_run = LongRun(machines, "interrupted")
     long_run.signal("INT")
     output = long_run.finish()
