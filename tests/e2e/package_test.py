@@ -33,7 +33,15 @@ cd /tmp
 runuser -u ako -- ako launch /mnist/cluster.yaml --set model=mlp --set training.epochs=0.1 \\
     --set output=/tmp/runs
 touch /etc/ako/cluster.yaml
+# A systemd that fails at everything, and says what it was asked while the program was there.
+mkdir -p /run/systemd/system
+printf '#!/bin/sh\\necho "$*" $(ls /usr/bin/ako) >> /tmp/asked\\nexit 1\\n' > /usr/bin/systemctl
+chmod +x /usr/bin/systemctl
+dpkg -i /package/ako.deb
+if grep stop /tmp/asked; then echo stopped by an upgrade; exit 1; fi
 apt-get purge -y -qq ako
+grep -Fx 'stop ako@*.service /usr/bin/ako' /tmp/asked
+rm /usr/bin/systemctl
 ls /etc/ako/cluster.yaml
 rm /etc/ako/cluster.yaml
 apt-get install -y -qq /package/ako.deb
