@@ -20,9 +20,16 @@ double seconds_of(const Outcome& outcome, std::size_t target_index) {
     return outcome.targets[target_index].seconds->median;
 }
 
+/// Marks a time that was composed; what that means stands at the end of the conclusion.
+constexpr const char* composed_mark = " *";
+
+std::string time_text(const Outcome& outcome, std::size_t target_index) {
+    return seconds_text(seconds_of(outcome, target_index)) +
+           (outcome.composed ? composed_mark : "");
+}
+
 std::string named(const Outcome& outcome, std::size_t target_index) {
-    return fmt::format("{} ({})", outcome.candidate.contender,
-                       seconds_text(seconds_of(outcome, target_index)));
+    return fmt::format("{} ({})", outcome.candidate.contender, time_text(outcome, target_index));
 }
 
 /// Of the contenders of the mode ako the best; nullptr: there is none here.
@@ -55,6 +62,66 @@ std::string behind_text(const Lead& lead, const Outcome* own, std::size_t target
     return fmt::format(", and {} takes {} as long", name, times_text(ratio));
 }
 
+bool holds(const std::vector<const Outcome*>& outcomes, const Outcome* one) {
+    return std::find(outcomes.begin(), outcomes.end(), one) != outcomes.end();
+}
+
+bool has_alone(const std::vector<const Outcome*>& outcomes) {
+    return std::any_of(outcomes.begin(), outcomes.end(),
+                       [](const Outcome* one) { return one->candidate.alone(); });
+}
+
+/// "local-sgd (18.0 s) and ako (19.0 s) cannot be told apart, ..".
+std::string level_text(const std::vector<Outcome>& outcomes, const Lead& lead, const Outcome* own,
+                       std::size_t target_index) {
+    std::string names = named(*lead.first, target_index);
+    for (const Outcome* other : lead.level) {
+        const bool known = other->targets[target_index].seconds.has_value();
+        names += " and " + (known ? named(*other, target_index) : other->candidate.contender);
+    }
+    std::string text = names + " cannot be told apart, for their ranges overlap";
+    if (lead.by_composition)
+        text +=
+            fmt::format(", or would if a composed time were off by {:g} %", composed_margin * 100);
+    const bool alone = lead.first->candidate.alone() || has_alone(lead.level);
+    if (const auto ratio = speed_up(outcomes, *lead.first, target_index); ratio && !alone)
+        text += fmt::format(", and {} is {} as fast as one machine alone",
+                            lead.first->candidate.contender, times_text(*ratio));
+    const bool among = own == lead.first || holds(lead.level, own);
+    return text + (among ? "" : behind_text(lead, own, target_index));
+}
+
+/// "ako is first, in 19.0 s, 1.3 times as fast as the next (local-sgd), ..".
+std::string first_text(const std::vector<Outcome>& outcomes, const Lead& lead, const Outcome* own,
+                       std::size_t target_index) {
+    const Outcome& first = *lead.first;
+    std::string text = fmt::format("{} is first, in {}", first.candidate.contender,
+                                   time_text(first, target_index));
+    if (lead.next != nullptr)
+        text += fmt::format(
+            ", {} as fast as the next ({}{})",
+            times_text(seconds_of(*lead.next, target_index) / seconds_of(first, target_index)),
+            lead.next->candidate.contender, lead.next->composed ? composed_mark : "");
+    const bool alone =
+        first.candidate.alone() || (lead.next != nullptr && lead.next->candidate.alone());
+    if (const auto ratio = speed_up(outcomes, first, target_index); ratio && !alone)
+        text += fmt::format(", {} as fast as one machine alone", times_text(*ratio));
+    return text + behind_text(lead, own, target_index);
+}
+
+/// " (one seed of ring: how much runs differ is not known)"; empty: all have several.
+std::string seeds_text(const Lead& lead) {
+    if (lead.several_seeds && lead.open.empty()) return "";
+    std::string names;
+    if (lead.several_seeds) {
+        for (const Outcome* one : lead.open)
+            names += (names.empty() ? " of " : ", ") + one->candidate.contender;
+    } else if (lead.open.empty()) {
+        names = " of " + lead.first->candidate.contender;
+    }
+    return fmt::format(" (one seed{}: how much runs differ is not known)", names);
+}
+
 /// What is said of one rate: "at 50 Mbit/s ako is first, in 19.0 s, ..".
 std::string clause(const std::vector<Outcome>& outcomes, const Setting& setting, const Rate& rate,
                    std::size_t target_index) {
@@ -62,40 +129,26 @@ std::string clause(const std::vector<Outcome>& outcomes, const Setting& setting,
         rate == Rate{} ? std::string("with no limit of the rate ") : "at " + rate.text() + " ";
     const Lead lead = lead_at(outcomes, setting, rate, target_index);
     if (lead.first == nullptr) return where + "nobody gets there";
-    const Outcome& first = *lead.first;
     const Outcome* own = own_outcome(outcomes, setting, rate, target_index);
-    if (lead.several_seeds && !lead.level.empty()) {
-        std::string names = named(first, target_index);
-        for (const Outcome* other : lead.level) {
-            const bool known = other->targets[target_index].seconds.has_value();
-            names += " and " + (known ? named(*other, target_index) : other->candidate.contender);
-        }
-        const bool among = own == nullptr || own == lead.first ||
-                           std::find(lead.level.begin(), lead.level.end(), own) != lead.level.end();
-        return fmt::format("{}{} cannot be told apart, for their ranges overlap{}", where, names,
-                           among ? "" : behind_text(lead, own, target_index));
-    }
-    std::string text = fmt::format("{}{} is first, in {}", where, first.candidate.contender,
-                                   seconds_text(seconds_of(first, target_index)));
-    if (lead.next != nullptr)
-        text += fmt::format(
-            ", {} as fast as the next ({})",
-            times_text(seconds_of(*lead.next, target_index) / seconds_of(first, target_index)),
-            lead.next->candidate.contender);
-    const bool alone =
-        first.candidate.alone() || (lead.next != nullptr && lead.next->candidate.alone());
-    if (const auto ratio = speed_up(outcomes, first, target_index); ratio && !alone)
-        text += fmt::format(", {} as fast as one machine alone", times_text(*ratio));
-    text += behind_text(lead, own, target_index);
-    if (!lead.several_seeds) text += " (one seed: how much runs differ is not known)";
-    return text;
+    return where +
+           (lead.level.empty() ? first_text(outcomes, lead, own, target_index)
+                               : level_text(outcomes, lead, own, target_index)) +
+           seeds_text(lead);
+}
+
+/// What the seeds say of a difference between two final accuracies.
+std::string sureness_text(const Spread& one, const Spread& other) {
+    if (one.count < 2 || other.count < 2)
+        return " (of one seed: how much runs differ is not known)";
+    const bool overlap = one.low <= other.high && other.low <= one.high;
+    return overlap ? ", which their ranges over the seeds do not tell apart" : "";
 }
 
 /// "; at the end ako is at most 0.42 points below the most accurate".
 std::string quality_text(const Plan& plan, const std::vector<Outcome>& outcomes,
                          const Setting& setting) {
     std::optional<double> most;
-    std::string name;
+    std::string name, sureness;
     for (const Outcome& outcome : outcomes) {
         if (outcome.candidate.mode != own_mode || outcome.setting != setting || !outcome.best)
             continue;
@@ -103,13 +156,15 @@ std::string quality_text(const Plan& plan, const std::vector<Outcome>& outcomes,
         if (!lost || (most && *most >= *lost)) continue;
         most = lost;
         name = outcome.candidate.contender;
+        sureness = sureness_text(*outcome.final_accuracy,
+                                 *most_accurate(outcomes, outcome)->final_accuracy);
     }
     if (!most) return "";
     const double points = *most * 100;
     if (points < points_min)
         return fmt::format("; at the end nobody is more accurate than {}", name);
-    return fmt::format("; at the end {} is {}{:.2f} points below the most accurate", name,
-                       plan.rates.size() > 1 ? "at most " : "", points);
+    return fmt::format("; at the end {} is {}{:.2f} points below the most accurate{}", name,
+                       plan.rates.size() > 1 ? "at most " : "", points, sureness);
 }
 
 }  // namespace
@@ -131,8 +186,12 @@ std::string conclusion(const Plan& plan, const std::vector<Outcome>& outcomes,
     std::string text;
     for (const Rate& rate : plan.rates)
         text += (text.empty() ? "" : "; ") + clause(outcomes, setting, rate, *target);
-    return fmt::format("To {:g} % test accuracy with {}: {}{}.",
-                       plan.target_accuracy[*target] * 100, setting.text(), text, quality);
+    const bool composed = text.find(composed_mark) != std::string::npos;
+    return fmt::format("To {:g} % test accuracy with {}: {}{}.{}",
+                       plan.target_accuracy[*target] * 100, setting.text(), text, quality,
+                       composed ? " *: composed, of rounds at another rate and of the time that a "
+                                  "round took in one run at this one."
+                                : "");
 }
 
 }  // namespace ako

@@ -24,14 +24,29 @@ Times times_of(const Outcome& outcome, double target) {
     return times;
 }
 
+Times widened(const Outcome& outcome, Times times) {
+    if (!outcome.composed) return times;
+    return {times.low * (1 - composed_margin), times.high * (1 + composed_margin)};
+}
+
+bool apart(const Times& left, const Times& right) {
+    return left.high < right.low || right.high < left.low;
+}
+
 }  // namespace
 
-bool told_apart(const Outcome& one, const Outcome& other, std::size_t target_index) {
-    if (one.seeds.size() < 2 || other.seeds.size() < 2) return false;
+Difference difference(const Outcome& one, const Outcome& other, std::size_t target_index) {
+    if (one.seeds.size() < 2 || other.seeds.size() < 2) return Difference::one_seed;
     const double target = one.targets[target_index].target;
     const Times left = times_of(one, target);
     const Times right = times_of(other, target);
-    return left.high < right.low || right.high < left.low;
+    if (!apart(left, right)) return Difference::overlap;
+    return apart(widened(one, left), widened(other, right)) ? Difference::sure
+                                                            : Difference::composed;
+}
+
+bool told_apart(const Outcome& one, const Outcome& other, std::size_t target_index) {
+    return difference(one, other, target_index) == Difference::sure;
 }
 
 Lead lead_at(const std::vector<Outcome>& outcomes, const Setting& setting, const Rate& rate,
@@ -50,9 +65,12 @@ Lead lead_at(const std::vector<Outcome>& outcomes, const Setting& setting, const
     lead.several_seeds = lead.first->seeds.size() > 1;
     if (here.size() > 1) lead.next = here[1];
     for (const Outcome* other : best_at(outcomes, setting, rate, target_index)) {
-        const bool reached = other->targets[target_index].reached > 0;
-        if (other != lead.first && reached && !told_apart(*lead.first, *other, target_index))
+        if (other == lead.first || other->targets[target_index].reached == 0) continue;
+        const Difference found = difference(*lead.first, *other, target_index);
+        if (found == Difference::overlap || found == Difference::composed)
             lead.level.push_back(other);
+        lead.by_composition |= found == Difference::composed;
+        if (other->seeds.size() < 2) lead.open.push_back(other);
     }
     return lead;
 }

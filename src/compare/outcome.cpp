@@ -208,13 +208,21 @@ std::optional<double> speed_up(const std::vector<Outcome>& outcomes, const Outco
     return ratio && *ratio > 0 ? std::optional(1 / *ratio) : std::nullopt;
 }
 
+const Outcome* most_accurate(const std::vector<Outcome>& outcomes, const Outcome& here) {
+    const Outcome* best = nullptr;
+    for (const Outcome* other : best_at(outcomes, here.setting, here.rate)) {
+        if (!other->final_accuracy) continue;
+        if (best == nullptr || other->final_accuracy->median > best->final_accuracy->median)
+            best = other;
+    }
+    return best;
+}
+
 std::optional<double> accuracy_lost(const std::vector<Outcome>& outcomes, const Outcome& outcome) {
     if (!outcome.final_accuracy) return std::nullopt;
-    double best = 0;
-    for (const Outcome* other : best_at(outcomes, outcome.setting, outcome.rate)) {
-        if (other->final_accuracy) best = std::max(best, other->final_accuracy->median);
-    }
-    return std::max(0.0, best - outcome.final_accuracy->median);
+    const Outcome* best = most_accurate(outcomes, outcome);
+    if (best == nullptr) return 0;
+    return std::max(0.0, best->final_accuracy->median - outcome.final_accuracy->median);
 }
 
 }  // namespace ako

@@ -81,6 +81,8 @@ const Outcome* alone_of(const std::vector<Outcome>& outcomes, const Outcome& her
 /// How many times as fast as one machine alone; nullopt if one of the two never reaches the target.
 std::optional<double> speed_up(const std::vector<Outcome>& outcomes, const Outcome& outcome,
                                std::size_t target_index);
+/// Who ends with the highest final accuracy (the median) here; nullptr: nobody has one.
+const Outcome* most_accurate(const std::vector<Outcome>& outcomes, const Outcome& here);
 /// The best final accuracy of all contenders in this setting at this rate less the own, 0 .. 1.
 std::optional<double> accuracy_lost(const std::vector<Outcome>& outcomes, const Outcome& outcome);
 

@@ -15,6 +15,7 @@
 #include "src/compare/csv.h"
 #include "src/compare/figure_text.h"
 #include "src/compare/html.h"
+#include "src/compare/lead.h"
 #include "src/compare/provenance.h"
 #include "src/compare/report_tables.h"
 #include "src/system/whole_file.h"
@@ -122,9 +123,11 @@ std::string times(const Material& material) {
         for (std::size_t k = 0; k < plan.target_accuracy.size(); ++k)
             text += glance_table(plan, material.outcomes, setting, k);
         if (any_composed(material))
-            text += paragraph(
-                "* composed: the rounds of full runs at another rate times the time "
-                "a round takes at this one; see the rules.");
+            text += paragraph(fmt::format(
+                "* composed: the rounds of full runs at another rate times the time a round took "
+                "in one run at this one. Where ranges are compared, such a time is taken to be "
+                "off by up to {:g} %; see the rules.",
+                composed_margin * 100));
         text += charts(material, setting);
         for (std::size_t k = 0; k < plan.target_accuracy.size(); ++k)
             text += target_table(plan, material.outcomes, setting, k);
