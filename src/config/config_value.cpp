@@ -203,17 +203,22 @@ class TreeBuilder final : public YAML::EventHandler {
     Extent extent_{0, 0, 0};  ///< of all so far
 };
 
-/// The line (from 1) of the last indentation with a tab in it, at or before line `last` (from 1);
-/// nothing if there is none. YAML takes tabs in some places, so they are looked for where the
-/// parser gave up.
-std::optional<std::size_t> line_indented_by_tab(const std::string& text, std::size_t last) {
+/// The line (from 1) with a tab in its indentation: line `marked` (from 1), where the parser gave
+/// up, or else the one before it; nothing if neither has one. YAML takes tabs within brackets and,
+/// in most places, in front of comments, so those are not what is wrong.
+std::optional<std::size_t> line_indented_by_tab(const std::string& text, std::size_t marked) {
     std::istringstream in(text);
     std::optional<std::size_t> found;
+    std::string before;
     std::size_t number = 0;
-    for (std::string line; number < last && std::getline(in, line);) {
+    for (std::string line; number < marked && std::getline(in, line);) {
         ++number;
         const std::size_t end = std::min(line.find_first_not_of(" \t\r"), line.size());
-        if (end < line.size() && line.find('\t') < end) found = number;
+        const bool taken = end == line.size() || (line[end] == '#' && number < marked);
+        if (number + 1 >= marked && !taken && line.find('\t') < end &&
+            count_brackets(before).at_end == 0)
+            found = number;
+        before += line + "\n";
     }
     return found;
 }

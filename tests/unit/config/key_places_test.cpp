@@ -59,7 +59,16 @@ TEST_CASE("a tab in front of a line is said to be one") {
     CHECK(contains(said, "indent by spaces"));
     CHECK(contains(complaint("run: x\npeers:\n  - name: a\n  \taddress: 'h:1'\n", "c.yaml", {}),
                    "c.yaml:4: not YAML: a tab"));
-    // Elsewhere tabs are allowed, and not what is wrong.
+    CHECK(
+        contains(complaint("run: x\n\t# y\nseed: 1\n", "c.yaml", {}), "c.yaml:2: not YAML: a tab"));
+    // Elsewhere tabs are allowed, and not what is wrong: in brackets, before comments, far away.
+    for (const std::string fine :
+         {"model: {input: [1, 1, 1],\n\tlayers: [relu]}\nseed: 1: 2\n",
+          "model:\n\t# y\nseed: 1: 2\n",
+          "model: {input: [1, 1, 1],\n\tlayers: [relu]}\nrun: x\noutput: y\nseed: 1: 2\n"}) {
+        CAPTURE(fine);
+        CHECK(contains(complaint(fine, "c.yaml", {}), "illegal map value"));
+    }
     CHECK(contains(complaint("run:\tx\nmodel: [\n", "c.yaml", {}), "a key is followed by a colon"));
     CHECK_NOTHROW(read_cluster_text(text + "\n\t\n", "c.yaml", {}));
 }
