@@ -18,6 +18,8 @@ class KeyPlaces {
     /// "cluster.yaml:12:16" or "--set key=value", of the key or else of the list element it is in;
     /// empty if neither was given.
     std::string of(const std::string& key) const;
+    /// Was this very key given?
+    bool has(const std::string& key) const { return places_.contains(key); }
 
     /// Places say nothing of what stands there, so any two are equal.
     bool operator==(const KeyPlaces&) const { return true; }

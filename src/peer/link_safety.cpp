@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "net/exposure.h"
 #include "src/config/key_file.h"
 #include "src/config/key_places.h"
 
@@ -18,10 +17,22 @@ void check_links(const Settings& settings) {
     if (!read_cluster_key(settings).none()) return;
     for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
         const PeerSettings& own = settings.peers[peer];
-        naming_key(settings, fmt::format("peers.{}.address", peer), [&] {
+        check_announced(settings, peer, Names::left_alone);
+        naming_key(settings, listen_key(settings, peer), [&] {
             require_no_exposure(own.name, own.address, own.listen, Names::left_alone);
         });
     }
+}
+
+void check_announced(const Settings& settings, PeerIndex peer, Names names) {
+    const PeerSettings& own = settings.peers[peer];
+    naming_key(settings, fmt::format("peers.{}.address", peer),
+               [&] { require_no_exposure(own.name, own.address, "", names); });
+}
+
+std::string listen_key(const Settings& settings, PeerIndex peer) {
+    const std::string key = fmt::format("peers.{}.listen", peer);
+    return settings.places.has(key) ? key : fmt::format("peers.{}.address", peer);
 }
 
 }  // namespace ako

@@ -31,7 +31,7 @@ std::size_t MemoryPlan::bytes() const {
 MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
     if (Blocks(run.parameter_count).count() > block_count_max) {
         throw at_key(
-            settings, "model.name",
+            settings, settings.model.kind == ModelKind::layers ? "model.layers" : "model.name",
             StartupError(fmt::format("{} parameters, at most {} are supported", run.parameter_count,
                                      block_count_max * block_elements_default),
                          "train a smaller model"));

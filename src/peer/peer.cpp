@@ -42,7 +42,8 @@ Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
                  clock_) {
     set_blas_threads(settings.training.threads);
     // Before the exchange takes its memory.
-    naming_key(settings, fmt::format("peers.{}.listen", self), [this] { transport_.bind(); });
+    if (key_.none()) check_announced(settings, self, Names::looked_up);
+    naming_key(settings, listen_key(settings, self), [this] { transport_.bind(); });
     exchange_ = make_exchange(own_mode_settings(log, std::move(waits)), std::move(initial_),
                               transport_, clock_, interrupts);
 }

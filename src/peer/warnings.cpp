@@ -47,9 +47,10 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
     const std::size_t partitions = settings.exchange.partitions;
     if (settings.exchange.mode == Mode::ako && partitions > blocks)
         found.add("exchange.partitions",
-                  fmt::format("{} for the {} blocks of this network: in most rounds a link carries "
-                              "nothing",
-                              grouped(partitions), grouped(blocks)),
+                  fmt::format("{} for the {} blocks of this network: in {} of {} rounds a link "
+                              "carries nothing",
+                              grouped(partitions), grouped(blocks), grouped(partitions - blocks),
+                              grouped(partitions)),
                   fmt::format("auto sends as the links take it; a number means something up to {}",
                               grouped(blocks)));
     const std::uint64_t rounds = rounds_per_peer(settings, run.sample_budget);

@@ -4,8 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+
+#include "ako/error.h"
 #include "src/config/cluster_file.h"
+#include "src/peer/link_safety.h"
+#include "src/peer/memory_plan.h"
 #include "src/peer/mode_settings.h"
+#include "src/peer/peer.h"
 #include "src/peer/warnings.h"
 #include "src/results/shard_passes.h"
 #include "src/results/summary.h"
@@ -87,7 +93,9 @@ TEST_CASE("what is accepted and hardly meant is warned of, at its place") {
     REQUIRE(many.size() == 1);
     CHECK(contains(many[0],
                    "--set exchange.partitions=100000: exchange.partitions: 100,000 for "
-                   "the 106 blocks"));
+                   "the 106 blocks of this network: in 99,894 of 100,000 rounds a link carries "
+                   "nothing"));
+    CHECK(contains(warned({"exchange.partitions=107"}).at(0), "in 1 of 107 rounds"));
     CHECK(warned({"exchange.partitions=100000", "exchange.mode=ring"}).empty());
     const auto short_run = warned({}, 200);
     REQUIRE(short_run.size() == 1);
@@ -106,6 +114,52 @@ TEST_CASE("what is accepted and hardly meant is warned of, at its place") {
     CHECK(contains(too_few[0], "exchange.start_peers_min: 1 of"));
     CHECK(contains(too_few[0], "can agree at the end"));
     CHECK(warned({"exchange.start_peers_min=1", "exchange.mode=local"}).empty());
+}
+
+/// What is said where an error is thrown; empty: nothing was refused.
+template <class Action>
+std::string refused(const Action& action) {
+    try {
+        action();
+    } catch (const StartupError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST_CASE("what is refused late has the key that was written") {
+    const auto too_large = [](const std::vector<std::string>& overrides) {
+        return refused([&] { plan_memory(read(overrides), {std::size_t{1} << 40, 0}); });
+    };
+    CHECK(contains(too_large({}), "c.yaml:2:8: model.name: "));
+    CHECK(contains(too_large({"model={input: [8, 8, 1], layers: [flatten, dense: 10]}"}),
+                   ": model.layers: 1099511627776 parameters"));
+
+    const std::string exposed = "203.0.113.7:1";
+    const auto said = [](const std::vector<std::string>& overrides) {
+        const Settings settings = read(overrides);
+        const std::atomic<int> interrupts = 0;
+        const std::string by_check = refused([&] { check_links(settings); });
+        const std::string by_peer = refused([&] {
+            Peer(
+                settings, 0, {}, [](const auto&) {}, interrupts);
+        });
+        CHECK(by_check == by_peer);
+        return by_peer;
+    };
+    const std::string address = "--set peers.0.address=" + exposed;
+    const std::string listen = "--set peers.0.listen=" + exposed;
+    const std::string set_address = "peers.0.address=" + exposed;
+    const std::string set_listen = "peers.0.listen=" + exposed;
+    CHECK(contains(said({"model=synthetic", set_address}),
+                   address + ": peers.0.address: peer a announces"));
+    CHECK(contains(said({"model=synthetic", set_address, "peers.0.listen=127.0.0.1:2"}),
+                   address + ": peers.0.address: peer a announces"));
+    CHECK(contains(said({"model=synthetic", "peers.0.address=127.0.0.1:1", set_listen}),
+                   listen + ": peers.0.listen: peer a listens on"));
+    // Where nothing is said of listening, what the system refuses is the address.
+    CHECK(listen_key(read(), 0) == "peers.0.address");
+    CHECK(listen_key(read({"peers.0.listen=h:2"}), 0) == "peers.0.listen");
 }
 
 TEST_CASE("shards that were seen unequally often are said, with the remedy") {
