@@ -83,6 +83,14 @@ TEST_CASE("the example shows the defaults") {
     CHECK(settings.memory_mb_max == Settings{}.memory_mb_max);
     CHECK(settings.seed == Settings{}.seed);
     CHECK(settings.data.sharding == DataSettings{}.sharding);
+    // What is only known once it was read: of a file that says no more than it must.
+    const Settings plain = read_cluster_text(
+        "run: x\nmodel: synthetic\npeers: [{name: a, address: '127.0.0.1:1'}]\n", "c.yaml", {});
+    CHECK(settings.output == plain.output);
+    CHECK(settings.cluster_key_file == plain.cluster_key_file);
+    CHECK(settings.data.format == plain.data.format);
+    CHECK(settings.data.mean == plain.data.mean);
+    CHECK(settings.data.deviation == plain.data.deviation);
 }
 
 TEST_CASE("all cluster files of the experiments can be read") {
