@@ -1,7 +1,7 @@
 """After one of four was killed near the end, the others stayed finish_linger_s (10 s) for it, and
 the outcome told of a final exchange of 0.00 s. Now nobody stays for a process that is over for
-longer than it could take to come back, and the outcome says what the time went into. (In virtual time:
-tests/issues/core/waiting_for_the_dead_test.cpp.)"""
+longer than it could take to come back, and the outcome says what the time went into. (In virtual
+time: tests/issues/core/waiting_for_the_dead_test.cpp.)"""
 
 import json
 import os
