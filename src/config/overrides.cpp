@@ -47,6 +47,17 @@ void expand(ConfigValue& parent, const std::string& key, const std::string& inne
     entry->value.entries.push_back({inner, where, std::move(scalar)});
 }
 
+/// The place of a value in here that was set by an override of a key below `path`; empty if there
+/// is none.
+std::string set_below(const ConfigValue& value, const std::string& path) {
+    if (value.from_command_line && value.where.starts_with("--set " + path + "."))
+        return value.where;
+    for (const ConfigEntry& entry : value.entries) {
+        if (std::string where = set_below(entry.value, path); !where.empty()) return where;
+    }
+    return "";
+}
+
 /// As a place it is kept with every value in it, so a long one is cut off.
 std::string shortened(const std::string& override_text) {
     constexpr std::size_t length_max = 200;
@@ -77,6 +88,10 @@ void apply_overrides(ConfigValue& tree, const std::vector<std::string>& override
         if (given.kind == ConfigValue::Kind::null && value->kind == ConfigValue::Kind::map)
             refuse(where, path, "a value", "nothing",
                    fmt::format("{}={{}} has all keys below it at their defaults", path));
+        if (const std::string before = set_below(*value, path); !before.empty())
+            refuse(where, path, "to come before what is set below it",
+                   fmt::format("it after {}, which it would take back", before),
+                   "change their order, or leave one out");
         *value = std::move(given);
     }
     expand_shorthands(tree);

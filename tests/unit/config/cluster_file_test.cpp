@@ -138,6 +138,19 @@ TEST_CASE("--set overrides any key, later ones last") {
     CHECK(peers.peers[0].name == "z");
 }
 
+TEST_CASE("a --set that would take an earlier one back is refused") {
+    const std::string taken = complaint(minimal, {"model.initial=x.safetensors", "model=lenet"});
+    CHECK(taken.find("--set model=lenet: model: expected to come before what is set below it") !=
+          std::string::npos);
+    CHECK(taken.find("--set model.initial=x.safetensors, which it would take back") !=
+          std::string::npos);
+    CHECK(complaint(minimal, {"training.schedule.warm_up=0.1", "training.schedule=cosine"})
+              .find("which it would take back") != std::string::npos);
+    CHECK(read(minimal, {"training.schedule=cosine", "training.schedule.warm_up=0.1"})
+              .training.schedule.warm_up == 0.1);
+    CHECK(read(minimal, {"model=lenet", "model=mlp"}).model.kind == ModelKind::mlp);
+}
+
 TEST_CASE("a data path of the command line is relative to the working folder") {
     CHECK(read(minimal, {"data.path=elsewhere"}).data.path ==
           (std::filesystem::current_path() / "elsewhere").string());
