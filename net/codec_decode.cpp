@@ -24,23 +24,27 @@ struct Refused {
 
 [[noreturn]] void refuse(std::string what) { throw Refused{std::move(what)}; }
 
-std::string text(capnp::Text::Reader value, const char* field) {
-    if (value.size() > text_bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
+/// `fits`: may all of its letters be in it?
+template <class Fits>
+std::string text_that(const Fits& fits, capnp::Text::Reader value, std::size_t bytes_max,
+                      const char* field) {
+    if (value.size() > bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
     std::string result(value.begin(), value.size());
-    if (!is_printable(result))
+    if (!fits(result))
         refuse(
             fmt::format("{} with what a terminal would obey, or bytes that are not UTF-8", field));
     return result;
 }
 
+std::string text(capnp::Text::Reader value, const char* field) {
+    const auto fits = [](const std::string& line) { return is_printable(line); };
+    return text_that(fits, value, text_bytes_max, field);
+}
+
 /// As `text`, of several lines.
 std::string lines(capnp::Text::Reader value, std::size_t bytes_max, const char* field) {
-    if (value.size() > bytes_max) refuse(fmt::format("{} of {} bytes", field, value.size()));
-    std::string result(value.begin(), value.size());
-    if (printable_lines(result) != result)
-        refuse(
-            fmt::format("{} with what a terminal would obey, or bytes that are not UTF-8", field));
-    return result;
+    const auto fits = [](const std::string& all) { return printable_lines(all) == all; };
+    return text_that(fits, value, bytes_max, field);
 }
 
 Digest digest(capnp::Data::Reader value, const char* field) {

@@ -1,15 +1,14 @@
 #include "net/settings_difference.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <vector>
 
-#include "ako/assert.h"
 #include "net/frame_prefix.h"
+#include "src/numbers/digest.h"
 
 namespace ako {
 namespace {
@@ -89,17 +88,8 @@ std::vector<std::string> parts_of(const std::string& text) {
 
 }  // namespace
 
-Digest settings_digest(const std::string& text) {
-    Digest digest{};
-    const int ok =
-        EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-    AKO_ASSERT(ok == 1, "OpenSSL offers no SHA-256");
-    return digest;
-}
-
 bool settings_text_holds(const Hello& hello) {
-    return !hello.settings_text.empty() &&
-           settings_digest(hello.settings_text) == hello.training_digest;
+    return !hello.settings_text.empty() && sha256(hello.settings_text) == hello.training_digest;
 }
 
 std::optional<Reject> reject_for_settings(const std::string& ours, const std::string& theirs) {

@@ -10,9 +10,6 @@
 
 namespace ako {
 
-/// The SHA-256 of such a text.
-Digest settings_digest(const std::string& text);
-
 /// Is the text of this Hello what its training digest was made of? One that was changed on the way
 /// is not, and is not believed.
 bool settings_text_holds(const Hello& hello);

@@ -51,7 +51,8 @@ bool told_apart(const Outcome& one, const Outcome& other, std::size_t target_ind
 
 Lead lead_at(const std::vector<Outcome>& outcomes, const Setting& setting, const Rate& rate,
              std::size_t target_index) {
-    std::vector<const Outcome*> here = best_at(outcomes, setting, rate, target_index);
+    const std::vector<const Outcome*> best = best_at(outcomes, setting, rate, target_index);
+    std::vector<const Outcome*> here = best;
     std::erase_if(here, [&](const Outcome* outcome) {
         return !outcome->targets[target_index].seconds.has_value();
     });
@@ -64,7 +65,7 @@ Lead lead_at(const std::vector<Outcome>& outcomes, const Setting& setting, const
     lead.first = here.front();
     lead.several_seeds = lead.first->seeds.size() > 1;
     if (here.size() > 1) lead.next = here[1];
-    for (const Outcome* other : best_at(outcomes, setting, rate, target_index)) {
+    for (const Outcome* other : best) {
         if (other == lead.first || other->targets[target_index].reached == 0) continue;
         const Difference found = difference(*lead.first, *other, target_index);
         if (found == Difference::overlap || found == Difference::composed)

@@ -23,17 +23,28 @@ std::vector<std::string> names_of(const std::vector<PeerIndex>& peers, const Set
     return names;
 }
 
+/// Does nobody else train on what is in a worker's shard?
+bool shards_apart(const Settings& settings) {
+    return needs_data(settings.model.kind) && settings.data.sharding == Sharding::disjoint;
+}
+
+/// Whose shard it is, how many images are in it, and on how many its worker has trained.
+template <class Shard>
+Shard shard_of(PeerIndex worker, const Settings& settings, const FinishReport& report,
+               std::uint64_t item_count) {
+    const auto [place, count] = place_among_workers(settings, worker);
+    return {settings.peers[worker].name, disjoint_shard(item_count, place, count).count,
+            report.samples.at(worker)};
+}
+
 /// Of each lost peer, how much of what nobody else trains on it had seen.
 std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport& report,
                                    std::uint64_t item_count) {
     std::vector<LostShard> shards;
-    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint)
-        return shards;
+    if (!shards_apart(settings)) return shards;
     for (const PeerIndex peer : report.lost) {
         if (settings.peers[peer].role != Role::worker) continue;
-        const auto [place, count] = place_among_workers(settings, peer);
-        shards.push_back({settings.peers[peer].name, disjoint_shard(item_count, place, count).count,
-                          report.samples.at(peer)});
+        shards.push_back(shard_of<LostShard>(peer, settings, report, item_count));
     }
     return shards;
 }
@@ -43,16 +54,12 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
 std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishReport& report,
                                       std::uint64_t item_count) {
     std::vector<ShardPasses> shards;
-    if (!needs_data(settings.model.kind) || settings.data.sharding != Sharding::disjoint ||
-        settings.exchange.mode == Mode::local)
-        return shards;
+    if (!shards_apart(settings) || settings.exchange.mode == Mode::local) return shards;
     for (PeerIndex peer = 0; peer < report.samples.size(); ++peer) {
         const bool lost =
             std::find(report.lost.begin(), report.lost.end(), peer) != report.lost.end();
         if (lost || settings.peers[peer].role != Role::worker) continue;
-        const auto [place, count] = place_among_workers(settings, peer);
-        shards.push_back({settings.peers[peer].name, disjoint_shard(item_count, place, count).count,
-                          report.samples[peer]});
+        shards.push_back(shard_of<ShardPasses>(peer, settings, report, item_count));
     }
     return shards;
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/results/json_number.h"
+
 namespace ako {
 
 namespace {
@@ -11,14 +13,6 @@ using nlohmann::ordered_json;
 
 /// Three digits after the point: a line is for people and plots, not for arithmetic.
 double rounded(double number) { return std::round(number * 1e3) / 1e3; }
-
-ordered_json or_null(const std::optional<double>& number) {
-    return number ? ordered_json(*number) : ordered_json(nullptr);
-}
-
-std::optional<double> optional_from(const ordered_json& json) {
-    return json.is_null() ? std::nullopt : std::optional(json.get<double>());
-}
 
 ordered_json to_json(const LinkLine& link) {
     return {{"peer", link.peer},
@@ -47,7 +41,7 @@ LinkLine link_from(const ordered_json& json) {
             json.at("egress_bytes"), json.at("ingress_bytes"),
             json.at("egress_mbit"),  json.at("ingress_mbit"),
             json.at("round"),        json.at("images"),
-            json.at("images_per_s"), optional_from(json.at("loss"))};
+            json.at("images_per_s"), optional_number(json.at("loss"))};
 }
 
 }  // namespace
@@ -82,8 +76,8 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.images = json.at("images");
     line.images_per_s = json.at("images_per_s");
     line.loss = json.at("loss");
-    line.accuracy = optional_from(json.at("accuracy"));
-    line.accuracy_at = optional_from(json.at("accuracy_at"));
+    line.accuracy = optional_number(json.at("accuracy"));
+    line.accuracy_at = optional_number(json.at("accuracy_at"));
     line.progress = json.at("progress");
     line.egress_mbit = json.at("egress_mbit");
     line.ingress_mbit = json.at("ingress_mbit");

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "src/results/json_number.h"
 #include "src/results/number_text.h"
 #include "src/results/run_folder.h"
 
@@ -17,16 +18,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json or_null(const std::optional<double>& number) {
-    return number ? ordered_json(*number) : ordered_json(nullptr);
-}
-
 ordered_json moment_or_null(const std::optional<Time>& moment) {
     return moment ? ordered_json(moment->count()) : ordered_json(nullptr);
-}
-
-std::optional<double> optional_number(const ordered_json& json) {
-    return json.is_null() ? std::nullopt : std::optional<double>(json.get<double>());
 }
 
 /// Digits of a digest that people compare.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "src/results/json_number.h"
 #include "src/results/number_text.h"
 
 namespace ako {
@@ -196,8 +197,7 @@ std::string Summary::json() const {
     const PeerResult* waiter = longest_waiter();
     ordered_json json = {{"run", run}, {"seconds", seconds}};
     json["seen_by"] = seen_by.empty() ? ordered_json(nullptr) : ordered_json(seen_by);
-    json["accuracy"] = first != nullptr && first->accuracy ? ordered_json(*first->accuracy)
-                                                           : ordered_json(nullptr);
+    json["accuracy"] = or_null(first != nullptr ? first->accuracy : std::nullopt);
     json["replicas_identical"] = !alone && replicas_identical();
     json["finished_with"] = finished_with();
     json["digest"] = first != nullptr ? first->digest : "";
@@ -208,7 +208,7 @@ std::string Summary::json() const {
     json["egress_bytes"] = total_egress(peers);
     json["exit"] = static_cast<int>(exit_status());
     json["interrupted"] = interrupted;
-    json["stopped_at"] = stopped_at() ? ordered_json(*stopped_at()) : ordered_json(nullptr);
+    json["stopped_at"] = or_null(stopped_at());
     json["asked_by"] = asked_by();
     std::set<std::string> lost;
     for (const PeerResult& peer : peers)
@@ -228,8 +228,7 @@ std::string Summary::json() const {
                  {"lost_peers", peer.lost_peers},
                  {"exit", peer.exit},
                  {"why", peer.why},
-                 {"egress_mbit",
-                  peer.egress_mbit ? ordered_json(*peer.egress_mbit) : ordered_json(nullptr)}};
+                 {"egress_mbit", or_null(peer.egress_mbit)}};
         add_figures(entry, peer.figures);
     }
     json["others"] = ordered_json::array();

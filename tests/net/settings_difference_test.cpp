@@ -9,6 +9,7 @@
 #include "net/codec.h"
 #include "net/frame_prefix.h"
 #include "net/hello_check.h"
+#include "src/numbers/digest.h"
 #include "tests/contains.h"
 #include "tests/net/fake_peer.h"
 
@@ -98,7 +99,7 @@ TEST_CASE("whatever the texts are, what is said of them fits into a Reject") {
 Hello hello_with(const std::string& text) {
     Hello hello = make_settings(1).hello;
     hello.settings_text = text;
-    hello.training_digest = settings_digest(text);
+    hello.training_digest = sha256(text);
     return hello;
 }
 
@@ -117,9 +118,9 @@ TEST_CASE("a text that is not what the digest is of is not believed") {
 TEST_CASE("two transports with other settings tell each other which") {
     auto a = make_settings(0), b = make_settings(1);
     a.hello.settings_text = ours;
-    a.hello.training_digest = settings_digest(ours);
+    a.hello.training_digest = sha256(ours);
     b.hello.settings_text = with("0.05", "0.01");
-    b.hello.training_digest = settings_digest(b.hello.settings_text);
+    b.hello.training_digest = sha256(b.hello.settings_text);
     Pair pair(a, b);
     pair.a.start();
     pair.b.start();
