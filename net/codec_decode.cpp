@@ -85,7 +85,7 @@ List limited(List list, std::size_t limit, const char* field) {
 }
 
 Ballot get(wire::Ballot::Reader in, const char* field) {
-    return {in.getNumber(), peer(in.getProposer(), field)};
+    return {in.getNumber(), peer(in.getProposer(), field), in.getProcess()};
 }
 
 StopReason stop_reason(wire::StopReason value) {
@@ -183,6 +183,7 @@ Header get(wire::Status::Reader in) {
     if (in.hasVerdict()) status.verdict = get(in.getVerdict());
     status.cut_blocks = in.getCutBlocks();
     status.asked = in.getAsked();
+    status.has_vote = in.getHasVote();
     return status;
 }
 
@@ -220,8 +221,11 @@ Header get(wire::CutRow::Reader in) {
 }
 
 Header get(wire::Promise::Reader in) {
-    return Promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
-                   get(in.getAcceptedCut(), "accepted_cut")};
+    Promise promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
+                    get(in.getAcceptedCut(), "accepted_cut"), in.getHasVote()};
+    for (const auto vote : limited(in.getVotes(), peers_max, "votes"))
+        promise.votes.push_back(get(vote, "votes"));
+    return promise;
 }
 
 ChunkKind chunk_kind(wire::ChunkKind value) {
@@ -277,7 +281,8 @@ Header get(wire::Header::Reader in) {
         case wire::Header::CUT_ROW:
             return get(in.getCutRow());
         case wire::Header::PREPARE:
-            return Prepare{get(in.getPrepare().getBallot(), "ballot")};
+            return Prepare{get(in.getPrepare().getBallot(), "ballot"),
+                           in.getPrepare().getRegains()};
         case wire::Header::PROMISE:
             return get(in.getPromise());
         case wire::Header::ACCEPT: {

@@ -97,6 +97,7 @@ struct Status {
   verdict @13 :Verdict;       # null = none
   cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
   asked @15 :UInt64;          # bit j: peer j was asked for a stop that is requested; 0 = not said
+  hasVote @16 :Bool;          # on the cut
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -134,6 +135,7 @@ struct Verdict {
 struct Ballot {
   number @0 :UInt32;
   proposer @1 :UInt32;
+  process @2 :UInt64;         # the process id of the proposer
 }
 
 # "Send me these blocks of row `row`": newer than the version given, or exactly of it.
@@ -184,6 +186,7 @@ struct CutRow {
 # "Will you follow this ballot?" (Single-decree Paxos over the cut: phase 1.)
 struct Prepare {
   ballot @0 :Ballot;
+  regains @1 :Bool;           # "I have no vote, and want one again."
 }
 
 # "I follow no lower ballot than this one, and this is what I have accepted so far."
@@ -191,6 +194,8 @@ struct Promise {
   ballot @0 :Ballot;
   acceptedBallot @1 :Ballot;
   acceptedCut @2 :Ballot;
+  hasVote @3 :Bool;           # no: it does not count
+  votes @4 :List(Ballot);     # the newest vote I know of each peer; empty = all are from the start
 }
 
 # "Accept this cut under this ballot." (Phase 2.)

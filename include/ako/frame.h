@@ -17,7 +17,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -99,10 +99,12 @@ struct RowHeld {
     bool operator==(const RowHeld&) const = default;
 };
 
-/// A number that orders proposals of the cut; no two proposers share one. {0, 0} is "none".
+/// A number that orders proposals of the cut; no two processes share one. {0, 0} is "none".
 struct Ballot {
     std::uint32_t number = 0;
     PeerIndex proposer = 0;
+    std::uint64_t process =
+        0;  ///< the proposer's id, so that no later life of it comes to the same
 
     auto operator<=>(const Ballot&) const = default;
     bool none() const { return number == 0; }
@@ -160,6 +162,7 @@ struct Status {
     /// Who was asked for a stop that is `requested`, as far as I have heard, merged by union. The
     /// modes with buckets leave it empty: there everybody's `stop` is its own wish.
     PeerSet asked = 0;
+    bool has_vote = true;  ///< on the cut (src/agreement/agreement.h); only ako ever says no
 
     bool operator==(const Status&) const = default;
 };
@@ -212,15 +215,21 @@ struct CutRow {
     bool operator==(const CutRow&) const = default;
 };
 
-/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001).
+/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001), with votes that are lost
+/// and regained (src/agreement/agreement.h).
 struct Prepare {
     Ballot ballot;
+    bool regains = false;  ///< the sender has no vote, and asks to have one again
     bool operator==(const Prepare&) const = default;
 };
 struct Promise {
     Ballot ballot;
     Ballot accepted_ballot;  ///< none() = nothing accepted
     CutId accepted_cut;
+    bool has_vote = true;  ///< the sender; if not, its promise does not count
+    /// [peer_count]: the ballot of the newest vote that the sender knows of each peer, itself
+    /// included; none() = the one from the start. Empty: all are from the start.
+    std::vector<Ballot> votes = {};
     bool operator==(const Promise&) const = default;
 };
 struct Accept {

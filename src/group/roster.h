@@ -30,8 +30,8 @@ struct PeerView {
     /// done is done. Round and samples come together, so that they fit one another.
     Round relayed_round = 0;
     std::uint64_t samples = 0;
-    std::uint32_t incarnation = 1;
-    std::optional<Status> status;  ///< the newest, from itself
+    std::uint32_t incarnation = 1;  ///< of its row, as it says itself
+    std::optional<Status> status;   ///< the newest, from itself
     std::optional<Round> final_round;
     ClockOffset clock;
     Round own_round_at_move = 0;  ///< own round when `announced` last moved

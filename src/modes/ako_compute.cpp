@@ -46,7 +46,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
           rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
-          finish_times(settings.exchange)),
+          finish_times(settings.exchange), settings.process_id),
       relaying_(rows_.ledger(), roster_, outbox_,
                 std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
       bound_(settings.exchange.staleness_rounds_max,
@@ -61,6 +61,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
 
 std::optional<Next> AkoCompute::begin_round(Time now) {
     drain(now);
+    finish_.step(now);
     left_behind_ = left_behind_ || mailbox_.left_behind();
     if (!started_) {
         if (stop_ != StopReason::none) {
@@ -379,6 +380,7 @@ void AkoCompute::post_status(bool urgent) {
     status.digest = finish_.digest();
     status.verdict = verdict_;
     status.cut_blocks = finish_.cut().held();
+    status.has_vote = finish_.has_vote();
     if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
     posted_ = status;
     mailbox_.post(std::move(status), urgent);

@@ -33,9 +33,9 @@ class RandomHeaders {
             case 7:
                 return cut_row();
             case 8:
-                return Prepare{ballot()};
+                return Prepare{ballot(), below(2) == 1};
             case 9:
-                return Promise{ballot(), ballot(), ballot()};
+                return promise();
             case 10:
                 return Accept{ballot(), ballot()};
             case 11:
@@ -61,7 +61,7 @@ class RandomHeaders {
 
   private:
     PeerIndex peer() { return static_cast<PeerIndex>(below(peers_max)); }
-    Ballot ballot() { return {u32(), peer()}; }
+    Ballot ballot() { return {u32(), peer(), u64()}; }
     Version version() { return {u32(), u64()}; }
     Time time() { return Time(static_cast<Time::rep>(u64() >> 2)); }
     float value() { return std::normal_distribution<float>()(random_); }
@@ -109,6 +109,7 @@ class RandomHeaders {
         if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
         status.cut_blocks = u32();
         status.asked = u64();
+        status.has_vote = below(2) == 1;
         return status;
     }
     Want want() {
@@ -126,6 +127,12 @@ class RandomHeaders {
         CutRow row{ballot(), row_of(peer()), {}, u64()};
         for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
         return row;
+    }
+
+    Promise promise() {
+        Promise promise{ballot(), ballot(), ballot(), below(2) == 1};
+        for (std::size_t i = below(peers_max + 1); i > 0; --i) promise.votes.push_back(ballot());
+        return promise;
     }
 
     std::mt19937_64 random_;
