@@ -233,20 +233,20 @@ mutation(src/agreement/agreement.cpp
 # ---- votes that are lost and regained (vote.cpp)
 
 # A later life votes as if it were the first.
-mutant(vote_at_once vote "--all;3;2;1;1" "violated: two cuts are decided")
+mutant(vote_at_once vote "--count;20000" "violated: two cuts are decided")
 mutation(src/agreement/agreement.cpp
     [=[    has_vote_ = false;
 ]=]
     [=[]=])
 
 # One fewer than can have been part of any majority gives a vote back.
-mutant(vote_from_one_fewer vote "--all;3;2;1;1" "violated: two cuts are decided")
+mutant(vote_from_one_fewer vote "--count;20000" "violated: two cuts are decided")
 mutation(src/agreement/agreement.cpp
     [=[answer_count() >= givers()) {]=]
     [=[answer_count() + 1 >= givers()) {]=])
 
 # A vote is regained without what the earlier life may have accepted.
-mutant(vote_without_the_accepted vote "--all;3;2;1;1" "violated: two cuts are decided")
+mutant(vote_without_the_accepted vote "--count;20000" "violated: two cuts are decided")
 mutation(src/agreement/agreement.cpp
     [=[    accepted_ballot_ = best_accepted_ballot_;
     accepted_cut_ = cut_;
@@ -254,7 +254,7 @@ mutation(src/agreement/agreement.cpp
     [=[    promised_ =]=])
 
 # The promise of a peer without a vote counts.
-mutant(voteless_counted vote "--all;3;2;1;1" "violated: two cuts are decided")
+mutant(voteless_counted vote "--count;20000" "violated: two cuts are decided")
 mutation(src/agreement/agreement.cpp
     [=[    if (promise.ballot != ballot_ || !promise.has_vote) return;]=]
     [=[    if (promise.ballot != ballot_) return;]=])

@@ -27,6 +27,7 @@ using namespace ako;
 using namespace ako::sim;
 
 constexpr PeerSet everybody = ~PeerSet{0};
+constexpr std::size_t all_messages = 100000;
 
 void check(const VoteWorld& world, const std::string& run) {
     if (world.decisions().size() > 1)
@@ -67,12 +68,13 @@ class Search {
     void add(VoteWorld world, const Budget& left, Open& open) {
         // A cut is pulled as soon as somebody holds it: how long that takes, changes nothing.
         for (PeerIndex peer = 0; peer < world.peer_count(); ++peer) world.hold(peer, everybody);
+        world.lose_idle();
         auto sum = world.fingerprint();
         sum.second ^= (std::uint64_t{left.proposals} << 40) ^ (std::uint64_t{left.restarts} << 48) ^
                       (std::uint64_t{left.asks} << 56);
         if (!seen_.insert(sum).second) return;
         check(world, "in every run of so many proposals, restarts and asks");
-        decided_ += world.somebody_decided();
+        decided_ += !world.decisions().empty();
         open.emplace_back(std::move(world), left);
     }
     void step(const VoteWorld& at, const Budget& left, Open& open) {
@@ -126,10 +128,10 @@ struct Sums {
 class RandomRun {
   public:
     explicit RandomRun(std::uint64_t seed)
-        : random_(seed), world_(3 + seed % 4), restarts_left_(1 + below(4)) {}
+        : random_(seed), world_(3 + seed % 4), side_(random_()), restarts_left_(1 + below(4)) {}
 
     void go(Sums& sums) {
-        for (std::size_t spells = 4 + below(12); spells > 0; --spells) spell();
+        for (std::size_t spells = 4 + below(16); spells > 0; --spells) spell();
         ++sums.runs;
         sums.decided += !world_.decisions().empty();
         sums.regained += regained_;
@@ -140,49 +142,52 @@ class RandomRun {
     std::size_t below(std::size_t limit) { return random_() % limit; }
     PeerIndex somebody() { return static_cast<PeerIndex>(below(world_.peer_count())); }
 
-    /// For a while only the messages among some arrive; one of them does something.
+    bool chance(std::size_t one_in) { return below(one_in) == 0; }
+
+    /// The peers are cut in two. One changes sides, perhaps with another process, or one does
+    /// something; then messages arrive on both sides.
     void spell() {
-        const PeerIndex actor = somebody();
-        const PeerSet group = random_() | peer_bit(actor);
-        if (restarts_left_ > 0 && below(4) == 0) {
+        const PeerIndex peer = somebody();
+        if (!chance(3)) side_ ^= peer_bit(peer);
+        if (restarts_left_ > 0 && chance(3)) {
             --restarts_left_;
-            world_.restart(actor);
-            if (below(3) == 0) world_.restart(somebody());
+            world_.restart(peer);
+            act(peer);
+        } else if (chance(2)) {
+            act(somebody());
         }
-        act(actor, group);
-        if (below(3) == 0) act(somebody(), group);
-        // Not always until all of it has arrived.
-        run(group, below(3) == 0 ? below(12) : 1000);
+        run(chance(4) ? below(10) : std::size_t{1000});  // not always all that could
     }
-    void act(PeerIndex actor, PeerSet group) {
+    void act(PeerIndex actor) {
         if (world_.may_ask_for_vote(actor)) {
             world_.ask_for_vote(actor);
-        } else if (world_.may_propose(actor) && below(3) != 0) {
+        } else if (world_.may_propose(actor) && !chance(3)) {
             for (std::size_t again = 1 + below(3); again > 0; --again) world_.propose(actor);
         } else {
-            world_.repeat(actor, group);
+            world_.repeat(actor, everybody);
         }
     }
-    void run(PeerSet group, std::size_t messages_max) {
+    bool together(PeerIndex one, PeerIndex other) const {
+        return ((side_ >> one) & 1) == ((side_ >> other) & 1);
+    }
+    void run(std::size_t messages_max) {
         const std::size_t votes = world_.votes();
         for (std::size_t messages = 0; messages < messages_max; ++messages) {
-            for (PeerIndex peer = 0; peer < world_.peer_count(); ++peer) {
-                if ((group & peer_bit(peer)) != 0) world_.hold(peer, group);
-            }
+            for (PeerIndex peer = 0; peer < world_.peer_count(); ++peer)
+                world_.hold(peer, (side_ & peer_bit(peer)) != 0 ? side_ : ~side_);
             check(world_, "in a random run");
-            const auto message = arrives_in(group);
+            const auto message = some_message();
             if (!message) break;
             world_.deliver(*message);
         }
         if (world_.votes() > votes) regained_ += world_.votes() - votes;
     }
-    /// Some message among those who hear one another.
-    std::optional<std::size_t> arrives_in(PeerSet group) {
+    /// Between two of one side.
+    std::optional<std::size_t> some_message() {
         std::vector<std::size_t> able;
         for (std::size_t message = 0; message < world_.flying(); ++message) {
             const auto [from, to] = world_.ends(message);
-            if ((group & peer_bit(from)) != 0 && (group & peer_bit(to)) != 0)
-                able.push_back(message);
+            if (together(from, to)) able.push_back(message);
         }
         if (able.empty()) return std::nullopt;
         return able[below(able.size())];
@@ -190,8 +195,9 @@ class RandomRun {
 
     /// All hear one another again: if enough have a vote, a cut is decided.
     void end(Sums& sums) {
-        if (below(2) == 0) world_.lose_all();
-        run(everybody, 100000);
+        side_ = everybody;
+        if (chance(2)) world_.lose_all();
+        run(all_messages);
         const std::size_t peers = world_.peer_count();
         const bool due = world_[0].enough(peers, world_.votes());
         sums.due += due;
@@ -199,9 +205,9 @@ class RandomRun {
             const auto peer = static_cast<PeerIndex>(turn % peers);
             if (world_.may_ask_for_vote(peer)) world_.ask_for_vote(peer);
             world_.repeat(peer, everybody);
-            run(everybody, 100000);
+            run(all_messages);
             if (world_.may_propose(peer)) world_.propose(peer);
-            run(everybody, 100000);
+            run(all_messages);
         }
         if (due && !world_.somebody_decided())
             throw Violation("no cut is decided, although enough have a vote\n" + world_.text());
@@ -211,6 +217,7 @@ class RandomRun {
 
     std::mt19937_64 random_;
     VoteWorld world_;
+    PeerSet side_;  ///< who is on one side; the others are on the other
     std::size_t restarts_left_;
     std::size_t regained_ = 0;
 };

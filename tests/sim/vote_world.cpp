@@ -129,6 +129,17 @@ void VoteWorld::deliver(std::size_t message) {
     handle(taken.to, taken.from, taken.header);
 }
 
+void VoteWorld::lose_idle() {
+    std::erase_if(flying_, [this](const Message& message) {
+        const auto* promise = std::get_if<Promise>(&message.header);
+        if (promise == nullptr) return std::holds_alternative<Accepted>(message.header);
+        // Ballots only rise: what is nothing new to it now, never will be.
+        Agreement copy = lives_[message.to].agreement;
+        copy.on_promise(lives_[message.from].peer, *promise);
+        return copy == lives_[message.to].agreement;
+    });
+}
+
 // ---- messages
 
 void VoteWorld::send(LifeIndex from, LifeIndex to, Header header) {

@@ -42,6 +42,9 @@ class VoteWorld {
     std::pair<PeerIndex, PeerIndex> ends(std::size_t message) const;
     void deliver(std::size_t message);
     void lose_all() { flying_.clear(); }
+    /// Loses what can teach nobody anything any more, and every Accepted: what it stands for,
+    /// counts for `decisions` as well.
+    void lose_idle();
 
     // ---- what it came to
     /// Every cut that a majority has accepted under one ballot, or that somebody takes for decided.
