@@ -184,6 +184,7 @@ Header get(wire::Status::Reader in) {
     status.cut_blocks = in.getCutBlocks();
     status.asked = in.getAsked();
     status.has_vote = in.getHasVote();
+    status.may_have_voted = in.getMayHaveVoted();
     return status;
 }
 
@@ -218,6 +219,10 @@ Header get(wire::CutRow::Reader in) {
     for (const auto run : runs)
         row.runs.push_back({run.getBlockCount(), {run.getIncarnation(), run.getRound()}});
     return row;
+}
+
+Header get(wire::Prepare::Reader in) {
+    return Prepare{get(in.getBallot(), "ballot"), in.getRegains()};
 }
 
 Header get(wire::Promise::Reader in) {
@@ -281,8 +286,7 @@ Header get(wire::Header::Reader in) {
         case wire::Header::CUT_ROW:
             return get(in.getCutRow());
         case wire::Header::PREPARE:
-            return Prepare{get(in.getPrepare().getBallot(), "ballot"),
-                           in.getPrepare().getRegains()};
+            return get(in.getPrepare());
         case wire::Header::PROMISE:
             return get(in.getPromise());
         case wire::Header::ACCEPT: {

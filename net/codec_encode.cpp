@@ -119,6 +119,7 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setCutBlocks(status.cut_blocks);
     out.setAsked(status.asked);
     out.setHasVote(status.has_vote);
+    out.setMayHaveVoted(status.may_have_voted);
 }
 
 void put(wire::Header::Builder header, const Want& want) {

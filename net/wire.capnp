@@ -98,6 +98,7 @@ struct Status {
   cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
   asked @15 :UInt64;          # bit j: peer j was asked for a stop that is requested; 0 = not said
   hasVote @16 :Bool;          # on the cut
+  mayHaveVoted @17 :UInt64;   # bit j: I have heard that peer j trained, or came to the end
 }
 
 # How far one peer is, as far as the sender has heard.

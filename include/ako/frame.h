@@ -163,6 +163,9 @@ struct Status {
     /// modes with buckets leave it empty: there everybody's `stop` is its own wish.
     PeerSet asked = 0;
     bool has_vote = true;  ///< on the cut (src/agreement/agreement.h); only ako ever says no
+    /// Peers that may have voted on it, in this life or an earlier one: of which I have heard that
+    /// they trained, or came to the end. Merged by union; the other modes leave it empty.
+    PeerSet may_have_voted = 0;
 
     bool operator==(const Status&) const = default;
 };

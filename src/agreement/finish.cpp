@@ -23,18 +23,19 @@ void Finish::begin(Time now) {
     heard_at_ = now;
     movement_.here(now);
     cut_.ledger_changed();
-    // Of a process without a round nobody would know, if it were started again.
-    if (!has_trained(roster_.self())) lose_vote();
 }
 
 void Finish::heard(PeerIndex peer, const Status& status, Time now) {
     movement_.heard(peer, status, now);
     const PeerIndex self = roster_.self();
+    const bool is_first = (heard_of_ & peer_bit(self)) == 0;
+    heard_of_ |= status.may_have_voted;
+    const bool had_voted = is_first && !may_vote() && (heard_of_ & peer_bit(self)) != 0;
     const Round said =
         std::max(status.progress[self].round, status.rows[ledger_.own()].highest.round);
-    if (said <= std::max(roster_[self].announced, rounds_of_earlier_)) return;
-    rounds_of_earlier_ = said;
-    lose_vote();
+    const bool had_trained = said > std::max(roster_[self].announced, rounds_of_earlier_);
+    if (had_trained) rounds_of_earlier_ = said;
+    if (had_voted || had_trained) lose_vote();
 }
 
 // ---- blocks
@@ -215,11 +216,13 @@ bool Finish::may_vote_on(PeerIndex from) const {
     if (from == roster_.self()) return true;
     // The first Status of another may show that this process is a later life, and what was meant
     // for an earlier one may come before it.
-    return (begun() || has_trained(roster_.self())) && roster_[from].status;
+    return may_vote() && roster_[from].status;
 }
 
-bool Finish::has_trained(PeerIndex peer) const {
-    return roster_[peer].announced > 0 || roster_[peer].relayed_round > 0;
+bool Finish::may_vote() const { return begun() || roster_[roster_.self()].announced > 0; }
+
+PeerSet Finish::may_have_voted() const {
+    return heard_of_ | (may_vote() ? peer_bit(roster_.self()) : 0);
 }
 
 void Finish::handle_prepare(PeerIndex from, const Prepare& prepare, Time now) {
@@ -243,7 +246,7 @@ void Finish::handle_accept(PeerIndex from, const Accept& accept, Time now) {
 
 void Finish::handle_promise(PeerIndex from, Promise promise) {
     const bool regained = !promise.votes.empty() && !promise.votes[from].none();
-    promise.has_vote = promise.has_vote && (has_trained(from) || regained);
+    promise.has_vote = promise.has_vote && (may_have_voted(from) || regained);
     agreement_.on_promise(from, promise);
 }
 
@@ -274,7 +277,7 @@ bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
     } else if (const auto* accept = std::get_if<Accept>(&header)) {
         handle_accept(from, *accept, now);
     } else if (const auto* accepted = std::get_if<Accepted>(&header)) {
-        if (has_trained(from) || agreement_.has_regained(from))
+        if (may_have_voted(from) || agreement_.has_regained(from))
             agreement_.on_accepted(from, *accepted);
     } else if (const auto* want = std::get_if<WantCut>(&header)) {
         cut_.send_map(from, want->cut);

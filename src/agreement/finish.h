@@ -65,7 +65,8 @@ class Finish {
     bool begun() const { return begun_at_.has_value(); }
 
     /// `peer` has said this, which Roster knows already. Whoever has heard of more rounds of this
-    /// peer than this process has made, has heard of an earlier life: then the vote is lost.
+    /// peer than this process has made, or that it may have voted before this process could, has
+    /// heard of an earlier life: then the vote is lost.
     void heard(PeerIndex peer, const Status& status, Time now);
     /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
     void handle(PeerIndex from, const Header& header, Time now);
@@ -92,6 +93,8 @@ class Finish {
     /// Also during training: there it only regains its vote, and learns what is decided.
     void step(Time now);
 
+    /// For the Status.
+    PeerSet may_have_voted() const;
     CutId accepted() const { return agreement_.accepted(); }
     CutId decided() const { return agreement_.decided(); }
     /// The decided cut is in the ledger.
@@ -151,9 +154,11 @@ class Finish {
     void deliver(PeerIndex to, Header header, Time now);
     /// May a question of `from` be answered with this peer's vote?
     bool may_vote_on(PeerIndex from) const;
-    /// Is it known here that `peer` has trained? Before, its vote does not count: should it be
-    /// started again, nobody could tell it that it had one.
-    bool has_trained(PeerIndex peer) const;
+    /// From its first round on, or its end.
+    bool may_vote() const;
+    /// Is it known here that `peer` may vote? Before, its answers do not count: should it be
+    /// started again, nobody could tell it that it had voted.
+    bool may_have_voted(PeerIndex peer) const { return (may_have_voted() & peer_bit(peer)) != 0; }
     void handle_prepare(PeerIndex from, const Prepare& prepare, Time now);
     void handle_accept(PeerIndex from, const Accept& accept, Time now);
     void handle_promise(PeerIndex from, Promise promise);
@@ -174,6 +179,7 @@ class Finish {
     std::optional<Time> begun_at_;
     Time adopted_at_{};
     unsigned proposals_ = 0;       ///< each waits twice as long before the next
+    PeerSet heard_of_ = 0;         ///< peers that may have voted, as others say
     Round rounds_of_earlier_ = 0;  ///< the most that others have heard of and this process not made
     unsigned asked_for_vote_ = 0;  ///< and so does this
     std::optional<Time> asked_for_vote_at_;  ///< last, under a new ballot

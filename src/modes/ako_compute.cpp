@@ -381,6 +381,7 @@ void AkoCompute::post_status(bool urgent) {
     status.verdict = verdict_;
     status.cut_blocks = finish_.cut().held();
     status.has_vote = finish_.has_vote();
+    status.may_have_voted = finish_.may_have_voted();
     if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
     posted_ = status;
     mailbox_.post(std::move(status), urgent);

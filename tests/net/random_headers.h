@@ -110,6 +110,7 @@ class RandomHeaders {
         status.cut_blocks = u32();
         status.asked = u64();
         status.has_vote = below(2) == 1;
+        status.may_have_voted = u64();
         return status;
     }
     Want want() {

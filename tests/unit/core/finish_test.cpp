@@ -22,6 +22,7 @@ Status status_of_a_peer() {
     Status status;
     status.progress.assign(3, {1, 1});
     status.rows.resize(3);
+    status.may_have_voted = 0b101;
     return status;
 }
 
@@ -30,11 +31,12 @@ struct Bench {
     explicit Bench(FinishTimes finish_times = times, bool begins = true)
         : times_(finish_times), own(blocks) {
         ledger.set_own(own[0]);
+        roster.set_own(1, 1);
         for (const PeerIndex peer : {0u, 2u}) {
             roster.set_presence(peer, Presence::up);
             roster.heard_status(peer, status_of_a_peer(), now, 1);
+            finish.heard(peer, status_of_a_peer(), now);
         }
-        roster.set_own(1, 1);
         if (begins) finish.begin(now);
     }
     template <class Message>
@@ -360,7 +362,37 @@ TEST_CASE("a process finds out that it is a later life by the rounds that others
     CHECK(bench.finish.has_vote());
 }
 
-TEST_CASE("no vote counts before a round of its owner was heard of") {
+TEST_CASE("a process without a round has a vote at its end, if nobody has heard of its peer") {
+    for (const bool heard_of : {false, true}) {
+        const Blocks blocks{8, 4};
+        Snapshots own{blocks};
+        Ledger ledger{1, 3, blocks};
+        ledger.set_own(own[0]);
+        Roster roster{1, 3};
+        roster.set_presence(0, Presence::up);
+        std::size_t sent = 0;
+        Finish finish{ledger, roster, [&](PeerIndex, const Header&) { ++sent; }, times, 1};
+        Status status = status_of_a_peer();
+        status.progress[1] = {};
+        if (heard_of) status.may_have_voted |= peer_bit(1);
+        roster.heard_status(0, status, seconds(1), 0);
+        finish.heard(0, status, seconds(1));
+        CHECK(finish.has_vote() == !heard_of);
+        finish.handle(0, Prepare{{1, 0}}, seconds(1));
+        CHECK(sent == 0);  // not before it may vote
+        CHECK((finish.may_have_voted() & peer_bit(1)) == (heard_of ? peer_bit(1) : 0));
+        finish.begin(seconds(1));
+        CHECK((finish.may_have_voted() & peer_bit(1)) != 0);
+        CHECK(finish.has_vote() == !heard_of);
+        finish.handle(0, Prepare{{1, 0}}, seconds(1));
+        CHECK(sent == 1);
+        status.may_have_voted |= peer_bit(1);  // it has heard so from this process
+        finish.heard(0, status, seconds(1));
+        CHECK(finish.has_vote() == !heard_of);
+    }
+}
+
+TEST_CASE("no vote counts before others have heard of its owner") {
     const Blocks blocks{8, 4};
     Snapshots own{blocks};
     Ledger ledger{0, 2, blocks};
@@ -376,6 +408,7 @@ TEST_CASE("no vote counts before a round of its owner was heard of") {
     status.rows.resize(2);
     status.final_round = 0;
     roster.heard_status(1, status, seconds(1), 1);
+    finish.heard(1, status, seconds(1));
     finish.begin(seconds(1));
     finish.step(seconds(1));
     REQUIRE(sent.size() == 1);
@@ -387,29 +420,15 @@ TEST_CASE("no vote counts before a round of its owner was heard of") {
         finish.handle(1, Promise{ballot, {}, {}, true, {{}, {1, 1, 9}}}, seconds(1));
     }
     SUBCASE("then it does") {
-        status.progress[1] = {1, 1};
-        roster.heard_status(1, status, seconds(1), 1);
+        status.may_have_voted = peer_bit(1);
+        finish.heard(1, status, seconds(1));
         finish.handle(1, Promise{ballot, {}, {}}, seconds(1));
     }
     finish.step(seconds(1));
     REQUIRE(sent.size() == 2);
-    CHECK(std::holds_alternative<Accept>(sent[1]));
-}
-
-TEST_CASE("who comes when the training is over needs a vote from others") {
-    const Blocks blocks{8, 4};
-    Snapshots own{blocks};
-    Ledger ledger{1, 3, blocks};
-    ledger.set_own(own[0]);
-    Roster roster{1, 3};
-    roster.set_presence(0, Presence::up);
-    std::size_t sent = 0;
-    Finish finish{ledger, roster, [&](PeerIndex, const Header&) { ++sent; }, times, 1};
-    roster.heard_status(0, status_of_a_peer(), seconds(1), 1);
-    finish.handle(0, Prepare{{1, 0}}, seconds(1));
-    CHECK(sent == 0);
-    finish.begin(seconds(1));
-    CHECK(!finish.has_vote());
+    REQUIRE(std::holds_alternative<Accept>(sent[1]));
+    finish.handle(1, Accepted{ballot, ballot}, seconds(1));
+    CHECK(finish.decided() == ballot);
 }
 
 TEST_CASE("a vote that is asked for does not outbid what is being pulled, unless nothing moves") {
