@@ -26,10 +26,10 @@
 //     gave it. Two who do so at once share a peer beside themselves, which has promised to one of
 //     them first and tells the other.
 //   - Lives. A ballot names its process, so no life comes to a ballot of another one.
-// With five peers or more the second point is needed (tests/sim/vote.cpp finds the run that
-// decides twice without it). At most majority - 1 may be without a vote at once; of more, nobody
-// regains one: then no cut is decided. It is taken for granted that of one peer one process takes
-// part at a time. (After "Recovering Shared Objects Without Stable Storage", Michael, Ports,
+// Without the second point five peers decide twice (tests/unit/core/agreement_test.cpp has the run,
+// and tests/sim/vote.cpp finds it). At most majority - 1 may be without a vote at once; of more,
+// nobody regains one: then no cut is decided. It is taken for granted that of one peer one process
+// takes part at a time. (After "Recovering Shared Objects Without Stable Storage", Michael, Ports,
 // Sharma, Szekeres, 2017.)
 #pragma once
 
