@@ -71,6 +71,7 @@ bool Finish::pull(CutId cut, Time now) {
 // ---- the vote
 
 void Finish::lose_vote() {
+    if (!has_vote()) return;  // what is asked for already, comes as soon
     agreement_.lose_vote();
     asked_for_vote_ = 0;
     asked_for_vote_at_.reset();
