@@ -83,7 +83,7 @@ bool Finish::complete() const {
 }
 
 bool Finish::may_propose(Time now) const {
-    if (!begun() || !agreement_.decided().none()) return false;
+    if (!begun() || !agreement_.decided().none() || now < propose_from_) return false;
     const bool first = roster_.lowest_live() == roster_.self();
     // Who pulls what was proposed is not to be outbid.
     const Time quiet = now - std::max(heard_at_, movement_.newest_pull());

@@ -3,6 +3,7 @@
 // Partial.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,6 +39,8 @@ struct PeerView {
     double usual_gap = 0;         ///< own rounds between its moves, smoothed
     bool moved = false;           ///< in this presence
 
+    /// The newest heard of, from anyone.
+    Round known_round() const { return std::max(announced, relayed_round); }
     bool live() const { return presence == Presence::up || presence == Presence::down; }
     /// Of its row, once it has ended.
     std::optional<Version> final_version() const {

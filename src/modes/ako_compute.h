@@ -19,6 +19,7 @@
 #include "src/group/start_wait.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
+#include "src/rows/attendance.h"
 #include "src/rows/outbox.h"
 #include "src/rows/relay.h"
 #include "src/rows/rows.h"
@@ -62,6 +63,9 @@ class AkoCompute final : public ComputeHalf {
     Round round() const { return round_; }
     const Ledger& ledger() const { return rows_.ledger(); }
     const Replica& replica_state() const { return rows_.replica(); }
+    const Rows& rows() const { return rows_; }
+    /// What the updates of the newest round were multiplied by.
+    double update_scale() const { return update_scale_; }
     const Finish& finish() const { return finish_; }
     const Roster& roster() const { return roster_; }
     std::uint64_t peers_given_up() const { return peers_given_up_; }
@@ -71,6 +75,8 @@ class AkoCompute final : public ComputeHalf {
     void drain(Time now) AKO_COMPUTE_THREAD;
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void begin_session(PeerIndex peer) AKO_COMPUTE_THREAD;
+    /// Lets the own row go to those whose first word in their session was heard.
+    void answer() AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -79,6 +85,11 @@ class AkoCompute final : public ComputeHalf {
     void refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) AKO_COMPUTE_THREAD;
     /// What an own round adds: the optimizer's step for a gradient, an update as it is.
     Rows::MakeUpdate update_of(const Learned& learned) AKO_COMPUTE_THREAD;
+    /// Looks who takes part and who is back; the largest share of the own growth that gives way to
+    /// one of them with the next change of the own row.
+    double meet(Time now) AKO_COMPUTE_THREAD;
+    /// In the final exchange the own row may still give way, to rows that must not count twice.
+    void meet_at_the_end(Time now) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     /// `asked`: at whom, of `requested`.
@@ -101,6 +112,10 @@ class AkoCompute final : public ComputeHalf {
     Finish finish_;
     Relaying relaying_;
     StalenessBound bound_;
+    Attendance attendance_;
+    double update_scale_ = 1;
+    PeerSet answered_ = 0;    ///< see Outbox::answer
+    PeerSet unanswered_ = 0;  ///< not yet
 
     Round round_ = 0;
     std::uint64_t samples_ = 0;

@@ -65,6 +65,7 @@ class AkoTraffic final : public TrafficHalf {
         LinkSchedule schedule;
         bool up = false;
         bool damaged = false;          ///< a block of this session was: it ends with the next frame
+        bool answered = false;         ///< see Outbox
         bool left = false;             ///< said Bye
         std::uint64_t process_id = 0;  ///< 0 = never met
         std::deque<Header> control;

@@ -38,7 +38,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
                                                         static_cast<double>(scenario.peers.size()));
     settings.log = [](const std::string&) {};
     settings.training.batch_per_peer = batch;
-    settings.training.learning_rate = 0.05;
+    settings.training.learning_rate = scenario.learning_rate;
     settings.training.momentum = 0.5;
     settings.training.nesterov = scenario.nesterov;
     settings.training.weight_decay = 1e-3;
@@ -175,6 +175,7 @@ void AkoRun::ended_round(PeerIndex peer) {
     const AkoPeer& p = *peers_[peer];
     const Begun& begun = begun_[peer];
     invariants_.round_ended(p, p.gradient, begun.replica, begun.rate, cluster_.world().now());
+    if (!p.half.rows().gave_way().empty()) coverage_.saw(Event::gave_way);
     promises_.round_ended(peer);
 }
 
@@ -189,6 +190,7 @@ void AkoRun::stopped(PeerIndex peer, const std::string& why) {
 void AkoRun::finishes(PeerIndex peer) {
     const AkoPeer& p = *peers_[peer];
     const Finish& finish = p.half.finish();
+    if (invariants_.finishes(p, cluster_.world().now())) coverage_.saw(Event::gave_way_at_end);
     promises_.finishes(peer);
     if (!finish.accepted().none() && !std::exchange(someone_accepted_, true)) {
         faults_.first_accepted(peer);

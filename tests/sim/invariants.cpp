@@ -32,17 +32,64 @@ Invariants::Invariants(std::size_t peer_count, const Blocks& blocks,
 void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradient,
                              std::span<const float> replica_before, double rate, Time now) {
     const PeerIndex self = peer.settings.self;
+    add_past(peer, now);
+    const double step = rate * peer.half.update_scale();
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+        double& velocity = velocity_[self][k];
+        const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
+        velocity = training_.momentum * velocity + decayed;
+        own_sum_[self][k] -=
+            step * (training_.nesterov ? decayed + training_.momentum * velocity : velocity);
+    }
+    give_way(peer);
+    check_own_row(peer);
+    check_replica(peer);
+}
+
+bool Invariants::finishes(const AkoPeer& peer, Time now) {
+    if (peer.half.round() + 1 == past_[peer.settings.self].back().size()) return false;
+    add_past(peer, now);
+    give_way(peer);
+    check_own_row(peer);
+    return true;
+}
+
+void Invariants::add_past(const AkoPeer& peer, Time now) {
+    const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
     const std::span<const float> row = peer.half.ledger().values(row_of(self));
     Past& past = past_[self].back();
     past.emplace_back(row.begin(), row.end());
     if (past.size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
+}
+
+void Invariants::give_way(const AkoPeer& peer) {
+    if (peer.half.rows().gave_way().empty()) return;
+    const PeerIndex self = peer.settings.self;
+    const Past& past = past_[self].back();
+    for (std::size_t k = 0; k < blocks_.element_count(); ++k) {
+        const double before = past[past.size() - 2][k];
+        double rose = 0, fell = 0;  // since any of its rounds
+        for (const std::vector<float>& row : past) {
+            rose = std::max(rose, before - row[k]);
+            fell = std::max(fell, row[k] - before);
+        }
+        const double gave = own_sum_[self][k] - past.back()[k];
+        const double slack = 1e-4 * (1 + row_max_[self]);
+        if (gave > rose + slack || gave < -fell - slack) {
+            throw Violation("I1: of row " + std::to_string(self) + ", element " +
+                            std::to_string(k) + ", " + std::to_string(gave) +
+                            " gave way, and it had grown by " + std::to_string(rose) +
+                            " or fallen by " + std::to_string(fell));
+        }
+        own_sum_[self][k] = past.back()[k];
+    }
+}
+
+void Invariants::check_own_row(const AkoPeer& peer) {
+    const PeerIndex self = peer.settings.self;
+    const std::span<const float> row = peer.half.ledger().values(row_of(self));
     for (std::size_t k = 0; k < row.size(); ++k) {
-        double& velocity = velocity_[self][k];
-        const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
-        velocity = training_.momentum * velocity + decayed;
-        own_sum_[self][k] -=
-            rate * (training_.nesterov ? decayed + training_.momentum * velocity : velocity);
         row_max_[self] = std::max(row_max_[self], std::abs(own_sum_[self][k]));
         if (std::abs(own_sum_[self][k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
             throw Violation("I1: row " + std::to_string(self) +
@@ -50,7 +97,6 @@ void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradien
                             " for " + std::to_string(own_sum_[self][k]));
         }
     }
-    check_replica(peer);
 }
 
 void Invariants::drained(const AkoPeer& peer) {

@@ -19,6 +19,9 @@ class Invariants {
     /// `peer` has ended a round with this gradient, computed at this replica.
     void round_ended(const AkoPeer& peer, std::span<const float> gradient,
                      std::span<const float> replica_before, double rate, Time now);
+    /// `peer` has made a step of the final exchange, with which its row may have given way once
+    /// more, as if in a round without a gradient. True if it has.
+    bool finishes(const AkoPeer& peer, Time now);
     /// `peer` has taken in what had arrived: I1, I3, I5 for what changed.
     void drained(const AkoPeer& peer);
     /// Another process begins under its name, with a row of its own.
@@ -35,6 +38,11 @@ class Invariants {
     std::uint64_t blocks_checked() const { return blocks_checked_; }
 
   private:
+    void add_past(const AkoPeer& peer, Time now);
+    /// What gave way, if anything did, was part of what the row had grown by; it goes out of what
+    /// the row must be.
+    void give_way(const AkoPeer& peer);
+    void check_own_row(const AkoPeer& peer);
     void check_rows(const AkoPeer& peer, bool may_fall);
     void check_block(const AkoPeer& peer, RowIndex row, BlockIndex block);
     void check_replica(const AkoPeer& peer);
@@ -45,7 +53,8 @@ class Invariants {
     std::vector<std::vector<Past>> past_;          ///< [peer][life]
     std::vector<std::vector<std::optional<std::size_t>>> life_held_;  ///< [at][row]
     std::vector<std::vector<Time>> ended_at_;  ///< [peer][round], virtual time
-    /// What each row must be: the sum of its owner's own updates, in double precision.
+    /// What each row must be: the sum of its owner's own updates, less what of it gave way, in
+    /// double precision.
     std::vector<std::vector<double>> own_sum_;
     std::vector<std::vector<double>> velocity_;
     /// [at][row][block]

@@ -73,6 +73,18 @@ mutation(src/rows/replica.cpp
     [=[    marks.state = Marks::State::fading;]=]
     [=[    marks.state = Marks::State::none;]=])
 
+# What gives way to a peer that is back is taken for something unlearned, by those who were there too.
+mutant(gave_way_in_stand_ins simulate "--apart" "violated: I3")
+mutation(src/rows/replica.cpp
+    [=[            for (std::size_t k = 0; k < gave_way.size(); ++k) mark[k] -= gave_way[k];]=]
+    [=[]=])
+
+# Peers that trained apart go where both of them wanted to go, one after the other.
+mutant(nothing_gives_way simulate "--apart" "violated: to meet did harm")
+mutation(src/rows/attendance.cpp
+    [=[            const double share = static_cast<double>(there) / static_cast<double>(there + here);]=]
+    [=[            const double share = 0.0 * static_cast<double>(there + here);]=])
+
 # What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
 mutant(credit_lost simulate "--steady" "violated: I4")
 mutation(src/rows/link_schedule.cpp

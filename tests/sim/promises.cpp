@@ -427,13 +427,11 @@ void Promises::check_known() const {
         const AkoPeer& p = *peers_[peer];
         if (!p.report->agreed || !took_part(peer)) continue;
         for (const PeerIndex other : survivors()) {
-            if (!took_part(other) || p.report->samples[other] == peers_[other]->half.round()) {
-                continue;
-            }
+            const std::uint64_t used = peers_[other]->half.roster()[other].samples;
+            if (!took_part(other) || p.report->samples[other] == used) continue;
             throw Violation(name("peer", peer) + " knows of " +
                             std::to_string(p.report->samples[other]) + " samples of " +
-                            name("peer", other) + ", which has used " +
-                            std::to_string(peers_[other]->half.round()));
+                            name("peer", other) + ", which has used " + std::to_string(used));
         }
         if (first == nullptr) first = &p;
         for (PeerIndex other = 0; other < peers_.size(); ++other) {

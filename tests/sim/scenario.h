@@ -73,6 +73,7 @@ struct Scenario {
     bool nesterov = false;
     bool own_optimizers = false;  ///< rounds end with updates, which peers' own optimizers made
     double rounds = 40;           ///< of each peer, about: the sample budget
+    double learning_rate = 0.05;
     std::vector<PeerPlan> peers;
     std::vector<Cut> cuts;
     std::vector<Silence> silences;

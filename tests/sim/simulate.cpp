@@ -1,7 +1,7 @@
 // The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
-// --steady or --bounded, the scenarios without faults of steady.h or bounded.h.
-//     simulate [--first SEED] [--count COUNT] [--steady | --bounded | --modes] [--covered]
-//              [--keep-going] [--verbose]
+// --steady, --bounded or --apart, the scenarios of steady.h, bounded.h or apart.h.
+//     simulate [--first SEED] [--count COUNT] [--steady | --bounded | --apart | --modes]
+//              [--covered] [--keep-going] [--verbose]
 // --modes runs the other modes than ako (modes.h); --covered fails if a fault never struck or a
 // transition of the protocol was never made (coverage.h); --keep-going shows every seed that breaks
 // an invariant, not only the first.
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tests/sim/ako_run.h"
+#include "tests/sim/apart.h"
 #include "tests/sim/bounded.h"
 #include "tests/sim/modes.h"
 #include "tests/sim/steady.h"
@@ -24,6 +25,7 @@ struct Options {
     std::uint64_t count = 400;
     bool steady = false;
     bool bounded = false;
+    bool apart = false;
     bool modes = false;
     bool covered = false;
     bool keep_going = false;
@@ -44,6 +46,8 @@ Options parse(int argc, char** argv) {
             options.steady = true;
         } else if (word == "--bounded") {
             options.bounded = true;
+        } else if (word == "--apart") {
+            options.apart = true;
         } else if (word == "--modes") {
             options.modes = true;
         } else if ((word == "--first" || word == "--count") && k + 1 < argc) {
@@ -52,7 +56,7 @@ Options parse(int argc, char** argv) {
         } else {
             std::fprintf(stderr,
                          "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | "
-                         "--modes] [--covered] [--keep-going] [--verbose]\n");
+                         "--apart | --modes] [--covered] [--keep-going] [--verbose]\n");
             std::exit(2);
         }
     }
@@ -64,6 +68,7 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
     if (options.bounded) return ako::sim::run_bounded(options.verbose);
+    if (options.apart) return ako::sim::run_apart(options.verbose);
     if (options.modes) return ako::sim::run_modes(options.first, options.count, options.verbose);
     if (options.steady) return ako::sim::run_steady(options.verbose);
     ako::sim::Outcome sum;
