@@ -85,7 +85,7 @@ List limited(List list, std::size_t limit, const char* field) {
 }
 
 Ballot get(wire::Ballot::Reader in, const char* field) {
-    return {in.getNumber(), peer(in.getProposer(), field)};
+    return {in.getNumber(), peer(in.getProposer(), field), in.getProcess()};
 }
 
 StopReason stop_reason(wire::StopReason value) {
@@ -105,7 +105,6 @@ StopReason stop_reason(wire::StopReason value) {
 Header get(wire::Hello::Reader in) {
     Hello hello;
     hello.protocol = in.getProtocol();
-    hello.incarnation = in.getIncarnation();
     hello.process_id = in.getProcessId();
     // Another protocol may fill the rest differently; it is refused by its number, not by these.
     if (hello.protocol != protocol_version) return hello;
@@ -129,8 +128,6 @@ Header get(wire::Reject::Reader in) {
                   text(in.getGot(), "got")};
 }
 
-Header get(wire::Claim::Reader in) { return Claim{in.getIncarnation(), in.getProcessId()}; }
-
 Header get(wire::Partial::Reader in) {
     Partial partial;
     partial.origin = row_of(peer(in.getOrigin(), "origin"));
@@ -142,13 +139,24 @@ Header get(wire::Partial::Reader in) {
     partial.checksums.reserve(checksums.size());
     for (const std::uint32_t checksum : checksums) partial.checksums.push_back(checksum);
     partial.bound_at = time(in.getBoundAt(), "bound_at");
-    partial.life = in.getLife();
     return partial;
 }
 
 Verdict get(wire::Verdict::Reader in) {
     return {share(in.getProgress(), "verdict.progress"),
             share(in.getAccuracy(), "verdict.accuracy"), finite(in.getLoss(), "verdict.loss")};
+}
+
+Covered get(wire::Covered::Reader in) {
+    Covered covered;
+    covered.pass = in.getPass();
+    const auto done = limited(in.getDone(), covered_words_max, "done");
+    for (const std::uint64_t word : done) covered.done.push_back(word);
+    const auto done_next = limited(in.getDoneNext(), covered_words_max, "done_next");
+    for (const std::uint64_t word : done_next) covered.done_next.push_back(word);
+    if (in.getInHand()) covered.in_hand = Portion{in.getHandPass(), in.getHandPlace()};
+    covered.items = in.getItems();
+    return covered;
 }
 
 Header get(wire::Status::Reader in) {
@@ -164,8 +172,7 @@ Header get(wire::Status::Reader in) {
     for (const auto row : limited(in.getRows(), peers_max, "rows"))
         status.rows.push_back({{row.getLowestIncarnation(), row.getLowestRound()},
                                {row.getHighestIncarnation(), row.getHighestRound()},
-                               row.getMapChecksum(),
-                               row.getLife()});
+                               row.getMapChecksum()});
     const auto final_round = in.getFinalRound();
     switch (final_round.which()) {
         case wire::Status::FinalRound::NONE:
@@ -183,6 +190,11 @@ Header get(wire::Status::Reader in) {
     if (in.hasVerdict()) status.verdict = get(in.getVerdict());
     status.cut_blocks = in.getCutBlocks();
     status.asked = in.getAsked();
+    status.joining = in.getJoining();
+    status.has_vote = in.getHasVote();
+    status.may_have_voted = in.getMayHaveVoted();
+    status.leaving = in.getLeaving();
+    if (in.hasCovered()) status.covered = get(in.getCovered());
     return status;
 }
 
@@ -207,21 +219,33 @@ Header get(wire::Lack::Reader in) {
     return lack;
 }
 
+std::vector<VersionRun> version_runs(capnp::List<wire::VersionRun>::Reader in) {
+    std::vector<VersionRun> runs;
+    runs.reserve(limited(in, version_runs_max, "runs").size());
+    for (const auto run : in)
+        runs.push_back({run.getBlockCount(), {run.getIncarnation(), run.getRound()}});
+    return runs;
+}
+
 Header get(wire::CutRow::Reader in) {
-    CutRow row;
-    row.cut = get(in.getCut(), "cut");
-    row.row = row_of(peer(in.getRow(), "row"));
-    row.life = in.getLife();
-    const auto runs = limited(in.getRuns(), version_runs_max, "runs");
-    row.runs.reserve(runs.size());
-    for (const auto run : runs)
-        row.runs.push_back({run.getBlockCount(), {run.getIncarnation(), run.getRound()}});
-    return row;
+    return CutRow{get(in.getCut(), "cut"), row_of(peer(in.getRow(), "row")),
+                  version_runs(in.getRuns())};
+}
+
+Header get(wire::Versions::Reader in) {
+    return Versions{row_of(peer(in.getRow(), "row")), version_runs(in.getRuns())};
+}
+
+Header get(wire::Prepare::Reader in) {
+    return Prepare{get(in.getBallot(), "ballot"), in.getRegains()};
 }
 
 Header get(wire::Promise::Reader in) {
-    return Promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
-                   get(in.getAcceptedCut(), "accepted_cut")};
+    Promise promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
+                    get(in.getAcceptedCut(), "accepted_cut"), in.getHasVote()};
+    for (const auto vote : limited(in.getVotes(), peers_max, "votes"))
+        promise.votes.push_back(get(vote, "votes"));
+    return promise;
 }
 
 ChunkKind chunk_kind(wire::ChunkKind value) {
@@ -253,6 +277,7 @@ Header get(wire::Chunk::Reader in) {
 Header get(wire::Bye::Reader in) {
     Bye bye{in.getFinalRound()};
     if (in.getGone() != 0) bye.gone = peer(in.getGone() - 1, "gone");
+    bye.leaves = in.getLeaves();
     return bye;
 }
 
@@ -262,8 +287,6 @@ Header get(wire::Header::Reader in) {
             return get(in.getHello());
         case wire::Header::REJECT:
             return get(in.getReject());
-        case wire::Header::CLAIM:
-            return get(in.getClaim());
         case wire::Header::PARTIAL:
             return get(in.getPartial());
         case wire::Header::STATUS:
@@ -272,12 +295,16 @@ Header get(wire::Header::Reader in) {
             return get(in.getWant());
         case wire::Header::LACK:
             return get(in.getLack());
+        case wire::Header::WANT_VERSIONS:
+            return WantVersions{};
+        case wire::Header::VERSIONS:
+            return get(in.getVersions());
         case wire::Header::WANT_CUT:
             return WantCut{get(in.getWantCut().getCut(), "cut")};
         case wire::Header::CUT_ROW:
             return get(in.getCutRow());
         case wire::Header::PREPARE:
-            return Prepare{get(in.getPrepare().getBallot(), "ballot")};
+            return get(in.getPrepare());
         case wire::Header::PROMISE:
             return get(in.getPromise());
         case wire::Header::ACCEPT: {

@@ -29,12 +29,12 @@ unsigned list_size(std::size_t count, std::size_t limit) {
 void put(wire::Ballot::Builder out, const Ballot& ballot) {
     out.setNumber(ballot.number);
     out.setProposer(ballot.proposer);
+    out.setProcess(ballot.process);
 }
 
 void put(wire::Header::Builder header, const Hello& hello) {
     auto out = header.initHello();
     out.setProtocol(hello.protocol);
-    out.setIncarnation(hello.incarnation);
     out.setProcessId(hello.process_id);
     out.setRunName(text(hello.run_name));
     out.setTrainingDigest(data(hello.training_digest));
@@ -58,12 +58,6 @@ void put(wire::Header::Builder header, const Reject& reject) {
     out.setGot(text(reject.got));
 }
 
-void put(wire::Header::Builder header, const Claim& claim) {
-    auto out = header.initClaim();
-    out.setIncarnation(claim.incarnation);
-    out.setProcessId(claim.process_id);
-}
-
 void put(wire::Header::Builder header, const Partial& partial) {
     auto out = header.initPartial();
     out.setOrigin(partial.origin.place());
@@ -77,7 +71,22 @@ void put(wire::Header::Builder header, const Partial& partial) {
     auto checksums = out.initChecksums(count);
     for (unsigned i = 0; i < count; ++i) checksums.set(i, partial.checksums[i]);
     out.setBoundAt(partial.bound_at.count());
-    out.setLife(partial.life);
+}
+
+void put(wire::Covered::Builder out, const Covered& covered) {
+    out.setPass(covered.pass);
+    const unsigned words = list_size(covered.done.size(), covered_words_max);
+    auto done = out.initDone(words);
+    for (unsigned i = 0; i < words; ++i) done.set(i, covered.done[i]);
+    const unsigned next_words = list_size(covered.done_next.size(), covered_words_max);
+    auto done_next = out.initDoneNext(next_words);
+    for (unsigned i = 0; i < next_words; ++i) done_next.set(i, covered.done_next[i]);
+    out.setInHand(covered.in_hand.has_value());
+    if (covered.in_hand) {
+        out.setHandPass(covered.in_hand->pass);
+        out.setHandPlace(covered.in_hand->place);
+    }
+    out.setItems(covered.items);
 }
 
 void put(wire::Header::Builder header, const Status& status) {
@@ -103,7 +112,6 @@ void put(wire::Header::Builder header, const Status& status) {
         rows[i].setHighestIncarnation(row.highest.incarnation);
         rows[i].setHighestRound(row.highest.round);
         rows[i].setMapChecksum(row.map_checksum);
-        rows[i].setLife(row.life);
     }
     if (status.final_round) out.getFinalRound().setRound(*status.final_round);
     put(out.initAccepted(), status.accepted);
@@ -117,6 +125,11 @@ void put(wire::Header::Builder header, const Status& status) {
     }
     out.setCutBlocks(status.cut_blocks);
     out.setAsked(status.asked);
+    out.setJoining(status.joining);
+    out.setHasVote(status.has_vote);
+    out.setMayHaveVoted(status.may_have_voted);
+    out.setLeaving(status.leaving);
+    if (status.covered) put(out.initCovered(), *status.covered);
 }
 
 void put(wire::Header::Builder header, const Want& want) {
@@ -149,22 +162,33 @@ void put(wire::Header::Builder header, const WantCut& want) {
     put(header.initWantCut().initCut(), want.cut);
 }
 
+void put(capnp::List<wire::VersionRun>::Builder out, const std::vector<VersionRun>& runs) {
+    for (unsigned i = 0; i < out.size(); ++i) {
+        out[i].setBlockCount(runs[i].count);
+        out[i].setIncarnation(runs[i].version.incarnation);
+        out[i].setRound(runs[i].version.round);
+    }
+}
+
 void put(wire::Header::Builder header, const CutRow& row) {
     auto out = header.initCutRow();
     put(out.initCut(), row.cut);
     out.setRow(row.row.place());
-    out.setLife(row.life);
-    const unsigned count = list_size(row.runs.size(), version_runs_max);
-    auto runs = out.initRuns(count);
-    for (unsigned i = 0; i < count; ++i) {
-        runs[i].setBlockCount(row.runs[i].count);
-        runs[i].setIncarnation(row.runs[i].version.incarnation);
-        runs[i].setRound(row.runs[i].version.round);
-    }
+    put(out.initRuns(list_size(row.runs.size(), version_runs_max)), row.runs);
+}
+
+void put(wire::Header::Builder header, const WantVersions&) { header.initWantVersions(); }
+
+void put(wire::Header::Builder header, const Versions& versions) {
+    auto out = header.initVersions();
+    out.setRow(versions.row.place());
+    put(out.initRuns(list_size(versions.runs.size(), version_runs_max)), versions.runs);
 }
 
 void put(wire::Header::Builder header, const Prepare& prepare) {
-    put(header.initPrepare().initBallot(), prepare.ballot);
+    auto out = header.initPrepare();
+    put(out.initBallot(), prepare.ballot);
+    out.setRegains(prepare.regains);
 }
 
 void put(wire::Header::Builder header, const Promise& promise) {
@@ -172,6 +196,10 @@ void put(wire::Header::Builder header, const Promise& promise) {
     put(out.initBallot(), promise.ballot);
     put(out.initAcceptedBallot(), promise.accepted_ballot);
     put(out.initAcceptedCut(), promise.accepted_cut);
+    out.setHasVote(promise.has_vote);
+    const unsigned count = list_size(promise.votes.size(), peers_max);
+    auto votes = out.initVotes(count);
+    for (unsigned i = 0; i < count; ++i) put(votes[i], promise.votes[i]);
 }
 
 void put(wire::Header::Builder header, const Accept& accept) {
@@ -190,6 +218,7 @@ void put(wire::Header::Builder header, const Bye& bye) {
     auto out = header.initBye();
     out.setFinalRound(bye.final_round);
     out.setGone(bye.gone ? *bye.gone + 1 : 0);
+    out.setLeaves(bye.leaves);
 }
 
 void put(wire::Header::Builder header, const Chunk& chunk) {

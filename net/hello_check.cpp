@@ -51,6 +51,9 @@ std::string key_text(const std::string& here, const std::string& there) {
 std::string reject_text(const Reject& reject, bool ours, const std::string& other) {
     if (reject.field == key_field)
         return ours ? key_text(reject.expected, reject.got) : key_text(reject.got, reject.expected);
+    if (reject.field == live_process_field)
+        return fmt::format("another process is live under {} name, at {}",
+                           ours ? "its" : "this peer's", reject.expected);
     const std::string what = meaning(reject.field);
     if (reject.field == settings_field) {
         const auto& [here, there] =
@@ -112,9 +115,6 @@ std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
     if (hello.process_id == 0) return Reject{"process_id", "not 0", "0"};
     if (hello.process_id == own.process_id)
         return Reject{"process_id", "another process", "my own"};
-    if (hello.incarnation != terms.expected_incarnation)
-        return Reject{"incarnation", std::to_string(terms.expected_incarnation),
-                      std::to_string(hello.incarnation)};
     return std::nullopt;
 }
 

@@ -16,9 +16,12 @@ struct HelloTerms {
     Hello own;  ///< `to_peer_name` is not used
     std::vector<std::string> peer_names;
     PeerIndex self = 0;
-    std::uint32_t expected_incarnation = 0;
     ClusterKey key;
 };
+
+/// The field of a Reject for a process under whose name another one has a session: `expected` says
+/// where that one is.
+inline constexpr const char* live_process_field = "live_process";
 
 /// The protocol: the one field that is checked before the key.
 std::optional<Reject> check_protocol(const Hello& hello, const HelloTerms& terms);

@@ -16,13 +16,14 @@ namespace ako {
 enum ExitStatus : int {
     exit_ok = 0,
     exit_crash = 1,         ///< of launch and compare: a peer ended by a bug
-    exit_start_up = 2,      ///< settings, data, ports, memory, too few peers
+    exit_start_up = 2,      ///< settings, data, ports, memory, too few peers, a name that is taken
     exit_numbers = 3,       ///< a loss, a gradient or a parameter is not finite
     exit_no_agreement = 4,  ///< none was possible, or the peers hold parameters that differ
     exit_broken = 5,        ///< a peer was lost that the mode cannot go on without (ring, a server)
     exit_not_written = 6,   ///< trained and agreed, but not all results could be written
     exit_stopped_early = 7,  ///< agreed before the budget was spent: somebody asked for the end
     exit_interrupted = 130,
+    exit_left = 143,  ///< this peer alone went, before the end: as shells say of SIGTERM
 };
 
 enum class Ending {
@@ -31,10 +32,12 @@ enum class Ending {
     interrupted,    ///< by a signal to this process; it may have agreed nevertheless
     not_agreed,     ///< trained to the end, but no agreement was possible
     not_identical,  ///< finished with the others, but not all hold the same parameters
-    failed,         ///< training did not begin, such as for too few peers
+    failed,         ///< training did not begin, such as for too few peers; or it is not this
+                    ///< process that trains under its name, but another
     broken,         ///< it could not go on: a peer that its mode needs was lost
     numbers,        ///< a loss or a gradient of this peer is not finite, and nothing of it was
                     ///< sent; or a parameter at the end: there is no model
+    left,           ///< on purpose, while the others go on: what it learned is with them
 };
 
 struct EndingEntry {
@@ -44,7 +47,7 @@ struct EndingEntry {
 };
 
 /// In the order of the enumeration.
-inline constexpr std::array<EndingEntry, 8> endings = {{
+inline constexpr std::array<EndingEntry, 9> endings = {{
     {Ending::finished, "finished", exit_ok},
     {Ending::stopped_early, "stopped_early", exit_stopped_early},
     {Ending::interrupted, "interrupted", exit_interrupted},
@@ -53,13 +56,14 @@ inline constexpr std::array<EndingEntry, 8> endings = {{
     {Ending::failed, "failed", exit_start_up},
     {Ending::broken, "broken", exit_broken},
     {Ending::numbers, "numbers", exit_numbers},
+    {Ending::left, "left", exit_left},
 }};
 
 static_assert([] {
     for (std::size_t place = 0; place < endings.size(); ++place) {
         if (endings[place].ending != static_cast<Ending>(place)) return false;
     }
-    return endings.back().ending == Ending::numbers;  // the last
+    return endings.back().ending == Ending::left;  // the last
 }());
 
 constexpr const EndingEntry& entry_of(Ending ending) {

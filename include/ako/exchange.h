@@ -51,10 +51,13 @@ struct RoundResult {
 
 /// Where this peer and the group are.
 struct Standing {
-    Round round = 0;         ///< made by this peer
+    Round round = 0;         ///< made by this peer, earlier processes of its name included
     double progress = 0;     ///< 0 .. 1 of the sample budget, over all peers; never falls
     bool evaluates = false;  ///< it is this peer that evaluates now
     std::optional<Verdict> newest_verdict;  ///< of anyone
+    /// That this peer has trained on; of modes in which no other process may have before, 0.
+    std::uint64_t samples = 0;
+    bool joining = false;  ///< it takes in the rows of a run that is under way
 };
 
 /// One link, as the exchange sees it, for reports.
@@ -63,6 +66,7 @@ struct LinkView {
     Presence presence = Presence::absent;
     bool live = false;
     bool advancing = false;
+    bool joining = false;   ///< it takes in the rows of the run, and makes no rounds yet
     double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown
     Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row
     double staleness_ms =
@@ -74,6 +78,21 @@ struct LinkView {
     std::uint64_t samples = 0;  ///< what it has trained on
     /// Of its newest round, as it last said; nothing before its first.
     std::optional<float> loss = {};
+};
+
+/// A peer that left on purpose, while the others went on.
+struct EarlyLeave {
+    PeerIndex peer = 0;
+    Round round = 0;      ///< its last
+    double progress = 0;  ///< 0 .. 1 of the sample budget of all, when it went
+};
+
+/// What of the data was trained on, by all peers together, as far as known here.
+struct Seen {
+    std::uint64_t items = 0;     ///< of the data set
+    std::uint64_t passes = 0;    ///< so many times all of them
+    std::uint64_t of_next = 0;   ///< and so many once more
+    std::uint64_t of_after = 0;  ///< and of the pass after that
 };
 
 /// How a run ended for this peer.
@@ -99,6 +118,14 @@ struct FinishReport {
     std::vector<PeerIndex> waited_for;
     double serving_seconds = 0;
     double after_seconds = 0;  ///< of both, what came when the parameters were final
+
+    std::optional<Seen> seen;  ///< where data shards follow the live peers
+
+    std::vector<EarlyLeave> left_early;  ///< and did not come back; as far as known here
+    /// This peer is one of them: nothing was agreed here, and there is no model. `seconds` is what
+    /// handing over its row took.
+    bool left = false;
+    std::vector<PeerIndex> handed_to;  ///< then: who stays and holds all that it learned
 
     /// Somebody asked for the end before the training had come to its own.
     bool stopped_early() const { return stop == StopReason::requested && progress < 1; }

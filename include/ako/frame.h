@@ -11,13 +11,14 @@
 #include <variant>
 #include <vector>
 
+#include "ako/portions.h"
 #include "ako/row_index.h"
 #include "ako/types.h"
 
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -41,7 +42,6 @@ struct Hello {
     std::string peer_name;              ///< the sender
     std::string to_peer_name;           ///< whom the sender believes to talk to
     std::uint64_t process_id = 0;       ///< random, not 0, one per process life
-    std::uint32_t incarnation = 0;      ///< 0 = undecided
     std::optional<KeyProof> key_proof;  ///< there if the sender has a cluster key
     /// What training_digest is of, so that a refusal can name the key that differs: lines of keys
     /// and values. Empty = not said, as where it would be too long.
@@ -59,14 +59,6 @@ struct Reject {
     bool operator==(const Reject&) const = default;
 };
 
-/// "This incarnation of my row is mine." (The restart protocol; not used by a first life.)
-struct Claim {
-    std::uint32_t incarnation = 0;
-    std::uint64_t process_id = 0;
-
-    bool operator==(const Claim&) const = default;
-};
-
 /// A run of blocks of row `origin`, as it stood in one version; the payload is their elements.
 struct Partial {
     RowIndex origin;
@@ -75,8 +67,7 @@ struct Partial {
     Time sealed_at{};  ///< clock of the owner: when its snapshot was published
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by the owner
-    Time bound_at{};         ///< clock of the sender: when the link asked for it; 0 = not said
-    std::uint64_t life = 0;  ///< relayed: the process that made it (src/rows/lives.h); 0 = round 0
+    Time bound_at{};  ///< clock of the sender: when the link asked for it; 0 = not said
 
     bool operator==(const Partial&) const = default;
 };
@@ -94,15 +85,16 @@ struct RowHeld {
     Version lowest;
     Version highest;
     std::uint32_t map_checksum = 0;
-    std::uint64_t life = 0;  ///< process id of the owner that made it; 0 = not known
 
     bool operator==(const RowHeld&) const = default;
 };
 
-/// A number that orders proposals of the cut; no two proposers share one. {0, 0} is "none".
+/// A number that orders proposals of the cut; no two processes share one. {0, 0} is "none".
 struct Ballot {
     std::uint32_t number = 0;
     PeerIndex proposer = 0;
+    std::uint64_t process =
+        0;  ///< the proposer's id, so that no later life of it comes to the same
 
     auto operator<=>(const Ballot&) const = default;
     bool none() const { return number == 0; }
@@ -141,6 +133,18 @@ struct Verdict {
     bool operator==(const Verdict&) const = default;
 };
 
+/// What of the data has been trained on, by anybody, as far as the sender has heard, where data
+/// shards follow the live peers (src/group/coverage.h); merged by union.
+struct Covered {
+    std::uint32_t pass = 0;                ///< all before it are over
+    std::vector<std::uint64_t> done;       ///< portions of it that are: bit k % 64 of word k / 64
+    std::vector<std::uint64_t> done_next;  ///< and of the pass after it
+    std::optional<Portion> in_hand;        ///< what the sender trains on
+    std::uint64_t items = 0;               ///< so many of it, in rounds that have ended
+
+    bool operator==(const Covered&) const = default;
+};
+
 /// The state of the sender, repeated as a heartbeat; nothing in it is said only once.
 struct Status {
     Time sent_at{};                  ///< sender's clock
@@ -160,6 +164,14 @@ struct Status {
     /// Who was asked for a stop that is `requested`, as far as I have heard, merged by union. The
     /// modes with buckets leave it empty: there everybody's `stop` is its own wish.
     PeerSet asked = 0;
+    /// I take in the rows of a run that is under way, my own among them, and make no rounds yet.
+    bool joining = false;
+    bool has_vote = true;  ///< on the cut (src/agreement/agreement.h); only ako ever says no
+    /// Peers that may have voted on it, in this life or an earlier one: of which I have heard that
+    /// they trained, or came to the end. Merged by union; the other modes leave it empty.
+    PeerSet may_have_voted = 0;
+    std::optional<Covered> covered = {};  ///< there with `data.sharding: elastic`
+    bool leaving = false;  ///< I make no more rounds and go as soon as you hold my row; you go on
 
     bool operator==(const Status&) const = default;
 };
@@ -195,6 +207,19 @@ struct Lack {
     bool operator==(const Lack&) const = default;
 };
 
+/// "Send me the versions of all blocks that you hold."
+struct WantVersions {
+    bool operator==(const WantVersions&) const = default;
+};
+
+/// The versions of all blocks of one row, as the sender holds them.
+struct Versions {
+    RowIndex row;
+    std::vector<VersionRun> runs;
+
+    bool operator==(const Versions&) const = default;
+};
+
 /// "Send me the version map of this cut."
 struct WantCut {
     CutId cut;
@@ -207,20 +232,25 @@ struct CutRow {
     CutId cut;
     RowIndex row;
     std::vector<VersionRun> runs;
-    std::uint64_t life = 0;  ///< as in RowHeld
 
     bool operator==(const CutRow&) const = default;
 };
 
-/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001).
+/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001), with votes that are lost
+/// and regained (src/agreement/agreement.h).
 struct Prepare {
     Ballot ballot;
+    bool regains = false;  ///< the sender has no vote, and asks to have one again
     bool operator==(const Prepare&) const = default;
 };
 struct Promise {
     Ballot ballot;
     Ballot accepted_ballot;  ///< none() = nothing accepted
     CutId accepted_cut;
+    bool has_vote = true;  ///< the sender; if not, its promise does not count
+    /// [peer_count]: the ballot of the newest vote that the sender knows of each peer, itself
+    /// included; none() = the one from the start. Empty: all are from the start.
+    std::vector<Ballot> votes = {};
     bool operator==(const Promise&) const = default;
 };
 struct Accept {
@@ -238,6 +268,7 @@ struct Accepted {
 struct Bye {
     Round final_round = 0;
     std::optional<PeerIndex> gone{};  ///< whose loss is the reason, in modes that cannot go on
+    bool leaves = false;              ///< before the end: the run goes on without me
     bool operator==(const Bye&) const = default;
 };
 
@@ -264,14 +295,14 @@ struct Chunk {
     bool operator==(const Chunk&) const = default;
 };
 
-using Header = std::variant<Hello, Reject, Claim, Partial, Status, Want, WantCut, CutRow, Prepare,
-                            Promise, Accept, Accepted, Bye, Chunk, Lack>;
+using Header = std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise,
+                            Accept, Accepted, Bye, Chunk, Lack, WantVersions, Versions>;
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {
-    static constexpr const char* names[] = {"Hello",  "Reject",   "Claim",  "Partial", "Status",
-                                            "Want",   "WantCut",  "CutRow", "Prepare", "Promise",
-                                            "Accept", "Accepted", "Bye",    "Chunk",   "Lack"};
+    static constexpr const char* names[] = {
+        "Hello",   "Reject", "Partial",  "Status", "Want",  "WantCut", "CutRow",       "Prepare",
+        "Promise", "Accept", "Accepted", "Bye",    "Chunk", "Lack",    "WantVersions", "Versions"};
     static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }

@@ -136,6 +136,20 @@ std::optional<RateLimit> slowest_link(const Settings& settings, std::size_t link
     return slowest;
 }
 
+namespace {
+
+std::string images_text(const Settings& settings, std::uint64_t images, std::size_t workers) {
+    if (settings.data.sharding == Sharding::shuffled)
+        return fmt::format("{}, all in an order of its own", grouped(images));
+    if (!shards_follow(settings))
+        return fmt::format("{}, a shard of its own", grouped(images / workers));
+    const std::size_t portions =
+        portions_of(images, settings.training.batch_per_peer, settings.peers.size());
+    return fmt::format("of all {}, in {} portions a pass", grouped(images), portions);
+}
+
+}  // namespace
+
 std::string data_report(const Settings& settings, const DataCounts& counts) {
     std::string text = "#\n# data\n";
     const std::size_t workers = place_among_workers(settings, 0).count;
@@ -144,11 +158,7 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
     } else {
         text += line("training images", fmt::format("{}, and {} to test on", grouped(counts.train),
                                                     grouped(counts.test)));
-        const bool disjoint = settings.data.sharding == Sharding::disjoint;
-        text +=
-            line("images per peer",
-                 disjoint ? fmt::format("{}, a shard of its own", grouped(counts.train / workers))
-                          : fmt::format("{}, all in an order of its own", grouped(counts.train)));
+        text += line("images per peer", images_text(settings, counts.train, workers));
     }
     const std::uint64_t batch = settings.training.batch_per_peer;
     text += line("rounds of all peers together",
@@ -158,6 +168,31 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
                  fmt::format("{} of {} samples, if all are equally fast",
                              grouped(rounds_per_peer(settings, counts.budget)), grouped(batch)));
     return text;
+}
+
+std::string start_report(const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    const std::size_t peers = settings.peers.size();
+    if (exchange.mode == Mode::local || peers == 1) return "";
+    std::string text = "#\n# start and end\n";
+    const std::string all = fmt::format("when all {} peers are there", peers);
+    if (exchange.mode != Mode::ako) {
+        text +=
+            line("training begins", fmt::format("{}, within {:g} s", all, exchange.start_wait_s));
+        return text + line("who comes later", "cannot join in this mode");
+    }
+    const std::size_t majority = peers / 2 + 1;
+    const std::size_t enough = exchange.start_peers_min > 0 ? exchange.start_peers_min : majority;
+    text += line("training begins", exchange.start_wait_s == 0
+                                        ? "at once, with whoever is there"
+                                        : fmt::format("{}, or after {:g} s with {} or more", all,
+                                                      exchange.start_wait_s, enough));
+    text += line("who comes later, or comes back",
+                 "takes all rows from the others, then trains with them");
+    return text +
+           line("who never comes",
+                fmt::format("leaves its slot empty: {} of the file's {} peers agree at the end",
+                            majority, peers));
 }
 
 std::string traffic_report(const Settings& settings, const ModeCosts& costs) {

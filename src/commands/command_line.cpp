@@ -32,9 +32,9 @@ constexpr const char* exit_statuses =
     "3 a number is not finite; 4 no agreement was possible, or parameters differ; 5 a peer was\n"
     "lost that the mode cannot go on without; 6 trained and agreed, but not all results could be\n"
     "written; 7 all stopped before the budget was spent, because somebody asked for it; 130\n"
-    "interrupted.\n"
-    "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
-    "1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
+    "interrupted; 143 this peer left (SIGTERM), and the others went on.\n"
+    "launch: as its peers, the worst; 0 also if a peer left or was killed and the others finished\n"
+    "alike; 1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
 
 struct CheckOptions {
     std::string file;
@@ -73,6 +73,11 @@ void add_launch(CLI::App& app, LaunchOptions& options) {
     words->add_flag("--plain", options.plain,
                     "show rows of text instead of the live view, as in a pipe");
     add_keep_milestones(*words, options.keep_milestones);
+    words
+        ->add_option("--restart", options.restart,
+                     "start a peer whose process died (kill -9, a crash) again, each at most N "
+                     "times; mode ako, in which it takes its row from the others and goes on")
+        ->type_name("N");
     words
         ->add_option("--in", options.in,
                      "start each peer by this command, which must become what follows it, such as "
@@ -177,7 +182,12 @@ int run_command_line(int count, char** words) {
     train_words->add_flag("--plain", train_options.plain,
                           "show lines of text instead of the live view, as in a pipe");
     add_keep_milestones(*train_words, train_options.keep_milestones);
+    train_words->add_flag("--exit-zero", train_options.exit_zero,
+                          "exit 0 whatever the run came to, but for settings that are wrong and "
+                          "crashes: for what starts again all that ends otherwise, as Docker's "
+                          "on-failure");
     train_words->add_option("--report-fd", train_options.report_fd)->group("");
+    train_words->add_flag("--restarted", train_options.restarted)->group("");
 
     LaunchOptions launch_options;
     add_launch(app, launch_options);

@@ -55,6 +55,9 @@ std::string first_words(const Settings& settings, PeerIndex self) {
     std::vector<std::string> others = peer_names(settings);
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(self));
     if (others.empty()) return text + "; there are no other peers";
+    if (settings.exchange.start_wait_s == 0)
+        return text +
+               fmt::format(" and begins at once; {} may come later", fmt::join(others, ", "));
     return text + fmt::format(" and waits for {} ({:g} s at most)", fmt::join(others, ", "),
                               settings.exchange.start_wait_s);
 }
@@ -86,7 +89,8 @@ class PeerProcess {
                console_),
           peer_(
               settings_, self_, {log_.notice(), log_.detail()},
-              [this](const auto& missing) { metrics_->waits(missing); }, interrupts) {}
+              [this](const auto& missing) { metrics_->waits(missing); }, asked_to_leave,
+              interrupts) {}
 
     ExitStatus run() {
         const bool own = options_.output_dir.empty();
@@ -97,7 +101,7 @@ class PeerProcess {
         Metrics& metrics = metrics_.emplace(
             fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
             [this](const MetricsLine& line) { show(line); }, log_.notice(), peer_names(settings_),
-            self_, peer_.transport(), peer_.clock());
+            self_, peer_.transport(), peer_.clock(), options_.restarted);
         metrics.watch(peer_.exchange());
         metrics.set_sample_budget(peer_.data().sample_budget());
         const auto milestones = make_milestones(folder);
@@ -115,7 +119,10 @@ class PeerProcess {
         write_results(folder, files, outcome, result);
         if (live_) tell(result);  // last: a terminal that takes nothing must hold up no file
         if (own) log_.notice()("results in " + folder);
-        return static_cast<ExitStatus>(result.exit);
+        if (!options_.exit_zero || result.exit == exit_ok)
+            return static_cast<ExitStatus>(result.exit);
+        log_.notice()(fmt::format("exit 0 instead of {} (--exit-zero)", result.exit));
+        return exit_ok;
     }
 
   private:
@@ -217,7 +224,7 @@ class PeerProcess {
             const NetworkStop stop(peer_);
             return serve(peer_.exchange(), interrupts_, *metrics_);
         }
-        const auto batches = peer_.data().batches(self_);
+        const auto batches = peer_.batches();
         const auto checkpoints = make_checkpoints(files);
         Trainer trainer(peer_.network(), *batches, peer_.data().test_set(), peer_.exchange(),
                         settings_.training, interrupts_, *metrics_, checkpoints.get());
@@ -240,12 +247,14 @@ class PeerProcess {
     std::unique_ptr<MilestoneWriter> make_milestones(const std::string& folder) {
         if (settings_.training.evaluate != EvaluateWhen::after) return nullptr;
         return std::make_unique<MilestoneWriter>(milestone_path(folder, options_.peer),
-                                                 peer_.network().parameter_count(), log_.notice());
+                                                 peer_.network().parameter_count(), log_.notice(),
+                                                 options_.restarted);
     }
 
     /// Completes the result's curve with what was kept for later.
     void evaluate_milestones(const std::string& folder, PeerResult& result) {
         if (settings_.training.evaluate != EvaluateWhen::after) return;
+        if (result.ending == Ending::left) return;  // at short notice; they stay in their file
         const std::string path = milestone_path(folder, options_.peer);
         const int interrupts = interrupts_.load();
         bool all = true;

@@ -52,7 +52,9 @@ constexpr Meaning meanings[] = {
     {"data.normalisation.deviation", pixel, "idx 0.3081, cifar10 [0.247, 0.2435, 0.2616], npy 1"},
     {"data.sharding",
      "disjoint: every peer has its own share | shuffled: every peer draws from all of it, in an "
-     "order of its own"},
+     "order of its own | elastic: with ako, shares follow the peers that are there and how fast "
+     "they "
+     "are, so that all of it is seen about equally often"},
     {"training.batch_per_peer", "images per round of one peer"},
     {"training.learning_rate", "choose it for the batch of ONE peer"},
     {"training.schedule.kind",
@@ -116,8 +118,13 @@ constexpr Meaning meanings[] = {
     {"exchange.link_limits.*.to", "the peer that receives", "required"},
     {"exchange.link_limits.*.mbit", "what this link may carry in this direction, Mbit/s",
      "required"},
-    {"exchange.start_wait_s", "how long to wait for all peers of the file; 0: do not wait"},
-    {"exchange.start_peers_min", "how many peers must be there then: majority or a number"},
+    {"exchange.start_wait_s",
+     "how long to wait for all peers of the file. Then those that are there begin, if they are "
+     "start_peers_min; in mode ako whoever comes later joins them. 0: begin at once, let all "
+     "others join"},
+    {"exchange.start_peers_min",
+     "ako. how many peers must be there then: majority or a number. The file may name spare slots, "
+     "for peers that come later or never; but to agree at the end takes a majority of the file"},
     {"exchange.heartbeat_ms", "how often a peer says how far it is"},
     {"exchange.life_timeout_ms",
      "a peer not heard from for so long is lost; more than 2 x heartbeat_ms. Unless given it is "
@@ -130,6 +137,8 @@ constexpr Meaning meanings[] = {
      "nothing moves for so long: end without (exit 4); > finish_exchange_s"},
     {"exchange.finish_linger_s",
      "how long a finished peer serves those that have not and do not move"},
+    {"exchange.leave_timeout_s",
+     "a peer that leaves (SIGTERM) goes when the others hold its row, or after so long"},
     {"memory_mb_max", "training refuses to start if a peer would need more, in MB"},
     {"output", "the folder for results; relative to where the command is started", "runs"},
     {"cluster_key_file",

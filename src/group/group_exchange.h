@@ -17,6 +17,7 @@
 #include "src/group/links.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
+#include "src/group/name_taken.h"
 #include "src/group/waiting_line.h"
 
 namespace ako {
@@ -31,7 +32,7 @@ class GroupExchange final : public Exchange {
     static constexpr Time wait_step = std::chrono::milliseconds(50);
 
     /// `payload_bytes_max`: see Mailbox. `transport` and `clock` outlive this. `interrupts` counts
-    /// signals that ask to end: read while waiting.
+    /// signals that ask to end: read before each round and while waiting.
     GroupExchange(ModeSettings settings, std::size_t payload_bytes_max,
                   const HalvesMaker& make_halves, Transport& transport, const Clock& clock,
                   const std::atomic<int>& interrupts);
@@ -66,8 +67,12 @@ class GroupExchange final : public Exchange {
 
   private:
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
+    /// There is an interrupt.
+    void ask_to_end() AKO_COMPUTE_THREAD;
     void wait(const std::vector<PeerIndex>& missing) AKO_COMPUTE_THREAD;
     void log_missing() AKO_COMPUTE_THREAD;
+    /// Gives up if this is the second process of its name.
+    std::optional<Next> look_for_another() AKO_COMPUTE_THREAD;
     std::string missing_text() const AKO_COMPUTE_THREAD;
     /// A peer that lives but never sends what is awaited breaks it off: true.
     bool break_off_if_stuck() AKO_COMPUTE_THREAD;
@@ -92,6 +97,8 @@ class GroupExchange final : public Exchange {
     bool diverged_ = false;  ///< what the last round taught was refused for its numbers
     std::optional<Time> waits_since_;
     WaitingLine waiting_line_;
+    NameTaken name_taken_;
+    Time looked_for_another_at_{};
 };
 
 }  // namespace ako

@@ -13,9 +13,11 @@
 
 namespace ako {
 
+class Coverage;
+
 struct ModeSettings {
     PeerIndex self = 0;
-    std::uint64_t process_id = 0;         ///< that of the Hello: the life that makes the own row
+    std::uint64_t process_id = 1;         ///< that of the Hello: random, one per process life
     std::vector<std::string> peer_names;  ///< [peer_count], for the log
     ExchangeSettings exchange;
     TrainingSettings training;
@@ -31,6 +33,13 @@ struct ModeSettings {
     /// Compute thread, may be empty: called at least every GroupExchange::wait_step while it waits,
     /// at the start with the peers that are missing, later (staleness, final exchange) with none.
     std::function<void(const std::vector<PeerIndex>& missing)> waits;
+
+    /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
+    /// is to end, while the others go on?
+    std::function<bool()> leaves;
+
+    /// Compute thread; null unless data shards follow the live peers. Outlives the mode.
+    Coverage* coverage = nullptr;
 
     std::size_t peer_count() const { return peer_names.size(); }
     Role role(PeerIndex peer) const { return roles.empty() ? Role::worker : roles[peer]; }
@@ -55,8 +64,5 @@ struct ModeSettings {
 inline Time from_seconds(double seconds) {
     return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
-
-/// A peer starts its row in its first life; higher ones belong to the restart protocol.
-inline constexpr std::uint32_t first_incarnation = 1;
 
 }  // namespace ako

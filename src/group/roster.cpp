@@ -17,9 +17,24 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
         if (view.presence == Presence::gone) return;  // which says more, and is said only once
     }
     view.presence = presence;
+    view.heard = false;
+    if (presence == Presence::up) view.left_at.reset();
+}
+
+void Roster::begin_session(PeerIndex peer, bool new_process) {
+    PeerView& view = peers_[peer];
+    view.clock = {};  // it may have stood still meanwhile, as it does in suspend
+    view.heard = false;
+    if (!new_process) return;
+    view.returned = true;
+    view.status.reset();
+    view.final_round.reset();
+    view.moved = false;
+    view.usual_gap = 0;
 }
 
 void Roster::set_own(Round round, std::uint64_t samples) {
+    own_known_ = true;
     peers_[self_].announced = round;
     peers_[self_].samples = samples;
 }
@@ -44,21 +59,28 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
     if (status.echo_sent_at != Time{0}) {
         view.clock.add_round_trip(arrived_at - status.echo_sent_at - status.echo_held);
     }
-    if (status.final_round) view.final_round = status.final_round;
+    view.final_round = status.final_round;
+    if (peer < status.rows.size()) {  // only the mode ako says so
+        view.incarnation = status.rows[row_of(peer)].highest.incarnation;
+    }
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        if (other == self_) continue;
-        if (other != peer && reachable(other)) continue;  // it says so itself, and knows best
+        if (other == self_ && own_known_) continue;
+        // Who can be reached says so itself, and knows best.
+        if (other != self_ && other != peer && reachable(other)) continue;
         const Progress& progress = status.progress[other];
         peers_[other].samples = std::max(peers_[other].samples, progress.samples);
         peers_[other].relayed_round = std::max(peers_[other].relayed_round, progress.round);
         if (other == peer) heard_round(other, progress.round, own_round);
     }
     view.status = status;
+    view.heard = true;
+    view.returned = false;
 }
 
-void Roster::heard_bye(PeerIndex peer, Round final_round) {
+void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     set_presence(peer, Presence::left);
-    peers_[peer].final_round = final_round;
+    peers_[peer].final_round = bye.final_round;
+    if (bye.leaves) peers_[peer].left_at = samples();
 }
 
 bool Roster::advancing(PeerIndex peer, Round own_round) const {
@@ -75,7 +97,8 @@ std::size_t Roster::live_count() const {
 
 PeerIndex Roster::lowest_live() const {
     for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        if (peers_[peer].live()) return peer;
+        const PeerView& view = peers_[peer];
+        if (view.live() && !view.joins() && !view.leaving()) return peer;
     }
     return self_;
 }
@@ -99,6 +122,18 @@ std::vector<Progress> Roster::progress() const {
     for (const PeerView& view : peers_)
         progress.push_back({std::max(view.announced, view.relayed_round), view.samples});
     return progress;
+}
+
+std::vector<EarlyLeave> Roster::left_early(std::uint64_t sample_budget) const {
+    std::vector<EarlyLeave> found;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        const PeerView& view = peers_[peer];
+        if (view.presence != Presence::left || !view.left_at) continue;
+        const double budget = static_cast<double>(std::max<std::uint64_t>(1, sample_budget));
+        const double share = static_cast<double>(*view.left_at) / budget;
+        found.push_back({peer, view.final_round.value_or(0), std::min(1.0, share)});
+    }
+    return found;
 }
 
 LinkView Roster::link_view(PeerIndex peer) const {

@@ -8,6 +8,7 @@
 #include "ako/assert.h"
 #include "src/agreement/finish_report.h"
 #include "src/agreement/why_not_agreed.h"
+#include "src/group/coverage.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
@@ -19,13 +20,6 @@ FinishTimes finish_times(const ExchangeSettings& exchange) {
     return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
             std::chrono::milliseconds(exchange.want_timeout_ms),
             from_seconds(exchange.finish_timeout_s)};
-}
-
-/// Who does not wait needs nobody.
-std::size_t start_peers_min(const ModeSettings& settings) {
-    if (settings.exchange.start_wait_s == 0) return 0;
-    const std::size_t wanted = settings.exchange.start_peers_min;
-    return wanted != 0 ? wanted : settings.peer_count() / 2 + 1;
 }
 
 constexpr const char* left_behind_text =
@@ -46,13 +40,15 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
           rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
-          finish_times(settings.exchange)),
+          finish_times(settings.exchange), settings.process_id),
       relaying_(rows_.ledger(), roster_, outbox_,
                 std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      beginning_(settings, rows_, roster_,
+                 [this](PeerIndex peer, Header header)
+                     AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); }),
       bound_(settings.exchange.staleness_rounds_max,
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
-      ages_(settings.peer_count()),
-      start_wait_(settings, start_peers_min(settings)) {
+      ages_(settings.peer_count()) {
     outbox_.lift_grants(true);
     post_status(true);
 }
@@ -61,29 +57,52 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
 
 std::optional<Next> AkoCompute::begin_round(Time now) {
     drain(now);
+    finish_.step(now);
     left_behind_ = left_behind_ || mailbox_.left_behind();
-    if (!started_) {
-        if (stop_ != StopReason::none) {
-            // Once somebody has trained, there is something to finish together.
-            if (roster_.samples() == 0) return Next::give_up(Ending::failed, never_began);
-        } else {
-            const StartWait::State wait = start_wait_.look(missing().size(), now);
-            if (wait == StartWait::State::failed)
-                return Next::give_up(Ending::failed, start_wait_.why_not());
-            if (wait == StartWait::State::waits) {
-                post_status(false);  // others pull from it what has come of the lost
-                return std::nullopt;
-            }
-        }
-        started_ = true;
-        outbox_.lift_grants(false);
+    if (beginning_.state() != AkoBeginning::State::begun) {
+        std::optional<Next> next = begin(now);
+        if (next || beginning_.state() != AkoBeginning::State::begun) return next;
     }
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return stopped();
     if (left_behind_) return Next::finish(left_behind_text);
+    if (asked_to_leave_) return leave(now);
     if (too_stale(now)) return std::nullopt;
     update_standing_in(now);
+    if (settings_.coverage != nullptr) settings_.coverage->follow(roster_, round_);
     return Next::train();
+}
+
+std::optional<Next> AkoCompute::begin(Time now) {
+    if (stop_ != StopReason::none || asked_to_leave_) {
+        // Once somebody has trained, there is something to finish together.
+        if (roster_.samples() == 0) return Next::give_up(Ending::failed, never_began);
+        if (stop_ == StopReason::none) return leave(now);
+        stop_beginning(now);
+        return stopped();
+    }
+    const AkoBeginning::State before = beginning_.state();
+    const AkoBeginning::State state = beginning_.step(mailbox_.unanswered() != 0, now);
+    if (state == AkoBeginning::State::failed)
+        return Next::give_up(beginning_.ending(), beginning_.why_not());
+    if (state != AkoBeginning::State::begun) {
+        // Others pull from it what has come of the lost, and serve it if it joins.
+        post_status(state != before);
+        return std::nullopt;
+    }
+    if (beginning_.goes_on()) finish_.lose_vote();
+    round_ = roster_[settings_.self].announced;
+    samples_ = roster_[settings_.self].samples;
+    optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
+    outbox_.lift_grants(false);
+    post_status(state != before);
+    return std::nullopt;
+}
+
+void AkoCompute::stop_beginning(Time now) {
+    if (beginning_.state() == AkoBeginning::State::begun) return;
+    beginning_.stop(now);
+    if (!rows_.claimed()) finish_.lose_vote();
 }
 
 bool AkoCompute::too_stale(Time now) {
@@ -127,6 +146,7 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
     samples_ += result.samples;
     loss_ = result.loss;
     roster_.set_own(round_, samples_);
+    if (settings_.coverage != nullptr) settings_.coverage->round_ended();
     post_status(false);
     return {};
 }
@@ -159,40 +179,63 @@ void AkoCompute::drain(Time now) {
     roster_.follow(mailbox_.take_presence());
     std::deque<Arrival> arrivals = mailbox_.take();
     for (Arrival& arrival : arrivals) handle(arrival, now);
-    if (!finish_.frozen()) relaying_.step(now);
+    for (PeerIndex peer = 0; versions_wanted_ != 0; versions_wanted_ &= ~peer_bit(peer++)) {
+        if (versions_wanted_ & peer_bit(peer)) relaying_.tell_versions(peer);
+    }
+    if (!finish_.frozen() && !joins()) relaying_.step(now);
 }
 
 void AkoCompute::handle(Arrival& arrival, Time now) {
-    if (arrival.opens_session) begin_session(arrival.from);
+    if (arrival.opens_session) begin_session(arrival, now);
     if (std::holds_alternative<Partial>(arrival.header)) {
         handle_partial(arrival, now);
         arrival.payload = {};  // back to the pool at once, not when all have been handled
     } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
-        roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
-        finish_.heard(arrival.from, *status, now);
-        hear_stop(status->stop, status->asked);
-        if (status->verdict && (!verdict_ || status->verdict->progress > verdict_->progress)) {
-            verdict_ = status->verdict;
-        }
+        handle_status(arrival, *status, now);
     } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
         relaying_.serve(arrival.from, *want,
                         [this](RowIndex row, BlockIndex block, Version version) {
                             return finish_.find(row, block, version);
                         });
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
-        roster_.heard_bye(arrival.from, bye->final_round);
+        roster_.heard_bye(arrival.from, *bye);
+        if (settings_.coverage != nullptr && bye->leaves) settings_.coverage->left(arrival.from);
+    } else if (std::holds_alternative<WantVersions>(arrival.header)) {
+        versions_wanted_ |= peer_bit(arrival.from);
+    } else if (const auto* versions = std::get_if<Versions>(&arrival.header)) {
+        beginning_.heard(arrival.from, *versions, now);
     } else {
         if (const auto* lack = std::get_if<Lack>(&arrival.header)) {
             relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
+            beginning_.lacks(arrival.from, *lack, now);
         }
+        // Not before it is known whether an earlier process may have voted.
+        const bool asks_for_vote = std::holds_alternative<Prepare>(arrival.header) ||
+                                   std::holds_alternative<Accept>(arrival.header);
+        if (asks_for_vote && !rows_.claimed() && !finish_.begun()) return;
         finish_.handle(arrival.from, arrival.header, now);
     }
 }
 
-void AkoCompute::begin_session(PeerIndex peer) {
-    roster_.forget_clock(peer);  // it may have stood still
-    relaying_.forget_asked(peer);
-    finish_.forget_asked(peer);
+void AkoCompute::begin_session(const Arrival& arrival, Time now) {
+    roster_.begin_session(arrival.from, arrival.new_process);
+    relaying_.forget_asked(arrival.from);
+    finish_.forget_asked(arrival.from);
+    beginning_.begin_session(arrival.from, arrival.new_process, now);
+}
+
+void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Time now) {
+    const bool first = !roster_[arrival.from].heard;
+    roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
+    finish_.heard(arrival.from, status, now);
+    if (settings_.coverage != nullptr && status.covered)
+        settings_.coverage->hear(arrival.from, *status.covered);
+    // In the final exchange its row is as the cut will have it.
+    if (!finish_.begun()) beginning_.heard(arrival.from, status, first, now);
+    hear_stop(status.stop, status.asked);
+    if (status.verdict && (!verdict_ || status.verdict->progress > verdict_->progress)) {
+        verdict_ = status.verdict;
+    }
 }
 
 void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
@@ -217,6 +260,7 @@ void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
     }
     finish_.arrived(arrival.from, partial, arrival.arrived_at);
     relaying_.arrived(arrival.from, partial, arrival.arrived_at);
+    beginning_.arrived(arrival.from, partial, arrival.arrived_at);
 }
 
 void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -231,11 +275,16 @@ void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex b
             finish_.take(row, block, partial.version, values, checksum, now))
             return;
     }
-    if (finish_.frozen() || row == rows_.ledger().own()) return;
+    if (finish_.frozen()) return;
+    if (row == rows_.ledger().own() && beginning_.refuses(partial.version)) return;
     const BlockCheck check =
         rows_.take(row, block, partial.version, values, checksum, sealed_at, now);
-    if (check == BlockCheck::good) return finish_.ledger_changed(now);
-    if (check != BlockCheck::late) refuse_block(from, partial, check);
+    if (check == BlockCheck::good) {
+        finish_.ledger_changed(now);
+        beginning_.ledger_changed();
+    } else if (check != BlockCheck::late) {
+        refuse_block(from, partial, check);
+    }
 }
 
 void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) {
@@ -285,9 +334,52 @@ void AkoCompute::announce(const Verdict& verdict) {
     post_status(false);
 }
 
+// ---- leaving before the end
+
+Next AkoCompute::leave(Time now) {
+    if (!Leaving::somebody_stays(roster_)) {
+        request_stop(StopReason::requested);
+        stop_beginning(now);
+        return stopped();
+    }
+    leaving_.emplace(rows_.ledger(), roster_,
+                     std::chrono::milliseconds(settings_.exchange.life_timeout_ms),
+                     from_seconds(settings_.exchange.leave_timeout_s), now);
+    outbox_.lift_grants(true);
+    post_status(true);
+    return Next::finish("asked to leave: the others go on without this peer");
+}
+
+bool AkoCompute::step_leave(Time now) {
+    drain(now);
+    if (stop_ == StopReason::none && Leaving::somebody_stays(roster_)) {
+        post_status(false);
+        return leaving_->step(now);
+    }
+    if (stop_ == StopReason::none)
+        settings_.log("nobody goes on without this peer any more: it stops for all");
+    leaving_.reset();
+    stop_beginning(now);
+    return false;
+}
+
+void AkoCompute::say_left(FinishReport& report, Time now) const {
+    report.left = true;
+    report.left_early.push_back({settings_.self, round_, report.progress});
+    report.why_not.clear();
+    report.seconds = std::chrono::duration<double>(leaving_->taken(now)).count();
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (leaving_->handed_to() & peer_bit(peer)) report.handed_to.push_back(peer);
+    }
+}
+
 // ---- the end
 
 bool AkoCompute::step_finish(Time now, bool hurried) {
+    if (leaving_) {
+        const bool may_go = step_leave(now);
+        if (leaving_) return may_go;
+    }
     const bool first = !finish_began_;
     if (first) {
         finish_began_ = now;
@@ -324,13 +416,15 @@ void AkoCompute::adopt(Time now) {
     finish_.set_digest(hash.finish());
 }
 
-FinishReport AkoCompute::report(std::span<float> out, Time) {
+FinishReport AkoCompute::report(std::span<float> out, Time now) {
     copy_parameters(out);
     FinishReport report = finish_report(settings_, roster_, finish_, end_times_);
     report.rounds = round_;
     report.progress = progress();
     report.stop = stop_;
     report.asked = asked();
+    if (settings_.coverage != nullptr) report.seen = settings_.coverage->seen();
+    if (leaving_) say_left(report, now);
     if (!report.agreed && left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
     return report;
 }
@@ -346,12 +440,14 @@ double AkoCompute::progress() const {
 void AkoCompute::copy_parameters(std::span<float> out) const { rows_.copy_anchor(out); }
 
 Standing AkoCompute::standing() const {
-    return {round_, progress(), roster_.lowest_live() == settings_.self, verdict_};
+    const bool evaluates = roster_.lowest_live() == settings_.self;
+    return {round_, progress(), evaluates, verdict_, samples_, joins()};
 }
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];
     LinkView link = roster_.link_view(peer);
+    link.joining = view.live() && view.joins();
     link.advancing = roster_.advancing(peer, round_);
     const Round lowest = rows_.ledger().held(row_of(peer)).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
@@ -373,12 +469,17 @@ void AkoCompute::post_status(bool urgent) {
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     status.asked = asked_;
-    if (finish_began_) status.final_round = round_;
+    status.joining = joins() && !leaving_;
+    if ((finish_began_ || leaving_) && rows_.claimed()) status.final_round = round_;
+    status.leaving = leaving_.has_value();
+    if (settings_.coverage != nullptr) status.covered = settings_.coverage->said();
     status.accepted = finish_.accepted();
     status.decided = finish_.decided();
     status.digest = finish_.digest();
     status.verdict = verdict_;
     status.cut_blocks = finish_.cut().held();
+    status.has_vote = finish_.has_vote();
+    status.may_have_voted = finish_.may_have_voted();
     if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
     posted_ = status;
     mailbox_.post(std::move(status), urgent);

@@ -1,6 +1,7 @@
 // The compute half of the mode `ako`: everything that decides about rows, replica, stop and cut. A
-// state machine that is told the time and never waits. Compute thread only; speaks to the traffic
-// half through Mailbox and Outbox.
+// state machine that is told the time and never waits: it begins (AkoBeginning), trains, and
+// finishes (Finish); see "The states of a peer" in src/README.md. Compute thread only; speaks to
+// the traffic half through Mailbox and Outbox.
 #pragma once
 
 #include <optional>
@@ -16,9 +17,10 @@
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
-#include "src/group/start_wait.h"
+#include "src/modes/ako_beginning.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
+#include "src/rows/leaving.h"
 #include "src/rows/outbox.h"
 #include "src/rows/relay.h"
 #include "src/rows/rows.h"
@@ -34,8 +36,11 @@ class AkoCompute final : public ComputeHalf {
                Outbox& outbox, Snapshots& snapshots);
 
     std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
-    /// It waits for nothing any more but for what `staleness_rounds_max` asks.
-    bool started() const override AKO_COMPUTE_THREAD { return started_; }
+    /// It waits for nobody any more but for what it lacks of a run that is under way, and for what
+    /// `staleness_rounds_max` asks.
+    bool started() const override AKO_COMPUTE_THREAD {
+        return beginning_.state() != AkoBeginning::State::waiting;
+    }
     /// Peers without a session, while this one waits for the start.
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
     std::span<const float> replica() const override AKO_COMPUTE_THREAD {
@@ -48,6 +53,7 @@ class AkoCompute final : public ComputeHalf {
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
         hear_stop(reason, peer_bit(settings_.self));
     }
+    void request_leave() override AKO_COMPUTE_THREAD { asked_to_leave_ = true; }
 
     /// The anchor.
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
@@ -64,13 +70,16 @@ class AkoCompute final : public ComputeHalf {
     const Replica& replica_state() const { return rows_.replica(); }
     const Finish& finish() const { return finish_; }
     const Roster& roster() const { return roster_; }
+    bool claimed() const { return rows_.claimed(); }
+    AkoBeginning::State state() const { return beginning_.state(); }
     std::uint64_t peers_given_up() const { return peers_given_up_; }
     std::uint64_t blocks_refused() const { return blocks_refused_; }
 
   private:
     void drain(Time now) AKO_COMPUTE_THREAD;
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
-    void begin_session(PeerIndex peer) AKO_COMPUTE_THREAD;
+    void begin_session(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
+    void handle_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -79,11 +88,21 @@ class AkoCompute final : public ComputeHalf {
     void refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) AKO_COMPUTE_THREAD;
     /// What an own round adds: the optimizer's step for a gradient, an update as it is.
     Rows::MakeUpdate update_of(const Learned& learned) AKO_COMPUTE_THREAD;
+    /// The way to the first round. Nothing: it is there (then the own row is claimed), or goes on.
+    std::optional<Next> begin(Time now) AKO_COMPUTE_THREAD;
+    bool joins() const { return beginning_.state() == AkoBeginning::State::joining; }
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     /// `asked`: at whom, of `requested`.
     void hear_stop(StopReason reason, PeerSet asked = 0) AKO_COMPUTE_THREAD;
+    /// The training is over: for a peer that has not begun, this is how far it came.
+    void stop_beginning(Time now) AKO_COMPUTE_THREAD;
     Next stopped() const AKO_COMPUTE_THREAD;
+    /// This peer was asked to leave: it does, or stops for all where nobody stays.
+    Next leave(Time now) AKO_COMPUTE_THREAD;
+    /// True: it may go. False, and it does not leave any more: the run ends for all.
+    bool step_leave(Time now) AKO_COMPUTE_THREAD;
+    void say_left(FinishReport& report, Time now) const AKO_COMPUTE_THREAD;
     std::vector<PeerIndex> asked() const AKO_COMPUTE_THREAD;
     double progress() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
@@ -100,20 +119,22 @@ class AkoCompute final : public ComputeHalf {
     Sgd optimizer_;
     Finish finish_;
     Relaying relaying_;
+    AkoBeginning beginning_;
     StalenessBound bound_;
+    PeerSet versions_wanted_ = 0;  ///< by these peers: often asked, answered once
 
     Round round_ = 0;
     std::uint64_t samples_ = 0;
     float loss_ = 0;
     std::vector<RecentAges> ages_;  ///< [peer], of what came over its link
 
-    StartWait start_wait_;
-    bool started_ = false;
     bool held_back_ = false;            ///< by the bound on staleness
     PerRow<Round> lowest_told_;         ///< of each row, in the newest Status
     std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
     StopReason stop_ = StopReason::none;
     PeerSet asked_ = 0;  ///< who was asked for a stop that is `requested`
+    bool asked_to_leave_ = false;
+    std::optional<Leaving> leaving_;  ///< from its last round on, while the others go on
     /// The others ended without this peer (Departures): it stops after this round. It does not say
     /// so, for should it be wrong, the others are to go on.
     bool left_behind_ = false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,8 @@ std::string end_text(int exit) {
             return "stopped early";
         case exit_interrupted:
             return "interrupted";
+        case exit_left:
+            return "left, the others go on";
         case exit_start_up:
             return "could not start (exit 2)";
         case exit_numbers:
@@ -71,6 +74,7 @@ std::string phase_text(const MetricsLine& line) {
         return line.waiting_for.empty()
                    ? std::string("waiting")
                    : fmt::format("waiting for {}", fmt::join(line.waiting_for, ", "));
+    if (line.phase == "joining") return "joining the run";
     if (line.phase == "finishing") return "final exchange";
     if (line.phase == "evaluating") return "evaluating the result";
     return line.phase;
@@ -100,6 +104,15 @@ void RunState::take_line(std::size_t peer, MetricsLine line, double seconds) {
     state.line = std::move(line);
     state.heard = true;
     state.heard_at = seconds;
+}
+
+void RunState::take_start(std::size_t peer) {
+    PeerState& state = peers_[peer];
+    state.exit.reset();
+    state.starts_at.reset();
+    state.heard = false;
+    state.line.egress_bytes = state.line.ingress_bytes = 0;
+    ++state.restarts;
 }
 
 void RunState::take_links(const MetricsLine& line) {
@@ -192,13 +205,19 @@ void RunState::refresh_peer(PeerState& peer) const {
         peer.mood = mood;
         peer.doing = std::move(doing);
     };
+    if (peer.exit && peer.starts_at)
+        return set(Mood::ill, fmt::format("{}, starts again in {:.0f} s", end_text(*peer.exit),
+                                          std::max(0.0, std::ceil(*peer.starts_at - seconds_))));
     if (peer.exit) {
-        const bool as_asked = went_well(*peer.exit) || *peer.exit == exit_interrupted;
+        const bool as_asked =
+            went_well(*peer.exit) || *peer.exit == exit_interrupted || *peer.exit == exit_left;
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (peer.seen) return refresh_seen(peer);
     if (!peer.heard)
-        return set(Mood::waits, own_ && &peer != own() ? "not heard of yet" : "starting");
+        return set(Mood::waits, own_ && &peer != own() ? "not heard of yet"
+                                : peer.restarts > 0    ? "starting again"
+                                                       : "starting");
     if (silent(peer) && own_)  // which is this very process
         return set(Mood::waits, fmt::format("in one round for {:.0f} s", seconds_ - peer.heard_at));
     if (silent(peer))
@@ -223,6 +242,7 @@ void RunState::refresh_seen(PeerState& peer) const {
             // What it does is known by its rounds alone.
             if (phase != "training" && phase != "serving") return set(Mood::waits, "connected");
             if (peer.seen->advancing) return set(Mood::trains, "");
+            if (peer.seen->joining) return set(Mood::waits, "joins the run");
             return set(Mood::waits, peer.line.round == 0 ? "connected"
                                                          : "connected, but its rounds do not move");
         case Presence::down:

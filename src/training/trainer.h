@@ -57,9 +57,9 @@ class TrainingObserver {
 /// How a run ended.
 struct TrainingOutcome {
     Ending ending = Ending::finished;
-    std::string why;                ///< why it stopped, for people
-    FinishReport report;            ///< empty if it gave up
-    Verdict verdict;                ///< of the final parameters on the whole test set; likewise
+    std::string why;      ///< why it stopped, for people
+    FinishReport report;  ///< empty if it gave up
+    Verdict verdict;  ///< of the final parameters on the whole test set; likewise, or if it left
     std::vector<float> parameters;  ///< [parameter_count]; likewise, and if it only served
 };
 
@@ -84,7 +84,8 @@ class ProgressMarks {
 
 class Trainer {
   public:
-    /// `interrupts` counts the signals that ask this process to end; it may change at any time.
+    /// `interrupts` counts the signals that ask this process to end, which the exchange heeds; here
+    /// they say how it ended.
     /// `checkpoints` may be null only if the settings ask for none.
     Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
             const TrainingSettings& settings, const std::atomic<int>& interrupts,
@@ -96,6 +97,8 @@ class Trainer {
   private:
     /// One round on one batch; an error means its numbers are not finite.
     Result<void> train_round();
+    /// The next batch. What an earlier process of this peer has trained on is not drawn again.
+    Batch next_batch();
     /// Begins an evaluation when progress has passed a mark, goes on with one that is running. A
     /// checkpoint is an evaluation whose parameters are kept. With `evaluate: after` the observer
     /// gets the parameters and that is all.
@@ -116,7 +119,8 @@ class Trainer {
     SlicedEvaluation evaluation_;
     ProgressMarks evaluation_marks_;
     ProgressMarks checkpoint_marks_;
-    bool keeps_ = false;  ///< the evaluation that is running is of a checkpoint
+    bool keeps_ = false;       ///< the evaluation that is running is of a checkpoint
+    std::uint64_t drawn_ = 0;  ///< samples, those that were skipped included
 };
 
 }  // namespace ako

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -104,8 +105,9 @@ def shipped_cluster(bench, epochs):
     with open(override, "w") as file:
         file.write("services:\n")
         for name in "abcd":
-            words = ["train", "/ako/cluster.yaml", "--peer", name, "--set", "data.path=/ako/data",
-                     "--set", f"output=/results/{name}", "--set", f"training.epochs={epochs}"]
+            words = ["train", "/ako/cluster.yaml", "--peer", name, "--exit-zero", "--set",
+                     "data.path=/ako/data", "--set", f"output=/results/{name}", "--set",
+                     f"training.epochs={epochs}"]
             file.write(f"  {name}: {{image: {IMAGE}, command: {json.dumps(words)}}}\n")
     return Cluster(bench, "abcd", os.path.join(bench.source, COMPOSE_FILE), override)
 
@@ -142,6 +144,21 @@ def case_any_order(bench):
         cluster.check_trained(80)
 
 
+def case_started_again(bench):
+    """A container whose peer dies, as by the system when memory is short, is started again by the
+    engine; the peer takes its row from the others, and all end with the same."""
+    with shipped_cluster(bench, 1.5) as cluster:
+        cluster.up()
+        wait_for(lambda: re.search(r"  c  +\d+ %  epoch .* images/s", cluster.log("c")), "c trains",
+                 120)
+        container = cluster.container("c")
+        os.kill(int(run("docker", "inspect", "-f", "{{.State.Pid}}", container)), signal.SIGKILL)
+        state = ("docker", "inspect", "-f", "{{.RestartCount}} {{.State.Running}}", container)
+        wait_for(lambda: run(*state).split() == ["1", "true"], "it is started again", 30)
+        cluster.check_trained(90)
+        check_equal(run(*state).split(), ["1", "false"], "restarts")
+
+
 def case_other_configuration(bench):
     """A peer whose settings differ is told apart from one that is not there."""
     with shipped_cluster(bench, 0.2) as cluster:
@@ -152,6 +169,32 @@ def case_other_configuration(bench):
         wait_for(lambda: re.search(r"a: a:7701 \([\d.]+\) refuse.*another configuration.*"
                                    r"training\.momentum: 0\.9 here, 0\.5 at a", cluster.log("b")),
                  "b says that a has another configuration", 60)
+
+
+def case_stopped(bench):
+    """One service is stopped, and the others go on; then all are, and end well."""
+    with shipped_cluster(bench, 200) as cluster:
+        cluster.up()
+        for service in cluster.services:
+            wait_for(lambda service=service: " round " in cluster.log(service),
+                     f"{service} trains", 60)
+        run(*cluster.words, "stop", "d")
+        log = cluster.log("d")
+        check("exit 0 instead of 143" in log and "all that it learned is at a, b, c" in log, log)
+        running = run("docker", "inspect", "-f", "{{.State.Running}}", cluster.container("a"))
+        check_equal(running.strip(), "true", "a goes on")
+        began = time.monotonic()
+        run(*cluster.words, "stop")
+        took = time.monotonic() - began
+        check(took < 30, f"to stop them took {took:.1f} s")
+        check_equal(cluster.exits(), dict.fromkeys(cluster.services, 0), "exit statuses")
+        logs = {service: cluster.log(service) for service in "abc"}
+        together = [service for service, log in logs.items() if "exit 0 instead of 130" in log]
+        check(together, f"somebody ended the run:\n{logs}")
+        for service in together:
+            log = logs[service]
+            check(re.search(r"replicas identical: yes .* on " + ", ".join(together), log), log)
+            check("d left at " in log, log)
 
 
 def case_written_for_any_file(bench):

@@ -21,10 +21,12 @@ import time
 import zlib
 
 import launching
+import leaving
 import live_view
 import modes
 import own_data
 import refusals
+import returning
 from bench import Bench, Failure, check, check_all_identical, check_equal, long_run, wait_for
 from compose_cases import case_compose_any, case_compose_shipped  # picked up below
 
@@ -383,8 +385,9 @@ def issues():
 
 
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(modes),
-                            **vars(own_data), **vars(refusals), **issues()}.items()
+         for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
+                            **vars(modes), **vars(own_data), **vars(refusals), **vars(returning),
+                            **issues()}.items()
          if name.startswith("case_")}
 
 

@@ -26,10 +26,12 @@ struct Bench {
             Status status;
             status.progress.resize(3);
             status.rows.resize(3);
+            status.rows[row_of(peer)] = {{1, 7}, {1, 7}, 1};
             status.final_round = 7;
             roster.heard_status(peer, status, now, 1);
             finish.heard(peer, status, now);
         }
+        roster.set_own(1, 1);
         finish.begin(now);
         now += times.exchange + seconds(1);
         finish.step(now);
@@ -53,8 +55,8 @@ struct Bench {
     Roster roster{self, 3};
     std::vector<std::pair<PeerIndex, Header>> messages;
     Finish finish{ledger, roster,
-                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
-                  times};
+                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); }, times,
+                  1};
     Time now = seconds(100);
 };
 
