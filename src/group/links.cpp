@@ -51,7 +51,6 @@ OutFrame Links::status_frame(Link& link, Time now) {
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         if (links_[peer].up) status.reached |= peer_bit(peer);
     }
-    traffic_.complete(status);
     return OutFrame{std::move(status), {}, {}};
 }
 
@@ -126,6 +125,8 @@ void Links::arrived(PeerIndex peer, Header header, Destination destination, Time
     --frames_promised_;
     Arrival arrival{peer, std::move(header), std::move(payload), arrived_at,
                     !std::exchange(link.heard, true)};
+    const std::uint64_t before = std::exchange(link.heard_process, link.process);
+    arrival.new_process = before != 0 && before != link.process;
     if (traffic_.newest_status_counts() && mailbox_.replace_status(arrival)) return;
     mailbox_.push(std::move(arrival));
 }
@@ -148,6 +149,7 @@ void Links::session_up(PeerIndex peer, const Hello& hello) {
     Link& link = links_[peer];
     link.up = true;
     link.heard = false;
+    link.process = hello.process_id;
     link.left = false;
     link.status_due = true;
     link.status_was_last = false;

@@ -26,10 +26,10 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
       snapshots_(snapshots),
       transport_(transport),
       clock_(clock),
-      lives_(settings.self, settings.process_id, settings.peer_count()),
       departures_(settings.peer_count(),
                   std::chrono::milliseconds(settings.exchange.life_timeout_ms),
-                  from_seconds(settings.exchange.finish_linger_s)) {
+                  from_seconds(settings.exchange.finish_linger_s)),
+      unanswered_(~peer_bit(settings.self)) {
     for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer) {
         links_.emplace_back(LinkSchedule(blocks, settings.exchange.partitions, settings.self, peer,
                                          settings.peer_count()));
@@ -45,7 +45,6 @@ std::optional<OutFrame> AkoTraffic::next_control(PeerIndex peer) {
     OutFrame frame{std::move(link.control.front()), {}, {}};
     link.control.pop_front();
     outbox_.control_sent(peer, frame.header);
-    if (auto* row = std::get_if<CutRow>(&frame.header)) row->life = life(row->row);
     return frame;
 }
 
@@ -53,14 +52,10 @@ std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_byt
     if (closing_) return std::nullopt;
     Link& link = links_[peer];
     link.relay_turn = !link.relay_turn;
-    if (link.relay_turn && !link.relays.empty()) return relay_frame(peer);
+    if ((link.relay_turn || link.joining) && !link.relays.empty()) return relay_frame(peer);
     if (auto frame = own_partial(peer, payload_bytes_max)) return frame;
     if (!link.relays.empty()) return relay_frame(peer);
     return std::nullopt;
-}
-
-void AkoTraffic::complete(Status& status) const {
-    for (const RowIndex row : AllRows(status.rows.size())) status.rows[row].life = life(row);
 }
 
 std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
@@ -94,7 +89,6 @@ OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
     auto relay = std::make_shared<Relay>(std::move(link.relays.front()));
     link.relays.pop_front();
     relay->header.bound_at = clock_.now();
-    if (relay->header.version.round > 0) relay->header.life = lives_.of(relay->header.origin);
     const std::span<const std::byte> payload = relay->payload.bytes();
     return OutFrame{relay->header, payload, BufferRef([this, relay, peer]() AKO_NETWORK_THREAD {
                         outbox_.relay_sent(peer, relay->payload.bytes().size());
@@ -116,6 +110,7 @@ void AkoTraffic::look_for_the_gone(Time now) {
     looked_at_ = now;
     const std::vector<LinkCounters> counters = transport_.counters();
     for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
+        if (!counters[peer].last_error.empty()) unanswered_ &= ~peer_bit(peer);
         if (peer == settings_.self || links_[peer].up) continue;
         departures_.dialled(peer, counters[peer].nobody_listens(), now);
         if (links_[peer].left || !departures_.gone(peer, now)) continue;
@@ -123,6 +118,7 @@ void AkoTraffic::look_for_the_gone(Time now) {
         mailbox_.set_presence(peer, Presence::gone);
         settings_.log("peer " + name(peer) + " has ended: nobody listens at its address");
     }
+    mailbox_.set_unanswered(unanswered_);
     mailbox_.set_left_behind(departures_.left_behind(now));
 }
 
@@ -136,7 +132,7 @@ void AkoTraffic::take_mail() {
         if (peer == settings_.self) continue;
         Link& link = links_[peer];
         if (unseen.damaged & peer_bit(peer)) link.damaged = link.up;
-        link.schedule.lift_grants(unseen.grants_lifted);
+        link.schedule.lift_grants(unseen.grants_lifted || link.joining);
         if (!link.up) {  // nobody to send it to; whoever wants it asks again
             for (const Header& header : unseen.control[peer]) outbox_.control_sent(peer, header);
             for (const Relay& relay : unseen.relays[peer]) {
@@ -179,17 +175,8 @@ std::optional<std::string> AkoTraffic::refuse(PeerIndex peer, const Header& head
                                  RunBounds::of(settings_))) {
         return complaint;
     }
-    Link& link = links_[peer];
-    if (link.damaged) return "a block that it sent did not match its checksum";
-    if (lives_.other_than(row_of(peer), link.process_id)) {  // heard of since it was admitted
-        return "another process has trained as " + name(peer) + " before";
-    }
-    const std::optional<RowIndex> row = lives_.hear(peer, link.process_id, header);
-    if (!row) return std::nullopt;
-    link.apart_process = link.process_id;
-    link.apart_row = *row;
-    return "it has trained with another process as " + name(owner_of(*row)) +
-           " than this peer: their contributions cannot be put together";
+    if (links_[peer].damaged) return "a block that it sent did not match its checksum";
+    return std::nullopt;
 }
 
 std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::size_t bytes) {
@@ -203,7 +190,12 @@ std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::si
 
 PooledBuffer AkoTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
                                  Time) {
-    if (std::holds_alternative<Bye>(header)) links_[peer].left = true;
+    Link& link = links_[peer];
+    if (std::holds_alternative<Bye>(header)) {
+        link.left = true;
+    } else if (const auto* status = std::get_if<Status>(&header)) {
+        link.joining = status->joining;
+    }
     PooledBuffer payload;
     if (destination.ticket != 0) {
         const auto found = reserved_.find(destination.ticket);
@@ -219,28 +211,14 @@ void AkoTraffic::abandoned(PeerIndex, Destination destination) {
 
 // ---- sessions
 
-std::optional<Reject> AkoTraffic::admit(PeerIndex peer, const Hello& hello) {
-    const Link& link = links_[peer];
-    const bool met_other = link.process_id != 0 && link.process_id != hello.process_id;
-    // A new process would begin its row anew and replace what the old one has contributed.
-    if (lives_.other_than(row_of(peer), hello.process_id) || (met_other && newest_)) {
-        return Reject{"process_id", "the process that trained as " + name(peer) + " before",
-                      "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
-    }
-    if (hello.process_id != 0 && hello.process_id == link.apart_process) {
-        return Reject{"process_id of " + name(owner_of(link.apart_row)),
-                      "the process that this peer has trained with", "another"};
-    }
-    return std::nullopt;
-}
-
-void AkoTraffic::session_up(PeerIndex peer, const Hello& hello) {
+void AkoTraffic::session_up(PeerIndex peer, const Hello&) {
     Link& link = links_[peer];
     link.up = true;
     link.damaged = false;
     link.left = false;
     link.told_gone = false;
-    link.process_id = hello.process_id;
+    link.joining = false;
+    unanswered_ &= ~peer_bit(peer);
     departures_.came(peer);
     link.schedule.begin_session();
 }

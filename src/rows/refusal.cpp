@@ -2,6 +2,7 @@
 #include "src/rows/refusal.h"
 
 #include "ako/payload.h"
+#include "src/group/incarnation.h"
 
 namespace ako {
 namespace {
@@ -48,9 +49,6 @@ struct Checker {
             return "Partial.checksums has " + std::to_string(partial.checksums.size()) +
                    " entries for " + text(partial.run);
         }
-        if (partial.relayed && partial.version.round > 0 && partial.life == 0) {
-            return "Partial.life does not say which process made what is relayed";
-        }
         return check(partial.version, "Partial.version");
     }
 
@@ -95,18 +93,14 @@ struct Checker {
 
     Complaint operator()(const CutRow& row) const {
         if (!there(row.row)) return "CutRow.row " + text(row.row) + " is no row";
-        std::size_t sum = 0;
-        for (const VersionRun& run : row.runs) {
-            if (run.count == 0) return "CutRow.runs has a run of no block";
-            if (auto complaint = check(run.version, "CutRow.runs")) return complaint;
-            sum += run.count;
-        }
-        if (sum != blocks.count()) {
-            return "CutRow.runs cover " + std::to_string(sum) + " of " +
-                   std::to_string(blocks.count()) + " blocks";
-        }
+        if (auto complaint = check(row.runs, "CutRow.runs")) return complaint;
         return check(row.cut, "CutRow.cut");
     }
+    Complaint operator()(const Versions& versions) const {
+        if (!there(versions.row)) return "Versions.row " + text(versions.row) + " is no row";
+        return check(versions.runs, "Versions.runs");
+    }
+    Complaint operator()(const WantVersions&) const { return std::nullopt; }
 
     Complaint operator()(const WantCut& want) const { return check(want.cut, "WantCut.cut"); }
     Complaint operator()(const Prepare& m) const { return check(m.ballot, "Prepare.ballot"); }
@@ -133,16 +127,26 @@ struct Checker {
     Complaint operator()(const Chunk&) const {
         return "a Chunk, which only other modes than ako send";
     }
-    Complaint operator()(const Claim&) const {
-        return "Claim, which only a returning peer says, and returning is not supported yet";
-    }
 
-    /// A first life, or the zero row that everybody starts with.
+    /// Made by a process, or the zero row that everybody starts with.
     Complaint check(const Version& version, const char* field) const {
-        const std::uint32_t expected = version.round == 0 ? 0 : first_incarnation;
-        if (version.incarnation == expected) return bounds.refuse(version.round, field);
+        const bool zero = version.round == 0 && version.incarnation == 0;
+        const bool made = version.round != 0 && process_of(version.incarnation) != 0;
+        if (zero || made) return bounds.refuse(version.round, field);
         return std::string(field) + " {" + std::to_string(version.incarnation) + ", " +
-               std::to_string(version.round) + "} is no version of a first life";
+               std::to_string(version.round) + "} is of no process that made a round";
+    }
+    /// Of all blocks of a row.
+    Complaint check(const std::vector<VersionRun>& runs, const char* field) const {
+        std::size_t sum = 0;
+        for (const VersionRun& run : runs) {
+            if (run.count == 0) return std::string(field) + " has a run of no block";
+            if (auto complaint = check(run.version, field)) return complaint;
+            sum += run.count;
+        }
+        if (sum == blocks.count()) return std::nullopt;
+        return std::string(field) + " cover " + std::to_string(sum) + " of " +
+               std::to_string(blocks.count()) + " blocks";
     }
     Complaint check_or_none(Ballot ballot, const char* field) const {
         return ballot.none() ? std::nullopt : check(ballot, field);

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "src/group/incarnation.h"
 #include "tests/contains.h"
 
 using namespace ako;
@@ -56,16 +57,18 @@ TEST_CASE("good messages are not complained about") {
     Partial relayed = good_partial();
     relayed.relayed = true;
     relayed.origin = 2;
-    relayed.life = 7;
+    CHECK(complaint(relayed, 24) == "");
+    relayed.version = {next_incarnation(1, 7).value(), 4};  // of a process that goes on with it
     CHECK(complaint(relayed, 24) == "");
     relayed.version = {};  // the zero row that everybody starts with is nobody's
-    relayed.life = 0;
     CHECK(complaint(relayed, 24) == "");
     CHECK(complaint(good_status()) == "");
     CHECK(complaint(good_want()) == "");
     CHECK(complaint(good_row()) == "");
     CHECK(complaint(Lack{2, {{0, 1}, {2, 1}}}) == "");
     CHECK(complaint(WantCut{{1, 2}}) == "");
+    CHECK(complaint(WantVersions{}) == "");
+    CHECK(complaint(Versions{2, {{1, {1, 3}}, {2, {}}}}) == "");
     CHECK(complaint(Prepare{{1, 0}}) == "");
     CHECK(complaint(Promise{{1, 0}, {}, {}}) == "");
     CHECK(complaint(Promise{{2, 0}, {1, 1}, {1, 1}}) == "");
@@ -89,7 +92,10 @@ TEST_CASE("Partial: every field that is wrong is named") {
     CHECK(contains(with([](Partial&) {}, 0), "0 bytes of payload"));
     CHECK(contains(with([](Partial& p) { p.checksums.pop_back(); }), "Partial.checksums has 1"));
     CHECK(contains(with([](Partial& p) { p.checksums.push_back(0); }), "Partial.checksums has 3"));
-    CHECK(contains(with([](Partial& p) { p.relayed = true; }), "Partial.life"));
+    CHECK(contains(with([](Partial& p) { p.version = {0, 4}; }), "Partial.version {0, 4}"));
+    CHECK(contains(with([](Partial& p) { p.version = {1, 0}; }), "Partial.version {1, 0}"));
+    CHECK(contains(with([](Partial& p) { p.version.incarnation = Incarnation{3} << process_bits; }),
+                   "of no process"));
 }
 
 TEST_CASE("a run of more blocks than one frame may have is refused") {
@@ -152,6 +158,13 @@ TEST_CASE("CutRow: covers the row exactly, even where the counts would overflow"
     CHECK(contains(with([](CutRow& r) { r.cut = {}; }), "CutRow.cut {0, 0}"));
 }
 
+TEST_CASE("Versions: of a row, which they cover exactly") {
+    CHECK(contains(complaint(Versions{3, {{3, {}}}}), "Versions.row 3"));
+    CHECK(contains(complaint(Versions{0, {{2, {}}}}), "Versions.runs cover 2 of 3"));
+    CHECK(contains(complaint(Versions{0, {{0, {}}, {3, {}}}}), "Versions.runs has a run of no"));
+    CHECK(contains(complaint(Versions{0, {{3, {0, 4}}}}), "Versions.runs {0, 4}"));
+}
+
 TEST_CASE("the agreement: no ballot without a number or of nobody") {
     const Ballot nobody{1, 3};
     const Ballot none{};
@@ -171,7 +184,6 @@ TEST_CASE("the agreement: no ballot without a number or of nobody") {
 TEST_CASE("what does not belong into a session that stands is refused by its name") {
     CHECK(contains(complaint(Hello{}), "Hello"));
     CHECK(contains(complaint(Reject{}), "Reject"));
-    CHECK(contains(complaint(Claim{}), "Claim"));
 }
 
 TEST_CASE("only a Partial has a payload") {
