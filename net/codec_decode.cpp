@@ -179,6 +179,9 @@ Header get(wire::Status::Reader in) {
     status.cut_blocks = in.getCutBlocks();
     status.asked = in.getAsked();
     status.joining = in.getJoining();
+    status.process_id = in.getProcessId();
+    for (const auto it : limited(in.getCheckpoints(), checkpoints_told_max, "checkpoints"))
+        status.checkpoints.push_back({it.getStart(), it.getRound()});
     return status;
 }
 

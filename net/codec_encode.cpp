@@ -109,6 +109,13 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setCutBlocks(status.cut_blocks);
     out.setAsked(status.asked);
     out.setJoining(status.joining);
+    out.setProcessId(status.process_id);
+    const unsigned checkpoint_count = list_size(status.checkpoints.size(), checkpoints_told_max);
+    auto checkpoints = out.initCheckpoints(checkpoint_count);
+    for (unsigned i = 0; i < checkpoint_count; ++i) {
+        checkpoints[i].setStart(status.checkpoints[i].start);
+        checkpoints[i].setRound(status.checkpoints[i].round);
+    }
 }
 
 void put(wire::Header::Builder header, const Want& want) {

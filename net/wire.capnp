@@ -91,6 +91,8 @@ struct Status {
   cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
   asked @15 :UInt64;          # bit j: peer j was asked for a stop that is requested; 0 = not said
   joining @16 :Bool;          # takes in the rows of a run under way, and makes no rounds yet
+  processId @17 :UInt64;      # who says this, as in its Hello; 0 = not said
+  checkpoints @18 :List(Checkpoint);  # of the sender, that all could go on from; newest first
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -107,6 +109,12 @@ struct RowHeld {
   lowestRound @2 :UInt64;
   highestRound @3 :UInt64;
   mapChecksum @4 :UInt32;
+}
+
+# Which checkpoint of a peer.
+struct Checkpoint {
+  start @0 :UInt64;           # of the run
+  round @1 :UInt64;           # the newest of the peer that is in it
 }
 
 enum StopReason {

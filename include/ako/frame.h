@@ -71,6 +71,9 @@ struct Partial {
     bool operator==(const Partial&) const = default;
 };
 
+/// Checkpoints that a Status names: kept are fewer.
+inline constexpr std::size_t checkpoints_told_max = 8;
+
 /// How far a peer is, as far as the sender has heard; merged by maximum.
 struct Progress {
     Round round = 0;
@@ -151,6 +154,10 @@ struct Status {
     PeerSet asked = 0;
     /// I take in the rows of a run that is under way, my own among them, and make no rounds yet.
     bool joining = false;
+    /// In the modes with buckets: the process that says all this, and its checkpoints on the disk,
+    /// newest first. Before the first round those that it could go on from; none: it begins anew.
+    std::uint64_t process_id = 0;
+    std::vector<CheckpointId> checkpoints;
 
     bool operator==(const Status&) const = default;
 };

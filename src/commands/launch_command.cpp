@@ -26,6 +26,7 @@
 #include "src/peer/memory_plan.h"
 #include "src/peer/training_data.h"
 #include "src/peer/warnings.h"
+#include "src/results/checkpoint_file.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
 #include "src/results/peer_result.h"
@@ -91,10 +92,11 @@ class SignalQueue {
 class Launch {
   public:
     Launch(const Settings& settings, const PeerPlace& place, bool keep_milestones,
-           std::string folder, LatestRun latest, bool live)
+           std::string resume, std::string folder, LatestRun latest, bool live)
         : settings_(settings),
           place_(place),
           keep_milestones_(keep_milestones),
+          resume_(std::move(resume)),
           folder_(std::move(folder)),
           latest_(std::move(latest)),
           signals_(live),
@@ -148,11 +150,21 @@ class Launch {
     void start_peers() {
         for (std::size_t k = 0; k < settings_.peers.size(); ++k) {
             const std::string& name = settings_.peers[k].name;
-            const std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
-                                                        "--output-dir", folder_};
+            std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
+                                                  "--output-dir", folder_};
+            if (goes_on(name)) arguments.insert(arguments.end(), {"--resume", resume_});
             children_.push_back(
                 std::make_unique<PeerChild>(name, arguments, place_.words(k, name)));
         }
+    }
+
+    /// In the mode ako a peer without a checkpoint begins anew, and has its part from the others.
+    bool goes_on(const std::string& name) {
+        if (resume_.empty()) return false;
+        const bool anew =
+            settings_.exchange.mode == Mode::ako && checkpoint_paths(resume_, name).empty();
+        if (anew) say(fmt::format("{} has no checkpoint in {}: it begins anew", name, resume_));
+        return !anew;
     }
 
     /// Waits for something to happen, at most until `moment`; takes in signals and keys.
@@ -331,6 +343,7 @@ class Launch {
     const Settings& settings_;
     const PeerPlace& place_;
     const bool keep_milestones_;
+    const std::string resume_;  ///< the run folder to go on from; empty: none
     const std::string folder_;
     LatestRun latest_;
     const SteadyClock clock_;
@@ -371,13 +384,15 @@ ExitStatus launch(const LaunchOptions& options) {
     Settings settings = read_cluster_file(options.file, options.overrides);
     if (options.free_ports) use_free_ports(settings);
     const PeerPlace place(options.in);
+    const std::string resume = resume_folder(options.resume, settings, peer_names(settings));
     check_before(settings, place);
     const bool live = !options.plain && Terminal::usable();
     const std::string folder = options.output_dir.empty()
                                    ? make_run_folder(settings)
                                    : make_run_folder(settings, options.output_dir);
     LatestRun latest(options.output_dir.empty() ? folder : "");
-    return Launch(settings, place, options.keep_milestones, folder, std::move(latest), live).run();
+    return Launch(settings, place, options.keep_milestones, resume, folder, std::move(latest), live)
+        .run();
 }
 
 }  // namespace ako

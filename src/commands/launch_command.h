@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ako/ending.h"
+#include "src/commands/resume_words.h"
 
 namespace ako {
 
@@ -14,6 +15,7 @@ struct LaunchOptions {
     bool free_ports = false;             ///< other ports than the file's, on 127.0.0.1
     bool plain = false;                  ///< rows of text on a terminal, too
     bool keep_milestones = false;        ///< also once they are evaluated
+    ResumeWords resume;
     std::string in;          ///< the command that starts each peer, see peer_place.h; empty: none
     std::string output_dir;  ///< the run folder, new or empty; empty: make one below `output`
 };

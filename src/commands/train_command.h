@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ako/ending.h"
+#include "src/commands/resume_words.h"
 
 namespace ako {
 
@@ -15,7 +16,8 @@ struct TrainOptions {
     std::string output_dir;        ///< the run folder, made by `ako launch`; empty: make one
     bool plain = false;            ///< lines of text even at a terminal
     bool keep_milestones = false;  ///< also once they are evaluated
-    int report_fd = -1;            ///< where `ako launch` reads metrics lines; -1: show them here
+    ResumeWords resume;
+    int report_fd = -1;  ///< where `ako launch` reads metrics lines; -1: show them here
 };
 
 /// Returns the exit status. Throws StartupError.

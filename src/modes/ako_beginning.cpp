@@ -45,7 +45,8 @@ AkoBeginning::AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& ros
       rows_(rows),
       roster_(roster),
       start_wait_(settings, start_peers_min(settings)),
-      joining_(rows.ledger(), roster, std::move(send), joining_times(settings.exchange)) {}
+      joining_(rows.ledger(), roster, std::move(send), joining_times(settings.exchange)),
+      resumes_(!settings.checkpoints.empty()) {}
 
 AkoBeginning::State AkoBeginning::step(bool unanswered, Time now) {
     if (state_ == State::waiting) wait(unanswered, now);
@@ -72,7 +73,8 @@ void AkoBeginning::fail(Ending ending, std::string why) {
 bool AkoBeginning::others_train() const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];
-        if (view.heard && roster_.reachable(peer) && has_made(*view.status, peer)) return true;
+        if (!view.heard || !roster_.reachable(peer) || view.joins()) continue;
+        if (has_made(*view.status, peer)) return true;
     }
     return false;
 }
@@ -91,22 +93,28 @@ bool AkoBeginning::is_of_a_run(const Status& status) const {
     return false;
 }
 
+bool AkoBeginning::is_of_another_run(const Status& status) const {
+    const Ledger& ledger = rows_.ledger();
+    for (const RowIndex row : ledger.all()) {
+        if (ledger.begun_apart(row, status.rows[row].highest.incarnation)) return true;
+    }
+    return false;
+}
+
 void AkoBeginning::wait(bool unanswered, Time now) {
-    if (run_there_) {
-        state_ = State::joining;
-        return joining_.begin(now);
-    }
     // Who has been met before its first round has just begun, and so does this peer.
-    if (others_train()) return claim(now);
-    if (!heard_all()) return;  // what they have to say may tell of a run
-    switch (start_wait_.look(roster_.peer_count() - roster_.live_count(), unanswered, now)) {
-        case StartWait::State::waits:
-            return;
-        case StartWait::State::over:
-            return claim(now);
-        case StartWait::State::failed:
-            return fail(Ending::failed, start_wait_.why_not());
+    bool over = run_there_ || others_train();
+    if (!over) {
+        if (!heard_all()) return;  // what they have to say may tell of a run
+        const std::size_t absent = roster_.peer_count() - roster_.live_count();
+        const StartWait::State wait = start_wait_.look(absent, unanswered, now);
+        if (wait == StartWait::State::failed) return fail(Ending::failed, start_wait_.why_not());
+        over = wait == StartWait::State::over;
     }
+    if (!over) return;
+    if (!run_there_ && !resumes_) return claim(now);
+    state_ = State::joining;
+    joining_.begin(now);
 }
 
 // ---- joining
@@ -133,7 +141,7 @@ void AkoBeginning::claim(Time now) {
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
     // What a Status says of samples may be older than a block of the row; a round is a batch.
     const std::uint64_t samples = round * settings_.training.batch_per_peer;
-    goes_on_ = had_process_before();
+    goes_on_ = had_process_before() && run_there_;
     rows_.claim(*incarnation, round, now);
     roster_.set_own(round, samples);
     state_ = State::begun;
@@ -144,11 +152,18 @@ void AkoBeginning::claim(Time now) {
 void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time now) {
     const Incarnation own_row = status.rows[rows_.ledger().own()].highest.incarnation;
     joining_.heard_of(own_row);
-    if (state_ == State::waiting && first) {
+    if (waits() && first) {
         met_at_zero_ &= ~peer_bit(from);
         if (!has_made(status, from)) met_at_zero_ |= peer_bit(from);
-        run_there_ = run_there_ || is_of_a_run(status);
+        if (is_of_a_run(status)) (status.joining ? resumes_ : run_there_) = true;
+    } else if (waits_to_go_on() && !status.joining && has_made(status, from)) {
+        run_there_ = true;  // it has waited long enough, and trains
     }
+    const bool from_checkpoint = state_ != State::begun && !settings_.checkpoints.empty();
+    if (from_checkpoint && is_of_another_run(status))
+        return fail(Ending::failed, "peer " + settings_.peer_names[from] +
+                                        " has rows that are of another run than those of this "
+                                        "peer's checkpoint: go on from checkpoints of one run");
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());
     if (met != Rival::none) meet_rival(from, met, now);
@@ -167,6 +182,7 @@ void AkoBeginning::meet_rival(PeerIndex from, Rival rival, Time now) {
     rows_.disclaim();
     roster_.forget_own();
     said_what_comes_ = false;
+    run_there_ = true;
     state_ = State::joining;
     joining_.begin(now);
 }
@@ -190,7 +206,8 @@ std::string AkoBeginning::names(PeerSet peers) const {
 void AkoBeginning::say_what_comes() {
     if (std::exchange(said_what_comes_, true)) return;
     const auto bytes = static_cast<double>(joining_.lacking() * settings_.block_elements * 4);
-    settings_.log("joins a run that is at " + progress_text() + ": " +
+    settings_.log((run_there_ ? "joins" : "goes on with") +
+                  (" a run that is at " + progress_text()) + ": " +
                   text_of("%.3g MB", bytes / 1e6) + " to come from " + names(roster_.reached()));
 }
 

@@ -1,11 +1,12 @@
 // How a peer of the mode `ako` comes to its first round, and what its row begins with.
 //
 //   waiting   for all peers, or for enough of them after `start_wait_s`; then its row begins at
-//   zero joining   somebody had made rounds when this peer met it: it takes in the rows of the run,
-//   its
-//             own among them (Joining), and claims its own row in an incarnation above all others
+//             zero, or all go on together from what each has of an earlier start (a checkpoint)
+//   joining   somebody trained when this peer met it, or has a checkpoint: it takes in the rows of
+//             the run, its own among them (Joining), and claims its own row in an incarnation above
+//             all others
 //   begun     the own row is this process's: it may train
-//   failed    too few came, or its name is another's
+//   failed    too few came, its name is another's, or others go on from another run's checkpoints
 //
 // From begun it goes back to joining when it hears that another process has taken its row over, or
 // has begun one of its name apart from it: at most `rivals_max` times, for two processes that go by
@@ -37,13 +38,17 @@ class AkoBeginning {
     AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster, Joining::Send send);
 
     State state() const { return state_; }
+    /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
+    bool takes_in() const { return state_ == State::joining || waits_to_go_on(); }
+    /// Waits for the others to go on together from what each has of an earlier start.
+    bool waits_to_go_on() const { return waits() && resumes_; }
     /// Goes on. `unanswered`: see StartWait.
     State step(bool unanswered, Time now) AKO_COMPUTE_THREAD;
     /// The training is over before this peer has begun. A row that nobody has made is its own, and
     /// nothing; any other it leaves as it is to the cut, and claims nothing.
     void stop(Time now) AKO_COMPUTE_THREAD;
-    /// An earlier process made rounds under this name, as far as anybody has said: what it took
-    /// part in this one does not know.
+    /// An earlier process made rounds under this name in the run of the others: what it took part
+    /// in this one does not know.
     bool goes_on() const { return goes_on_; }
     /// Of `failed`: for people, and how the run ends for this peer.
     const std::string& why_not() const { return why_not_; }
@@ -75,9 +80,12 @@ class AkoBeginning {
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
+    bool waits() const { return state_ == State::waiting; }
     bool others_train() const;
     /// Everybody who has a session has said how it is.
     bool heard_all() const;
+    /// Do they go on from checkpoints of another run than this peer?
+    bool is_of_another_run(const Status& status) const;
     /// Does it tell of rounds that this peer was not there for?
     bool is_of_a_run(const Status& status) const;
     void say_what_comes();
@@ -96,6 +104,7 @@ class AkoBeginning {
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     bool run_there_ = false;   ///< somebody had made rounds when this peer met it, or knew of some
     bool goes_on_ = false;
+    bool resumes_ = false;  ///< this peer goes on from a checkpoint, or somebody else who waits
     bool said_what_comes_ = false;
     unsigned rivals_ = 0;
     std::string why_not_;

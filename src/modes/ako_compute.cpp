@@ -49,6 +49,13 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
       ages_(settings.peer_count()) {
     outbox_.lift_grants(true);
+    if (!settings_.checkpoints.empty()) {
+        const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
+        if (!read) throw StartupError(read.error().what);
+        const Result<void> restored = restore(*read);
+        if (!restored) throw StartupError(restored.error().what);
+        settings_.log("has its rows from a checkpoint of round " + std::to_string(read->id.round));
+    }
     post_status(true);
 }
 
@@ -72,7 +79,8 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
 std::optional<Next> AkoCompute::begin(Time now) {
     if (stop_ != StopReason::none) {
         // Once somebody has trained, there is something to finish together.
-        if (roster_.samples() == 0) return Next::give_up(Ending::failed, never_began);
+        if (roster_.samples() == 0 || beginning_.waits_to_go_on())
+            return Next::give_up(Ending::failed, never_began);
         beginning_.stop(now);
         if (!rows_.claimed()) finish_.lose_vote();
         return stopped();
@@ -89,7 +97,8 @@ std::optional<Next> AkoCompute::begin(Time now) {
     if (beginning_.goes_on()) finish_.lose_vote();
     round_ = roster_[settings_.self].announced;
     samples_ = roster_[settings_.self].samples;
-    optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
+    if (!std::exchange(keeps_velocity_, false))  // what it carried is gone
+        optimizer_ = Sgd(blocks_.element_count(), settings_.training);
     outbox_.lift_grants(false);
     post_status(state != before);
     return std::nullopt;
@@ -370,6 +379,36 @@ FinishReport AkoCompute::report(std::span<float> out, Time) {
     return report;
 }
 
+// ---- checkpoints
+
+bool AkoCompute::save(Checkpoint& out) {
+    if (!claimed()) return false;
+    out.id = {settings_.process_id, round_};
+    out.samples = samples_;
+    out.progress = progress();
+    rows_.save(out);
+    out.put("velocity", optimizer_.velocity());
+    std::vector<std::uint64_t>& known = out.words["progress"];
+    known.clear();
+    for (const Progress& peer : roster_.progress())
+        known.insert(known.end(), {peer.round, peer.samples});
+    return true;
+}
+
+Result<void> AkoCompute::restore(const Checkpoint& from) {
+    const std::size_t peers = settings_.peer_count();
+    const auto known = from.word_list("progress", 2 * peers);
+    if (!known) return tl::make_unexpected(known.error());
+    if (const auto rows = rows_.restore(from); !rows) return rows;
+    if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    std::vector<Progress> progress;
+    for (std::size_t k = 0; k < peers; ++k)
+        progress.push_back({(*known)[2 * k], (*known)[2 * k + 1]});
+    roster_.restore(progress);
+    keeps_velocity_ = true;
+    return {};
+}
+
 // ---- what others may ask
 
 double AkoCompute::progress() const {
@@ -410,7 +449,7 @@ void AkoCompute::post_status(bool urgent) {
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     status.asked = asked_;
-    status.joining = joins();
+    status.joining = beginning_.takes_in();
     if (finish_began_ && rows_.claimed()) status.final_round = round_;
     status.accepted = finish_.accepted();
     status.decided = finish_.decided();

@@ -111,6 +111,9 @@ class RandomHeaders {
         status.cut_blocks = u32();
         status.asked = u64();
         status.joining = below(2) == 1;
+        status.process_id = u64();
+        for (std::size_t i = below(checkpoints_told_max + 1); i > 0; --i)
+            status.checkpoints.push_back({u64(), u64()});
         return status;
     }
     Want want() {

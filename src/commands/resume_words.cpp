@@ -1,0 +1,40 @@
+#include "src/commands/resume_words.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "ako/error.h"
+#include "src/peer/resume.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_folder(const std::string& folder) {
+    std::error_code error;
+    if (fs::is_directory(folder, error)) return;
+    if (fs::exists(folder, error))
+        throw StartupError("--resume: " + folder + " is a file, not the folder of a run",
+                           "the cluster file goes first: ako launch " + folder + " --resume");
+    throw StartupError("--resume: there is no folder " + folder,
+                       "runs are in folders below `output`, the newest is runs/latest");
+}
+
+}  // namespace
+
+std::string cluster_file_of(const ResumeWords& words) {
+    require_folder(words.folder);
+    return words.folder + "/config.yaml";
+}
+
+std::string resume_folder(const ResumeWords& words, const Settings& settings,
+                          const std::vector<std::string>& peers) {
+    if (!words.said) return "";
+    if (words.folder.empty()) return newest_run_with_checkpoints(settings, peers);
+    require_folder(words.folder);
+    return fs::canonical(words.folder).string();
+}
+
+}  // namespace ako
