@@ -25,7 +25,7 @@ class Transcript {
     void add(const Hello& hello) {
         // All fields by name: one that is added to Hello does not compile until it is added here.
         const auto& [protocol, run_name, training_digest, layout_digest, initial_digest, peer_name,
-                     to_peer_name, process_id, incarnation, key_proof, settings_text] = hello;
+                     to_peer_name, process_id, key_proof, settings_text] = hello;
         static_cast<void>(settings_text);  // believed only where training_digest is its digest
         add(std::uint64_t{protocol});
         add(run_name);
@@ -35,7 +35,6 @@ class Transcript {
         add(peer_name);
         add(to_peer_name);
         add(process_id);
-        add(std::uint64_t{incarnation});
         AKO_ASSERT(key_proof.has_value(), "a Hello under a key has a nonce");
         add(key_proof->nonce);
     }

@@ -105,7 +105,6 @@ StopReason stop_reason(wire::StopReason value) {
 Header get(wire::Hello::Reader in) {
     Hello hello;
     hello.protocol = in.getProtocol();
-    hello.incarnation = in.getIncarnation();
     hello.process_id = in.getProcessId();
     // Another protocol may fill the rest differently; it is refused by its number, not by these.
     if (hello.protocol != protocol_version) return hello;
@@ -129,8 +128,6 @@ Header get(wire::Reject::Reader in) {
                   text(in.getGot(), "got")};
 }
 
-Header get(wire::Claim::Reader in) { return Claim{in.getIncarnation(), in.getProcessId()}; }
-
 Header get(wire::Partial::Reader in) {
     Partial partial;
     partial.origin = row_of(peer(in.getOrigin(), "origin"));
@@ -142,7 +139,6 @@ Header get(wire::Partial::Reader in) {
     partial.checksums.reserve(checksums.size());
     for (const std::uint32_t checksum : checksums) partial.checksums.push_back(checksum);
     partial.bound_at = time(in.getBoundAt(), "bound_at");
-    partial.life = in.getLife();
     return partial;
 }
 
@@ -164,8 +160,7 @@ Header get(wire::Status::Reader in) {
     for (const auto row : limited(in.getRows(), peers_max, "rows"))
         status.rows.push_back({{row.getLowestIncarnation(), row.getLowestRound()},
                                {row.getHighestIncarnation(), row.getHighestRound()},
-                               row.getMapChecksum(),
-                               row.getLife()});
+                               row.getMapChecksum()});
     const auto final_round = in.getFinalRound();
     switch (final_round.which()) {
         case wire::Status::FinalRound::NONE:
@@ -211,7 +206,6 @@ Header get(wire::CutRow::Reader in) {
     CutRow row;
     row.cut = get(in.getCut(), "cut");
     row.row = row_of(peer(in.getRow(), "row"));
-    row.life = in.getLife();
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     row.runs.reserve(runs.size());
     for (const auto run : runs)
@@ -262,8 +256,6 @@ Header get(wire::Header::Reader in) {
             return get(in.getHello());
         case wire::Header::REJECT:
             return get(in.getReject());
-        case wire::Header::CLAIM:
-            return get(in.getClaim());
         case wire::Header::PARTIAL:
             return get(in.getPartial());
         case wire::Header::STATUS:

@@ -34,7 +34,6 @@ void put(wire::Ballot::Builder out, const Ballot& ballot) {
 void put(wire::Header::Builder header, const Hello& hello) {
     auto out = header.initHello();
     out.setProtocol(hello.protocol);
-    out.setIncarnation(hello.incarnation);
     out.setProcessId(hello.process_id);
     out.setRunName(text(hello.run_name));
     out.setTrainingDigest(data(hello.training_digest));
@@ -58,12 +57,6 @@ void put(wire::Header::Builder header, const Reject& reject) {
     out.setGot(text(reject.got));
 }
 
-void put(wire::Header::Builder header, const Claim& claim) {
-    auto out = header.initClaim();
-    out.setIncarnation(claim.incarnation);
-    out.setProcessId(claim.process_id);
-}
-
 void put(wire::Header::Builder header, const Partial& partial) {
     auto out = header.initPartial();
     out.setOrigin(partial.origin.place());
@@ -77,7 +70,6 @@ void put(wire::Header::Builder header, const Partial& partial) {
     auto checksums = out.initChecksums(count);
     for (unsigned i = 0; i < count; ++i) checksums.set(i, partial.checksums[i]);
     out.setBoundAt(partial.bound_at.count());
-    out.setLife(partial.life);
 }
 
 void put(wire::Header::Builder header, const Status& status) {
@@ -103,7 +95,6 @@ void put(wire::Header::Builder header, const Status& status) {
         rows[i].setHighestIncarnation(row.highest.incarnation);
         rows[i].setHighestRound(row.highest.round);
         rows[i].setMapChecksum(row.map_checksum);
-        rows[i].setLife(row.life);
     }
     if (status.final_round) out.getFinalRound().setRound(*status.final_round);
     put(out.initAccepted(), status.accepted);
@@ -153,7 +144,6 @@ void put(wire::Header::Builder header, const CutRow& row) {
     auto out = header.initCutRow();
     put(out.initCut(), row.cut);
     out.setRow(row.row.place());
-    out.setLife(row.life);
     const unsigned count = list_size(row.runs.size(), version_runs_max);
     auto runs = out.initRuns(count);
     for (unsigned i = 0; i < count; ++i) {

@@ -112,9 +112,6 @@ std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
     if (hello.process_id == 0) return Reject{"process_id", "not 0", "0"};
     if (hello.process_id == own.process_id)
         return Reject{"process_id", "another process", "my own"};
-    if (hello.incarnation != terms.expected_incarnation)
-        return Reject{"incarnation", std::to_string(terms.expected_incarnation),
-                      std::to_string(hello.incarnation)};
     return std::nullopt;
 }
 

@@ -16,7 +16,6 @@ struct HelloTerms {
     Hello own;  ///< `to_peer_name` is not used
     std::vector<std::string> peer_names;
     PeerIndex self = 0;
-    std::uint32_t expected_incarnation = 0;
     ClusterKey key;
 };
 

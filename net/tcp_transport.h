@@ -36,8 +36,7 @@ struct TransportSettings {
     unsigned connect_timeout_ms = 3000;    ///< of a look-up, and of each address it finds
     unsigned life_timeout_ms = 2000;       ///< silence after which a session is dead, a peer lost
     unsigned handshake_timeout_ms = 3000;  ///< from the connection to the standing session
-    std::uint32_t expected_incarnation = 0;  ///< what every Hello that arrives must carry
-    std::function<void(std::string)> log;    ///< lines for people; network thread; may be empty
+    std::function<void(std::string)> log;  ///< lines for people; network thread; may be empty
     /// Lines of the ordinary course, worth keeping rather than showing: sessions up and down,
     /// attempts that failed. Network thread; may be empty.
     std::function<void(std::string)> detail;

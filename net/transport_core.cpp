@@ -54,7 +54,6 @@ TransportCore::TransportCore(TransportSettings settings, const Clock& clock)
     terms_.own = settings_.hello;
     terms_.key = settings_.key;
     terms_.self = settings_.self;
-    terms_.expected_incarnation = settings_.expected_incarnation;
     for (const TransportPeer& peer : settings_.peers) terms_.peer_names.push_back(peer.name);
     terms_.own.peer_name = terms_.peer_names[settings_.self];
     for (const std::string& name : terms_.peer_names)

@@ -12,19 +12,18 @@ struct Header {
   union {
     hello @0 :Hello;
     reject @1 :Reject;
-    claim @2 :Claim;
-    partial @3 :Partial;
-    status @4 :Status;
-    want @5 :Want;
-    wantCut @6 :WantCut;
-    cutRow @7 :CutRow;
-    prepare @8 :Prepare;
-    promise @9 :Promise;
-    accept @10 :Accept;
-    accepted @11 :Accepted;
-    bye @12 :Bye;
-    chunk @13 :Chunk;
-    lack @14 :Lack;
+    partial @2 :Partial;
+    status @3 :Status;
+    want @4 :Want;
+    wantCut @5 :WantCut;
+    cutRow @6 :CutRow;
+    prepare @7 :Prepare;
+    promise @8 :Promise;
+    accept @9 :Accept;
+    accepted @10 :Accepted;
+    bye @11 :Bye;
+    chunk @12 :Chunk;
+    lack @13 :Lack;
   }
 }
 
@@ -32,16 +31,15 @@ struct Header {
 # and the dialler repeats its own to say that it accepts and the session stands.
 struct Hello {
   protocol @0 :UInt32;
-  incarnation @1 :UInt32;     # 0 = undecided
-  processId @2 :UInt64;       # random, not 0, one per process life
-  runName @3 :Text;
-  trainingDigest @4 :Data;    # every digest is a SHA-256, 32 bytes
-  layoutDigest @5 :Data;
-  initialDigest @6 :Data;
-  peerName @7 :Text;          # the sender
-  toPeerName @8 :Text;        # whom the sender believes to talk to
-  keyProof @9 :KeyProof;      # null = the sender has no cluster key
-  settingsText @10 :Text;     # what trainingDigest is of, for who refuses; empty = not said
+  processId @1 :UInt64;       # random, not 0, one per process life
+  runName @2 :Text;
+  trainingDigest @3 :Data;    # every digest is a SHA-256, 32 bytes
+  layoutDigest @4 :Data;
+  initialDigest @5 :Data;
+  peerName @6 :Text;          # the sender
+  toPeerName @7 :Text;        # whom the sender believes to talk to
+  keyProof @8 :KeyProof;      # null = the sender has no cluster key
+  settingsText @9 :Text;      # what trainingDigest is of, for who refuses; empty = not said
 }
 
 # "I hold the key of this cluster": fresh in every Hello (net/cluster_key.h).
@@ -57,16 +55,10 @@ struct Reject {
   got @2 :Text;
 }
 
-# "This incarnation of my row is mine": said by a restarted peer that has adopted its own row.
-struct Claim {
-  incarnation @0 :UInt32;
-  processId @1 :UInt64;
-}
-
 # "These blocks of row `origin` are so, as of one version": the payload is their elements.
 struct Partial {
   origin @0 :UInt32;
-  incarnation @1 :UInt32;     # with `round`: the version of all these blocks
+  incarnation @1 :UInt64;     # with `round`: the version of all these blocks
   round @2 :UInt64;
   firstBlock @3 :UInt32;
   blockCount @4 :UInt32;
@@ -74,7 +66,6 @@ struct Partial {
   relayed @6 :Bool;
   checksums @7 :List(UInt32); # CRC-32C of each block
   boundAt @8 :Int64;          # nanoseconds on the sender's clock; 0 = not said
-  life @9 :UInt64;            # relayed: the process id of the `origin` that made them; 0 = round 0
 }
 
 # "This is how I am and what I hold": the state of the sender, repeated as its heartbeat.
@@ -108,12 +99,11 @@ struct Progress {
 # What the sender holds of one row: its lowest and highest version, and a checksum of the version
 # map.
 struct RowHeld {
-  lowestIncarnation @0 :UInt32;
-  highestIncarnation @1 :UInt32;
+  lowestIncarnation @0 :UInt64;
+  highestIncarnation @1 :UInt64;
   lowestRound @2 :UInt64;
   highestRound @3 :UInt64;
   mapChecksum @4 :UInt32;
-  life @5 :UInt64;            # the process id of the owner that made it; 0 = not known
 }
 
 enum StopReason {
@@ -145,7 +135,7 @@ struct Want {
   struct Run {
     firstBlock @0 :UInt32;
     blockCount @1 :UInt32;
-    incarnation @2 :UInt32;
+    incarnation @2 :UInt64;
     round @3 :UInt64;
   }
 }
@@ -172,11 +162,10 @@ struct CutRow {
   cut @0 :Ballot;
   row @1 :UInt32;
   runs @2 :List(Run);
-  life @3 :UInt64;            # as in RowHeld
 
   struct Run {
     blockCount @0 :UInt32;
-    incarnation @1 :UInt32;
+    incarnation @1 :UInt64;
     round @2 :UInt64;
   }
 }

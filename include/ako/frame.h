@@ -17,7 +17,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -41,7 +41,6 @@ struct Hello {
     std::string peer_name;              ///< the sender
     std::string to_peer_name;           ///< whom the sender believes to talk to
     std::uint64_t process_id = 0;       ///< random, not 0, one per process life
-    std::uint32_t incarnation = 0;      ///< 0 = undecided
     std::optional<KeyProof> key_proof;  ///< there if the sender has a cluster key
     /// What training_digest is of, so that a refusal can name the key that differs: lines of keys
     /// and values. Empty = not said, as where it would be too long.
@@ -59,14 +58,6 @@ struct Reject {
     bool operator==(const Reject&) const = default;
 };
 
-/// "This incarnation of my row is mine." (The restart protocol; not used by a first life.)
-struct Claim {
-    std::uint32_t incarnation = 0;
-    std::uint64_t process_id = 0;
-
-    bool operator==(const Claim&) const = default;
-};
-
 /// A run of blocks of row `origin`, as it stood in one version; the payload is their elements.
 struct Partial {
     RowIndex origin;
@@ -75,8 +66,7 @@ struct Partial {
     Time sealed_at{};  ///< clock of the owner: when its snapshot was published
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by the owner
-    Time bound_at{};         ///< clock of the sender: when the link asked for it; 0 = not said
-    std::uint64_t life = 0;  ///< relayed: the process that made it (src/rows/lives.h); 0 = round 0
+    Time bound_at{};  ///< clock of the sender: when the link asked for it; 0 = not said
 
     bool operator==(const Partial&) const = default;
 };
@@ -94,7 +84,6 @@ struct RowHeld {
     Version lowest;
     Version highest;
     std::uint32_t map_checksum = 0;
-    std::uint64_t life = 0;  ///< process id of the owner that made it; 0 = not known
 
     bool operator==(const RowHeld&) const = default;
 };
@@ -207,7 +196,6 @@ struct CutRow {
     CutId cut;
     RowIndex row;
     std::vector<VersionRun> runs;
-    std::uint64_t life = 0;  ///< as in RowHeld
 
     bool operator==(const CutRow&) const = default;
 };
@@ -264,14 +252,14 @@ struct Chunk {
     bool operator==(const Chunk&) const = default;
 };
 
-using Header = std::variant<Hello, Reject, Claim, Partial, Status, Want, WantCut, CutRow, Prepare,
-                            Promise, Accept, Accepted, Bye, Chunk, Lack>;
+using Header = std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise,
+                            Accept, Accepted, Bye, Chunk, Lack>;
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {
-    static constexpr const char* names[] = {"Hello",  "Reject",   "Claim",  "Partial", "Status",
-                                            "Want",   "WantCut",  "CutRow", "Prepare", "Promise",
-                                            "Accept", "Accepted", "Bye",    "Chunk",   "Lack"};
+    static constexpr const char* names[] = {"Hello",   "Reject",  "Partial", "Status",   "Want",
+                                            "WantCut", "CutRow",  "Prepare", "Promise",  "Accept",
+                                            "Accepted", "Bye",    "Chunk",   "Lack"};
     static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }

@@ -31,9 +31,12 @@ using PeerSet = std::uint64_t;
 
 constexpr PeerSet peer_bit(PeerIndex peer) { return PeerSet{1} << peer; }
 
+/// One life of the owner of a row; 0 = none. What it is made of: src/group/incarnation.h.
+using Incarnation = std::uint64_t;
+
 /// The version of a block of a row: which life of its owner, and which of its rounds, it is from.
 struct Version {
-    std::uint32_t incarnation = 0;
+    Incarnation incarnation = 0;
     Round round = 0;
 
     auto operator<=>(const Version&) const = default;

@@ -51,7 +51,6 @@ OutFrame Links::status_frame(Link& link, Time now) {
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         if (links_[peer].up) status.reached |= peer_bit(peer);
     }
-    traffic_.complete(status);
     return OutFrame{std::move(status), {}, {}};
 }
 

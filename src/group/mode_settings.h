@@ -15,7 +15,7 @@ namespace ako {
 
 struct ModeSettings {
     PeerIndex self = 0;
-    std::uint64_t process_id = 0;         ///< that of the Hello: the life that makes the own row
+    std::uint64_t process_id = 1;         ///< that of the Hello: random, one per process life
     std::vector<std::string> peer_names;  ///< [peer_count], for the log
     ExchangeSettings exchange;
     TrainingSettings training;
@@ -55,8 +55,5 @@ struct ModeSettings {
 inline Time from_seconds(double seconds) {
     return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
-
-/// A peer starts its row in its first life; higher ones belong to the restart protocol.
-inline constexpr std::uint32_t first_incarnation = 1;
 
 }  // namespace ako

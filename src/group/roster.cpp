@@ -45,6 +45,9 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
         view.clock.add_round_trip(arrived_at - status.echo_sent_at - status.echo_held);
     }
     if (status.final_round) view.final_round = status.final_round;
+    if (peer < status.rows.size()) {  // only the mode ako says so
+        view.incarnation = status.rows[row_of(peer)].highest.incarnation;
+    }
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (other == self_) continue;
         if (other != peer && reachable(other)) continue;  // it says so itself, and knows best

@@ -11,13 +11,9 @@
 #include "ako/presence.h"
 #include "ako/types.h"
 #include "src/group/clock_offset.h"
+#include "src/group/incarnation.h"
 
 namespace ako {
-
-/// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
-inline Version version_of(Round round, std::uint32_t incarnation) {
-    return round == 0 ? Version{} : Version{incarnation, round};
-}
 
 struct LinkView;
 
@@ -30,7 +26,7 @@ struct PeerView {
     /// done is done. Round and samples come together, so that they fit one another.
     Round relayed_round = 0;
     std::uint64_t samples = 0;
-    std::uint32_t incarnation = 1;
+    Incarnation incarnation = 0;  ///< in which it makes its rounds, as it says itself; 0 = none yet
     std::optional<Status> status;  ///< the newest, from itself
     std::optional<Round> final_round;
     ClockOffset clock;

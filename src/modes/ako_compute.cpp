@@ -8,6 +8,7 @@
 #include "ako/assert.h"
 #include "src/agreement/finish_report.h"
 #include "src/agreement/why_not_agreed.h"
+#include "src/group/incarnation.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
@@ -39,7 +40,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
       blocks_(initial.size(), settings.block_elements),
       mailbox_(mailbox),
       outbox_(outbox),
-      rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots),
+      rows_(settings.self, first_incarnation(settings.process_id), settings.peer_count(), blocks_,
+            initial, outbox, snapshots),
       roster_(settings.self, settings.peer_count()),
       optimizer_(initial.size(), settings.training),
       finish_(

@@ -26,7 +26,6 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
       snapshots_(snapshots),
       transport_(transport),
       clock_(clock),
-      lives_(settings.self, settings.process_id, settings.peer_count()),
       departures_(settings.peer_count(),
                   std::chrono::milliseconds(settings.exchange.life_timeout_ms),
                   from_seconds(settings.exchange.finish_linger_s)) {
@@ -45,7 +44,6 @@ std::optional<OutFrame> AkoTraffic::next_control(PeerIndex peer) {
     OutFrame frame{std::move(link.control.front()), {}, {}};
     link.control.pop_front();
     outbox_.control_sent(peer, frame.header);
-    if (auto* row = std::get_if<CutRow>(&frame.header)) row->life = life(row->row);
     return frame;
 }
 
@@ -57,10 +55,6 @@ std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_byt
     if (auto frame = own_partial(peer, payload_bytes_max)) return frame;
     if (!link.relays.empty()) return relay_frame(peer);
     return std::nullopt;
-}
-
-void AkoTraffic::complete(Status& status) const {
-    for (const RowIndex row : AllRows(status.rows.size())) status.rows[row].life = life(row);
 }
 
 std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
@@ -94,7 +88,6 @@ OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
     auto relay = std::make_shared<Relay>(std::move(link.relays.front()));
     link.relays.pop_front();
     relay->header.bound_at = clock_.now();
-    if (relay->header.version.round > 0) relay->header.life = lives_.of(relay->header.origin);
     const std::span<const std::byte> payload = relay->payload.bytes();
     return OutFrame{relay->header, payload, BufferRef([this, relay, peer]() AKO_NETWORK_THREAD {
                         outbox_.relay_sent(peer, relay->payload.bytes().size());
@@ -179,17 +172,8 @@ std::optional<std::string> AkoTraffic::refuse(PeerIndex peer, const Header& head
                                  RunBounds::of(settings_))) {
         return complaint;
     }
-    Link& link = links_[peer];
-    if (link.damaged) return "a block that it sent did not match its checksum";
-    if (lives_.other_than(row_of(peer), link.process_id)) {  // heard of since it was admitted
-        return "another process has trained as " + name(peer) + " before";
-    }
-    const std::optional<RowIndex> row = lives_.hear(peer, link.process_id, header);
-    if (!row) return std::nullopt;
-    link.apart_process = link.process_id;
-    link.apart_row = *row;
-    return "it has trained with another process as " + name(owner_of(*row)) +
-           " than this peer: their contributions cannot be put together";
+    if (links_[peer].damaged) return "a block that it sent did not match its checksum";
+    return std::nullopt;
 }
 
 std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::size_t bytes) {
@@ -220,18 +204,12 @@ void AkoTraffic::abandoned(PeerIndex, Destination destination) {
 // ---- sessions
 
 std::optional<Reject> AkoTraffic::admit(PeerIndex peer, const Hello& hello) {
+    // A new process would begin its row anew and replace what the old one has contributed.
     const Link& link = links_[peer];
     const bool met_other = link.process_id != 0 && link.process_id != hello.process_id;
-    // A new process would begin its row anew and replace what the old one has contributed.
-    if (lives_.other_than(row_of(peer), hello.process_id) || (met_other && newest_)) {
-        return Reject{"process_id", "the process that trained as " + name(peer) + " before",
-                      "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
-    }
-    if (hello.process_id != 0 && hello.process_id == link.apart_process) {
-        return Reject{"process_id of " + name(owner_of(link.apart_row)),
-                      "the process that this peer has trained with", "another"};
-    }
-    return std::nullopt;
+    if (!met_other || !newest_) return std::nullopt;
+    return Reject{"process_id", "the process that trained as " + name(peer) + " before",
+                  "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
 }
 
 void AkoTraffic::session_up(PeerIndex peer, const Hello& hello) {

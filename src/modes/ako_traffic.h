@@ -19,7 +19,6 @@
 #include "src/group/mode_settings.h"
 #include "src/numbers/buffer_pool.h"
 #include "src/rows/link_schedule.h"
-#include "src/rows/lives.h"
 #include "src/rows/outbox.h"
 #include "src/rows/snapshots.h"
 
@@ -37,7 +36,6 @@ class AkoTraffic final : public TrafficHalf {
     Time news_interval() const override AKO_NETWORK_THREAD { return std::chrono::milliseconds(50); }
     /// Between the blocks that come, each Status has its place.
     bool newest_status_counts() const override AKO_NETWORK_THREAD { return false; }
-    void complete(Status& status) const override AKO_NETWORK_THREAD;
 
     std::optional<std::string> refuse(PeerIndex peer, const Header& header,
                                       std::size_t bytes) override AKO_NETWORK_THREAD;
@@ -55,8 +53,6 @@ class AkoTraffic final : public TrafficHalf {
     double observed_partitions(PeerIndex peer) const override {
         return links_[peer].observed_partitions;
     }
-    /// The process that made what is held or known of this row; 0 = none.
-    std::uint64_t life_of(RowIndex row) const { return lives_.of(row); }
 
   private:
     struct Link {
@@ -64,15 +60,13 @@ class AkoTraffic final : public TrafficHalf {
 
         LinkSchedule schedule;
         bool up = false;
-        bool damaged = false;          ///< a block of this session was: it ends with the next frame
-        bool left = false;             ///< said Bye
+        bool damaged = false;  ///< a block of this session was: it ends with the next frame
+        bool left = false;     ///< said Bye
         std::uint64_t process_id = 0;  ///< 0 = never met
         std::deque<Header> control;
         std::deque<Relay> relays;
         bool relay_turn = false;
         bool told_gone = false;
-        std::uint64_t apart_process = 0;  ///< this process knows another life of a row than we do:
-        RowIndex apart_row;               ///< of this one
         std::atomic<double> observed_partitions = 0;
     };
 
@@ -81,10 +75,6 @@ class AkoTraffic final : public TrafficHalf {
     void take_snapshot(SnapshotIndex snapshot) AKO_NETWORK_THREAD;
     /// Gives back all snapshots but the newest, copying aside what links still send of them.
     void keep_only_the_newest() AKO_NETWORK_THREAD;
-    /// The life to name of a row: none of the own one before there is something of it.
-    std::uint64_t life(RowIndex row) const {
-        return row == row_of(settings_.self) && !newest_ ? 0 : lives_.of(row);
-    }
     std::optional<OutFrame> own_partial(PeerIndex peer,
                                         std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
     OutFrame relay_frame(PeerIndex peer) AKO_NETWORK_THREAD;
@@ -98,7 +88,6 @@ class AkoTraffic final : public TrafficHalf {
     Transport& transport_;
     const Clock& clock_;
 
-    Lives lives_;
     std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
     bool decided_ = false;    ///< the cut is
     Departures departures_;

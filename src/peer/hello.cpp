@@ -7,6 +7,7 @@
 
 #include "net/frame_prefix.h"
 #include "src/config/cluster_file.h"
+#include "src/group/incarnation.h"
 #include "src/numbers/digest.h"
 
 namespace ako {
@@ -28,7 +29,7 @@ Digest layout_digest(const Network& network) {
 std::uint64_t random_process_id() {
     std::random_device device;
     std::uint64_t id = 0;
-    while (id == 0) id = (std::uint64_t{device()} << 32) | device();
+    while (process_of(id) == 0) id = (std::uint64_t{device()} << 32) | device();
     return id;
 }
 

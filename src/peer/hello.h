@@ -11,7 +11,7 @@
 
 namespace ako {
 
-/// Never 0, which stands for no process.
+/// Fit to be part of an incarnation; never 0, which stands for no process.
 std::uint64_t random_process_id();
 
 /// `initial` is [parameter_count].

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "ako/assert.h"
 #include "src/numbers/checksum.h"
@@ -108,13 +109,8 @@ RowHeld Ledger::held(RowIndex row) const {
     if (is_snapshot(row)) own_versions.assign(blocks_.count(), snapshot_->version);
     const std::vector<Version>& versions = is_snapshot(row) ? own_versions : known.versions;
     const auto [lowest, highest] = std::minmax_element(versions.begin(), versions.end());
-    std::vector<std::uint64_t> flat;  // Version has padding, which a checksum must not see
-    flat.reserve(2 * versions.size());
-    for (const Version& version : versions) {
-        flat.push_back(version.incarnation);
-        flat.push_back(version.round);
-    }
-    known.held = {*lowest, *highest, crc32c(std::as_bytes(std::span<const std::uint64_t>(flat)))};
+    static_assert(std::has_unique_object_representations_v<Version>);  // no padding in a checksum
+    known.held = {*lowest, *highest, crc32c(std::as_bytes(std::span(versions)))};
     known.held_stale = false;
     return known.held;
 }

@@ -2,6 +2,7 @@
 #include "src/rows/refusal.h"
 
 #include "ako/payload.h"
+#include "src/group/incarnation.h"
 
 namespace ako {
 namespace {
@@ -47,9 +48,6 @@ struct Checker {
         if (partial.checksums.size() != partial.run.count) {
             return "Partial.checksums has " + std::to_string(partial.checksums.size()) +
                    " entries for " + text(partial.run);
-        }
-        if (partial.relayed && partial.version.round > 0 && partial.life == 0) {
-            return "Partial.life does not say which process made what is relayed";
         }
         return check(partial.version, "Partial.version");
     }
@@ -133,16 +131,14 @@ struct Checker {
     Complaint operator()(const Chunk&) const {
         return "a Chunk, which only other modes than ako send";
     }
-    Complaint operator()(const Claim&) const {
-        return "Claim, which only a returning peer says, and returning is not supported yet";
-    }
 
-    /// A first life, or the zero row that everybody starts with.
+    /// Made by a process, or the zero row that everybody starts with.
     Complaint check(const Version& version, const char* field) const {
-        const std::uint32_t expected = version.round == 0 ? 0 : first_incarnation;
-        if (version.incarnation == expected) return bounds.refuse(version.round, field);
+        const bool zero = version.round == 0 && version.incarnation == 0;
+        const bool made = version.round != 0 && process_of(version.incarnation) != 0;
+        if (zero || made) return bounds.refuse(version.round, field);
         return std::string(field) + " {" + std::to_string(version.incarnation) + ", " +
-               std::to_string(version.round) + "} is no version of a first life";
+               std::to_string(version.round) + "} is of no process that made a round";
     }
     Complaint check_or_none(Ballot ballot, const char* field) const {
         return ballot.none() ? std::nullopt : check(ballot, field);

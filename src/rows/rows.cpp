@@ -5,17 +5,17 @@
 #include <algorithm>
 
 #include "ako/assert.h"
-#include "src/group/mode_settings.h"
 #include "src/numbers/finite.h"
 #include "src/rows/anchor.h"
 
 namespace ako {
 
-Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
+Rows::Rows(PeerIndex self, Incarnation incarnation, std::size_t peer_count, const Blocks& blocks,
            std::span<const float> initial, Outbox& outbox, Snapshots& snapshots)
     : outbox_(outbox),
       snapshots_(snapshots),
       initial_(initial),
+      incarnation_(incarnation),
       ledger_(self, peer_count, blocks),
       replica_(ledger_, initial),
       own_row_(blocks),
@@ -44,7 +44,7 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
         if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
         replica_.add_own(range, difference);
     }
-    snapshots_[next].version = {first_incarnation, round};
+    snapshots_[next].version = {incarnation_, round};
     snapshots_[next].sealed_at = now;
     ledger_.set_own(snapshots_[next]);
     outbox_.post(next);

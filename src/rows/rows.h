@@ -28,8 +28,9 @@ class Rows {
     /// Writes what an own round adds on this range to `update`, [range.count].
     using MakeUpdate = std::function<void(Range range, std::span<float> update)>;
 
-    /// `initial` is [parameter_count]; all references outlive this.
-    Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
+    /// `initial` is [parameter_count]; all references outlive this. The own row is made in
+    /// `incarnation`.
+    Rows(PeerIndex self, Incarnation incarnation, std::size_t peer_count, const Blocks& blocks,
          std::span<const float> initial, Outbox& outbox, Snapshots& snapshots) AKO_COMPUTE_THREAD;
 
     const Ledger& ledger() const { return ledger_; }
@@ -63,6 +64,7 @@ class Rows {
     Outbox& outbox_;
     Snapshots& snapshots_;
     const std::span<const float> initial_;
+    const Incarnation incarnation_;
 
     Ledger ledger_;
     Replica replica_;

@@ -52,7 +52,6 @@ const std::vector<Mutation>& mutations() {
         {"to_peer_name", [](Hello& hello) { hello.to_peer_name = "p1"; }, "p0", "p1"},
         {"process_id", [](Hello& hello) { hello.process_id = 0; }, "not 0", "0"},
         {"process_id", [](Hello& hello) { hello.process_id = 1000; }, "another process", "my own"},
-        {"incarnation", [](Hello& hello) { hello.incarnation = 3; }, "0", "3"},
     };
     return all;
 }
@@ -95,7 +94,6 @@ TEST_CASE("two transports that differ refuse each other, both naming field and v
         {"initial_digest: expected", [](auto& settings) { settings.hello.initial_digest.fill(9); }},
         {"peer_name: expected", [](auto& settings) { settings.peers[1].name = "px"; }},
         {"process_id: expected", [](auto& settings) { settings.hello.process_id = 1000; }},
-        {"incarnation: expected", [](auto& settings) { settings.hello.incarnation = 1; }},
     };
     for (const auto& [text, change] : cases) {
         CAPTURE(text);

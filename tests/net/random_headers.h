@@ -21,28 +21,26 @@ class RandomHeaders {
             case 1:
                 return Reject{text(), text(), text()};
             case 2:
-                return Claim{u32(), u64()};
-            case 3:
                 return partial();
-            case 4:
+            case 3:
                 return status();
-            case 5:
+            case 4:
                 return want();
-            case 6:
+            case 5:
                 return WantCut{ballot()};
-            case 7:
+            case 6:
                 return cut_row();
-            case 8:
+            case 7:
                 return Prepare{ballot()};
-            case 9:
+            case 8:
                 return Promise{ballot(), ballot(), ballot()};
-            case 10:
+            case 9:
                 return Accept{ballot(), ballot()};
-            case 11:
+            case 10:
                 return Accepted{ballot(), ballot()};
-            case 12:
+            case 11:
                 return below(2) == 0 ? Bye{u64()} : Bye{u64(), peer()};
-            case 14:
+            case 13:
                 return lack();
             default:
                 return Chunk{static_cast<ChunkKind>(below(5)),
@@ -62,7 +60,7 @@ class RandomHeaders {
   private:
     PeerIndex peer() { return static_cast<PeerIndex>(below(peers_max)); }
     Ballot ballot() { return {u32(), peer()}; }
-    Version version() { return {u32(), u64()}; }
+    Version version() { return {u64(), u64()}; }
     Time time() { return Time(static_cast<Time::rep>(u64() >> 2)); }
     float value() { return std::normal_distribution<float>()(random_); }
     Digest digest() {
@@ -76,8 +74,8 @@ class RandomHeaders {
         return result;
     }
     Hello hello() {
-        Hello hello{protocol_version, text(), digest(), digest(),     digest(), text(),
-                    text(),           u64(),  u32(),    std::nullopt, ""};
+        Hello hello{protocol_version, text(), digest(), digest(),     digest(),
+                    text(),           text(), u64(),    std::nullopt, ""};
         if (below(2) == 1) hello.key_proof = KeyProof{digest(), digest()};
         for (std::size_t i = below(8); i > 0; --i) hello.settings_text += text() + "\n";
         return hello;
@@ -87,7 +85,6 @@ class RandomHeaders {
         partial.checksums.resize(below(100));
         for (auto& checksum : partial.checksums) checksum = u32();
         partial.bound_at = time();
-        partial.life = u64();
         return partial;
     }
     Status status() {
@@ -99,7 +96,7 @@ class RandomHeaders {
         for (std::size_t i = below(peers_max + 1); i > 0; --i)
             status.progress.push_back({u64(), u64()});
         for (std::size_t i = below(peers_max + 1); i > 0; --i)
-            status.rows.push_back({version(), version(), u32(), u64()});
+            status.rows.push_back({version(), version(), u32()});
         status.reached = u64();
         status.stop = static_cast<StopReason>(below(4));
         if (below(2) == 1) status.final_round = u64();
@@ -123,7 +120,7 @@ class RandomHeaders {
         return lack;
     }
     CutRow cut_row() {
-        CutRow row{ballot(), row_of(peer()), {}, u64()};
+        CutRow row{ballot(), row_of(peer()), {}};
         for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
         return row;
     }

@@ -181,18 +181,6 @@ mutation(src/modes/ako_compute.cpp
     [=[        roster_.heard_bye(arrival.from, bye->final_round);]=]
     [=[        (void)bye;]=])
 
-# A second process under a peer's name goes on with the row of the first.
-mutant(lives_not_told_apart simulate "--count;400" "violated: I[12]: ")
-mutation(src/modes/ako_traffic.cpp
-    [=[    if (lives_.other_than(row_of(peer), hello.process_id) || (met_other && newest_)) {]=]
-    [=[    if (false && met_other) {]=])
-mutation(src/modes/ako_traffic.cpp
-    [=[    if (lives_.other_than(row_of(peer), link.process_id)) {  // heard of since it was admitted]=]
-    [=[    if (false) {]=])
-mutation(src/modes/ako_traffic.cpp
-    [=[    if (!row) return std::nullopt;]=]
-    [=[    if (true) return std::nullopt;]=])
-
 # Whoever has adopted the cut leaves after the linger time, whoever still pulls it.
 mutant(leaves_while_others_pull simulate "--count;400" "violated: I2: others finished with a cut, but no agreement at peer")
 mutation(src/agreement/finish.cpp

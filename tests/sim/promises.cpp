@@ -120,14 +120,18 @@ void Promises::begins_anew(PeerIndex peer) {
     proposed_.erase(peer);
 }
 
+Incarnation Promises::incarnation_held(PeerIndex at, PeerIndex owner) const {
+    return peers_[at]->half.ledger().held(row_of(owner)).highest.incarnation;
+}
+
 Promises::Side Promises::side(PeerIndex peer) const {
     if (!second_ || knows_first(peer)) return Side::first;
-    const bool knows_second = peers_[peer]->traffic.life_of(row_of(*second_)) != 0;
+    const bool knows_second = incarnation_held(peer, *second_) != 0;
     return knows_second || (met_second_ & peer_bit(peer)) ? Side::second : Side::first;
 }
 
 bool Promises::knows_first(PeerIndex peer) const {
-    return peers_[peer]->traffic.life_of(row_of(*second_)) == *second_ + 1;
+    return incarnation_held(peer, *second_) == *second_ + 1;
 }
 
 bool Promises::two_sides() const {

@@ -66,6 +66,7 @@ class Promises {
     void check_times() const;
     void check_known() const;
     void check_agreement() const;
+    Incarnation incarnation_held(PeerIndex at, PeerIndex owner) const;
     bool knows_first(PeerIndex peer) const;
     bool two_sides() const;
     /// Was there, and ready to answer, when the others looked for agreement.

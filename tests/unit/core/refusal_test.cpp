@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "src/group/incarnation.h"
+
 #include "tests/contains.h"
 
 using namespace ako;
@@ -56,10 +58,10 @@ TEST_CASE("good messages are not complained about") {
     Partial relayed = good_partial();
     relayed.relayed = true;
     relayed.origin = 2;
-    relayed.life = 7;
+    CHECK(complaint(relayed, 24) == "");
+    relayed.version = {next_incarnation(1, 7).value(), 4};  // of a process that goes on with it
     CHECK(complaint(relayed, 24) == "");
     relayed.version = {};  // the zero row that everybody starts with is nobody's
-    relayed.life = 0;
     CHECK(complaint(relayed, 24) == "");
     CHECK(complaint(good_status()) == "");
     CHECK(complaint(good_want()) == "");
@@ -89,7 +91,10 @@ TEST_CASE("Partial: every field that is wrong is named") {
     CHECK(contains(with([](Partial&) {}, 0), "0 bytes of payload"));
     CHECK(contains(with([](Partial& p) { p.checksums.pop_back(); }), "Partial.checksums has 1"));
     CHECK(contains(with([](Partial& p) { p.checksums.push_back(0); }), "Partial.checksums has 3"));
-    CHECK(contains(with([](Partial& p) { p.relayed = true; }), "Partial.life"));
+    CHECK(contains(with([](Partial& p) { p.version = {0, 4}; }), "Partial.version {0, 4}"));
+    CHECK(contains(with([](Partial& p) { p.version = {1, 0}; }), "Partial.version {1, 0}"));
+    CHECK(contains(with([](Partial& p) { p.version.incarnation = Incarnation{3} << process_bits; }),
+                   "of no process"));
 }
 
 TEST_CASE("a run of more blocks than one frame may have is refused") {
@@ -171,7 +176,6 @@ TEST_CASE("the agreement: no ballot without a number or of nobody") {
 TEST_CASE("what does not belong into a session that stands is refused by its name") {
     CHECK(contains(complaint(Hello{}), "Hello"));
     CHECK(contains(complaint(Reject{}), "Reject"));
-    CHECK(contains(complaint(Claim{}), "Claim"));
 }
 
 TEST_CASE("only a Partial has a payload") {

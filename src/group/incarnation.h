@@ -1,0 +1,49 @@
+// What an incarnation is made of. The upper 16 bits count the lives of the row before this one, the
+// lower 48 are of the random id of the process that makes it: so an incarnation names one life of
+// one process, and no two processes ever claim the same one, not even in two halves of a network
+// that cannot reach each other. A later life is the higher number. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ako/assert.h"
+#include "ako/types.h"
+
+namespace ako {
+
+inline constexpr unsigned process_bits = 48;
+/// The most that can be counted; a peer that is restarted every minute comes there in 45 days.
+inline constexpr std::uint64_t lives_max = (std::uint64_t{1} << (64 - process_bits)) - 1;
+
+/// Of an incarnation: which process; of a process id: what of it goes into an incarnation. Never 0
+/// for a process id that is one.
+constexpr std::uint64_t process_of(std::uint64_t id) {
+    return id & ((std::uint64_t{1} << process_bits) - 1);
+}
+
+/// How many lives the row had before this one.
+constexpr std::uint64_t lives_before(Incarnation incarnation) {
+    return incarnation >> process_bits;
+}
+
+/// Of a row that begins at zero.
+inline Incarnation first_incarnation(std::uint64_t process_id) {
+    AKO_ASSERT(process_of(process_id) != 0, "a process id without a number");
+    return process_of(process_id);
+}
+
+/// Of a row that goes on from one whose highest incarnation was this; 0: there was none. Nothing if
+/// no more lives can be counted.
+inline std::optional<Incarnation> next_incarnation(Incarnation highest, std::uint64_t process_id) {
+    if (highest == 0) return first_incarnation(process_id);
+    if (lives_before(highest) == lives_max) return std::nullopt;
+    return (lives_before(highest) + 1) << process_bits | first_incarnation(process_id);
+}
+
+/// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
+constexpr Version version_of(Round round, Incarnation incarnation) {
+    return round == 0 ? Version{} : Version{incarnation, round};
+}
+
+}  // namespace ako
