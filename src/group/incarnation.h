@@ -27,6 +27,11 @@ constexpr std::uint64_t lives_before(Incarnation incarnation) {
     return incarnation >> process_bits;
 }
 
+/// Is it of a row that was begun at zero?
+constexpr bool begins(Incarnation incarnation) {
+    return incarnation != 0 && lives_before(incarnation) == 0;
+}
+
 /// Of a row that begins at zero.
 inline Incarnation first_incarnation(std::uint64_t process_id) {
     AKO_ASSERT(process_of(process_id) != 0, "a process id without a number");

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "ako/assert.h"
+#include "src/group/incarnation.h"
 #include "src/numbers/checksum.h"
 #include "src/numbers/finite.h"
 
@@ -20,28 +21,39 @@ std::string at(RowIndex row, BlockIndex block) {
 
 Ledger::Ledger(PeerIndex self, std::size_t peer_count, const Blocks& blocks)
     : own_row_(row_of(self)), blocks_(blocks), rows_(peer_count) {
-    for (const RowIndex row : all()) {
-        if (row == own_row_) continue;
-        rows_[row].values.assign(blocks.element_count(), 0.0f);
-        rows_[row].versions.assign(blocks.count(), Version{});
-        for (BlockIndex block = 0; block < blocks.count();
-             ++block) {  // a cut may hold zero rows too
-            rows_[row].checksums.push_back(crc32c(this->block(row, block)));
-        }
+    for (const RowIndex row : all()) make_zero(rows_[row]);
+}
+
+void Ledger::make_zero(Row& row) const {
+    row = {};
+    row.values.assign(blocks_.element_count(), 0.0f);
+    row.versions.assign(blocks_.count(), Version{});
+    const std::span<const float> values(row.values);
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {  // a cut may hold zero rows too
+        const Range range = blocks_.range(block);
+        row.checksums.push_back(crc32c(values.subspan(range.first, range.count)));
     }
 }
 
 void Ledger::set_own(const Snapshot& snapshot) {
+    if (snapshot_ == nullptr) rows_[own_row_] = {};
     snapshot_ = &snapshot;
     rows_[own_row_].held_stale = true;
 }
 
 void Ledger::detach_own() {
+    if (snapshot_ == nullptr) return;
     Row& row = rows_[own_row_];
     row.values = snapshot_->values;
     row.versions.assign(blocks_.count(), snapshot_->version);
     row.checksums = snapshot_->checksums;
+    row.begun = begins(snapshot_->version.incarnation) ? snapshot_->version.incarnation : 0;
     snapshot_ = nullptr;
+}
+
+void Ledger::clear_own() {
+    AKO_ASSERT(snapshot_ == nullptr, "the own row is a snapshot");
+    make_zero(rows_[own_row_]);
 }
 
 std::span<const float> Ledger::values(RowIndex row) const {
@@ -67,9 +79,27 @@ std::vector<std::span<const float>> Ledger::rows() const {
     return all;
 }
 
+std::vector<VersionRun> Ledger::versions(RowIndex row) const {
+    std::vector<VersionRun> runs;
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+        const Version version = this->version(row, block);
+        if (!runs.empty() && runs.back().version == version) {
+            ++runs.back().count;
+        } else {
+            runs.push_back({1, version});
+        }
+    }
+    return runs;
+}
+
+bool Ledger::begun_apart(RowIndex row, Incarnation incarnation) const {
+    const Incarnation begun = rows_[row].begun;
+    return begun != 0 && incarnation != begun && begins(incarnation);
+}
+
 BlockCheck Ledger::check(RowIndex row, BlockIndex block, Version version,
                          std::span<const float> values, std::uint32_t checksum) const {
-    if (version <= this->version(row, block)) return BlockCheck::late;
+    if (!takes(row, block, version)) return BlockCheck::late;
     return inspect(values, checksum);
 }
 
@@ -81,7 +111,7 @@ BlockCheck Ledger::inspect(std::span<const float> values, std::uint32_t checksum
 
 void Ledger::replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                      std::uint32_t checksum) {
-    AKO_ASSERT(version > this->version(row, block), "a version would fall: " + at(row, block));
+    AKO_ASSERT(takes(row, block, version), "a version would fall: " + at(row, block));
     write(row, block, version, values, checksum);
 }
 
@@ -99,6 +129,7 @@ void Ledger::write(RowIndex row, BlockIndex block, Version version, std::span<co
     std::memcpy(held.values.data() + range.first, values.data(), values.size_bytes());
     held.versions[block] = version;
     held.checksums[block] = checksum;
+    if (begins(version.incarnation)) held.begun = version.incarnation;
     held.held_stale = true;
 }
 

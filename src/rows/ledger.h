@@ -1,7 +1,13 @@
 // The ledger: one row per peer, as far as it is known here. Only peer i writes row i; everyone else
 // holds the newest copy received. Rows are totals, so a message that is lost, repeated, reordered
 // or skipped costs nothing: the next one brings everything (a state-based CRDT; Shapiro et al.,
-// 2011). Compute thread only.
+// 2011). The own row is kept like any other until this process claims it: what an earlier one made
+// of it is with the others.
+//
+// Per block the newer version wins, with one exception. Two processes may have begun the row of one
+// name at zero, in two halves of a network: then each row has what the other lacks, and none takes
+// the place of the other until its owner has added them up (src/rows/joining.h) and claims the sum.
+// Compute thread only.
 #pragma once
 
 #include <span>
@@ -39,12 +45,14 @@ class Ledger {
     AllRows all() const { return AllRows(rows_.size()); }
     const Blocks& blocks() const { return blocks_; }
 
-    /// The own row is a snapshot that the caller keeps in place until the next `set_own`.
+    /// The own row is a snapshot that the caller keeps in place until the next `set_own` or
+    /// `detach_own`.
     void set_own(const Snapshot& snapshot);
 
-    /// From now on the own row is kept like any other, so that the cut may replace blocks of it.
-    /// Call once, after the last `set_own`.
+    /// From now on the own row is kept like any other, as it is before the first `set_own`.
     void detach_own();
+    /// The own row is zero again. Not while it is a snapshot.
+    void clear_own();
 
     /// A row as it stands here, [parameter_count]; all zeros at version {0, 0}.
     std::span<const float> values(RowIndex row) const;
@@ -55,6 +63,17 @@ class Ledger {
     /// All rows in order, for `compute_anchor`.
     std::vector<std::span<const float>> rows() const;
 
+    /// The versions of all blocks of a row, as runs.
+    std::vector<VersionRun> versions(RowIndex row) const;
+
+    /// The incarnation in which the row was begun at zero, if blocks of that are held; 0: none.
+    Incarnation begun(RowIndex row) const { return rows_[row].begun; }
+    /// Was the row begun at zero in this incarnation, and what is held of it in another one?
+    bool begun_apart(RowIndex row, Incarnation incarnation) const;
+    /// Would a block of this version take the place of the one that is held?
+    bool takes(RowIndex row, BlockIndex block, Version version) const {
+        return version > this->version(row, block) && !begun_apart(row, version.incarnation);
+    }
     /// Is this block, of this version, to be taken? Only the version decides between old and new.
     BlockCheck check(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                      std::uint32_t checksum) const;
@@ -62,12 +81,12 @@ class Ledger {
     /// `good` if the block is what its owner made and can be of a row, whatever is held.
     static BlockCheck inspect(std::span<const float> values, std::uint32_t checksum);
 
-    /// Takes a block that was found good. Not for the own row.
+    /// Takes a block that was found good. Not for the own row while it is a snapshot.
     void replace(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                  std::uint32_t checksum);
 
     /// Takes a block of the agreed cut, whose version may be lower than the one held: the only way
-    /// a version ever falls. For the own row only after `detach_own`.
+    /// a version ever falls. Not for the own row while it is a snapshot.
     void adopt(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                std::uint32_t checksum);
 
@@ -79,18 +98,20 @@ class Ledger {
         std::vector<float> values;             ///< [parameter_count]
         std::vector<Version> versions;         ///< [block count]
         std::vector<std::uint32_t> checksums;  ///< [block count]
+        Incarnation begun = 0;                 ///< at zero, of blocks held; 0 = none
         mutable RowHeld held;                  ///< valid while not `held_stale`
         mutable bool held_stale = true;
     };
 
     bool is_snapshot(RowIndex row) const { return row == own_row_ && snapshot_ != nullptr; }
+    void make_zero(Row& row) const;
     void write(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                std::uint32_t checksum);
 
     const RowIndex own_row_;
     const Blocks blocks_;
-    PerRow<Row> rows_;                    ///< that of the own row is empty until it is detached
-    const Snapshot* snapshot_ = nullptr;  ///< the own row; null before `set_own`, once detached
+    PerRow<Row> rows_;                    ///< that of the own row is empty while it is a snapshot
+    const Snapshot* snapshot_ = nullptr;  ///< the own row; null: it is kept like any other
 };
 
 }  // namespace ako

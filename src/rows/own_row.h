@@ -1,6 +1,7 @@
 // The own row: the running total of all updates this peer has made, with a rounding carry.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,8 @@ class OwnRow {
     /// really was added to the float32 total; all three spans have the block's length.
     void add(BlockIndex block, const Snapshot& current, std::span<const float> update,
              Snapshot& next, std::span<float> difference);
+    /// The total is another one.
+    void forget_carry() { std::fill(carry_.begin(), carry_.end(), 0.0f); }
 
   private:
     Blocks blocks_;

@@ -103,6 +103,12 @@ void Replica::fade() {
     }
 }
 
+void Replica::begin_anew() {
+    for (Marks& marks : marks_) marks.state = Marks::State::none;
+    standing_in_count_ = 0;
+    compute({0, values_.size()}, values_);
+}
+
 void Replica::rebuild_next() {
     const Blocks& blocks = ledger_.blocks();
     const auto per_round =

@@ -55,6 +55,9 @@ class Replica {
     /// Once per round.
     void fade();
 
+    /// The own row is another one: nobody is stood in for, and all is computed afresh.
+    void begin_anew();
+
     /// Computes the next 1/rebuild_parts of the replica afresh from the ledger.
     void rebuild_next();
 

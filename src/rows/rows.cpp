@@ -5,33 +5,70 @@
 #include <algorithm>
 
 #include "ako/assert.h"
+#include "src/group/incarnation.h"
+#include "src/numbers/checksum.h"
 #include "src/numbers/finite.h"
 #include "src/rows/anchor.h"
 
 namespace ako {
 
-Rows::Rows(PeerIndex self, Incarnation incarnation, std::size_t peer_count, const Blocks& blocks,
+Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
            std::span<const float> initial, Outbox& outbox, Snapshots& snapshots)
     : outbox_(outbox),
       snapshots_(snapshots),
       initial_(initial),
-      incarnation_(incarnation),
       ledger_(self, peer_count, blocks),
       replica_(ledger_, initial),
       own_row_(blocks),
-      current_(outbox.spare()),
       update_(blocks.block_elements()),
       difference_(blocks.block_elements()),
-      sealed_at_(peer_count, std::vector<Time>(blocks.count())) {
-    ledger_.set_own(snapshots_[current_]);
-}
+      sealed_at_(peer_count, std::vector<Time>(blocks.count())) {}
 
 void Rows::copy_anchor(std::span<float> out) const {
     compute_anchor(initial_, ledger_.rows(), {0, ledger_.blocks().element_count()}, out);
 }
 
+void Rows::claim(Incarnation incarnation, Round round, Time now) {
+    AKO_ASSERT(!claimed() && !open_for_cut_, "a row is claimed twice");
+    const SnapshotIndex next = outbox_.spare();
+    Snapshot& snapshot = snapshots_[next];
+    const std::span<const float> held = ledger_.values(ledger_.own());
+    std::copy(held.begin(), held.end(), snapshot.values.begin());
+    for (std::size_t k = 0; k < aside_.size(); ++k) snapshot.values[k] += aside_[k];
+    for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block) {
+        const Range range = ledger_.blocks().range(block);
+        snapshot.checksums[block] =
+            crc32c(std::span<const float>(snapshot.values).subspan(range.first, range.count));
+    }
+    snapshot.version = version_of(round, incarnation);
+    snapshot.sealed_at = now;
+    incarnation_ = incarnation;
+    aside_ = {};
+    own_row_.forget_carry();
+    ledger_.set_own(snapshot);
+    replica_.begin_anew();
+    current_ = next;
+    current_posted_ = round > 0;  // of a row that is zero there is nothing to send
+    if (current_posted_) outbox_.post(next);
+}
+
+void Rows::disclaim() {
+    ledger_.detach_own();
+    if (!current_posted_) outbox_.give_back(*current_);
+    current_.reset();
+    replica_.begin_anew();
+}
+
+void Rows::set_aside() {
+    aside_.resize(ledger_.blocks().element_count());
+    const std::span<const float> held = ledger_.values(ledger_.own());
+    for (std::size_t k = 0; k < held.size(); ++k) aside_[k] += held[k];
+    ledger_.clear_own();
+    replica_.begin_anew();
+}
+
 bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
-    AKO_ASSERT(!open_for_cut_, "a round after the cut was adopted");
+    AKO_ASSERT(claimed() && !open_for_cut_, "a round without a row, or after its cut was adopted");
     const Blocks& blocks = ledger_.blocks();
     const SnapshotIndex next = outbox_.spare();
     for (BlockIndex block = 0; block < blocks.count(); ++block) {
@@ -39,7 +76,7 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
         const std::span<float> update = std::span(update_).first(range.count);
         const std::span<float> difference = std::span(difference_).first(range.count);
         make_update(range, update);
-        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);
+        own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);
         const std::span<const float> grown(snapshots_[next].values);
         if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
         replica_.add_own(range, difference);
@@ -48,7 +85,7 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
     snapshots_[next].sealed_at = now;
     ledger_.set_own(snapshots_[next]);
     outbox_.post(next);
-    if (!current_posted_) outbox_.give_back(current_);
+    if (!current_posted_) outbox_.give_back(*current_);
     current_ = next;
     current_posted_ = true;
     replica_.fade();
@@ -60,6 +97,7 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
                       std::span<const float> values, std::uint32_t checksum,
                       const std::optional<Time>& sealed_at, Time now) {
     AKO_ASSERT(!open_for_cut_, "a block after the cut was adopted");
+    if (row == ledger_.own() && claimed()) return BlockCheck::late;
     const BlockCheck found = ledger_.check(row, block, version, values, checksum);
     if (found != BlockCheck::good) return found;
     const PeerIndex owner = owner_of(row);

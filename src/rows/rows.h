@@ -1,9 +1,9 @@
 // All that this peer knows of the rows, and the parameters that follow from them: the ledger, the
 // own row with its snapshots and its rounding carry, and the replica with its stand-ins. What
-// belongs together changes together: by `add` (an own round), `take` (a block that came),
-// `stand_in` (a peer that advances, or does not any more). At the end `open_for_cut` gives the
-// ledger to the final exchange, which writes the agreed version of every block there. Compute
-// thread only.
+// belongs together changes together: by `claim` (the own row is this process's from now on), `add`
+// (an own round), `take` (a block that came), `stand_in` (a peer that advances, or does not any
+// more). At the end `open_for_cut` gives the ledger to the final exchange, which writes the agreed
+// version of every block there. Compute thread only.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,8 @@ class Rows {
     /// Writes what an own round adds on this range to `update`, [range.count].
     using MakeUpdate = std::function<void(Range range, std::span<float> update)>;
 
-    /// `initial` is [parameter_count]; all references outlive this. The own row is made in
-    /// `incarnation`.
-    Rows(PeerIndex self, Incarnation incarnation, std::size_t peer_count, const Blocks& blocks,
+    /// `initial` is [parameter_count]; all references outlive this.
+    Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
          std::span<const float> initial, Outbox& outbox, Snapshots& snapshots) AKO_COMPUTE_THREAD;
 
     const Ledger& ledger() const { return ledger_; }
@@ -38,12 +37,27 @@ class Rows {
     /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].
     void copy_anchor(std::span<float> out) const;
 
+    /// From now on this process alone writes the own row: it goes on from what is held of it, and
+    /// of what was set aside, as from its round `round` in this incarnation. Round 0: from zero.
+    /// Without a carry, for that died with who made the row.
+    void claim(Incarnation incarnation, Round round, Time now) AKO_COMPUTE_THREAD;
+    bool claimed() const { return current_.has_value(); }
+    /// 0 before the first claim.
+    Incarnation incarnation() const { return incarnation_; }
+    /// Another process writes the own row: it is taken like any other until the next claim, and
+    /// nobody is stood in for.
+    void disclaim() AKO_COMPUTE_THREAD;
+    /// What is held of the own row is one of several rows of its name that were begun at zero: it
+    /// is kept until the next claim, which adds it, and the own row is zero again.
+    void set_aside() AKO_COMPUTE_THREAD;
+
     /// Adds round `round`, block by block, to the own row and the replica, and posts the new
     /// snapshot. False if a total is not finite or beyond the bounds of a row: then nothing of it
     /// is posted, the training has diverged, and nothing more can be added.
     bool add(Round round, const MakeUpdate& make_update, Time now) AKO_COMPUTE_THREAD;
 
-    /// Takes a block if it is newer than what is held, intact and within bounds. `sealed_at`, of
+    /// Takes a block, of the own row only until it is claimed, if it is newer than what is held,
+    /// intact and within bounds. `sealed_at`, of
     /// this peer's clock, is when its owner published it, if that may move a mark: of what the
     /// owner itself sent.
     BlockCheck take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
@@ -64,12 +78,12 @@ class Rows {
     Outbox& outbox_;
     Snapshots& snapshots_;
     const std::span<const float> initial_;
-    const Incarnation incarnation_;
-
     Ledger ledger_;
     Replica replica_;
     OwnRow own_row_;
-    SnapshotIndex current_;  ///< the own row
+    Incarnation incarnation_ = 0;
+    std::optional<SnapshotIndex> current_;  ///< the own row, while it is claimed
+    std::vector<float> aside_;              ///< [parameter_count]; empty: nothing
     bool open_for_cut_ = false;
     bool current_posted_ = false;          ///< the traffic half knows it, and will give it back
     std::vector<float> update_;            ///< one block

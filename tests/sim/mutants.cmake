@@ -15,18 +15,18 @@ mutation(src/rows/replica.cpp
 # What came from another peer is sent on as if this peer had learned it.
 mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
 mutation(src/rows/rows.cpp
-    [=[        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=]
+    [=[        own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);]=]
     [=[
         const RowIndex other = ledger_.own() == RowIndex(0) ? RowIndex(1) : RowIndex(0);
         for (std::size_t k = 0; k < range.count; ++k) update[k] += 0.01f * ledger_.block(other, block)[k];
-        own_row_.add(block, snapshots_[current_], update, snapshots_[next], difference);]=])
+        own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);]=])
 
 mutant(version_ignored simulate "--count;400" "violated: I5")
 mutation(src/rows/ledger.cpp
-    [=[    if (version <= this->version(row, block)) return BlockCheck::late;]=]
+    [=[    if (!takes(row, block, version)) return BlockCheck::late;]=]
     [=[    if (version == this->version(row, block)) return BlockCheck::late;]=])
 mutation(src/rows/ledger.cpp
-    [=[    AKO_ASSERT(version > this->version(row, block), "a version would fall: " + at(row, block));]=]
+    [=[    AKO_ASSERT(takes(row, block, version), "a version would fall: " + at(row, block));]=]
     [=[    (void)at;]=])
 
 # A peer that begins to advance for the second time is stood in for from its first time on.

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "src/group/incarnation.h"
 #include "src/numbers/checksum.h"
 
 using namespace ako;
@@ -42,7 +43,16 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("at first there are zeros of version {0, 0}, and the own snapshot") {
+TEST_CASE("at first there are zeros of version {0, 0}, of the own row too") {
+    Ledger ledger(self, 3, blocks);
+    const RowHeld zero = ledger.held(0);
+    CHECK(ledger.values(own_row).size() == 10);
+    CHECK(ledger.held(own_row) == zero);
+    ledger.replace(own_row, 0, {1, 5}, std::vector<float>(4, 1), 7);  // until it is claimed
+    CHECK(ledger.version(own_row, 0) == Version{1, 5});
+    CHECK(ledger.versions(own_row) == std::vector<VersionRun>{{1, {1, 5}}, {2, {}}});
+    ledger.clear_own();
+    CHECK(ledger.held(own_row) == zero);
     const Bench bench;
     for (const RowIndex row : {RowIndex(0), RowIndex(2)}) {
         CHECK(bench.ledger.version(row, 2) == Version{});
@@ -68,8 +78,28 @@ TEST_CASE("only the version decides between old and new") {
     CHECK(bench.check(1, {1, 4}, values) == BlockCheck::late);
     CHECK(bench.check(1, {0, 99}, values) == BlockCheck::late);
     CHECK(bench.check(1, {1, 6}, values) == BlockCheck::good);
-    CHECK(bench.check(1, {2, 1}, values) == BlockCheck::good);  // a later life
-    CHECK(bench.check(0, {1, 1}, values) == BlockCheck::good);  // another block
+    const Incarnation later = next_incarnation(1, 9).value();
+    CHECK(bench.check(1, {later, 1}, values) == BlockCheck::good);  // a later life
+    CHECK(bench.check(0, {1, 1}, values) == BlockCheck::good);      // another block
+}
+
+TEST_CASE("of two rows of one name that were begun at zero, neither replaces the other") {
+    Bench bench;
+    const std::vector<float> values{1, 2, 3, 4};
+    bench.take(2, 1, {5, 3}, values);
+    CHECK(bench.ledger.begun(2) == 5);
+    for (const Incarnation other : {4u, 6u}) {
+        CHECK(bench.check(1, {other, 99}, values) == BlockCheck::late);
+        CHECK(bench.check(0, {other, 99}, values) == BlockCheck::late);  // nor fills it up
+        CHECK(bench.ledger.begun_apart(2, other));
+    }
+    CHECK(bench.check(1, {5, 4}, values) == BlockCheck::good);
+    // Their sum does, which has more lives before it.
+    const Version sum{next_incarnation(6, 5).value(), 99};
+    CHECK(bench.check(1, sum, values) == BlockCheck::good);
+    bench.take(2, 1, sum, values);
+    CHECK(bench.check(1, {6, 200}, values) == BlockCheck::late);
+    CHECK(!bench.ledger.begun_apart(0, 6));  // of which nothing is held
 }
 
 TEST_CASE("a damaged block and one that is not finite are told apart") {
