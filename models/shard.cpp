@@ -1,5 +1,6 @@
 #include "models/shard.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -25,16 +26,28 @@ class Shard final : public BatchSource {
     Batch next(std::size_t count) override {
         buffer_.resize(count, dataset_.image_elements());
         for (std::size_t place = 0; place < count; ++place) {
-            if (next_ == items_.size()) {
-                shuffle(items_, random_);
-                next_ = 0;
-            }
+            begin_pass_if_due();
             buffer_.set(place, dataset_, items_[next_++]);
         }
         return buffer_.batch();
     }
 
+    void skip(std::uint64_t samples) override {
+        while (samples > 0) {
+            begin_pass_if_due();
+            const auto step = std::min<std::uint64_t>(samples, items_.size() - next_);
+            next_ += static_cast<std::size_t>(step);
+            samples -= step;
+        }
+    }
+
   private:
+    void begin_pass_if_due() {
+        if (next_ < items_.size()) return;
+        shuffle(items_, random_);
+        next_ = 0;
+    }
+
     const Dataset& dataset_;
     std::vector<std::uint32_t> items_;  ///< in the order of this pass
     RandomStream random_;
@@ -45,6 +58,7 @@ class Shard final : public BatchSource {
 class CountlessSource final : public BatchSource {
   public:
     Batch next(std::size_t count) override { return {{}, {}, count}; }
+    void skip(std::uint64_t) override {}
 };
 
 }  // namespace

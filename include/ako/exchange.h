@@ -51,10 +51,13 @@ struct RoundResult {
 
 /// Where this peer and the group are.
 struct Standing {
-    Round round = 0;         ///< made by this peer
+    Round round = 0;         ///< made by this peer, earlier processes of its name included
     double progress = 0;     ///< 0 .. 1 of the sample budget, over all peers; never falls
     bool evaluates = false;  ///< it is this peer that evaluates now
     std::optional<Verdict> newest_verdict;  ///< of anyone
+    /// That this peer has trained on; of modes in which no other process may have before, 0.
+    std::uint64_t samples = 0;
+    bool joining = false;  ///< it takes in the rows of a run that is under way
 };
 
 /// One link, as the exchange sees it, for reports.
@@ -63,6 +66,7 @@ struct LinkView {
     Presence presence = Presence::absent;
     bool live = false;
     bool advancing = false;
+    bool joining = false;   ///< it takes in the rows of the run, and makes no rounds yet
     double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown
     Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row
     double staleness_ms =

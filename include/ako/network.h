@@ -92,6 +92,8 @@ class BatchSource {
   public:
     virtual ~BatchSource() = default;
     virtual Batch next(std::size_t count) = 0;
+    /// Goes on as if the next `samples` of the order had been drawn.
+    virtual void skip(std::uint64_t samples) = 0;
 };
 
 }  // namespace ako

@@ -70,9 +70,20 @@ TrainingOutcome Trainer::run() {
     }
 }
 
+Batch Trainer::next_batch() {
+    const std::uint64_t trained = exchange_.standing().samples;
+    if (trained > drawn_) {
+        batches_.skip(trained - drawn_);
+        drawn_ = trained;
+    }
+    const Batch batch = batches_.next(settings_.batch_per_peer);
+    drawn_ += batch.count;
+    return batch;
+}
+
 Result<void> Trainer::train_round() {
     observer_.reached(RoundMoment::may_train);
-    const Batch batch = batches_.next(settings_.batch_per_peer);
+    const Batch batch = next_batch();
     const auto await = [this](Range range) {
         observer_.reached(RoundMoment::await_begun);
         exchange_.await(range);

@@ -96,6 +96,8 @@ class Trainer {
   private:
     /// One round on one batch; an error means its numbers are not finite.
     Result<void> train_round();
+    /// The next batch. What an earlier process of this peer has trained on is not drawn again.
+    Batch next_batch();
     /// Begins an evaluation when progress has passed a mark, goes on with one that is running. A
     /// checkpoint is an evaluation whose parameters are kept. With `evaluate: after` the observer
     /// gets the parameters and that is all.
@@ -116,7 +118,8 @@ class Trainer {
     SlicedEvaluation evaluation_;
     ProgressMarks evaluation_marks_;
     ProgressMarks checkpoint_marks_;
-    bool keeps_ = false;  ///< the evaluation that is running is of a checkpoint
+    bool keeps_ = false;       ///< the evaluation that is running is of a checkpoint
+    std::uint64_t drawn_ = 0;  ///< samples, those that were skipped included
 };
 
 }  // namespace ako

@@ -50,6 +50,9 @@ class FakeNetwork final : public Network {
 class FakeBatches final : public BatchSource {
   public:
     Batch next(std::size_t count) override { return {{}, {}, count}; }
+    void skip(std::uint64_t samples) override { skipped.push_back(samples); }
+
+    std::vector<std::uint64_t> skipped;
 };
 
 /// Stops after `rounds_max` rounds or when asked to; every copied parameter is the round.
@@ -80,7 +83,7 @@ class FakeExchange final : public Exchange {
     }
     Standing standing() const override {
         return {round_, static_cast<double>(round_) / static_cast<double>(rounds_max), evaluator,
-                std::nullopt};
+                std::nullopt, samples_before == 0 ? 0 : samples_before + samples};
     }
     void copy_parameters(std::span<float> out) override {
         std::fill(out.begin(), out.end(), static_cast<float>(round_));
@@ -107,6 +110,7 @@ class FakeExchange final : public Exchange {
     std::function<void(Round)> on_round;
     std::string events;
     std::size_t samples = 0;
+    std::uint64_t samples_before = 0;  ///< that another process trained on; 0: it does not say
     std::vector<Verdict> verdicts;
     StopReason stop = StopReason::none;
     FinishReport report;  ///< without what is known at the end
@@ -187,6 +191,20 @@ TEST_CASE("a run: every round in order, then the final exchange and the whole te
     CHECK(bench.network.evaluated[3] == std::pair<std::size_t, float>{232, 1000.0F});
     CHECK(outcome.verdict == Verdict{1, 0.5F, 2.0F});
     CHECK(outcome.parameters == std::vector<float>(parameters, 1000.0F));
+}
+
+TEST_CASE("what an earlier process has trained on is skipped, once") {
+    Bench bench;
+    bench.run();
+    CHECK(bench.batches.skipped.empty());
+    Bench restarted;
+    restarted.exchange.samples_before = 640;
+    restarted.exchange.on_round = [&](Round round) {
+        // In its third round another process has taken over, and got further.
+        if (round == 3) restarted.exchange.samples_before += 1000;
+    };
+    restarted.run();
+    CHECK(restarted.batches.skipped == std::vector<std::uint64_t>{640, 1000});
 }
 
 TEST_CASE("an evaluation is of frozen parameters, one slice per round") {

@@ -88,6 +88,23 @@ TEST_CASE("shard: an order for ever") {
           std::vector<int>{9, 18, 5, 12, 16, 10, 1, 6, 17, 14});
 }
 
+TEST_CASE("shard: what was skipped comes as little as what was drawn") {
+    const Dataset dataset = numbered(200);
+    for (const Sharding sharding : {Sharding::disjoint, Sharding::shuffled}) {
+        const auto all = draw(*make_shard(dataset, sharding, 1, 3, 1), 1000, 64);
+        for (const std::uint64_t skipped : {0u, 1u, 66u, 67u, 200u, 201u, 700u}) {
+            CAPTURE(skipped);
+            const auto source = make_shard(dataset, sharding, 1, 3, 1);
+            source->skip(skipped);
+            const auto rest = draw(*source, 100, 7);
+            CHECK(std::equal(rest.begin(), rest.end(),
+                             all.begin() + static_cast<std::ptrdiff_t>(skipped)));
+            source->skip(50);  // in mid-pass
+            CHECK(draw(*source, 1, 1)[0] == all[skipped + 150]);
+        }
+    }
+}
+
 TEST_CASE("shard: a batch may be larger than the shard") {
     const Dataset dataset = numbered(6);
     const auto source = make_shard(dataset, Sharding::disjoint, 1, 2, 1);
