@@ -179,7 +179,8 @@ void Metrics::waits(const std::vector<PeerIndex>& missing) {
     if (now < due_at_) return;
     // A wait between two rounds of the same second is part of the training.
     const bool at_work = line_.phase == "finishing" || line_.phase == "serving";
-    if (!at_work && rounds_since_ == 0) line_.phase = "waiting";
+    const bool joins = exchange_ != nullptr && exchange_->standing().joining;
+    if (!at_work && rounds_since_ == 0) line_.phase = joins ? "joining" : "waiting";
     line_.waiting_for.clear();
     for (const PeerIndex peer : missing) line_.waiting_for.push_back(peer_names_[peer]);
     write_line(now);
@@ -211,6 +212,7 @@ void Metrics::update_totals() {
         link.presence = view.presence;
         link.live = view.live;
         link.advancing = view.advancing;
+        link.joining = view.joining;
         link.partitions = view.partitions;
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;

@@ -19,6 +19,7 @@ ordered_json to_json(const LinkLine& link) {
             {"presence", word(link.presence)},
             {"live", link.live},
             {"advancing", link.advancing},
+            {"joining", link.joining},
             {"partitions", rounded(link.partitions)},
             {"staleness_rounds", link.staleness_rounds},
             {"staleness_ms", rounded(link.staleness_ms)},
@@ -34,14 +35,23 @@ ordered_json to_json(const LinkLine& link) {
 }
 
 LinkLine link_from(const ordered_json& json) {
-    return {json.at("peer"),         presence_of(json.at("presence").get<std::string>()).value(),
-            json.at("live"),         json.at("advancing"),
-            json.at("partitions"),   json.at("staleness_rounds"),
-            json.at("staleness_ms"), json.at("age_ms"),
-            json.at("egress_bytes"), json.at("ingress_bytes"),
-            json.at("egress_mbit"),  json.at("ingress_mbit"),
-            json.at("round"),        json.at("images"),
-            json.at("images_per_s"), optional_number(json.at("loss"))};
+    return {json.at("peer"),
+            presence_of(json.at("presence").get<std::string>()).value(),
+            json.at("live"),
+            json.at("advancing"),
+            json.at("joining"),
+            json.at("partitions"),
+            json.at("staleness_rounds"),
+            json.at("staleness_ms"),
+            json.at("age_ms"),
+            json.at("egress_bytes"),
+            json.at("ingress_bytes"),
+            json.at("egress_mbit"),
+            json.at("ingress_mbit"),
+            json.at("round"),
+            json.at("images"),
+            json.at("images_per_s"),
+            optional_number(json.at("loss"))};
 }
 
 }  // namespace

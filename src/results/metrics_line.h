@@ -2,7 +2,8 @@
 // metrics-<peer>.jsonl and on the pipe to `ako launch`. Values; any thread.
 //
 //   time          seconds since this peer's process began
-//   phase         "waiting" (for other peers), "training", "serving" (a parameter
+//   phase         "waiting" (for other peers), "joining" (a run that is under way:
+//                 it takes in its rows), "training", "serving" (a parameter
 //                 server of its own), "finishing" (the final exchange),
 //                 "evaluating" (what came out of it), "done"
 //   waiting_for   names of the peers, while waiting
@@ -15,12 +16,12 @@
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
 //   links         the same per link, and presence of the other peer (a word of
-//                 include/ako/presence.h: "up", "lost" ...), live, advancing, partitions (observed
-//                 P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the binding of a
-//                 partial at its sender to its arrival here: median of the newest, by the estimate
-//                 of the clocks); and how far the other peer is, as far as heard here: round,
-//                 images, images_per_s since the last line, loss of its newest round (null before
-//                 the first)
+//                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining, partitions
+//                 (observed P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the
+//                 binding of a partial at its sender to its arrival here: median of the newest, by
+//                 the estimate of the clocks); and how far the other peer is, as far as heard here:
+//                 round, images, images_per_s since the last line, loss of its newest round (null
+//                 before the first)
 #pragma once
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct LinkLine {
     Presence presence = Presence::absent;
     bool live = false;
     bool advancing = false;
+    bool joining = false;
     double partitions = 0;
     std::uint64_t staleness_rounds = 0;
     double staleness_ms = 0;

@@ -71,6 +71,7 @@ std::string phase_text(const MetricsLine& line) {
         return line.waiting_for.empty()
                    ? std::string("waiting")
                    : fmt::format("waiting for {}", fmt::join(line.waiting_for, ", "));
+    if (line.phase == "joining") return "joining the run";
     if (line.phase == "finishing") return "final exchange";
     if (line.phase == "evaluating") return "evaluating the result";
     return line.phase;
@@ -223,6 +224,7 @@ void RunState::refresh_seen(PeerState& peer) const {
             // What it does is known by its rounds alone.
             if (phase != "training" && phase != "serving") return set(Mood::waits, "connected");
             if (peer.seen->advancing) return set(Mood::trains, "");
+            if (peer.seen->joining) return set(Mood::waits, "joins the run");
             return set(Mood::waits, peer.line.round == 0 ? "connected"
                                                          : "connected, but its rounds do not move");
         case Presence::down:

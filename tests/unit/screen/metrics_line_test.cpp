@@ -24,6 +24,7 @@ MetricsLine line_of_all() {
         line.links.back().images_per_s = 512.5;
     }
     line.links[1].loss = 0.75;
+    line.links[1].joining = true;
     return line;
 }
 
@@ -38,6 +39,7 @@ TEST_CASE("a line says of every link how the other peer is, and reads back") {
     for (const LinkLine& link : read->links) {
         CHECK(link.peer == word(link.presence));
         CHECK(link.partitions == 6.5);
+        CHECK(link.joining == (&link == &read->links[1]));
         CHECK(link.round == 1234);
         CHECK(link.images == 78976);
         CHECK(link.images_per_s == 512.5);

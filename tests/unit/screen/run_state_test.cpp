@@ -207,6 +207,10 @@ TEST_CASE("the lines of one peer tell what it knows of the others") {
     state.take_line(1, line, 3);
     state.refresh(3);
     CHECK(state.peers()[0].doing == "connected, but its rounds do not move");
+    line.links[0].joining = true;
+    state.take_line(1, line, 3);
+    state.refresh(3);
+    CHECK(state.peers()[0].doing == "joins the run");
     CHECK(state.peers()[2].doing == "lost");
     CHECK(state.peers()[2].mood == Mood::ill);
     CHECK(state.peers_at_work() == 2);
