@@ -178,6 +178,7 @@ Header get(wire::Status::Reader in) {
     if (in.hasVerdict()) status.verdict = get(in.getVerdict());
     status.cut_blocks = in.getCutBlocks();
     status.asked = in.getAsked();
+    status.joining = in.getJoining();
     return status;
 }
 
@@ -202,15 +203,21 @@ Header get(wire::Lack::Reader in) {
     return lack;
 }
 
+std::vector<VersionRun> version_runs(capnp::List<wire::VersionRun>::Reader in) {
+    std::vector<VersionRun> runs;
+    runs.reserve(limited(in, version_runs_max, "runs").size());
+    for (const auto run : in)
+        runs.push_back({run.getBlockCount(), {run.getIncarnation(), run.getRound()}});
+    return runs;
+}
+
 Header get(wire::CutRow::Reader in) {
-    CutRow row;
-    row.cut = get(in.getCut(), "cut");
-    row.row = row_of(peer(in.getRow(), "row"));
-    const auto runs = limited(in.getRuns(), version_runs_max, "runs");
-    row.runs.reserve(runs.size());
-    for (const auto run : runs)
-        row.runs.push_back({run.getBlockCount(), {run.getIncarnation(), run.getRound()}});
-    return row;
+    return CutRow{get(in.getCut(), "cut"), row_of(peer(in.getRow(), "row")),
+                  version_runs(in.getRuns())};
+}
+
+Header get(wire::Versions::Reader in) {
+    return Versions{row_of(peer(in.getRow(), "row")), version_runs(in.getRuns())};
 }
 
 Header get(wire::Promise::Reader in) {
@@ -264,6 +271,10 @@ Header get(wire::Header::Reader in) {
             return get(in.getWant());
         case wire::Header::LACK:
             return get(in.getLack());
+        case wire::Header::WANT_VERSIONS:
+            return WantVersions{};
+        case wire::Header::VERSIONS:
+            return get(in.getVersions());
         case wire::Header::WANT_CUT:
             return WantCut{get(in.getWantCut().getCut(), "cut")};
         case wire::Header::CUT_ROW:

@@ -108,6 +108,7 @@ void put(wire::Header::Builder header, const Status& status) {
     }
     out.setCutBlocks(status.cut_blocks);
     out.setAsked(status.asked);
+    out.setJoining(status.joining);
 }
 
 void put(wire::Header::Builder header, const Want& want) {
@@ -140,17 +141,27 @@ void put(wire::Header::Builder header, const WantCut& want) {
     put(header.initWantCut().initCut(), want.cut);
 }
 
+void put(capnp::List<wire::VersionRun>::Builder out, const std::vector<VersionRun>& runs) {
+    for (unsigned i = 0; i < out.size(); ++i) {
+        out[i].setBlockCount(runs[i].count);
+        out[i].setIncarnation(runs[i].version.incarnation);
+        out[i].setRound(runs[i].version.round);
+    }
+}
+
 void put(wire::Header::Builder header, const CutRow& row) {
     auto out = header.initCutRow();
     put(out.initCut(), row.cut);
     out.setRow(row.row.place());
-    const unsigned count = list_size(row.runs.size(), version_runs_max);
-    auto runs = out.initRuns(count);
-    for (unsigned i = 0; i < count; ++i) {
-        runs[i].setBlockCount(row.runs[i].count);
-        runs[i].setIncarnation(row.runs[i].version.incarnation);
-        runs[i].setRound(row.runs[i].version.round);
-    }
+    put(out.initRuns(list_size(row.runs.size(), version_runs_max)), row.runs);
+}
+
+void put(wire::Header::Builder header, const WantVersions&) { header.initWantVersions(); }
+
+void put(wire::Header::Builder header, const Versions& versions) {
+    auto out = header.initVersions();
+    out.setRow(versions.row.place());
+    put(out.initRuns(list_size(versions.runs.size(), version_runs_max)), versions.runs);
 }
 
 void put(wire::Header::Builder header, const Prepare& prepare) {

@@ -28,8 +28,8 @@ namespace ako {
 
 inline constexpr std::size_t frame_prefix_bytes = 20;
 
-/// Runs of versions in one Want or CutRow: a row of 32,768 blocks (134 million parameters) fits
-/// even if no two neighbours are of the same version.
+/// Runs of versions in one Want, CutRow or Versions: a row of 32,768 blocks (134 million
+/// parameters) fits even if no two neighbours are of the same version.
 inline constexpr std::size_t version_runs_max = block_count_max;
 
 /// Checksums of one Partial: a full payload in the smallest blocks that tests use, 4 floats.
@@ -43,7 +43,7 @@ inline constexpr std::size_t text_bytes_max = 256;
 inline constexpr std::size_t settings_text_bytes_max = 2560;
 
 /// What the largest header needs:
-///     24 bytes * 32,768 runs of Want      786,432   (CutRow: 16 bytes each, 524,288)
+///     24 bytes * 32,768 runs              786,432   (Want, CutRow, Versions)
 ///      4 bytes * 65,536 checksums         262,144   (Partial, instead of the runs)
 ///     56 bytes * 64 peers                   3,584   (Status: 16 of progress, 40 of rows)
 ///    256 bytes * 3 texts, 32 * 5 digests      928   (Hello, Reject)

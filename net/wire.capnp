@@ -24,6 +24,8 @@ struct Header {
     bye @11 :Bye;
     chunk @12 :Chunk;
     lack @13 :Lack;
+    wantVersions @14 :WantVersions;
+    versions @15 :Versions;
   }
 }
 
@@ -88,6 +90,7 @@ struct Status {
   verdict @13 :Verdict;       # null = none
   cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
   asked @15 :UInt64;          # bit j: peer j was asked for a stop that is requested; 0 = not said
+  joining @16 :Bool;          # takes in the rows of a run under way, and makes no rounds yet
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -152,6 +155,23 @@ struct Lack {
   }
 }
 
+# "Send me the versions of all blocks that you hold": said by a peer that joins a run under way.
+struct WantVersions {
+}
+
+# "These are the versions of the blocks of row `row` that I hold", run-length coded.
+struct Versions {
+  row @0 :UInt32;
+  runs @1 :List(VersionRun);
+}
+
+# So many blocks in a row are of one version.
+struct VersionRun {
+  blockCount @0 :UInt32;
+  incarnation @1 :UInt64;
+  round @2 :UInt64;
+}
+
 # "Send me the version map of this cut."
 struct WantCut {
   cut @0 :Ballot;
@@ -161,13 +181,7 @@ struct WantCut {
 struct CutRow {
   cut @0 :Ballot;
   row @1 :UInt32;
-  runs @2 :List(Run);
-
-  struct Run {
-    blockCount @0 :UInt32;
-    incarnation @1 :UInt64;
-    round @2 :UInt64;
-  }
+  runs @2 :List(VersionRun);
 }
 
 # "Will you follow this ballot?" (Single-decree Paxos over the cut: phase 1.)

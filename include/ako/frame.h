@@ -149,6 +149,8 @@ struct Status {
     /// Who was asked for a stop that is `requested`, as far as I have heard, merged by union. The
     /// modes with buckets leave it empty: there everybody's `stop` is its own wish.
     PeerSet asked = 0;
+    /// I take in the rows of a run that is under way, my own among them, and make no rounds yet.
+    bool joining = false;
 
     bool operator==(const Status&) const = default;
 };
@@ -182,6 +184,19 @@ struct Lack {
     std::vector<BlockRun> runs;
 
     bool operator==(const Lack&) const = default;
+};
+
+/// "Send me the versions of all blocks that you hold."
+struct WantVersions {
+    bool operator==(const WantVersions&) const = default;
+};
+
+/// The versions of all blocks of one row, as the sender holds them.
+struct Versions {
+    RowIndex row;
+    std::vector<VersionRun> runs;
+
+    bool operator==(const Versions&) const = default;
 };
 
 /// "Send me the version map of this cut."
@@ -253,13 +268,13 @@ struct Chunk {
 };
 
 using Header = std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise,
-                            Accept, Accepted, Bye, Chunk, Lack>;
+                            Accept, Accepted, Bye, Chunk, Lack, WantVersions, Versions>;
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {
-    static constexpr const char* names[] = {"Hello",   "Reject",  "Partial", "Status",   "Want",
-                                            "WantCut", "CutRow",  "Prepare", "Promise",  "Accept",
-                                            "Accepted", "Bye",    "Chunk",   "Lack"};
+    static constexpr const char* names[] = {
+        "Hello",   "Reject", "Partial",  "Status", "Want",  "WantCut", "CutRow",       "Prepare",
+        "Promise", "Accept", "Accepted", "Bye",    "Chunk", "Lack",    "WantVersions", "Versions"};
     static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }

@@ -37,7 +37,7 @@ bool Finish::take(RowIndex row, BlockIndex block, Version version, std::span<con
     if (!named && !may_be) return false;
     if (named) heard_at_ = now;
     movement_.here(now);
-    if (!frozen_ && version > ledger_.version(row, block)) return false;  // goes into the ledger
+    if (!frozen_ && ledger_.takes(row, block, version)) return false;  // goes into the ledger
     cut_.put(row, block, version, values, checksum);
     return true;
 }
@@ -59,8 +59,11 @@ bool Finish::settled(RowIndex row) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if (peer == roster_.self() || !roster_.reachable(peer)) continue;
         const std::optional<Status>& status = roster_[peer].status;
-        if (!status || status->rows[row].map_checksum != ledger_.held(row).map_checksum)
-            return false;
+        const RowHeld& held = ledger_.held(row);
+        // Who joins takes in the row from others, and counts for what only it may hold.
+        if (roster_[peer].joins() && (!status || status->rows[row].highest <= held.highest))
+            continue;
+        if (!status || status->rows[row].map_checksum != held.map_checksum) return false;
     }
     return true;
 }
@@ -69,12 +72,15 @@ bool Finish::complete() const {
     for (const RowIndex row : ledger_.all()) {
         const PeerView& view = roster_[owner_of(row)];
         if (row == ledger_.own()) continue;
-        if (!view.live()) {
+        if (!view.live() || view.joins()) {  // then nobody writes it
             if (!settled(row)) return false;
             continue;
         }
         const std::optional<Version> last = view.final_version();
         if (!last) return false;
+        // What another process has made of the row: that of this one comes no more.
+        if (ledger_.held(row).lowest > *last || ledger_.begun_apart(row, last->incarnation))
+            continue;
         // What a frozen peer has been sent lies beside its ledger.
         if (ledger_.held(row).lowest != *last && !(frozen_ && cut_.holds_row(row, *last)))
             return false;
@@ -83,7 +89,7 @@ bool Finish::complete() const {
 }
 
 bool Finish::may_propose(Time now) const {
-    if (!begun() || !agreement_.decided().none()) return false;
+    if (!begun() || !has_vote_ || !agreement_.decided().none()) return false;
     const bool first = roster_.lowest_live() == roster_.self();
     // Who pulls what was proposed is not to be outbid.
     const Time quiet = now - std::max(heard_at_, movement_.newest_pull());
@@ -153,6 +159,9 @@ void Finish::handle(PeerIndex from, const Header& header, Time now) {
 }
 
 bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
+    const bool asks_for_vote =
+        std::holds_alternative<Prepare>(header) || std::holds_alternative<Accept>(header);
+    if (asks_for_vote && !has_vote_) return false;
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
         answer(from, agreement_.on_prepare(*prepare), now);
     } else if (const auto* promise = std::get_if<Promise>(&header)) {

@@ -51,6 +51,11 @@ class Finish {
     /// Both outlive this.
     Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times);
 
+    /// An earlier process of this peer may have voted, and this one does not know for what: it
+    /// neither proposes nor answers any more, and only learns what the others decide.
+    void lose_vote() { has_vote_ = false; }
+    bool has_vote() const { return has_vote_; }
+
     /// This peer has made its last round.
     void begin(Time now);
     bool begun() const { return begun_at_.has_value(); }
@@ -136,6 +141,7 @@ class Finish {
     Agreement agreement_;
     CutPuller cut_;
     Movement movement_;
+    bool has_vote_ = true;
     bool frozen_ = false;
     bool ready_to_adopt_ = false;
     std::optional<Digest> digest_;

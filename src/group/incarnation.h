@@ -46,6 +46,18 @@ inline std::optional<Incarnation> next_incarnation(Incarnation highest, std::uin
     return (lives_before(highest) + 1) << process_bits | first_incarnation(process_id);
 }
 
+/// What it means to a process whose row is of `own` that somebody holds that row as of `heard`.
+enum class Rival {
+    none,         ///< nothing, or an ancestor, or one that is to give way itself
+    begun_apart,  ///< another row of this name: neither holds what the other does
+    taken_over,   ///< a later life of this row
+};
+constexpr Rival rival(Incarnation heard, Incarnation own) {
+    if (heard == 0 || own == 0 || heard == own) return Rival::none;
+    if (begins(heard) && begins(own)) return Rival::begun_apart;
+    return heard > own ? Rival::taken_over : Rival::none;
+}
+
 /// Nothing was ever made in round 0, so its row is the zero row that everybody starts with.
 constexpr Version version_of(Round round, Incarnation incarnation) {
     return round == 0 ? Version{} : Version{incarnation, round};

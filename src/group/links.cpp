@@ -125,6 +125,8 @@ void Links::arrived(PeerIndex peer, Header header, Destination destination, Time
     --frames_promised_;
     Arrival arrival{peer, std::move(header), std::move(payload), arrived_at,
                     !std::exchange(link.heard, true)};
+    const std::uint64_t before = std::exchange(link.heard_process, link.process);
+    arrival.new_process = before != 0 && before != link.process;
     if (traffic_.newest_status_counts() && mailbox_.replace_status(arrival)) return;
     mailbox_.push(std::move(arrival));
 }
@@ -147,6 +149,7 @@ void Links::session_up(PeerIndex peer, const Hello& hello) {
     Link& link = links_[peer];
     link.up = true;
     link.heard = false;
+    link.process = hello.process_id;
     link.left = false;
     link.status_due = true;
     link.status_was_last = false;

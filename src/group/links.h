@@ -43,9 +43,11 @@ class Links final : public FrameSource, public FrameSink {
   private:
     struct Link {
         bool up = false;
-        bool met = false;    ///< had a session, ever
-        bool heard = false;  ///< something for the mailbox has come in this session
-        bool left = false;   ///< said Bye
+        bool met = false;                 ///< had a session, ever
+        bool heard = false;               ///< something for the mailbox has come in this session
+        std::uint64_t process = 0;        ///< of this session
+        std::uint64_t heard_process = 0;  ///< the newest of which something for the mailbox came
+        bool left = false;                ///< said Bye
         bool bye_sent = false;
         bool status_due = false;
         bool status_was_last = false;   ///< of what went out

@@ -17,6 +17,8 @@ std::size_t memory_of(const Header& header) {
         lists = lack->runs.capacity() * sizeof lack->runs[0];
     else if (const auto* row = std::get_if<CutRow>(&header))
         lists = row->runs.capacity() * sizeof row->runs[0];
+    else if (const auto* versions = std::get_if<Versions>(&header))
+        lists = versions->runs.capacity() * sizeof versions->runs[0];
     else if (const auto* status = std::get_if<Status>(&header))
         lists = status->progress.capacity() * sizeof status->progress[0] +
                 status->rows.capacity() * sizeof status->rows[0];
@@ -71,6 +73,11 @@ void Mailbox::set_left_behind(bool left_behind) {
     left_behind_ = left_behind;
 }
 
+void Mailbox::set_unanswered(PeerSet peers) {
+    const MutexLock lock(mutex_);
+    unanswered_ = peers;
+}
+
 Mailbox::Posted Mailbox::take_posted() {
     const MutexLock lock(mutex_);
     Posted state;  // state, not news: told again each time
@@ -107,6 +114,11 @@ std::vector<PresenceChange> Mailbox::take_presence() {
 bool Mailbox::left_behind() const {
     const MutexLock lock(mutex_);
     return left_behind_;
+}
+
+PeerSet Mailbox::unanswered() const {
+    const MutexLock lock(mutex_);
+    return unanswered_;
 }
 
 void Mailbox::post(Status status, bool urgent) {

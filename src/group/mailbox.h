@@ -26,6 +26,7 @@ struct Arrival {
     PooledBuffer payload;  ///< empty but for a Partial
     Time arrived_at{};
     bool opens_session = false;  ///< the first frame of its session
+    bool new_process = false;    ///< and the first of another process than before
 };
 
 /// What a header takes in memory: itself, and the lists in it.
@@ -62,6 +63,8 @@ class Mailbox {
     void set_presence(PeerIndex peer, Presence presence) AKO_NETWORK_THREAD;
     /// The others ended without this peer, as it seems now.
     void set_left_behind(bool left_behind) AKO_NETWORK_THREAD;
+    /// Peers of which no dial has ended yet, one way or the other, and which have not come either.
+    void set_unanswered(PeerSet peers) AKO_NETWORK_THREAD;
 
     struct Posted {
         std::optional<Status> status;  ///< if there is a new one
@@ -78,6 +81,7 @@ class Mailbox {
     /// What changed since the last call, at most two changes a peer (lost, then the newest).
     std::vector<PresenceChange> take_presence() AKO_COMPUTE_THREAD;
     bool left_behind() const AKO_COMPUTE_THREAD;
+    PeerSet unanswered() const AKO_COMPUTE_THREAD;
     void post(Status status, bool urgent) AKO_COMPUTE_THREAD;
     void start() AKO_COMPUTE_THREAD;
     void close() AKO_COMPUTE_THREAD;
@@ -108,6 +112,7 @@ class Mailbox {
     std::vector<Pending> presence_ AKO_GUARDED_BY(mutex_);
     bool presence_changed_ AKO_GUARDED_BY(mutex_) = false;
     bool left_behind_ AKO_GUARDED_BY(mutex_) = false;
+    PeerSet unanswered_ AKO_GUARDED_BY(mutex_) = ~PeerSet{0};
     Posted posted_ AKO_GUARDED_BY(mutex_);
     std::string broken_ AKO_GUARDED_BY(mutex_);
 };

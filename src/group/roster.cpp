@@ -17,9 +17,23 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
         if (view.presence == Presence::gone) return;  // which says more, and is said only once
     }
     view.presence = presence;
+    view.heard = false;
+}
+
+void Roster::begin_session(PeerIndex peer, bool new_process) {
+    PeerView& view = peers_[peer];
+    view.clock = {};  // it may have stood still meanwhile, as it does in suspend
+    view.heard = false;
+    if (!new_process) return;
+    view.returned = true;
+    view.status.reset();
+    view.final_round.reset();
+    view.moved = false;
+    view.usual_gap = 0;
 }
 
 void Roster::set_own(Round round, std::uint64_t samples) {
+    own_known_ = true;
     peers_[self_].announced = round;
     peers_[self_].samples = samples;
 }
@@ -44,19 +58,22 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
     if (status.echo_sent_at != Time{0}) {
         view.clock.add_round_trip(arrived_at - status.echo_sent_at - status.echo_held);
     }
-    if (status.final_round) view.final_round = status.final_round;
+    view.final_round = status.final_round;
     if (peer < status.rows.size()) {  // only the mode ako says so
         view.incarnation = status.rows[row_of(peer)].highest.incarnation;
     }
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        if (other == self_) continue;
-        if (other != peer && reachable(other)) continue;  // it says so itself, and knows best
+        if (other == self_ && own_known_) continue;
+        // Who can be reached says so itself, and knows best.
+        if (other != self_ && other != peer && reachable(other)) continue;
         const Progress& progress = status.progress[other];
         peers_[other].samples = std::max(peers_[other].samples, progress.samples);
         peers_[other].relayed_round = std::max(peers_[other].relayed_round, progress.round);
         if (other == peer) heard_round(other, progress.round, own_round);
     }
     view.status = status;
+    view.heard = true;
+    view.returned = false;
 }
 
 void Roster::heard_bye(PeerIndex peer, Round final_round) {
@@ -78,7 +95,7 @@ std::size_t Roster::live_count() const {
 
 PeerIndex Roster::lowest_live() const {
     for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        if (peers_[peer].live()) return peer;
+        if (peers_[peer].live() && !peers_[peer].joins()) return peer;
     }
     return self_;
 }

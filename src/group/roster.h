@@ -1,6 +1,7 @@
 // Who is there and how far: presence, rounds and samples of every peer, and who *advances*.
-// Compute thread only. Presence comes from the transport; rounds and samples from Status and
-// Partial.
+// Presence comes from the transport; rounds and samples from Status and Partial. What a peer has
+// done outlives its process: rounds and samples stay, while all that is of the process itself is
+// forgotten when another one comes under its name. Compute thread only.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,9 @@ struct PeerView {
     Round relayed_round = 0;
     std::uint64_t samples = 0;
     Incarnation incarnation = 0;  ///< in which it makes its rounds, as it says itself; 0 = none yet
-    std::optional<Status> status;  ///< the newest, from itself
+    std::optional<Status> status;  ///< the newest, from itself: of this process
+    bool heard = false;            ///< a Status, in the session that stands
+    bool returned = false;         ///< as another process, of which no Status has come yet
     std::optional<Round> final_round;
     ClockOffset clock;
     Round own_round_at_move = 0;  ///< own round when `announced` last moved
@@ -35,6 +38,8 @@ struct PeerView {
     bool moved = false;           ///< in this presence
 
     bool live() const { return presence == Presence::up || presence == Presence::down; }
+    /// It is on its way into the run, or back: it takes in rows and makes no rounds yet.
+    bool joins() const { return status ? status->joining : returned; }
     /// Of its row, once it has ended.
     std::optional<Version> final_version() const {
         if (!final_round) return std::nullopt;
@@ -60,11 +65,14 @@ class Roster {
     void follow(const std::vector<PresenceChange>& changes) {
         for (const auto& [peer, presence] : changes) set_presence(peer, presence);
     }
+    /// This peer's own progress. Before the first call, and after `forget_own`, it is what others
+    /// say of it, for an earlier process made it.
     void set_own(Round round, std::uint64_t samples);
+    void forget_own() { own_known_ = false; }
     /// A round of `peer` was heard of while this peer was at `own_round`.
     void heard_round(PeerIndex peer, Round round, Round own_round);
-    /// A new session: the clock of `peer` may have stood still meanwhile, as it does in suspend.
-    void forget_clock(PeerIndex peer) { peers_[peer].clock = {}; }
+    /// The first frame of a session. `new_process`: that of another process than before.
+    void begin_session(PeerIndex peer, bool new_process);
     /// The newest Status of `peer` itself, which also carries what it has heard of others.
     void heard_status(PeerIndex peer, const Status& status, Time arrived_at, Round own_round);
     void heard_bye(PeerIndex peer, Round final_round);
@@ -74,6 +82,7 @@ class Roster {
 
     /// This peer included.
     std::size_t live_count() const;
+    /// Of those that take part in the run.
     PeerIndex lowest_live() const;
     /// Peers other than this one with a session.
     PeerSet reached() const;
@@ -88,6 +97,7 @@ class Roster {
   private:
     const PeerIndex self_;
     std::vector<PeerView> peers_;
+    bool own_known_ = false;
 };
 
 }  // namespace ako

@@ -1,5 +1,6 @@
 // The wait for the first round: until all peers are there, or for `start_wait_s`; then enough of
-// them must be. Compute thread only.
+// them must be. Who is not to wait at all still looks round: as long as dials are under way, it may
+// be that the others train already. Compute thread only.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +18,16 @@ class StartWait {
     StartWait(const ModeSettings& settings, std::size_t peers_min)
         : peer_count_(settings.peer_count()),
           peers_min_(peers_min),
-          patience_(from_seconds(settings.exchange.start_wait_s)) {}
+          patience_(from_seconds(settings.exchange.start_wait_s)),
+          dial_(std::chrono::milliseconds(settings.exchange.connect_timeout_ms)) {}
 
     enum class State { waits, over, failed };
-    /// `absent`: how many peers are not there.
-    State look(std::size_t absent, Time now) {
+    /// `absent`: how many peers are not there; `unanswered`: of some of them no dial has ended yet.
+    State look(std::size_t absent, bool unanswered, Time now) {
         if (!since_) since_ = now;
         if (absent == 0) return State::over;
-        if (now - *since_ < patience_) return State::waits;
+        const bool looks_round = unanswered && patience_ == Time{0} && now - *since_ < dial_;
+        if (now - *since_ < patience_ || looks_round) return State::waits;
         present_ = peer_count_ - absent;
         return present_ >= peers_min_ ? State::over : State::failed;
     }
@@ -40,6 +43,7 @@ class StartWait {
     const std::size_t peer_count_;
     const std::size_t peers_min_;
     const Time patience_;
+    const Time dial_;
     std::optional<Time> since_;
     std::size_t present_ = 0;
 };

@@ -8,7 +8,6 @@
 #include "ako/assert.h"
 #include "src/agreement/finish_report.h"
 #include "src/agreement/why_not_agreed.h"
-#include "src/group/incarnation.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
@@ -22,13 +21,6 @@ FinishTimes finish_times(const ExchangeSettings& exchange) {
             from_seconds(exchange.finish_timeout_s)};
 }
 
-/// Who does not wait needs nobody.
-std::size_t start_peers_min(const ModeSettings& settings) {
-    if (settings.exchange.start_wait_s == 0) return 0;
-    const std::size_t wanted = settings.exchange.start_peers_min;
-    return wanted != 0 ? wanted : settings.peer_count() / 2 + 1;
-}
-
 constexpr const char* left_behind_text =
     "the others ended while this peer stood still or was cut off";
 
@@ -40,8 +32,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
       blocks_(initial.size(), settings.block_elements),
       mailbox_(mailbox),
       outbox_(outbox),
-      rows_(settings.self, first_incarnation(settings.process_id), settings.peer_count(), blocks_,
-            initial, outbox, snapshots),
+      rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots),
       roster_(settings.self, settings.peer_count()),
       optimizer_(initial.size(), settings.training),
       finish_(
@@ -51,10 +42,12 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
           finish_times(settings.exchange)),
       relaying_(rows_.ledger(), roster_, outbox_,
                 std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      beginning_(settings, rows_, roster_,
+                 [this](PeerIndex peer, Header header)
+                     AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); }),
       bound_(settings.exchange.staleness_rounds_max,
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
-      ages_(settings.peer_count()),
-      start_wait_(settings, start_peers_min(settings)) {
+      ages_(settings.peer_count()) {
     outbox_.lift_grants(true);
     post_status(true);
 }
@@ -64,21 +57,9 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
 std::optional<Next> AkoCompute::begin_round(Time now) {
     drain(now);
     left_behind_ = left_behind_ || mailbox_.left_behind();
-    if (!started_) {
-        if (stop_ != StopReason::none) {
-            // Once somebody has trained, there is something to finish together.
-            if (roster_.samples() == 0) return Next::give_up(Ending::failed, never_began);
-        } else {
-            const StartWait::State wait = start_wait_.look(missing().size(), now);
-            if (wait == StartWait::State::failed)
-                return Next::give_up(Ending::failed, start_wait_.why_not());
-            if (wait == StartWait::State::waits) {
-                post_status(false);  // others pull from it what has come of the lost
-                return std::nullopt;
-            }
-        }
-        started_ = true;
-        outbox_.lift_grants(false);
+    if (beginning_.state() != AkoBeginning::State::begun) {
+        std::optional<Next> next = begin(now);
+        if (next || beginning_.state() != AkoBeginning::State::begun) return next;
     }
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return stopped();
@@ -86,6 +67,33 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     if (too_stale(now)) return std::nullopt;
     update_standing_in(now);
     return Next::train();
+}
+
+std::optional<Next> AkoCompute::begin(Time now) {
+    if (stop_ != StopReason::none) {
+        // Once somebody has trained, there is something to finish together.
+        if (roster_.samples() == 0 && !beginning_.run_there())
+            return Next::give_up(Ending::failed, never_began);
+        beginning_.stop(now);
+        if (!rows_.claimed()) finish_.lose_vote();
+        return stopped();
+    }
+    const AkoBeginning::State before = beginning_.state();
+    const AkoBeginning::State state = beginning_.step(mailbox_.unanswered() != 0, now);
+    if (state == AkoBeginning::State::failed)
+        return Next::give_up(beginning_.ending(), beginning_.why_not());
+    if (state != AkoBeginning::State::begun) {
+        // Others pull from it what has come of the lost, and serve it if it joins.
+        post_status(state != before);
+        return std::nullopt;
+    }
+    if (beginning_.goes_on()) finish_.lose_vote();
+    round_ = roster_[settings_.self].announced;
+    samples_ = roster_[settings_.self].samples;
+    optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
+    outbox_.lift_grants(false);
+    post_status(state != before);
+    return std::nullopt;
 }
 
 bool AkoCompute::too_stale(Time now) {
@@ -161,21 +169,19 @@ void AkoCompute::drain(Time now) {
     roster_.follow(mailbox_.take_presence());
     std::deque<Arrival> arrivals = mailbox_.take();
     for (Arrival& arrival : arrivals) handle(arrival, now);
-    if (!finish_.frozen()) relaying_.step(now);
+    for (PeerIndex peer = 0; versions_wanted_ != 0; versions_wanted_ &= ~peer_bit(peer++)) {
+        if (versions_wanted_ & peer_bit(peer)) relaying_.tell_versions(peer);
+    }
+    if (!finish_.frozen() && !joins()) relaying_.step(now);
 }
 
 void AkoCompute::handle(Arrival& arrival, Time now) {
-    if (arrival.opens_session) begin_session(arrival.from);
+    if (arrival.opens_session) begin_session(arrival, now);
     if (std::holds_alternative<Partial>(arrival.header)) {
         handle_partial(arrival, now);
         arrival.payload = {};  // back to the pool at once, not when all have been handled
     } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
-        roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
-        finish_.heard(arrival.from, *status, now);
-        hear_stop(status->stop, status->asked);
-        if (status->verdict && (!verdict_ || status->verdict->progress > verdict_->progress)) {
-            verdict_ = status->verdict;
-        }
+        handle_status(arrival, *status, now);
     } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
         relaying_.serve(arrival.from, *want,
                         [this](RowIndex row, BlockIndex block, Version version) {
@@ -183,18 +189,40 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
                         });
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
         roster_.heard_bye(arrival.from, bye->final_round);
+    } else if (std::holds_alternative<WantVersions>(arrival.header)) {
+        versions_wanted_ |= peer_bit(arrival.from);
+    } else if (const auto* versions = std::get_if<Versions>(&arrival.header)) {
+        beginning_.heard(arrival.from, *versions, now);
     } else {
         if (const auto* lack = std::get_if<Lack>(&arrival.header)) {
             relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
+            beginning_.lacks(arrival.from, *lack, now);
         }
+        // Not before it is known whether an earlier process may have voted.
+        const bool asks_for_vote = std::holds_alternative<Prepare>(arrival.header) ||
+                                   std::holds_alternative<Accept>(arrival.header);
+        if (asks_for_vote && !rows_.claimed() && !finish_.begun()) return;
         finish_.handle(arrival.from, arrival.header, now);
     }
 }
 
-void AkoCompute::begin_session(PeerIndex peer) {
-    roster_.forget_clock(peer);  // it may have stood still
-    relaying_.forget_asked(peer);
-    finish_.forget_asked(peer);
+void AkoCompute::begin_session(const Arrival& arrival, Time now) {
+    roster_.begin_session(arrival.from, arrival.new_process);
+    relaying_.forget_asked(arrival.from);
+    finish_.forget_asked(arrival.from);
+    beginning_.begin_session(arrival.from, arrival.new_process, now);
+}
+
+void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Time now) {
+    const bool first = !roster_[arrival.from].heard;
+    roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
+    finish_.heard(arrival.from, status, now);
+    // In the final exchange its row is as the cut will have it.
+    if (!finish_.begun()) beginning_.heard(arrival.from, status, first, now);
+    hear_stop(status.stop, status.asked);
+    if (status.verdict && (!verdict_ || status.verdict->progress > verdict_->progress)) {
+        verdict_ = status.verdict;
+    }
 }
 
 void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
@@ -219,6 +247,7 @@ void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
     }
     finish_.arrived(arrival.from, partial, arrival.arrived_at);
     relaying_.arrived(arrival.from, partial, arrival.arrived_at);
+    beginning_.arrived(arrival.from, partial, arrival.arrived_at);
 }
 
 void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -233,11 +262,16 @@ void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex b
             finish_.take(row, block, partial.version, values, checksum, now))
             return;
     }
-    if (finish_.frozen() || row == rows_.ledger().own()) return;
+    if (finish_.frozen()) return;
+    if (row == rows_.ledger().own() && beginning_.refuses(partial.version)) return;
     const BlockCheck check =
         rows_.take(row, block, partial.version, values, checksum, sealed_at, now);
-    if (check == BlockCheck::good) return finish_.ledger_changed(now);
-    if (check != BlockCheck::late) refuse_block(from, partial, check);
+    if (check == BlockCheck::good) {
+        finish_.ledger_changed(now);
+        beginning_.ledger_changed();
+    } else if (check != BlockCheck::late) {
+        refuse_block(from, partial, check);
+    }
 }
 
 void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) {
@@ -348,12 +382,14 @@ double AkoCompute::progress() const {
 void AkoCompute::copy_parameters(std::span<float> out) const { rows_.copy_anchor(out); }
 
 Standing AkoCompute::standing() const {
-    return {round_, progress(), roster_.lowest_live() == settings_.self, verdict_};
+    const bool evaluates = roster_.lowest_live() == settings_.self;
+    return {round_, progress(), evaluates, verdict_, samples_, joins()};
 }
 
 LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     const PeerView& view = roster_[peer];
     LinkView link = roster_.link_view(peer);
+    link.joining = view.live() && view.joins();
     link.advancing = roster_.advancing(peer, round_);
     const Round lowest = rows_.ledger().held(row_of(peer)).lowest.round;
     if (view.announced > lowest) link.staleness_rounds = view.announced - lowest;
@@ -375,7 +411,8 @@ void AkoCompute::post_status(bool urgent) {
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     status.asked = asked_;
-    if (finish_began_) status.final_round = round_;
+    status.joining = joins();
+    if (finish_began_ && rows_.claimed()) status.final_round = round_;
     status.accepted = finish_.accepted();
     status.decided = finish_.decided();
     status.digest = finish_.digest();

@@ -1,6 +1,7 @@
 // The compute half of the mode `ako`: everything that decides about rows, replica, stop and cut. A
-// state machine that is told the time and never waits. Compute thread only; speaks to the traffic
-// half through Mailbox and Outbox.
+// state machine that is told the time and never waits: it begins (AkoBeginning), trains, and
+// finishes (Finish); see "The states of a peer" in src/README.md. Compute thread only; speaks to
+// the traffic half through Mailbox and Outbox.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
-#include "src/group/start_wait.h"
+#include "src/modes/ako_beginning.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
 #include "src/rows/outbox.h"
@@ -34,8 +35,11 @@ class AkoCompute final : public ComputeHalf {
                Outbox& outbox, Snapshots& snapshots);
 
     std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
-    /// It waits for nothing any more but for what `staleness_rounds_max` asks.
-    bool started() const override AKO_COMPUTE_THREAD { return started_; }
+    /// It waits for nobody any more but for what it lacks of a run that is under way, and for what
+    /// `staleness_rounds_max` asks.
+    bool started() const override AKO_COMPUTE_THREAD {
+        return beginning_.state() != AkoBeginning::State::waiting;
+    }
     /// Peers without a session, while this one waits for the start.
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
     std::span<const float> replica() const override AKO_COMPUTE_THREAD {
@@ -64,13 +68,16 @@ class AkoCompute final : public ComputeHalf {
     const Replica& replica_state() const { return rows_.replica(); }
     const Finish& finish() const { return finish_; }
     const Roster& roster() const { return roster_; }
+    bool claimed() const { return rows_.claimed(); }
+    AkoBeginning::State state() const { return beginning_.state(); }
     std::uint64_t peers_given_up() const { return peers_given_up_; }
     std::uint64_t blocks_refused() const { return blocks_refused_; }
 
   private:
     void drain(Time now) AKO_COMPUTE_THREAD;
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
-    void begin_session(PeerIndex peer) AKO_COMPUTE_THREAD;
+    void begin_session(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
+    void handle_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -79,6 +86,9 @@ class AkoCompute final : public ComputeHalf {
     void refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) AKO_COMPUTE_THREAD;
     /// What an own round adds: the optimizer's step for a gradient, an update as it is.
     Rows::MakeUpdate update_of(const Learned& learned) AKO_COMPUTE_THREAD;
+    /// The way to the first round. Nothing: it is there (then the own row is claimed), or goes on.
+    std::optional<Next> begin(Time now) AKO_COMPUTE_THREAD;
+    bool joins() const { return beginning_.state() == AkoBeginning::State::joining; }
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     /// `asked`: at whom, of `requested`.
@@ -100,15 +110,15 @@ class AkoCompute final : public ComputeHalf {
     Sgd optimizer_;
     Finish finish_;
     Relaying relaying_;
+    AkoBeginning beginning_;
     StalenessBound bound_;
+    PeerSet versions_wanted_ = 0;  ///< by these peers: often asked, answered once
 
     Round round_ = 0;
     std::uint64_t samples_ = 0;
     float loss_ = 0;
     std::vector<RecentAges> ages_;  ///< [peer], of what came over its link
 
-    StartWait start_wait_;
-    bool started_ = false;
     bool held_back_ = false;            ///< by the bound on staleness
     PerRow<Round> lowest_told_;         ///< of each row, in the newest Status
     std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it

@@ -28,7 +28,8 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
       clock_(clock),
       departures_(settings.peer_count(),
                   std::chrono::milliseconds(settings.exchange.life_timeout_ms),
-                  from_seconds(settings.exchange.finish_linger_s)) {
+                  from_seconds(settings.exchange.finish_linger_s)),
+      unanswered_(~peer_bit(settings.self)) {
     for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer) {
         links_.emplace_back(LinkSchedule(blocks, settings.exchange.partitions, settings.self, peer,
                                          settings.peer_count()));
@@ -51,7 +52,7 @@ std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_byt
     if (closing_) return std::nullopt;
     Link& link = links_[peer];
     link.relay_turn = !link.relay_turn;
-    if (link.relay_turn && !link.relays.empty()) return relay_frame(peer);
+    if ((link.relay_turn || link.joining) && !link.relays.empty()) return relay_frame(peer);
     if (auto frame = own_partial(peer, payload_bytes_max)) return frame;
     if (!link.relays.empty()) return relay_frame(peer);
     return std::nullopt;
@@ -109,6 +110,7 @@ void AkoTraffic::look_for_the_gone(Time now) {
     looked_at_ = now;
     const std::vector<LinkCounters> counters = transport_.counters();
     for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
+        if (!counters[peer].last_error.empty()) unanswered_ &= ~peer_bit(peer);
         if (peer == settings_.self || links_[peer].up) continue;
         departures_.dialled(peer, counters[peer].nobody_listens(), now);
         if (links_[peer].left || !departures_.gone(peer, now)) continue;
@@ -116,6 +118,7 @@ void AkoTraffic::look_for_the_gone(Time now) {
         mailbox_.set_presence(peer, Presence::gone);
         settings_.log("peer " + name(peer) + " has ended: nobody listens at its address");
     }
+    mailbox_.set_unanswered(unanswered_);
     mailbox_.set_left_behind(departures_.left_behind(now));
 }
 
@@ -129,7 +132,7 @@ void AkoTraffic::take_mail() {
         if (peer == settings_.self) continue;
         Link& link = links_[peer];
         if (unseen.damaged & peer_bit(peer)) link.damaged = link.up;
-        link.schedule.lift_grants(unseen.grants_lifted);
+        link.schedule.lift_grants(unseen.grants_lifted || link.joining);
         if (!link.up) {  // nobody to send it to; whoever wants it asks again
             for (const Header& header : unseen.control[peer]) outbox_.control_sent(peer, header);
             for (const Relay& relay : unseen.relays[peer]) {
@@ -187,7 +190,12 @@ std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::si
 
 PooledBuffer AkoTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
                                  Time) {
-    if (std::holds_alternative<Bye>(header)) links_[peer].left = true;
+    Link& link = links_[peer];
+    if (std::holds_alternative<Bye>(header)) {
+        link.left = true;
+    } else if (const auto* status = std::get_if<Status>(&header)) {
+        link.joining = status->joining;
+    }
     PooledBuffer payload;
     if (destination.ticket != 0) {
         const auto found = reserved_.find(destination.ticket);
@@ -203,22 +211,14 @@ void AkoTraffic::abandoned(PeerIndex, Destination destination) {
 
 // ---- sessions
 
-std::optional<Reject> AkoTraffic::admit(PeerIndex peer, const Hello& hello) {
-    // A new process would begin its row anew and replace what the old one has contributed.
-    const Link& link = links_[peer];
-    const bool met_other = link.process_id != 0 && link.process_id != hello.process_id;
-    if (!met_other || !newest_) return std::nullopt;
-    return Reject{"process_id", "the process that trained as " + name(peer) + " before",
-                  "a new one (a restarted peer cannot rejoin yet: let the others finish)"};
-}
-
-void AkoTraffic::session_up(PeerIndex peer, const Hello& hello) {
+void AkoTraffic::session_up(PeerIndex peer, const Hello&) {
     Link& link = links_[peer];
     link.up = true;
     link.damaged = false;
     link.left = false;
     link.told_gone = false;
-    link.process_id = hello.process_id;
+    link.joining = false;
+    unanswered_ &= ~peer_bit(peer);
     departures_.came(peer);
     link.schedule.begin_session();
 }

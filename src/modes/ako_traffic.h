@@ -44,7 +44,10 @@ class AkoTraffic final : public TrafficHalf {
     PooledBuffer arrived(PeerIndex peer, const Header& header, Destination destination,
                          Time arrived_at) override AKO_NETWORK_THREAD;
     void abandoned(PeerIndex peer, Destination destination) override AKO_NETWORK_THREAD;
-    std::optional<Reject> admit(PeerIndex peer, const Hello& hello) override AKO_NETWORK_THREAD;
+    /// Whoever comes under a name goes on with the row of that name (AkoBeginning).
+    std::optional<Reject> admit(PeerIndex, const Hello&) override AKO_NETWORK_THREAD {
+        return std::nullopt;
+    }
     void session_up(PeerIndex peer, const Hello& hello) override AKO_NETWORK_THREAD;
     void session_down(PeerIndex peer, const std::string& why, Time silence,
                       bool left) override AKO_NETWORK_THREAD;
@@ -62,7 +65,7 @@ class AkoTraffic final : public TrafficHalf {
         bool up = false;
         bool damaged = false;  ///< a block of this session was: it ends with the next frame
         bool left = false;     ///< said Bye
-        std::uint64_t process_id = 0;  ///< 0 = never met
+        bool joining = false;  ///< it takes in the rows of the run, and comes first in all
         std::deque<Header> control;
         std::deque<Relay> relays;
         bool relay_turn = false;
@@ -92,6 +95,7 @@ class AkoTraffic final : public TrafficHalf {
     bool decided_ = false;    ///< the cut is
     Departures departures_;
     Time looked_at_{};
+    PeerSet unanswered_;  ///< see Mailbox
     bool closing_ = false;
 
     std::optional<SnapshotIndex> newest_;

@@ -61,7 +61,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         return Next::give_up(Ending::broken, why);
     if (!started_) {
         if (wish_ != StopReason::none) return Next::give_up(Ending::failed, never_began);
-        const StartWait::State wait = start_wait_.look(missing().size(), now);
+        const StartWait::State wait = start_wait_.look(missing().size(), false, now);
         if (wait == StartWait::State::failed)
             return Next::give_up(Ending::failed, start_wait_.why_not());
         if (wait == StartWait::State::waits) return std::nullopt;

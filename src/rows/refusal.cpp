@@ -93,18 +93,14 @@ struct Checker {
 
     Complaint operator()(const CutRow& row) const {
         if (!there(row.row)) return "CutRow.row " + text(row.row) + " is no row";
-        std::size_t sum = 0;
-        for (const VersionRun& run : row.runs) {
-            if (run.count == 0) return "CutRow.runs has a run of no block";
-            if (auto complaint = check(run.version, "CutRow.runs")) return complaint;
-            sum += run.count;
-        }
-        if (sum != blocks.count()) {
-            return "CutRow.runs cover " + std::to_string(sum) + " of " +
-                   std::to_string(blocks.count()) + " blocks";
-        }
+        if (auto complaint = check(row.runs, "CutRow.runs")) return complaint;
         return check(row.cut, "CutRow.cut");
     }
+    Complaint operator()(const Versions& versions) const {
+        if (!there(versions.row)) return "Versions.row " + text(versions.row) + " is no row";
+        return check(versions.runs, "Versions.runs");
+    }
+    Complaint operator()(const WantVersions&) const { return std::nullopt; }
 
     Complaint operator()(const WantCut& want) const { return check(want.cut, "WantCut.cut"); }
     Complaint operator()(const Prepare& m) const { return check(m.ballot, "Prepare.ballot"); }
@@ -139,6 +135,18 @@ struct Checker {
         if (zero || made) return bounds.refuse(version.round, field);
         return std::string(field) + " {" + std::to_string(version.incarnation) + ", " +
                std::to_string(version.round) + "} is of no process that made a round";
+    }
+    /// Of all blocks of a row.
+    Complaint check(const std::vector<VersionRun>& runs, const char* field) const {
+        std::size_t sum = 0;
+        for (const VersionRun& run : runs) {
+            if (run.count == 0) return std::string(field) + " has a run of no block";
+            if (auto complaint = check(run.version, field)) return complaint;
+            sum += run.count;
+        }
+        if (sum == blocks.count()) return std::nullopt;
+        return std::string(field) + " cover " + std::to_string(sum) + " of " +
+               std::to_string(blocks.count()) + " blocks";
     }
     Complaint check_or_none(Ballot ballot, const char* field) const {
         return ballot.none() ? std::nullopt : check(ballot, field);

@@ -78,6 +78,11 @@ void Relaying::serve(PeerIndex peer, const Want& want, const FindBlock& find) {
     if (!lack.runs.empty()) outbox_.send(peer, std::move(lack));
 }
 
+void Relaying::tell_versions(PeerIndex peer) {
+    for (const RowIndex row : ledger_.all())
+        outbox_.send(peer, Versions{row, ledger_.versions(row)});
+}
+
 // ---- asking
 
 Relaying::Informed Relaying::better_informed(RowIndex row) const {
@@ -87,6 +92,7 @@ Relaying::Informed Relaying::better_informed(RowIndex row) const {
         const std::optional<Status>& status = roster_[peer].status;
         if (peer == roster_.self() || !roster_.reachable(peer) || !status) continue;
         const RowHeld& theirs = status->rows[row];
+        if (ledger_.begun_apart(row, theirs.highest.incarnation)) continue;
         if (theirs.map_checksum != mine.map_checksum && theirs.highest > mine.lowest) {
             informed.holders |= peer_bit(peer);
             informed.newest = std::max(informed.newest, theirs.highest);

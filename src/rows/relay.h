@@ -32,6 +32,9 @@ class Relaying {
     /// `find` knows the blocks of an exact version, in the ledger or beside it.
     void serve(PeerIndex peer, const Want& want, const FindBlock& find) AKO_COMPUTE_THREAD;
 
+    /// Says which version of every block is held here.
+    void tell_versions(PeerIndex peer) AKO_COMPUTE_THREAD;
+
     /// Asks for what others hold newer of rows whose owner has no session with this peer.
     void step(Time now) AKO_COMPUTE_THREAD;
 

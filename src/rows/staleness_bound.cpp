@@ -47,7 +47,7 @@ bool StalenessBound::must_wait(Time now) {
     bool wait = false;
     for (PeerIndex peer = 0; peer < others_.size(); ++peer) {
         const PeerView& view = roster_[peer];
-        if (peer == roster_.self() || !view.live() || view.final_round) continue;
+        if (peer == roster_.self() || !view.live() || view.final_round || view.joins()) continue;
         Other& other = others_[peer];
         const Mark mark = mark_of(peer);
         look(other, mark, now);

@@ -78,8 +78,7 @@ class Bench {
             PooledBuffer payload = std::move(*pool_.take(range.count * sizeof(float)));
             std::copy_n(row.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
                         payload.floats().begin());
-            Partial header{
-                row_of(peer), {1, round_}, run, now_ - round_time / 2, false, {}};
+            Partial header{row_of(peer), {1, round_}, run, now_ - round_time / 2, false, {}};
             for (BlockIndex block = first; block < first + run.count; ++block) {
                 const Range one = blocks_.range(block);
                 header.checksums.push_back(

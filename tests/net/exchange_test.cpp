@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <future>
 #include <memory>
 #include <thread>
@@ -25,14 +26,16 @@ const std::vector<Range> layers = {{0, 100}, {100, 16'900}, {17'000, 3000}};
 
 /// One peer: what main wires, less the data.
 struct Peer {
-    Peer(PeerIndex index, double link_mbit, unsigned life_timeout_ms) : self(index) {
+    Peer(PeerIndex index, double link_mbit, unsigned life_timeout_ms,
+         const std::string& listen = "127.0.0.1:0", std::uint64_t process = 0)
+        : self(index), process_id(process != 0 ? process : 100 + index) {
         TransportSettings net;
         net.self = self;
         net.hello.run_name = "test";
         net.hello.peer_name = name(self);
-        net.hello.process_id = 100 + self;
+        net.hello.process_id = process_id;
         for (PeerIndex peer = 0; peer < peer_count; ++peer) {
-            net.peers.push_back({name(peer), "127.0.0.1:0", "127.0.0.1:0", link_mbit});
+            net.peers.push_back({name(peer), "127.0.0.1:0", listen, link_mbit});
         }
         net.connect_timeout_ms = 3000;
         net.life_timeout_ms = life_timeout_ms;
@@ -50,11 +53,11 @@ struct Peer {
                const std::shared_future<void>& hangs = {}) {
         ModeSettings settings;
         settings.self = self;
-        settings.process_id = 100 + self;
+        settings.process_id = process_id;
         for (PeerIndex peer = 0; peer < peer_count; ++peer)
             settings.peer_names.push_back(name(peer));
         settings.block_elements = 256;
-        settings.sample_budget = rounds * peer_count;
+        settings.sample_budget = rounds_in_all;
         settings.log = [](const std::string&) {};
         settings.training.batch_per_peer = 1;
         settings.training.learning_rate = 0.01;
@@ -73,6 +76,7 @@ struct Peer {
                 exchange->gradient_ready(*layer, gradient);
             }
             if (!exchange->end_round(Gradient{gradient}, {1, 0.5f})) return;
+            if (after_round) after_round(*exchange);
             if (exchange->standing().round == quits_after) {
                 if (hangs.valid()) hangs.wait();
                 return;
@@ -84,6 +88,9 @@ struct Peer {
     }
 
     const PeerIndex self;
+    const std::uint64_t process_id;
+    std::uint64_t rounds_in_all = rounds * peer_count;
+    std::function<void(Exchange&)> after_round;
     SteadyClock clock;
     std::atomic<int> interrupts = 0;
     std::unique_ptr<TcpTransport> transport;
@@ -170,6 +177,47 @@ TEST_CASE("parameter servers beside workers end identical, whatever the consiste
         mode.server = {2, Placement::co_located, gap};
         CAPTURE(gap.value_or(99));
         check_learned(train_together(mode, 0));
+    }
+}
+
+TEST_CASE("a peer that is restarted goes on with its row and ends with the others") {
+    ExchangeSettings mode;
+    mode.staleness_rounds_max = 8;  // so that the others hold what it has made
+    auto peers = make_peers(0);
+    const auto address = [&](PeerIndex peer) {
+        return "127.0.0.1:" + std::to_string(peers[peer]->transport->port());
+    };
+    const std::vector<std::string> addresses = {address(0), address(1), address(2)};
+    for (const auto& peer : peers) {
+        peer->rounds_in_all = 1'000'000'000;  // until somebody asks for the end
+        peer->after_round = [](Exchange&) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));  // what a round takes
+        };
+    }
+    std::vector<std::thread> survivors;
+    for (const PeerIndex peer : {0, 1})
+        survivors.emplace_back([&, peer] { peers[peer]->train(mode); });
+    peers[2]->train(mode, 50);
+    peers[2] = std::make_unique<Peer>(2, 0, patient_ms, addresses[2], 999);
+    for (const PeerIndex peer : {0, 1})
+        peers[2]->transport->set_peer_address(peer, addresses[peer]);
+    peers[2]->rounds_in_all = peers[0]->rounds_in_all;
+    Round begins_after = 0;
+    peers[2]->after_round = [&](Exchange& exchange) {
+        const Standing standing = exchange.standing();
+        if (begins_after == 0) begins_after = standing.round - 1;
+        if (standing.round >= begins_after + 20) exchange.request_stop(StopReason::requested);
+    };
+    peers[2]->train(mode);
+    for (std::thread& thread : survivors) thread.join();
+    CHECK(begins_after > 40);  // as far as the others had been sent
+    CHECK(begins_after <= 50);
+    for (const auto& peer : peers) {
+        CHECK(peer->report.agreed);
+        CHECK(peer->report.identical);
+        CHECK(peer->report.finished_with.size() == peer_count);
+        CHECK(peer->report.samples[2] >= begins_after + 20);
+        CHECK(peer->parameters == peers[0]->parameters);
     }
 }
 

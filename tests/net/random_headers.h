@@ -42,6 +42,10 @@ class RandomHeaders {
                 return below(2) == 0 ? Bye{u64()} : Bye{u64(), peer()};
             case 13:
                 return lack();
+            case 14:
+                return WantVersions{};
+            case 15:
+                return Versions{row_of(peer()), version_runs()};
             default:
                 return Chunk{static_cast<ChunkKind>(below(5)),
                              static_cast<StopReason>(below(4)),
@@ -106,6 +110,7 @@ class RandomHeaders {
         if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
         status.cut_blocks = u32();
         status.asked = u64();
+        status.joining = below(2) == 1;
         return status;
     }
     Want want() {
@@ -119,11 +124,12 @@ class RandomHeaders {
         for (std::size_t i = below(200); i > 0; --i) lack.runs.push_back({u32(), u32()});
         return lack;
     }
-    CutRow cut_row() {
-        CutRow row{ballot(), row_of(peer()), {}};
-        for (std::size_t i = below(200); i > 0; --i) row.runs.push_back({u32(), version()});
-        return row;
+    std::vector<VersionRun> version_runs() {
+        std::vector<VersionRun> runs;
+        for (std::size_t i = below(200); i > 0; --i) runs.push_back({u32(), version()});
+        return runs;
     }
+    CutRow cut_row() { return {ballot(), row_of(peer()), version_runs()}; }
 
     std::mt19937_64 random_;
 };

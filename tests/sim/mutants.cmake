@@ -106,7 +106,7 @@ mutation(src/modes/ako_compute.cpp
     [=[    if (too_stale(now)) return std::nullopt;
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=])
 mutation(src/rows/staleness_bound.cpp
-    [=[!view.live() || view.final_round) continue;]=]
+    [=[!view.live() || view.final_round || view.joins()) continue;]=]
     [=[!view.live()) continue;]=])
 
 # A peer looks only at what it lacks, not at what others lack of it.
@@ -150,14 +150,14 @@ mutation(src/modes/ako_traffic.cpp
 # Only who is asked to stop stops.
 mutant(stop_not_gossiped simulate "--count;400" "violated: peer [0-9]+ stopped [0-9.]+ s after the first")
 mutation(src/modes/ako_compute.cpp
-    [=[        hear_stop(status->stop, status->asked);]=]
+    [=[    hear_stop(status.stop, status.asked);]=]
     [=[]=])
 
 # Who asked for it is not passed on with a stop.
 mutant(asked_not_gossiped simulate "--count;400" "violated: peer [0-9]+ does not know who asked for the end")
 mutation(src/modes/ako_compute.cpp
-    [=[        hear_stop(status->stop, status->asked);]=]
-    [=[        hear_stop(status->stop);]=])
+    [=[    hear_stop(status.stop, status.asked);]=]
+    [=[    hear_stop(status.stop);]=])
 
 # A proposer goes on taking in rows, so that it no longer holds what it proposes.
 mutant(proposer_not_frozen simulate "--count;400" "violated: I8: peer [0-9]+ has proposed the cut")
@@ -196,8 +196,8 @@ mutation(src/rows/puller.cpp
 
 # What was learned of a clock outlives the session, in which it may have stood still.
 mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
-mutation(src/modes/ako_compute.cpp
-    [=[    roster_.forget_clock(peer);  // it may have stood still]=]
+mutation(src/group/roster.cpp
+    [=[    view.clock = {};  // it may have stood still meanwhile, as it does in suspend]=]
     [=[]=])
 
 # How far a peer is, is believed of itself only, so that what the dead did is counted differently.

@@ -120,10 +120,6 @@ void Promises::begins_anew(PeerIndex peer) {
     proposed_.erase(peer);
 }
 
-Incarnation Promises::incarnation_held(PeerIndex at, PeerIndex owner) const {
-    return peers_[at]->half.ledger().held(row_of(owner)).highest.incarnation;
-}
-
 Promises::Side Promises::side(PeerIndex peer) const {
     if (!second_ || knows_first(peer)) return Side::first;
     const bool knows_second = incarnation_held(peer, *second_) != 0;

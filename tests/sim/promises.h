@@ -66,7 +66,9 @@ class Promises {
     void check_times() const;
     void check_known() const;
     void check_agreement() const;
-    Incarnation incarnation_held(PeerIndex at, PeerIndex owner) const;
+    Incarnation incarnation_held(PeerIndex at, PeerIndex owner) const {
+        return peers_[at]->half.ledger().held(row_of(owner)).highest.incarnation;
+    }
     bool knows_first(PeerIndex peer) const;
     bool two_sides() const;
     /// Was there, and ready to answer, when the others looked for agreement.

@@ -205,3 +205,73 @@ TEST_CASE("who came late waits for one it never met and whose row it holds") {
         CHECK(bench.finish.done(bench.now + times.linger + seconds(1), false));
     }
 }
+
+TEST_CASE("who may have voted in an earlier life neither votes nor proposes, and learns") {
+    Bench bench;
+    bench.finish.lose_vote();
+    CHECK(!bench.finish.has_vote());
+    bench.finish.handle(0, Prepare{{1, 0}}, bench.now);
+    bench.finish.handle(0, Accept{{1, 0}, {1, 0}}, bench.now);
+    CHECK(bench.messages.empty());
+    bench.now += times.exchange * 20;
+    bench.finish.step(bench.now);
+    CHECK(bench.messages.empty());
+    bench.status(2, 0, {1, 0});  // it knows the decision
+    bench.finish.step(bench.now);
+    CHECK(bench.finish.decided() == CutId{1, 0});
+    CHECK(bench.messages.size() == 1);
+    CHECK(std::holds_alternative<WantCut>(bench.messages[0].second));
+}
+
+TEST_CASE("the first proposer waits for no last round of a peer that joins") {
+    for (const bool joins : {false, true}) {
+        CAPTURE(joins);
+        const Blocks blocks{8, 4};
+        Ledger ledger{0, 3, blocks};
+        Roster roster{0, 3};
+        std::size_t prepares = 0;
+        Finish finish{
+            ledger, roster,
+            [&](PeerIndex, Header header) { prepares += std::holds_alternative<Prepare>(header); },
+            times};
+        for (const PeerIndex peer : {1u, 2u}) {
+            roster.set_presence(peer, Presence::up);
+            Status status;
+            status.progress.resize(3);
+            for (const RowIndex row : AllRows(3)) status.rows.push_back(ledger.held(row));
+            if (peer == 1) status.final_round = 0;
+            if (peer == 2) status.joining = joins;
+            roster.heard_status(peer, status, seconds(100), 1);
+        }
+        finish.begin(seconds(100));
+        finish.step(seconds(100));
+        CHECK((prepares > 0) == joins);
+    }
+}
+
+TEST_CASE("the first proposer does not wait for a row in whose place another process's stands") {
+    const Incarnation later = Incarnation{1} << 48 | 5;
+    for (const Version held : {Version{later, 3}, Version{6, 3}}) {
+        const Blocks blocks{8, 4};
+        Ledger ledger{0, 2, blocks};
+        Roster roster{0, 2};
+        std::size_t prepares = 0;
+        Finish finish{
+            ledger, roster,
+            [&](PeerIndex, Header header) { prepares += std::holds_alternative<Prepare>(header); },
+            times};
+        const std::vector<float> values(4, 1.0F);
+        for (const BlockIndex block : {0u, 1u})
+            ledger.replace(1, block, held, values, crc32c(std::span<const float>(values)));
+        roster.set_presence(1, Presence::up);
+        Status status;
+        status.progress.resize(2);
+        status.rows = PerRow<RowHeld>(2);
+        status.rows[1] = {{5, 9}, {5, 9}, 1};
+        status.final_round = 9;
+        roster.heard_status(1, status, seconds(100), 1);
+        finish.begin(seconds(100));
+        finish.step(seconds(100));
+        CHECK(prepares > 0);
+    }
+}

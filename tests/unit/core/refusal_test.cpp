@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "src/group/incarnation.h"
-
 #include "tests/contains.h"
 
 using namespace ako;
@@ -68,6 +67,8 @@ TEST_CASE("good messages are not complained about") {
     CHECK(complaint(good_row()) == "");
     CHECK(complaint(Lack{2, {{0, 1}, {2, 1}}}) == "");
     CHECK(complaint(WantCut{{1, 2}}) == "");
+    CHECK(complaint(WantVersions{}) == "");
+    CHECK(complaint(Versions{2, {{1, {1, 3}}, {2, {}}}}) == "");
     CHECK(complaint(Prepare{{1, 0}}) == "");
     CHECK(complaint(Promise{{1, 0}, {}, {}}) == "");
     CHECK(complaint(Promise{{2, 0}, {1, 1}, {1, 1}}) == "");
@@ -155,6 +156,13 @@ TEST_CASE("CutRow: covers the row exactly, even where the counts would overflow"
                    }),
                    "CutRow.runs"));
     CHECK(contains(with([](CutRow& r) { r.cut = {}; }), "CutRow.cut {0, 0}"));
+}
+
+TEST_CASE("Versions: of a row, which they cover exactly") {
+    CHECK(contains(complaint(Versions{3, {{3, {}}}}), "Versions.row 3"));
+    CHECK(contains(complaint(Versions{0, {{2, {}}}}), "Versions.runs cover 2 of 3"));
+    CHECK(contains(complaint(Versions{0, {{0, {}}, {3, {}}}}), "Versions.runs has a run of no"));
+    CHECK(contains(complaint(Versions{0, {{3, {0, 4}}}}), "Versions.runs {0, 4}"));
 }
 
 TEST_CASE("the agreement: no ballot without a number or of nobody") {

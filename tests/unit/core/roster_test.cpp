@@ -163,3 +163,69 @@ TEST_CASE("a Status tells the clock of its sender") {
     CHECK(members[1].clock.round_trip() == std::chrono::milliseconds(20));
     CHECK(members[1].clock.to_local(std::chrono::seconds(100)) == std::chrono::milliseconds(4990));
 }
+
+TEST_CASE("what a peer has done outlives its process, and what is of the process does not") {
+    Roster members(0, 2);
+    members.set_presence(1, Presence::up);
+    Status status = status_of({{0, 0}, {6, 60}});
+    status.rows[1] = {{5, 6}, {5, 6}, 1};
+    status.sent_at = std::chrono::seconds(100);
+    status.final_round = 6;
+    members.begin_session(1, false);
+    CHECK(!members[1].heard);
+    members.heard_status(1, status, std::chrono::seconds(1), 3);
+    CHECK(members[1].heard);
+    CHECK(members[1].final_version() == Version{5, 6});
+    SUBCASE("another session of it") {
+        members.begin_session(1, false);
+        CHECK(!members[1].heard);
+        CHECK(members[1].status);
+        CHECK(members[1].final_round == 6);
+        CHECK(!members[1].joins());
+    }
+    SUBCASE("another process") {
+        members.begin_session(1, true);
+        CHECK(!members[1].heard);
+        CHECK(!members[1].status);
+        CHECK(!members[1].final_round);
+        CHECK(!members[1].final_version());
+        CHECK(members[1].joins());  // until it says that it does not
+    }
+    CHECK(!members[1].clock.to_local(std::chrono::seconds(100)));
+    CHECK(members[1].announced == 6);
+    CHECK(members.samples() == 60);
+    // Of the end, too, it is its newest word that counts.
+    status.final_round.reset();
+    members.heard_status(1, status, std::chrono::seconds(2), 3);
+    CHECK(!members[1].final_round);
+    CHECK(!members[1].joins());
+}
+
+TEST_CASE("who joins takes no part yet: it neither advances nor comes first") {
+    Roster members(1, 3);
+    members.set_own(9, 90);
+    members.set_presence(0, Presence::up);
+    Status status = status_of({{4, 40}, {}, {}});
+    members.heard_status(0, status, Time(1), 9);
+    CHECK(members.lowest_live() == 0);
+    status.joining = true;
+    members.heard_status(0, status, Time(2), 9);
+    CHECK(members[0].joins());
+    CHECK(members.lowest_live() == 1);
+    CHECK(members.live_count() == 2);
+}
+
+TEST_CASE("of the own progress others know until this process has made it its own") {
+    Roster members(0, 3);
+    members.set_presence(1, Presence::up);
+    members.heard_status(1, status_of({{5, 50}, {}, {}}), Time(1), 0);
+    members.heard_status(1, status_of({{4, 40}, {}, {}}), Time(2), 0);
+    CHECK(members[0].relayed_round == 5);
+    CHECK(members.samples() == 50);
+    members.set_own(5, 50);
+    members.heard_status(1, status_of({{8, 80}, {}, {}}), Time(3), 5);
+    CHECK(members.samples() == 50);
+    members.forget_own();
+    members.heard_status(1, status_of({{8, 80}, {}, {}}), Time(4), 5);
+    CHECK(members.samples() == 80);
+}

@@ -1,5 +1,6 @@
 // A few peers of the mode `ako` in virtual time, on links with rates of their own: for what happens
-// at the end of a run. The simulator's cluster, with no faults but those that a test brings about.
+// at the end of a run, and when a peer comes in mid-run. The simulator's cluster, with no faults
+// but those that a test brings about.
 #pragma once
 
 #include <functional>
@@ -31,7 +32,8 @@ class VirtualCluster final : sim::Work, sim::Observer {
           cluster_(1, count, std::chrono::seconds(2), pace, *this, *this),
           world(cluster_.world()),
           network(cluster_.network()),
-          peers(cluster_) {
+          peers(cluster_),
+          starts_at(count) {
         network.set_payload_max(block_elements_default * sizeof(float));
         for (std::size_t k = 0; k < count; ++k) {
             settings.peer_names.emplace_back(1, static_cast<char>('a' + k));
@@ -51,10 +53,7 @@ class VirtualCluster final : sim::Work, sim::Observer {
     /// Everybody trains three rounds and ends; true if all have ended by then.
     bool run(Time deadline) {
         for (PeerIndex peer = 0; peer < hung_.size(); ++peer) {
-            settings.self = peer;
-            cluster_.add(std::make_unique<sim::AkoPeer>(settings, initial_, 64 << 20, cluster_,
-                                                        peer * ms(700)),
-                         Time{0});
+            cluster_.add(make_peer(peer, peer + 1), starts_at[peer]);
         }
         try {
             cluster_.run(deadline);
@@ -75,28 +74,40 @@ class VirtualCluster final : sim::Work, sim::Observer {
 
     /// The process dies; `silently`: with its machine, so that no dial is refused.
     void kill(PeerIndex peer, bool silently) { cluster_.kill(peer, silently); }
+    /// Another process begins in its name.
+    void restart(PeerIndex peer) { cluster_.begin_anew(make_peer(peer, peers.size() + peer + 1)); }
 
     ModeSettings settings;  ///< of every peer, but for `self`
     sim::World& world;
     sim::SimNetwork& network;
     const sim::AkoPeers peers;
+    std::vector<Time> starts_at;  ///< [peer]
+    Time round_time = ms(10);
     std::optional<Time> finish_at;
+    std::function<void(PeerIndex)> trains;     ///< called before each round
     std::function<void(PeerIndex)> finishing;  ///< called before each step of a final exchange
 
   private:
+    std::unique_ptr<sim::AkoPeer> make_peer(PeerIndex peer, std::uint64_t process_id) {
+        settings.self = peer;
+        settings.process_id = process_id;
+        return std::make_unique<sim::AkoPeer>(settings, initial_, 64 << 20, cluster_,
+                                              peer * ms(700));
+    }
     float gradient(sim::SimPeer& peer) override {
         peer.gradient.assign(initial_.size(), 1.0F + static_cast<float>(peer.settings.self));
         return 0.5F;
     }
-    Time backward_time(const sim::SimPeer&) override { return ms(10); }
+    Time backward_time(const sim::SimPeer&) override { return round_time; }
     Time idle_time(const sim::SimPeer& peer) override {
         if (peer.state == sim::SimPeer::State::finishing && finishing) {
             finishing(peer.settings.self);
         }
         return hung_[peer.settings.self] ? Time(std::chrono::hours(1)) : Time{0};
     }
-    void began(PeerIndex, const std::optional<Next>& next) override {
+    void began(PeerIndex peer, const std::optional<Next>& next) override {
         if (next && next->kind == Next::Kind::finish && !finish_at) finish_at = world.now();
+        if (next && next->kind == Next::Kind::train && trains) trains(peer);
     }
     bool awaited(PeerIndex peer) const override { return !hung_[peer]; }
 };

@@ -1,0 +1,212 @@
+// See ako_beginning.h.
+#include "src/modes/ako_beginning.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "src/group/departures.h"
+#include "src/group/incarnation.h"
+
+namespace ako {
+namespace {
+
+/// Who does not wait needs nobody.
+std::size_t start_peers_min(const ModeSettings& settings) {
+    if (settings.exchange.start_wait_s == 0) return 0;
+    const std::size_t wanted = settings.exchange.start_peers_min;
+    return wanted != 0 ? wanted : settings.peer_count() / 2 + 1;
+}
+
+/// Who is there, and can be reached, has a session within this: see Departures.
+Joining::Times joining_times(const ExchangeSettings& exchange) {
+    return {std::chrono::milliseconds(exchange.want_timeout_ms),
+            2 * std::chrono::milliseconds(exchange.life_timeout_ms) + Departures::redial,
+            from_seconds(exchange.finish_timeout_s)};
+}
+
+/// Has this peer made a round, as far as the sender knows?
+bool has_made(const Status& status, PeerIndex peer) {
+    return status.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
+}
+
+std::string text_of(const char* format, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+}  // namespace
+
+AkoBeginning::AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster,
+                           Joining::Send send)
+    : settings_(settings),
+      rows_(rows),
+      roster_(roster),
+      start_wait_(settings, start_peers_min(settings)),
+      joining_(rows.ledger(), roster, std::move(send), joining_times(settings.exchange)) {}
+
+AkoBeginning::State AkoBeginning::step(bool unanswered, Time now) {
+    if (state_ == State::waiting) wait(unanswered, now);
+    if (state_ == State::joining) join(now);
+    return state_;
+}
+
+void AkoBeginning::stop(Time now) {
+    if (!rows_.claimed() && !had_process_before()) claim(now);
+}
+
+bool AkoBeginning::had_process_before() const {
+    return joining_.highest() != 0 || roster_[roster_.self()].relayed_round > 0;
+}
+
+void AkoBeginning::fail(Ending ending, std::string why) {
+    state_ = State::failed;
+    ending_ = ending;
+    why_not_ = std::move(why);
+}
+
+// ---- waiting
+
+bool AkoBeginning::others_train() const {
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const PeerView& view = roster_[peer];
+        if (view.heard && roster_.reachable(peer) && has_made(*view.status, peer)) return true;
+    }
+    return false;
+}
+
+bool AkoBeginning::heard_all() const {
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peer != roster_.self() && roster_.reachable(peer) && !roster_[peer].heard) return false;
+    }
+    return true;
+}
+
+bool AkoBeginning::is_of_a_run(const Status& status) const {
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if ((met_at_zero_ & peer_bit(peer)) == 0 && has_made(status, peer)) return true;
+    }
+    return false;
+}
+
+void AkoBeginning::wait(bool unanswered, Time now) {
+    if (run_there_) {
+        state_ = State::joining;
+        return joining_.begin(now);
+    }
+    // Who has been met before its first round has just begun, and so does this peer.
+    if (others_train()) return claim(now);
+    if (!heard_all()) return;  // what they have to say may tell of a run
+    switch (start_wait_.look(roster_.peer_count() - roster_.live_count(), unanswered, now)) {
+        case StartWait::State::waits:
+            return;
+        case StartWait::State::over:
+            return claim(now);
+        case StartWait::State::failed:
+            return fail(Ending::failed, start_wait_.why_not());
+    }
+}
+
+// ---- joining
+
+void AkoBeginning::join(Time now) {
+    const bool over = joining_.step(now);
+    if (joining_.informed()) say_what_comes();
+    if (!over) return;
+    if (joining_.another()) {
+        rows_.set_aside();
+        return joining_.put_aside(now);
+    }
+    claim(now);
+    if (state_ == State::begun) say_joined(now);
+}
+
+void AkoBeginning::claim(Time now) {
+    const RowHeld held = rows_.ledger().held(rows_.ledger().own());
+    const PeerView& own = roster_[roster_.self()];
+    const std::optional<Incarnation> incarnation = next_incarnation(
+        std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation}),
+        settings_.process_id);
+    if (!incarnation) return fail(Ending::broken, "more lives of one peer than can be counted");
+    const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
+    // What a Status says of samples may be older than a block of the row; a round is a batch.
+    const std::uint64_t samples = round * settings_.training.batch_per_peer;
+    goes_on_ = had_process_before();
+    rows_.claim(*incarnation, round, now);
+    roster_.set_own(round, samples);
+    state_ = State::begun;
+}
+
+// ---- what others say
+
+void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time now) {
+    const Incarnation own_row = status.rows[rows_.ledger().own()].highest.incarnation;
+    joining_.heard_of(own_row);
+    if (first) {
+        met_at_zero_ &= ~peer_bit(from);
+        if (!has_made(status, from)) met_at_zero_ |= peer_bit(from);
+    }
+    // Not only the first: what had come to its sender by then it may have said too early to know.
+    if (state_ == State::waiting) run_there_ = run_there_ || is_of_a_run(status);
+    if (state_ != State::begun) return;
+    const Rival met = rival(own_row, rows_.incarnation());
+    if (met != Rival::none) meet_rival(from, met, now);
+}
+
+void AkoBeginning::meet_rival(PeerIndex from, Rival rival, Time now) {
+    const std::string another = "another process has trained as " + own_name();
+    if (++rivals_ > rivals_max) {
+        return fail(Ending::broken, another + " again and again, and peer " +
+                                        settings_.peer_names[from] +
+                                        " goes on with its row: end one of the two");
+    }
+    settings_.log(another + (rival == Rival::begun_apart
+                                 ? ", each apart from the other: joins again, with what both made"
+                                 : " and goes on with its row: joins again, from there"));
+    rows_.disclaim();
+    roster_.forget_own();
+    said_what_comes_ = false;
+    state_ = State::joining;
+    joining_.begin(now);
+}
+
+// ---- for people
+
+std::string AkoBeginning::progress_text() const {
+    if (settings_.sample_budget == 0) return "0 %";
+    return text_of("%.0f %%", 100 * static_cast<double>(roster_.samples()) /
+                                  static_cast<double>(settings_.sample_budget));
+}
+
+std::string AkoBeginning::names(PeerSet peers) const {
+    std::string text;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peers & peer_bit(peer)) text += (text.empty() ? "" : ", ") + settings_.peer_names[peer];
+    }
+    return text;
+}
+
+void AkoBeginning::say_what_comes() {
+    if (std::exchange(said_what_comes_, true)) return;
+    const auto bytes = static_cast<double>(joining_.lacking() * settings_.block_elements * 4);
+    settings_.log("joins a run that is at " + progress_text() + ": " +
+                  text_of("%.3g MB", bytes / 1e6) + " to come from " + names(roster_.reached()));
+}
+
+void AkoBeginning::say_joined(Time now) {
+    const double seconds = std::chrono::duration<double>(now - joining_.began_at()).count();
+    std::string text = "has joined after " + text_of("%.1f s", seconds) + ", goes on after round " +
+                       std::to_string(roster_[roster_.self()].announced);
+    if (joining_.lacking() > 0) {
+        text += "; without " + std::to_string(joining_.lacking()) +
+                " blocks that somebody had and that came no nearer for " +
+                text_of("%g s", settings_.exchange.finish_timeout_s);
+    }
+    if (joining_.silent() != 0)
+        text += "; without what only " + names(joining_.silent()) + " may hold, who did not answer";
+    settings_.log(text);
+}
+
+}  // namespace ako

@@ -1,0 +1,107 @@
+// How a peer of the mode `ako` comes to its first round, and what its row begins with.
+//
+//   waiting   for all peers, or for enough of them after `start_wait_s`; then its row begins at
+//   zero joining   somebody had made rounds when this peer met it: it takes in the rows of the run,
+//   its
+//             own among them (Joining), and claims its own row in an incarnation above all others
+//   begun     the own row is this process's: it may train
+//   failed    too few came, or its name is another's
+//
+// From begun it goes back to joining when it hears that another process has taken its row over, or
+// has begun one of its name apart from it: at most `rivals_max` times, for two processes that go by
+// one name would else drive each other out for ever. Told the time; waits for nothing. Compute
+// thread only.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ako/ending.h"
+#include "ako/frame.h"
+#include "ako/threads.h"
+#include "ako/types.h"
+#include "src/group/mode_settings.h"
+#include "src/group/roster.h"
+#include "src/group/start_wait.h"
+#include "src/rows/joining.h"
+#include "src/rows/rows.h"
+
+namespace ako {
+
+class AkoBeginning {
+  public:
+    enum class State { waiting, joining, begun, failed };
+    static constexpr unsigned rivals_max = 3;
+
+    /// All outlive this.
+    AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster, Joining::Send send);
+
+    State state() const { return state_; }
+    /// Goes on. `unanswered`: see StartWait.
+    State step(bool unanswered, Time now) AKO_COMPUTE_THREAD;
+    /// The training is over before this peer has begun. A row that nobody has made is its own, and
+    /// nothing; any other it leaves as it is to the cut, and claims nothing.
+    void stop(Time now) AKO_COMPUTE_THREAD;
+    /// Somebody has told of rounds that this peer was not there for.
+    bool run_there() const { return run_there_; }
+    /// An earlier process made rounds under this name, as far as anybody has said: what it took
+    /// part in this one does not know.
+    bool goes_on() const { return goes_on_; }
+    /// Of `failed`: for people, and how the run ends for this peer.
+    const std::string& why_not() const { return why_not_; }
+    Ending ending() const { return ending_; }
+
+    /// The first frame of a session of `peer`.
+    void begin_session(PeerIndex peer, bool new_process, Time now) {
+        joining_.begin_session(peer, new_process, now);
+    }
+    /// `from` says this, which Roster knows already; `first` in its session.
+    void heard(PeerIndex from, const Status& status, bool first, Time now) AKO_COMPUTE_THREAD;
+    void heard(PeerIndex from, const Versions& versions, Time now) {
+        joining_.heard(from, versions, now);
+    }
+    /// A Partial came, whatever becomes of its blocks.
+    void arrived(PeerIndex from, const Partial& partial, Time at) {
+        joining_.arrived(from, partial, at);
+    }
+    void lacks(PeerIndex from, const Lack& lack, Time now) { joining_.lacks(from, lack, now); }
+    /// Of the own row, blocks of this version are not taken.
+    bool refuses(Version version) const { return joining_.is_aside(version.incarnation); }
+    void ledger_changed() { joining_.ledger_changed(); }
+
+  private:
+    void wait(bool unanswered, Time now) AKO_COMPUTE_THREAD;
+    void join(Time now) AKO_COMPUTE_THREAD;
+    void meet_rival(PeerIndex from, Rival rival, Time now) AKO_COMPUTE_THREAD;
+    void claim(Time now) AKO_COMPUTE_THREAD;
+    void fail(Ending ending, std::string why);
+    /// An earlier process has made rounds under this name, as far as anybody has said.
+    bool had_process_before() const;
+    bool others_train() const;
+    /// Everybody who has a session has said how it is.
+    bool heard_all() const;
+    /// Does it tell of rounds that this peer was not there for?
+    bool is_of_a_run(const Status& status) const;
+    void say_what_comes();
+    void say_joined(Time now);
+    std::string progress_text() const;
+    std::string names(PeerSet peers) const;
+    const std::string& own_name() const { return settings_.peer_names[settings_.self]; }
+
+    const ModeSettings settings_;  // constant after construction
+    Rows& rows_;
+    Roster& roster_;
+
+    StartWait start_wait_;
+    Joining joining_;
+    State state_ = State::waiting;
+    PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
+    bool run_there_ = false;
+    bool goes_on_ = false;
+    bool said_what_comes_ = false;
+    unsigned rivals_ = 0;
+    std::string why_not_;
+    Ending ending_ = Ending::failed;
+};
+
+}  // namespace ako
