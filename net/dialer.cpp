@@ -17,6 +17,8 @@ constexpr Time wait_min = milliseconds(100);
 constexpr Time wait_max = milliseconds(2000);
 /// 100 ms doubled so often is more than the longest wait.
 constexpr unsigned failures_max = 5;
+/// 100 ms doubled so often is 400 ms.
+constexpr unsigned failures_soon = 2;
 /// What the peer with the higher index waits more: the round trip of a handshake and a hiccup.
 constexpr Time patience = milliseconds(50);
 
@@ -69,6 +71,11 @@ void Dialer::back_off(Time now) {
 
 void Dialer::back_off_long(Time now) {
     failures_ = failures_max;
+    set_due(now);
+}
+
+void Dialer::try_again_soon(Time now) {
+    failures_ = failures_soon;
     set_due(now);
 }
 

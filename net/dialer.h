@@ -45,6 +45,8 @@ class Dialer {
     void back_off(Time now);
     /// The next attempt waits as long as any.
     void back_off_long(Time now);
+    /// The next attempt comes within a second: what keeps this peer out may end at any moment.
+    void try_again_soon(Time now);
     /// The next attempt waits as short as any.
     void settle() { failures_ = 0; }
 

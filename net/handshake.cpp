@@ -61,8 +61,10 @@ std::optional<Destination> Handshake::reserve(Session&, const Header&, std::size
 
 void Handshake::arrived(Session&, Header header, Destination, Time) {
     if (const Hello* hello = std::get_if<Hello>(&header)) return take_hello(*hello);
+    const Reject& reject = std::get<Reject>(header);
+    if (reject.field == live_process_field) name_taken_by_ = reject.expected;
     const std::string why = fmt::format("{} refuses this peer: {}", session_->remote(),
-                                        reject_text(std::get<Reject>(header), false, other()));
+                                        reject_text(reject, false, other()));
     drop();
     host_.failed(*this, why, true);
 }

@@ -67,6 +67,9 @@ class Handshake final : public SessionHost {
     /// Of the peer, once it is identified (or was dialled).
     std::optional<PeerIndex> peer() const { return peer_; }
     const Hello& hello() const { return hello_; }
+    /// Once the other end has refused this process because another one is live under its name:
+    /// where that one is. Otherwise empty.
+    const std::string& name_taken_by() const { return name_taken_by_; }
     const std::shared_ptr<Session>& session() const { return session_; }
 
     std::optional<OutFrame> next(Session&) override { return std::nullopt; }
@@ -101,6 +104,7 @@ class Handshake final : public SessionHost {
     Hello hello_;  ///< the first of the other end
     Stage stage_ = Stage::hello;
     bool confirmed_ = false;
+    std::string name_taken_by_;
 };
 
 }  // namespace ako

@@ -51,6 +51,9 @@ std::string key_text(const std::string& here, const std::string& there) {
 std::string reject_text(const Reject& reject, bool ours, const std::string& other) {
     if (reject.field == key_field)
         return ours ? key_text(reject.expected, reject.got) : key_text(reject.got, reject.expected);
+    if (reject.field == live_process_field)
+        return fmt::format("another process is live under {} name, at {}",
+                           ours ? "its" : "this peer's", reject.expected);
     const std::string what = meaning(reject.field);
     if (reject.field == settings_field) {
         const auto& [here, there] =

@@ -19,6 +19,10 @@ struct HelloTerms {
     ClusterKey key;
 };
 
+/// The field of a Reject for a process under whose name another one has a session: `expected` says
+/// where that one is.
+inline constexpr const char* live_process_field = "live_process";
+
 /// The protocol: the one field that is checked before the key.
 std::optional<Reject> check_protocol(const Hello& hello, const HelloTerms& terms);
 

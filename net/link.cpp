@@ -20,9 +20,9 @@ constexpr std::size_t logged_max = 8;
 /// People wonder where a run that waits has got to before they would call a peer lost.
 constexpr Time silence_named_after = std::chrono::seconds(2);
 
-/// How long an own dial waits for the confirmation of the other end's: several round trips and a
-/// hiccup. Longer, and a greeting said again costs more; shorter, and a slow machine has two
-/// sessions for a moment.
+/// How long an own dial waits for the confirmation of the other end's, and the other end's for the
+/// answer to an own one: several round trips and a hiccup. Longer, and a greeting said again, or a
+/// stopped process, costs more; shorter, and a slow machine has two sessions for a moment.
 constexpr Time hold_back_max = std::chrono::seconds(1);
 
 long long milliseconds(Time time) {
@@ -44,6 +44,10 @@ Handshake* Link::pending() const {
     return handshake && handshake->pending() ? handshake.get() : nullptr;
 }
 
+bool Link::dials_now() const {
+    return pending() != nullptr && context_.clock.now() - expected_at_ < hold_back_max;
+}
+
 bool Link::quiet() const {
     return up() && session_->quiet(context_.clock.now()) > context_.life_timeout;
 }
@@ -51,6 +55,7 @@ bool Link::quiet() const {
 void Link::expect(const std::shared_ptr<Handshake>& handshake) {
     AKO_ASSERT(pending() == nullptr, name_ + " is dialled twice");
     was_held_ = false;
+    expected_at_ = context_.clock.now();
     pending_ = handshake;
 }
 
@@ -84,6 +89,7 @@ void Link::adopt(Handshake& handshake) {
     rate_ = {};
     sessions_.fetch_add(1, std::memory_order_relaxed);
     up_ = true;
+    name_taken("");
     logged_.clear();
     context_.detail(fmt::format("{}: session up ({} {})", name_, dialled_here_ ? "to" : "from",
                                 session_->remote()));
@@ -167,6 +173,11 @@ void Link::set_error(const std::string& why) {
     last_error_ = why;
 }
 
+void Link::name_taken(const std::string& where) {
+    const MutexLock lock(mutex_);
+    name_taken_by_ = where;
+}
+
 LinkCounters Link::counters() const {
     LinkCounters counters;
     counters.egress_bytes = meter_.egress_bytes.load(std::memory_order_relaxed);
@@ -176,6 +187,7 @@ LinkCounters Link::counters() const {
     counters.up = up_;
     const MutexLock lock(mutex_);
     counters.last_error = last_error_;
+    counters.name_taken_by = name_taken_by_;
     return counters;
 }
 

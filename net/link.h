@@ -43,11 +43,15 @@ class Link final : public SessionHost {
     // While up:
     const Hello& hello() const { return hello_; }
     bool dialled_here() const { return dialled_here_; }
+    const std::string& remote() const { return session_->remote(); }
     /// Has nothing come for the life time-out, whether we read or not?
     bool quiet() const;
 
     /// The handshake of the own dial, if there is one.
     Handshake* pending() const;
+    /// Its own dial has connected so recently that one of the other end may cross it. One that
+    /// nobody answers for longer, as where a process is stopped, keeps nobody out.
+    bool dials_now() const;
     /// An own dial has connected; its handshake begins.
     void expect(const std::shared_ptr<Handshake>& handshake);
     void forget_pending() { pending_.reset(); }
@@ -77,6 +81,9 @@ class Link final : public SessionHost {
     /// Remembers why there is no session; logged unless it was logged since the last session.
     /// `refused`: by a Hello's field, which both sides must show.
     void note(const std::string& why, bool refused = false);
+    /// How the newest dial ended: refused because another process is live under this peer's name,
+    /// `where`; or otherwise, with nothing.
+    void name_taken(const std::string& where);
     LinkCounters counters() const;
 
     std::optional<OutFrame> next(Session&) override;
@@ -102,6 +109,7 @@ class Link final : public SessionHost {
     TokenBucket bucket_;
     LinkRate rate_;
     std::weak_ptr<Handshake> pending_;
+    Time expected_at_{};
     const Handshake* held_for_ = nullptr;  ///< compared only
     Time held_until_{};
     bool was_held_ = false;  ///< since the newest own dial
@@ -124,6 +132,7 @@ class Link final : public SessionHost {
     std::atomic<bool> up_{false};
     mutable Mutex mutex_;
     std::string last_error_ AKO_GUARDED_BY(mutex_);
+    std::string name_taken_by_ AKO_GUARDED_BY(mutex_);
 };
 
 }  // namespace ako

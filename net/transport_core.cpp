@@ -79,7 +79,10 @@ std::unique_ptr<Dialer> TransportCore::make_dialer(PeerIndex peer) {
     events.connected = [this, peer](asio::ip::tcp::socket socket) {
         shake_hands(std::move(socket), peer);
     };
-    events.failed = [this, peer](const std::string& why) { links_[peer]->note(why); };
+    events.failed = [this, peer](const std::string& why) {
+        links_[peer]->name_taken("");
+        links_[peer]->note(why);
+    };
     return std::make_unique<Dialer>(io_, milliseconds(settings_.connect_timeout_ms),
                                     settings_.self > peer, settings_.hello.process_id + peer,
                                     std::move(events));
@@ -234,7 +237,7 @@ void TransportCore::make_room_for_stranger() {
 bool TransportCore::loses_crossing(const Handshake& handshake) const {
     const Link& link = *links_[*handshake.peer()];
     if (handshake.dialled() || link.peer() < settings_.self) return false;
-    if (link.pending() != nullptr && !handshake.confirmed()) return true;
+    if (link.dials_now() && !handshake.confirmed()) return true;
     return link.up() && link.dialled_here() && !link.quiet();
 }
 
@@ -242,20 +245,22 @@ void TransportCore::log_stranger(const std::string& why, bool refused) {
     if (stranger_lines_.allows(clock_.now())) (refused ? context_.log : context_.detail)(why);
 }
 
+HandshakeHost::Decision TransportCore::refusal(Reject reject) {
+    for (std::string* text : {&reject.field, &reject.expected, &reject.got})
+        *text = printable(std::string_view(*text).substr(0, text_bytes_max));
+    return {Decision::Kind::refuse, std::move(reject)};
+}
+
 HandshakeHost::Decision TransportCore::judge(Handshake& handshake) {
     Link& link = *links_[*handshake.peer()];
     const Hello& hello = handshake.hello();
-    if (context_.stopping || loses_crossing(handshake)) return {Decision::Kind::drop, {}};
+    if (context_.stopping) return {Decision::Kind::drop, {}};
     // Two processes that claim one name: the one that is here stays until it has been silent for
     // the life time-out; a restarted peer is let in then.
     if (link.up() && link.hello().process_id != hello.process_id)
-        return {Decision::Kind::refuse,
-                {"process_id", hex(link.hello().process_id), hex(hello.process_id)}};
-    if (auto reject = context_.sink->admit(link.peer(), hello)) {
-        for (std::string* text : {&reject->field, &reject->expected, &reject->got})
-            *text = printable(std::string_view(*text).substr(0, text_bytes_max));
-        return {Decision::Kind::refuse, std::move(*reject)};
-    }
+        return refusal({live_process_field, link.remote(), "another process"});
+    if (loses_crossing(handshake)) return {Decision::Kind::drop, {}};
+    if (auto reject = context_.sink->admit(link.peer(), hello)) return refusal(std::move(*reject));
     return {};
 }
 
@@ -271,7 +276,10 @@ void TransportCore::failed(Handshake& handshake, const std::string& why, bool re
     Link& link = *links_[*handshake.peer()];
     if (handshake.dialled()) {
         link.forget_pending();
-        if (refused)
+        link.name_taken(handshake.name_taken_by());
+        if (!handshake.name_taken_by().empty())
+            link.dialer().try_again_soon(clock_.now());
+        else if (refused)
             link.dialer().back_off_long(clock_.now());
         else
             link.dialer().back_off(clock_.now());

@@ -49,6 +49,8 @@ class TransportCore final : public HandshakeHost {
     void make_room_for_stranger();
     void log_stranger(const std::string& why, bool refused);
     bool loses_crossing(const Handshake& handshake) const;
+    /// With texts of a length that the wire takes.
+    static Decision refusal(Reject reject);
     std::unique_ptr<Dialer> make_dialer(PeerIndex peer);
 
     // Constant after start().

@@ -112,6 +112,9 @@ struct LinkCounters {
     std::uint64_t copies_aside = 0;  ///< frames whose rest had to be copied (`copy_aside`)
     bool up = false;
     std::string last_error;  ///< why the last session or dial ended; empty if none did
+    /// The newest dial was refused because another process is live under the own name, with a
+    /// session to this peer: where that process is. Otherwise empty.
+    std::string name_taken_by;
 
     /// The newest dial reached the machine, and no process listened there: its text begins so.
     bool nobody_listens() const { return last_error.starts_with("nobody listens"); }

@@ -242,7 +242,7 @@ TEST_CASE("an incoming dial of the higher index loses against a standing session
     const auto answer = third.read_frame();
     REQUIRE(answer.has_value());
     REQUIRE(std::holds_alternative<Reject>(*answer));
-    CHECK(std::get<Reject>(*answer).field == "process_id");
+    CHECK(std::get<Reject>(*answer).field == live_process_field);
     CHECK(a.seen().downs.size() == 1);
 
     // Where the lower index has dialled, a crossing dial is closed without a word.
