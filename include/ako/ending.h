@@ -16,7 +16,7 @@ namespace ako {
 enum ExitStatus : int {
     exit_ok = 0,
     exit_crash = 1,         ///< of launch and compare: a peer ended by a bug
-    exit_start_up = 2,      ///< settings, data, ports, memory, too few peers
+    exit_start_up = 2,      ///< settings, data, ports, memory, too few peers, a name that is taken
     exit_numbers = 3,       ///< a loss, a gradient or a parameter is not finite
     exit_no_agreement = 4,  ///< none was possible, or the peers hold parameters that differ
     exit_broken = 5,        ///< a peer was lost that the mode cannot go on without (ring, a server)
@@ -31,7 +31,8 @@ enum class Ending {
     interrupted,    ///< by a signal to this process; it may have agreed nevertheless
     not_agreed,     ///< trained to the end, but no agreement was possible
     not_identical,  ///< finished with the others, but not all hold the same parameters
-    failed,         ///< training did not begin, such as for too few peers
+    failed,         ///< training did not begin, such as for too few peers; or it is not this
+                    ///< process that trains under its name, but another
     broken,         ///< it could not go on: a peer that its mode needs was lost
     numbers,        ///< a loss or a gradient of this peer is not finite, and nothing of it was
                     ///< sent; or a parameter at the end: there is no model

@@ -17,6 +17,9 @@ constexpr Time goodbye_max = std::chrono::seconds(2);
 /// link and lies before the Bye. Much longer is no use, for the others leave as well.
 constexpr Time goodbye_when_broken_max = std::chrono::milliseconds(200);
 
+/// How often it is asked whether dials end because of another process of this peer's name.
+constexpr Time another_interval = std::chrono::milliseconds(100);
+
 /// Once this process was asked to end, it waits no longer than so for others.
 constexpr Time patience_when_interrupted = std::chrono::seconds(10);
 
@@ -32,7 +35,8 @@ GroupExchange::GroupExchange(ModeSettings settings, std::size_t payload_bytes_ma
       mailbox_(settings_.peer_count(), payload_bytes_max),
       halves_(make_halves(settings_, mailbox_, transport, clock)),
       compute_(halves_->compute()),
-      traffic_(halves_->traffic()) {
+      traffic_(halves_->traffic()),
+      name_taken_(std::chrono::milliseconds(settings_.exchange.life_timeout_ms)) {
     if (traffic_ != nullptr) links_.emplace(settings_, mailbox_, *traffic_, transport, clock);
 }
 
@@ -59,7 +63,13 @@ Next GroupExchange::begin_round() {
 std::optional<Next> GroupExchange::step_begin() {
     on_compute_thread();
     AKO_ASSERT(!diverged_, "a round after one whose numbers were refused");
-    if (interrupts_ > 0) compute_.request_stop(StopReason::requested);
+    if (interrupts_ > 0) {
+        compute_.request_stop(StopReason::requested);
+    } else if (running_) {
+        if (std::optional<Next> next = look_for_another()) return next;
+        // While it may be the second process of its name, it must not make its first round.
+        if (name_taken_.taken() && !trains()) return std::nullopt;
+    }
     std::optional<Next> next = compute_.begin_round(clock_.now());
     if (running_) transport_.notify();
     leave_if_broken();
@@ -169,6 +179,17 @@ void GroupExchange::log_missing() {
     if (!waiting_line_.due(now)) return;
     const std::string line = missing_text();
     if (waiting_line_.news(line, now)) settings_.log(line);
+}
+
+std::optional<Next> GroupExchange::look_for_another() {
+    const Time now = clock_.now();
+    if (now - looked_for_another_at_ < another_interval) return std::nullopt;
+    looked_for_another_at_ = now;
+    const std::vector<LinkCounters> links = transport_.counters();
+    name_taken_.look(links, trains(), now);
+    if (!name_taken_.for_good(now)) return std::nullopt;
+    return Next::give_up(Ending::failed,
+                         NameTaken::why(settings_.self, settings_.peer_names, links));
 }
 
 bool GroupExchange::break_off_if_stuck() {

@@ -17,6 +17,7 @@
 #include "src/group/links.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
+#include "src/group/name_taken.h"
 #include "src/group/waiting_line.h"
 
 namespace ako {
@@ -68,6 +69,9 @@ class GroupExchange final : public Exchange {
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
     void wait(const std::vector<PeerIndex>& missing) AKO_COMPUTE_THREAD;
     void log_missing() AKO_COMPUTE_THREAD;
+    bool trains() const AKO_COMPUTE_THREAD { return compute_.standing().round > 0; }
+    /// Gives up if this is the second process of its name.
+    std::optional<Next> look_for_another() AKO_COMPUTE_THREAD;
     std::string missing_text() const AKO_COMPUTE_THREAD;
     /// A peer that lives but never sends what is awaited breaks it off: true.
     bool break_off_if_stuck() AKO_COMPUTE_THREAD;
@@ -92,6 +96,8 @@ class GroupExchange final : public Exchange {
     bool diverged_ = false;  ///< what the last round taught was refused for its numbers
     std::optional<Time> waits_since_;
     WaitingLine waiting_line_;
+    NameTaken name_taken_;
+    Time looked_for_another_at_{};
 };
 
 }  // namespace ako

@@ -1,0 +1,63 @@
+// Is another process live under this peer's own name? Who has a session with that one refuses this
+// one, and says where that one is. A process that died without a word may be taken for live for a
+// life time-out by whoever had a session with it, and both ends may take as long to notice: whoever
+// is refused for longer is the second of two processes, and must end. Pure, with explicit time.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ako/transport.h"
+#include "ako/types.h"
+
+namespace ako {
+
+class NameTaken {
+  public:
+    /// Beside two life time-outs: a dial, after the longest wait between two.
+    static constexpr Time redial = std::chrono::seconds(1);
+
+    explicit NameTaken(Time life_timeout) : patience_(2 * life_timeout + redial) {}
+
+    /// `trains`: this process has made rounds, so that one which comes after it, and which somebody
+    /// who had lost this one takes in, must not end both: it is the second only if nobody at all
+    /// has a session with it.
+    void look(const std::vector<LinkCounters>& links, bool trains, Time now) {
+        const auto up = [](const LinkCounters& link) { return link.up; };
+        taken_ = std::any_of(links.begin(), links.end(), refused) &&
+                 !(trains && std::any_of(links.begin(), links.end(), up));
+        if (!taken_) since_.reset();
+        if (taken_ && !since_) since_ = now;
+    }
+    /// Somebody says so.
+    bool taken() const { return taken_; }
+    /// And for so long that there are two processes of this name.
+    bool for_good(Time now) const { return since_ && now - *since_ >= patience_; }
+
+    /// For people: who sees that one, and where.
+    static std::string why(PeerIndex self, const std::vector<std::string>& names,
+                           const std::vector<LinkCounters>& links) {
+        std::string who;
+        for (PeerIndex peer = 0; peer < links.size(); ++peer) {
+            if (!refused(links[peer])) continue;
+            who += (who.empty() ? "" : ", ") + names[peer] + " sees it at " +
+                   links[peer].name_taken_by;
+        }
+        return "another process runs as peer " + names[self] + " (" + who +
+               "): end that one first, or start this one as another peer of the file";
+    }
+
+  private:
+    static bool refused(const LinkCounters& link) {
+        return !link.up && !link.name_taken_by.empty();
+    }
+
+    const Time patience_;
+    bool taken_ = false;
+    std::optional<Time> since_;
+};
+
+}  // namespace ako
