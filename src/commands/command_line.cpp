@@ -74,6 +74,11 @@ void add_launch(CLI::App& app, LaunchOptions& options) {
                     "show rows of text instead of the live view, as in a pipe");
     add_keep_milestones(*words, options.keep_milestones);
     words
+        ->add_option("--restart", options.restart,
+                     "start a peer whose process died (kill -9, a crash) again, each at most N "
+                     "times; mode ako, in which it takes its row from the others and goes on")
+        ->type_name("N");
+    words
         ->add_option("--in", options.in,
                      "start each peer by this command, which must become what follows it, such as "
                      "'deploy/testbed exec {number} --'; {number} is the peer's place in the file "
@@ -177,7 +182,12 @@ int run_command_line(int count, char** words) {
     train_words->add_flag("--plain", train_options.plain,
                           "show lines of text instead of the live view, as in a pipe");
     add_keep_milestones(*train_words, train_options.keep_milestones);
+    train_words->add_flag("--exit-zero", train_options.exit_zero,
+                          "exit 0 whatever the run came to, but for settings that are wrong and "
+                          "crashes: for what starts again all that ends otherwise, as Docker's "
+                          "on-failure");
     train_words->add_option("--report-fd", train_options.report_fd)->group("");
+    train_words->add_flag("--restarted", train_options.restarted)->group("");
 
     LaunchOptions launch_options;
     add_launch(app, launch_options);

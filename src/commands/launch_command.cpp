@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +19,7 @@
 #include "src/launch/peer_child.h"
 #include "src/launch/peer_place.h"
 #include "src/launch/ports.h"
+#include "src/launch/restarts.h"
 #include "src/peer/initial_parameters.h"
 #include "src/peer/link_safety.h"
 #include "src/peer/memory_plan.h"
@@ -35,68 +34,37 @@
 #include "src/screen/run_display.h"
 #include "src/screen/terminal.h"
 #include "src/system/console.h"
-#include "src/system/interrupts.h"
+#include "src/system/signal_queue.h"
 
 namespace ako {
 
 namespace {
 
-/// Signals as something to read: SIGINT, SIGTERM, SIGCHLD, SIGHUP unless it is ignored (as under
-/// nohup), and with a live view those of a terminal. They stay blocked for launch.
-class SignalQueue {
-  public:
-    explicit SignalQueue(bool live) {
-        sigset_t signals;
-        sigemptyset(&signals);
-        for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals, number);
-        if (!hangups_ignored()) sigaddset(&signals, SIGHUP);
-        if (live) {
-            for (const int number : {SIGWINCH, SIGTSTP}) sigaddset(&signals, number);
-        }
-        pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-        // A reader that is gone, or a file that must not grow, is no reason to die.
-        ::signal(SIGPIPE, SIG_IGN);
-        ::signal(SIGXFSZ, SIG_IGN);
-        fd_ = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-        if (fd_ < 0) throw StartupError("signalfd is refused by the system");
-    }
-    ~SignalQueue() { close(fd_); }
-    SignalQueue(const SignalQueue&) = delete;
-    SignalQueue& operator=(const SignalQueue&) = delete;
-
-    int fd() const { return fd_; }
-    struct Taken {
-        int interrupts = 0;    ///< requests to end
-        bool hung_up = false;  ///< the terminal is gone; a shell and the system may both say so
-        bool resized = false;
-        bool suspend = false;
-    };
-    Taken take() const {
-        Taken taken;
-        signalfd_siginfo info{};
-        while (read(fd_, &info, sizeof info) == sizeof info) {
-            taken.interrupts += info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ? 1 : 0;
-            taken.hung_up |= info.ssi_signo == SIGHUP;
-            taken.resized |= info.ssi_signo == SIGWINCH;
-            taken.suspend |= info.ssi_signo == SIGTSTP;
-        }
-        return taken;
-    }
-
-  private:
-    int fd_ = -1;
+/// A peer of the run: its process, or the last it had.
+struct Child {
+    std::unique_ptr<PeerChild> process;
+    bool over = false;                     ///< the process has ended, and all it said is read
+    bool trained = false;                  ///< this process has
+    std::optional<double> starts_at = {};  ///< seconds: over, and then started again
+    /// Of the processes before this one.
+    std::uint64_t egress_bytes_before = 0;
+    std::uint64_t ingress_bytes_before = 0;
 };
+
+/// So many seconds after all others have ended, nobody serves one that was started again.
+constexpr double latecomer_s = 3;
 
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
-    Launch(const Settings& settings, const PeerPlace& place, bool keep_milestones,
+    Launch(const Settings& settings, const PeerPlace& place, const LaunchOptions& options,
            std::string folder, LatestRun latest, bool live)
         : settings_(settings),
           place_(place),
-          keep_milestones_(keep_milestones),
+          keep_milestones_(options.keep_milestones),
           folder_(std::move(folder)),
           latest_(std::move(latest)),
+          restarts_(settings.peers.size(), options.restart),
           signals_(live),
           state_(settings.run, settings.training.epochs, peer_names(settings)) {
         if (live)
@@ -110,6 +78,7 @@ class Launch {
         while (!all_over()) {
             look(next_second_);
             for (std::size_t k = 0; k < children_.size(); ++k) attend(k);
+            end_latecomer();
             show();
         }
         ended_at_ = seconds();
@@ -146,13 +115,15 @@ class Launch {
     double seconds() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
 
     void start_peers() {
-        for (std::size_t k = 0; k < settings_.peers.size(); ++k) {
-            const std::string& name = settings_.peers[k].name;
-            const std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
-                                                        "--output-dir", folder_};
-            children_.push_back(
-                std::make_unique<PeerChild>(name, arguments, place_.words(k, name)));
-        }
+        for (std::size_t k = 0; k < settings_.peers.size(); ++k)
+            children_.push_back({.process = start(k)});
+    }
+    std::unique_ptr<PeerChild> start(std::size_t k) const {
+        const std::string& name = settings_.peers[k].name;
+        std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
+                                              "--output-dir", folder_};
+        if (restarts_.made(k) > 0) arguments.emplace_back("--restarted");
+        return std::make_unique<PeerChild>(name, arguments, place_.words(k, name));
     }
 
     /// Waits for something to happen, at most until `moment`; takes in signals and keys.
@@ -170,18 +141,17 @@ class Launch {
         next_second_ = std::floor(seconds()) + 1;
     }
 
-    /// All have ended, and all they said is read.
-    bool all_over() {
-        return std::all_of(children_.begin(), children_.end(), [](const auto& child) {
-            return child->ended() && child->log().fd() < 0 && child->report().fd() < 0;
-        });
+    bool all_over() const {
+        return std::all_of(children_.begin(), children_.end(),
+                           [](const Child& child) { return child.over && !child.starts_at; });
     }
 
     void wait_until(double moment) {
         std::vector<pollfd> watched = {{signals_.fd(), POLLIN, 0},
                                        {input_gone_ ? -1 : view_->input_fd(), POLLIN, 0}};
-        for (const auto& child : children_) {
-            for (const int fd : {child->log().fd(), child->report().fd()}) {
+        for (const Child& child : children_) {
+            if (child.starts_at) moment = std::min(moment, *child.starts_at);
+            for (const int fd : {child.process->log().fd(), child.process->report().fd()}) {
                 if (fd >= 0) watched.push_back({fd, POLLIN, 0});
             }
         }
@@ -205,34 +175,127 @@ class Launch {
         if (evaluating_) return say("interrupted: what is not evaluated yet stays in its file");
         say(again ? "interrupted again: ending the peers at once"
                   : "interrupted: the peers stop after this round; once more ends them at once");
-        for (const auto& child : children_) child->signal(again ? SIGKILL : SIGINT);
+        signal_all(again ? SIGKILL : SIGINT);
+    }
+    /// And nobody is started again.
+    void signal_all(int number) {
+        for (std::size_t k = 0; k < children_.size(); ++k) {
+            children_[k].process->signal(number);
+            schedule(k, std::nullopt);
+        }
     }
 
     void attend(std::size_t k) {
-        PeerChild& child = *children_[k];
-        for (const std::string& line : child.log().read_lines()) log(child.name(), line);
-        for (MetricsLine& line : child.read_report()) {
+        Child& child = children_[k];
+        if (child.over) {
+            if (child.starts_at && seconds() >= *child.starts_at) start_again(k);
+            return;
+        }
+        PeerChild& process = *child.process;
+        for (const std::string& line : process.log().read_lines()) log(process.name(), line);
+        for (MetricsLine& line : process.read_report()) {
             if (line.round > 0) latest_.trained();
+            child.trained |= line.phase == "training";
             state_.take_line(k, std::move(line), seconds());
         }
-        if (!child.ended()) return;
-        state_.take_exit(k, child.exit());
+        if (!process.ended()) return;
+        state_.take_exit(k, process.exit());
+        child.over = process.log().fd() < 0 && process.report().fd() < 0;
+        if (child.over) over_at_ = seconds();
         // One that cannot start would leave the others waiting for it.
         if (could_not_start(k) && !start_failed_ && !interrupted_) {
             start_failed_ = true;
-            say(fmt::format("{} could not start: stopping the others", child.name()));
-            for (const auto& other : children_) other->signal(SIGINT);
+            say(fmt::format("{} could not start: stopping the others", process.name()));
+            signal_all(SIGINT);
         }
+        if (child.over) decide_restart(k);
     }
 
     /// Without a word from the peer it was the command that is to start it that failed.
     bool command_failed(std::size_t k) const {
-        return !place_.here() && !interrupted_ && children_[k]->exit() >= 0 &&
+        return !place_.here() && !interrupted_ && children_[k].process->exit() >= 0 &&
                !state_.peers()[k].heard;
     }
     bool could_not_start(std::size_t k) const {
         const bool trained = state_.peers()[k].line.round > 0;  // and then the others can go on
-        return (children_[k]->exit() == exit_start_up && !trained) || command_failed(k);
+        return !trained && (children_[k].process->exit() == exit_start_up || command_failed(k));
+    }
+
+    // ---- peers that died
+
+    /// Once it is over.
+    void decide_restart(std::size_t k) {
+        const PeerChild& process = *children_[k].process;
+        if (restarts_.most() == 0 || interrupted_ || start_failed_) return;
+        if (process.result() || !Restarts::died(process.exit())) return;
+        const std::string death =
+            fmt::format("{} died ({}) after round {}", process.name(),
+                        Restarts::cause(process.exit()), state_.peers()[k].line.round);
+        if (!others_train(k))
+            return say(death + ": not started again, for no other peer trains any more");
+        const auto pause = restarts_.next(k, children_[k].trained);
+        if (!pause)
+            return say(fmt::format("{}: not started again, after {} of {} restarts", death,
+                                   restarts_.made(k), restarts_.most()));
+        say(fmt::format("{}: restart {} of {} in {:g} s", death, restarts_.made(k),
+                        restarts_.most(), *pause));
+        schedule(k, seconds() + *pause);
+    }
+    void schedule(std::size_t k, std::optional<double> restart_at) {
+        children_[k].starts_at = restart_at;
+        state_.take_restart(k, restart_at);
+    }
+
+    void start_again(std::size_t k) try {
+        Child& child = children_[k];
+        schedule(k, std::nullopt);
+        const std::string name = child.process->name();
+        if (!others_train(k))
+            return say(name + " is not started again: no other peer trains any more");
+        child.process = start(k);
+        child.over = child.trained = false;
+        const MetricsLine& last = state_.peers()[k].line;
+        child.egress_bytes_before += last.egress_bytes;
+        child.ingress_bytes_before += last.ingress_bytes;
+        state_.take_start(k);
+        say(fmt::format("{} is started again: restart {} of {}", name, restarts_.made(k),
+                        restarts_.most()));
+    } catch (const StartupError& error) {
+        say(error.what());
+    }
+
+    /// Is there another from whom this one could take its row again? Not from one that has taken
+    /// none yet itself.
+    bool others_train(std::size_t k) const {
+        for (std::size_t other = 0; other < children_.size(); ++other) {
+            const Child& child = children_[other];
+            const bool joined = child.trained || restarts_.made(other) == 0;
+            if (other != k && !child.over && joined && !has_finished(state_.peers()[other].line))
+                return true;
+        }
+        return false;
+    }
+
+    /// One that was started again too late: the others went before it found them, and it would wait
+    /// for them, or train all by itself.
+    void end_latecomer() {
+        std::size_t latecomer = children_.size();
+        bool finished = false;
+        for (std::size_t k = 0; k < children_.size(); ++k) {
+            const Child& child = children_[k];
+            if (!child.over && latecomer < children_.size()) return;  // two
+            if (!child.over) latecomer = k;
+            finished |= child.over && child.process->result() && child.process->result()->agreed;
+        }
+        if (latecomer == children_.size() || !finished || latecomer_ended_) return;
+        const std::string& phase = state_.peers()[latecomer].line.phase;
+        const bool finishes = phase == "finishing" || has_finished(state_.peers()[latecomer].line);
+        if (restarts_.made(latecomer) == 0 || finishes || seconds() < over_at_ + latecomer_s)
+            return;
+        latecomer_ended_ = true;
+        say(fmt::format("the others have finished: {}, which was started again, ends",
+                        children_[latecomer].process->name()));
+        children_[latecomer].process->signal(SIGINT);
     }
 
     /// What the peers kept for now, on this machine's whole processor, into their curves.
@@ -271,9 +334,14 @@ class Launch {
                 all = false;
                 say(error.what());
             }
-            peer.curve.insert(peer.curve.begin(), kept.points.begin(), kept.points.end());
-            // One that was killed says nothing else.
+            // One that was killed says nothing else; of one that was started again the file begins
+            // earlier than what its last process says.
             if (!peer.training_began) peer.training_began = kept.began;
+            for (CurvePoint& point : kept.points)
+                point.seconds += std::chrono::duration<double>(kept.began.value_or(Time{}) -
+                                                               *peer.training_began)
+                                     .count();
+            peer.curve.insert(peer.curve.begin(), kept.points.begin(), kept.points.end());
             if (all && !keep_milestones_) std::filesystem::remove(path, ignored);
         }
     }
@@ -301,7 +369,7 @@ class Launch {
         summary.seconds = ended_at_;
         summary.alone = settings_.exchange.mode == Mode::local;
         for (std::size_t k = 0; k < children_.size(); ++k) {
-            const PeerChild& child = *children_[k];
+            const PeerChild& child = *children_[k].process;
             const MetricsLine& line = state_.peers()[k].line;
             PeerResult result;
             const std::string file = fmt::format("{}/result-{}.json", folder_, child.name());
@@ -316,6 +384,9 @@ class Launch {
                 result.ingress_bytes = line.ingress_bytes;
             }
             result.name = child.name();
+            result.restarts = state_.peers()[k].restarts;
+            result.egress_bytes += children_[k].egress_bytes_before;
+            result.ingress_bytes += children_[k].ingress_bytes_before;
             result.role = settings_.peers[k].role;
             result.exit = child.exit();
             if (command_failed(k)) {
@@ -333,13 +404,14 @@ class Launch {
     const bool keep_milestones_;
     const std::string folder_;
     LatestRun latest_;
+    Restarts restarts_;
     const SteadyClock clock_;
     const Time began_ = clock_.now();
     Console console_;
     SignalQueue signals_;
     RunState state_;
     std::unique_ptr<RunView> view_;
-    std::vector<std::unique_ptr<PeerChild>> children_;
+    std::vector<Child> children_;
     bool input_ready_ = false;
     bool input_gone_ = false;  ///< nobody can press keys any more
     bool interrupted_ = false;
@@ -347,6 +419,8 @@ class Launch {
     bool evaluating_ = false;  ///< all peers have ended
     double next_second_ = 0;   ///< when people are shown the state again
     double ended_at_ = 0;      ///< seconds: the last peer
+    double over_at_ = 0;       ///< seconds: the newest that is over
+    bool latecomer_ended_ = false;
     std::string not_written_;  ///< which files, for people
 };
 
@@ -369,6 +443,10 @@ void check_before(const Settings& settings, const PeerPlace& place) {
 
 ExitStatus launch(const LaunchOptions& options) {
     Settings settings = read_cluster_file(options.file, options.overrides);
+    if (options.restart > 0 && settings.exchange.mode != Mode::ako)
+        throw at_key(settings, "exchange.mode",
+                     StartupError("--restart: a peer that died can come back in the mode ako only",
+                                  "leave --restart out, or set exchange.mode=ako"));
     if (options.free_ports) use_free_ports(settings);
     const PeerPlace place(options.in);
     check_before(settings, place);
@@ -377,7 +455,7 @@ ExitStatus launch(const LaunchOptions& options) {
                                    ? make_run_folder(settings)
                                    : make_run_folder(settings, options.output_dir);
     LatestRun latest(options.output_dir.empty() ? folder : "");
-    return Launch(settings, place, options.keep_milestones, folder, std::move(latest), live).run();
+    return Launch(settings, place, options, folder, std::move(latest), live).run();
 }
 
 }  // namespace ako

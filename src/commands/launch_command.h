@@ -14,6 +14,7 @@ struct LaunchOptions {
     bool free_ports = false;             ///< other ports than the file's, on 127.0.0.1
     bool plain = false;                  ///< rows of text on a terminal, too
     bool keep_milestones = false;        ///< also once they are evaluated
+    unsigned restart = 0;                ///< how often a peer that died is started again, at most
     std::string in;          ///< the command that starts each peer, see peer_place.h; empty: none
     std::string output_dir;  ///< the run folder, new or empty; empty: make one below `output`
 };

@@ -55,6 +55,9 @@ std::string first_words(const Settings& settings, PeerIndex self) {
     std::vector<std::string> others = peer_names(settings);
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(self));
     if (others.empty()) return text + "; there are no other peers";
+    if (settings.exchange.start_wait_s == 0)
+        return text +
+               fmt::format(" and begins at once; {} may come later", fmt::join(others, ", "));
     return text + fmt::format(" and waits for {} ({:g} s at most)", fmt::join(others, ", "),
                               settings.exchange.start_wait_s);
 }
@@ -97,7 +100,7 @@ class PeerProcess {
         Metrics& metrics = metrics_.emplace(
             fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
             [this](const MetricsLine& line) { show(line); }, log_.notice(), peer_names(settings_),
-            self_, peer_.transport(), peer_.clock());
+            self_, peer_.transport(), peer_.clock(), options_.restarted);
         metrics.watch(peer_.exchange());
         metrics.set_sample_budget(peer_.data().sample_budget());
         const auto milestones = make_milestones(folder);
@@ -115,7 +118,10 @@ class PeerProcess {
         write_results(folder, files, outcome, result);
         if (live_) tell(result);  // last: a terminal that takes nothing must hold up no file
         if (own) log_.notice()("results in " + folder);
-        return static_cast<ExitStatus>(result.exit);
+        if (!options_.exit_zero || result.exit == exit_ok)
+            return static_cast<ExitStatus>(result.exit);
+        log_.notice()(fmt::format("exit 0 instead of {} (--exit-zero)", result.exit));
+        return exit_ok;
     }
 
   private:
@@ -240,7 +246,8 @@ class PeerProcess {
     std::unique_ptr<MilestoneWriter> make_milestones(const std::string& folder) {
         if (settings_.training.evaluate != EvaluateWhen::after) return nullptr;
         return std::make_unique<MilestoneWriter>(milestone_path(folder, options_.peer),
-                                                 peer_.network().parameter_count(), log_.notice());
+                                                 peer_.network().parameter_count(), log_.notice(),
+                                                 options_.restarted);
     }
 
     /// Completes the result's curve with what was kept for later.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -45,11 +46,27 @@ double mbit_between(std::uint64_t before, std::uint64_t after, double seconds) {
     return static_cast<double>(after - before) * bits_per_byte / seconds / 1e6;
 }
 
+/// Leaves out of a file a line that was not written to its end, as by a process that was killed.
+void drop_unfinished_line(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::string line;
+    std::uintmax_t whole = 0;
+    while (std::getline(in, line) && !in.eof()) whole += line.size() + 1;
+    std::error_code stays;  // then a reader meets a line that is none
+    if (in.is_open() && in.eof()) std::filesystem::resize_file(path, whole, stays);
+}
+
+/// A new file, or the end of what is there.
+std::ofstream open_lines(const std::string& path, bool goes_on) {
+    if (goes_on) drop_unfinished_line(path);
+    return std::ofstream(path, goes_on ? std::ios::app : std::ios::trunc);
+}
+
 }  // namespace
 
 Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
                  std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
-                 PeerIndex self, const Transport& transport, const Clock& clock)
+                 PeerIndex self, const Transport& transport, const Clock& clock, bool goes_on)
     : path_(path),
       listener_(std::move(listener)),
       say_(std::move(say)),
@@ -58,7 +75,7 @@ Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)
       transport_(transport),
       clock_(clock),
       began_(clock.now()),
-      file_(path),
+      file_(open_lines(path, goes_on)),
       due_at_(began_ + line_distance),
       before_at_(began_) {
     if (!file_)

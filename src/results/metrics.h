@@ -24,10 +24,11 @@ namespace ako {
 class Metrics final : public TrainingObserver {
   public:
     /// Lines go to `path` and to `listener`, which is called on the compute thread. `say` is told
-    /// once if the file takes no more; training goes on. Throws StartupError.
+    /// once if the file takes no more; training goes on. `goes_on`: after the lines that an earlier
+    /// process of this peer has left there. Throws StartupError.
     Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
             std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
-            PeerIndex self, const Transport& transport, const Clock& clock);
+            PeerIndex self, const Transport& transport, const Clock& clock, bool goes_on = false);
 
     /// The exchange that lines tell of, once it is made. Must outlive the last line.
     void watch(const Exchange& exchange) { exchange_ = &exchange; }

@@ -1,5 +1,6 @@
 // The metrics line: how one peer stands, once a second. One JSON object per line in
-// metrics-<peer>.jsonl and on the pipe to `ako launch`. Values; any thread.
+// metrics-<peer>.jsonl and on the pipe to `ako launch`. With `ako launch --restart` the lines of
+// the processes of a peer follow one another there. Values; any thread.
 //
 //   time          seconds since this peer's process began
 //   phase         "waiting" (for other peers), "joining" (a run that is under way:

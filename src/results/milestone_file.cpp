@@ -6,8 +6,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -47,6 +49,21 @@ bool read_whole(int fd, void* memory, std::size_t bytes) {
     return true;
 }
 
+std::size_t bytes_each(std::size_t parameter_count) {
+    return sizeof(Moment) + parameter_count * sizeof(float);
+}
+
+/// Of a file that is open; 0 if that cannot be found out.
+std::uint64_t bytes_there(int fd) {
+    struct stat about {};
+    return fd < 0 || fstat(fd, &about) != 0 ? 0 : static_cast<std::uint64_t>(about.st_size);
+}
+
+/// Whole milestones in a file of so many bytes, the head's included.
+std::size_t count_in(std::uint64_t bytes, std::size_t parameter_count) {
+    return bytes < sizeof(FileHead) ? 0 : (bytes - sizeof(FileHead)) / bytes_each(parameter_count);
+}
+
 }  // namespace
 
 std::string milestone_path(const std::string& folder, const std::string& peer) {
@@ -54,15 +71,24 @@ std::string milestone_path(const std::string& folder, const std::string& peer) {
 }
 
 MilestoneWriter::MilestoneWriter(std::string path, std::size_t parameter_count,
-                                 std::function<void(const std::string&)> say)
+                                 std::function<void(const std::string&)> say, bool goes_on)
     : path_(std::move(path)), say_(std::move(say)) {
     constexpr mode_t everyone_may = 0666;  // less what the umask takes away
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, everyone_may);
+    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, everyone_may);
     const FileHead head{.parameter_count = parameter_count};
-    if (fd_ < 0 || write(fd_, &head, sizeof head) != static_cast<ssize_t>(sizeof head))
+    const std::uint64_t there = goes_on ? bytes_there(fd_) : 0;
+    if (there >= sizeof head)
+        bytes_ = sizeof head + count_in(there, parameter_count) * bytes_each(parameter_count);
+    if (fd_ < 0 || !cut_to(bytes_) ||
+        (bytes_ == 0 && write(fd_, &head, sizeof head) != static_cast<ssize_t>(sizeof head)))
         throw StartupError(fmt::format("{}: cannot be written: {}", path_, system_text()),
                            "is the output folder writable, the disk full?");
-    bytes_ = sizeof head;
+    bytes_ = std::max<std::uint64_t>(bytes_, sizeof head);
+}
+
+bool MilestoneWriter::cut_to(std::uint64_t bytes) {
+    return ftruncate(fd_, static_cast<off_t>(bytes)) == 0 &&
+           lseek(fd_, static_cast<off_t>(bytes), SEEK_SET) >= 0;
 }
 
 MilestoneWriter::~MilestoneWriter() { close(fd_); }
@@ -81,8 +107,7 @@ void MilestoneWriter::append(const CurvePoint& moment, Time began,
     }
     const std::string why = written < 0 ? system_text() : "only a part of it could be written";
     // The next one must not stand behind a piece of this one.
-    const bool mended = ftruncate(fd_, static_cast<off_t>(bytes_)) == 0 &&
-                        lseek(fd_, static_cast<off_t>(bytes_), SEEK_SET) >= 0;
+    const bool mended = cut_to(bytes_);
     if (!failing_)
         say_(fmt::format("{}: a milestone is left out, training goes on: {}{}", path_, why,
                          mended ? "" : "; those after it are lost too"));
@@ -94,15 +119,13 @@ MilestoneReader::MilestoneReader(std::string path, std::size_t parameter_count)
     fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw StartupError(fmt::format("{}: cannot be opened: {}", path_, system_text()));
     FileHead head;
-    struct stat about {};
     if (!read_whole(fd_, &head, sizeof head) || head.magic != FileHead{}.magic ||
-        head.parameter_count != parameter_count || fstat(fd_, &about) != 0) {
+        head.parameter_count != parameter_count) {
         close(fd_);
         throw StartupError(fmt::format("{}: not the milestones of a network with {} parameters",
                                        path_, parameter_count));
     }
-    const std::size_t bytes_each = sizeof(Moment) + parameter_count * sizeof(float);
-    count_ = (static_cast<std::size_t>(about.st_size) - sizeof head) / bytes_each;
+    count_ = count_in(bytes_there(fd_), parameter_count);
 }
 
 MilestoneReader::~MilestoneReader() { close(fd_); }
@@ -112,9 +135,10 @@ CurvePoint MilestoneReader::next(std::span<float> parameters) {
     if (!read_whole(fd_, &moment, sizeof moment) ||
         !read_whole(fd_, parameters.data(), parameters.size_bytes()))
         throw StartupError(fmt::format("{}: cannot be read: {}", path_, system_text()));
-    began_ = Time(moment.began_ns);
+    if (!began_) began_ = Time(moment.began_ns);
     CurvePoint point;
-    point.seconds = moment.seconds;
+    point.seconds =
+        moment.seconds + std::chrono::duration<double>(Time(moment.began_ns) - *began_).count();
     point.round = moment.round;
     point.samples = moment.samples;
     point.progress = moment.progress;

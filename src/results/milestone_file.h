@@ -5,8 +5,8 @@
 //   8 bytes  "akomiles"
 //   u64      parameters P of the network
 //   then for each milestone, without gaps:
-//   i64      when the peer's first round began: nanoseconds of the machine's monotonic clock, which
-//            all peers of one machine share
+//   i64      when the first round of the peer's process began: nanoseconds of the machine's
+//            monotonic clock, which all peers of one machine share
 //   f64      seconds since then
 //   u64      round of the peer
 //   u64      samples of all peers
@@ -35,9 +35,10 @@ std::string milestone_path(const std::string& folder, const std::string& peer);
 class MilestoneWriter {
   public:
     /// Makes the file, or empties it. `say` is told once if milestones cannot be written; they are
-    /// left out, and training goes on. Throws StartupError.
+    /// left out, and training goes on. `goes_on`: after the whole milestones that an earlier
+    /// process of this peer has left there. Throws StartupError.
     MilestoneWriter(std::string path, std::size_t parameter_count,
-                    std::function<void(const std::string&)> say);
+                    std::function<void(const std::string&)> say, bool goes_on = false);
     ~MilestoneWriter();
     MilestoneWriter(const MilestoneWriter&) = delete;
     MilestoneWriter& operator=(const MilestoneWriter&) = delete;
@@ -47,6 +48,9 @@ class MilestoneWriter {
     void append(const CurvePoint& moment, Time began, std::span<const float> parameters);
 
   private:
+    /// So that the next milestone begins there.
+    bool cut_to(std::uint64_t bytes);
+
     const std::string path_;
     const std::function<void(const std::string&)> say_;
     int fd_ = -1;
@@ -64,10 +68,12 @@ class MilestoneReader {
 
     /// Whole milestones.
     std::size_t count() const { return count_; }
-    /// The next one: its moment, and the parameters to `parameters` [parameter_count]. Throws
-    /// StartupError if the file cannot be read any more. At most count() times.
+    /// The next one: its moment, from began() on, and the parameters to `parameters`
+    /// [parameter_count]. Throws StartupError if the file cannot be read any more. At most count()
+    /// times.
     CurvePoint next(std::span<float> parameters);
-    /// When the first round of the peer that wrote it began; known after the first next().
+    /// When the first round of the peer that wrote it began, of its first process if there were
+    /// several; known after the first next().
     std::optional<Time> began() const { return began_; }
 
   private:

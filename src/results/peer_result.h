@@ -33,6 +33,7 @@ nlohmann::ordered_json lost_shards_json(const std::vector<LostShard>& shards);
 struct PeerResult {
     std::string name;
     Role role = Role::worker;  ///< as the cluster file says; in no file of its own
+    unsigned restarts = 0;     ///< by `ako launch --restart`; in no file of its own
     Ending ending = Ending::finished;
     std::string why;  ///< why it stopped, or why there was no agreement
     int exit = 0;

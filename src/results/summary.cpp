@@ -220,6 +220,7 @@ std::string Summary::json() const {
         ordered_json& entry = json["peers"].emplace_back();
         entry = {{"name", peer.name},
                  {"role", peer.role == Role::server ? "server" : "worker"},
+                 {"restarts", peer.restarts},
                  {"rounds", peer.rounds},
                  {"images", peer.images},
                  {"egress_bytes", peer.egress_bytes},
@@ -258,6 +259,10 @@ std::string Summary::text(const std::string& folder) const {
     if (peers.size() > 1) text += fmt::format(" by {} peers", peers.size());
     text += "\n";
     for (const PeerResult& peer : peers) {
+        if (peer.restarts > 0)
+            text +=
+                fmt::format("{} died and was started again {}\n", peer.name,
+                            peer.restarts == 1 ? "once" : fmt::format("{} times", peer.restarts));
         if (!peer.agreed || peer.exit == exit_not_written)
             text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
     }

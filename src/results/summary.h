@@ -20,12 +20,14 @@
 //   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
-//   peers               [{name, role, rounds, images, egress_bytes, ingress_bytes, digest,
-//                       lost_peers, exit, why, egress_mbit, train_seconds, round_ms, ..}]; `exit`
-//                       is negative if a signal ended it (-9: SIGKILL), and then rounds, images and
-//                       bytes are those of its last metrics line; `egress_mbit` is from the
-//                       beginning of its first round to the end of its last, of a server while it
-//                       served; from train_seconds on: training_figures.h
+//   peers               [{name, role, restarts, rounds, images, egress_bytes, ingress_bytes,
+//                       digest, lost_peers, exit, why, egress_mbit, train_seconds, round_ms, ..}];
+//                       `exit` is negative if a signal ended it (-9: SIGKILL), and then rounds,
+//                       images and bytes are those of its last metrics line; `egress_mbit` is from
+//                       the beginning of its first round to the end of its last, of a server while
+//                       it served; from train_seconds on: training_figures.h. `restarts`: how often
+//                       `ako launch --restart` started it again. Bytes are then of all its
+//                       processes, figures of the last, rounds and images of the row, which goes on
 //   others              [{name, presence, rounds, images}] as last heard of by the peer `seen_by`;
 //                       presence: a word of include/ako/presence.h. How they ended is not known,
 //                       but for those in finished_with and lost_peers

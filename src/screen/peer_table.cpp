@@ -76,9 +76,11 @@ Paint paint_of_links(const PeerState& peer) {
     return peer.seen ? paint_of(peer.seen->presence) : paint_of_links(peer.line);
 }
 
+bool was_restarted(const PeerState& peer) { return peer.restarts > 0; }
+
 /// `one`: as one peer sees it.
-std::vector<Column> all_columns(bool one) {
-    return {
+std::vector<Column> all_columns(bool one, bool restarts) {
+    std::vector<Column> columns = {
         {"images/s", 10, 7,
          [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},
         {"loss", 9, 9, loss_text},
@@ -101,10 +103,15 @@ std::vector<Column> all_columns(bool one) {
         {"received", 11, 1,
          [](const PeerState& p) { return bytes_text(static_cast<double>(p.line.ingress_bytes)); }},
     };
+    if (restarts)
+        columns.push_back(
+            {"restarts", 10, 7, [](const PeerState& p) { return fmt::to_string(p.restarts); }});
+    return columns;
 }
 
-std::vector<Column> columns_that_fit(std::size_t room, bool one) {
-    std::vector<Column> columns = all_columns(one);
+std::vector<Column> columns_that_fit(std::size_t room, const RunState& state) {
+    const bool restarts = std::any_of(state.peers().begin(), state.peers().end(), was_restarted);
+    std::vector<Column> columns = all_columns(state.own() != nullptr, restarts);
     const auto width = [&columns] {
         std::size_t sum = 0;
         for (const Column& column : columns) sum += column.width;
@@ -142,9 +149,12 @@ constexpr std::size_t round_width = 9;
 std::string totals(const PeerState& peer) {
     const MetricsLine& line = peer.line;
     if (peer.seen) return fmt::format("{} images", grouped(line.images));
-    return fmt::format("{} images   {} sent   {} received", grouped(line.images),
+    const std::string restarts = was_restarted(peer) ? fmt::format("   {} restart{}", peer.restarts,
+                                                                   peer.restarts == 1 ? "" : "s")
+                                                     : "";
+    return fmt::format("{} images   {} sent   {} received{}", grouped(line.images),
                        bytes_text(static_cast<double>(line.egress_bytes)),
-                       bytes_text(static_cast<double>(line.ingress_bytes)));
+                       bytes_text(static_cast<double>(line.ingress_bytes)), restarts);
 }
 
 ScreenLine peer_row(const PeerState& peer, std::size_t name_width,
@@ -256,8 +266,7 @@ std::vector<ScreenLine> peer_table(const RunState& state, std::size_t first, std
     const std::size_t name_width = name_width_of(state, columns);
     const std::size_t used = 1 + name_width + round_width;
     const PeerState* own = state.own();
-    const std::vector<Column> shown =
-        columns_that_fit(columns > used ? columns - used : 0, own != nullptr);
+    const std::vector<Column> shown = columns_that_fit(columns > used ? columns - used : 0, state);
     std::string header = fmt::format(" {:<{}}{:>{}}", "peer", name_width, "round", round_width);
     for (const Column& column : shown) header += fmt::format("{:>{}}", column.title, column.width);
     std::vector<ScreenLine> lines = {ScreenLine(header, Paint::strong)};

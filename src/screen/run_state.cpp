@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -103,6 +104,15 @@ void RunState::take_line(std::size_t peer, MetricsLine line, double seconds) {
     state.heard_at = seconds;
 }
 
+void RunState::take_start(std::size_t peer) {
+    PeerState& state = peers_[peer];
+    state.exit.reset();
+    state.starts_at.reset();
+    state.heard = false;
+    state.line.egress_bytes = state.line.ingress_bytes = 0;
+    ++state.restarts;
+}
+
 void RunState::take_links(const MetricsLine& line) {
     for (const LinkLine& link : line.links) {
         const auto peer =
@@ -193,13 +203,18 @@ void RunState::refresh_peer(PeerState& peer) const {
         peer.mood = mood;
         peer.doing = std::move(doing);
     };
+    if (peer.exit && peer.starts_at)
+        return set(Mood::ill, fmt::format("{}, starts again in {:.0f} s", end_text(*peer.exit),
+                                          std::max(0.0, std::ceil(*peer.starts_at - seconds_))));
     if (peer.exit) {
         const bool as_asked = went_well(*peer.exit) || *peer.exit == exit_interrupted;
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (peer.seen) return refresh_seen(peer);
     if (!peer.heard)
-        return set(Mood::waits, own_ && &peer != own() ? "not heard of yet" : "starting");
+        return set(Mood::waits, own_ && &peer != own() ? "not heard of yet"
+                                : peer.restarts > 0    ? "starting again"
+                                                       : "starting");
     if (silent(peer) && own_)  // which is this very process
         return set(Mood::waits, fmt::format("in one round for {:.0f} s", seconds_ - peer.heard_at));
     if (silent(peer))

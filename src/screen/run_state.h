@@ -28,6 +28,8 @@ struct PeerState {
     bool finished = false;    ///< with that peer, holding the same
     double heard_at = 0;      ///< seconds since the run began
     std::optional<int> exit;  ///< once it ended: exit status, or the negative number of a signal
+    std::optional<double> starts_at;  ///< ended, and then started again: seconds
+    unsigned restarts = 0;
 
     Mood mood = Mood::waits;
     std::string doing = "starting";  ///< instead of training; empty while it trains
@@ -63,6 +65,10 @@ class RunState {
     /// What others have just said joins their entry.
     void take_log(LogEntry entry);
     void take_exit(std::size_t peer, int exit) { peers_[peer].exit = exit; }
+    /// One that has ended is to be started again then; nothing: it is not, or no more.
+    void take_restart(std::size_t peer, std::optional<double> at) { peers_[peer].starts_at = at; }
+    /// It was started again. How far it had come stays until it says more.
+    void take_start(std::size_t peer);
     /// Of the final parameters: what the run came to.
     void take_accuracy(double accuracy);
     /// The names of those that finished with the one peer whose lines come.
