@@ -21,6 +21,9 @@ namespace fs = std::filesystem;
 
 /// The port of every peer; each has an address of its own.
 constexpr unsigned peer_port = 7701;
+/// How often the engine starts a container again whose peer has died: more than accidents of one
+/// run, and few enough for one that dies at its start each time.
+constexpr unsigned restarts_max = 5;
 // Where things lie in a container; deploy/Dockerfile makes the folder for results.
 constexpr const char* cluster_file_there = "/ako/cluster.yaml";
 constexpr const char* results_there = "/results";
@@ -79,6 +82,12 @@ bool addresses_fit(const Settings& settings) {
         return split_address(peer.address, settings.file, "peers").host == service_name(peer) &&
                (listen == "0.0.0.0" || listen == "::" || listen == service_name(peer));
     });
+}
+
+/// Can a peer that died come back? In the other modes the run is over, or the others refuse it; and
+/// one that is alone has nobody to take its row from.
+bool may_come_back(const Settings& settings) {
+    return settings.exchange.mode == Mode::ako && settings.peers.size() > 1;
 }
 
 /// `path` as the Compose file says it: relative to its folder where both lie in one tree, so that
@@ -162,6 +171,12 @@ class ComposeText {
             text += fmt::format(
                 "  build: {{context: {}, dockerfile: deploy/Dockerfile}}\n",
                 compose_text(path_from(folder_, absolute(options_.repository).string())));
+        if (may_come_back(settings_))
+            text +=
+                "  # A peer that died takes its row from the others and goes on. The engine\n"
+                "  # starts again whatever does not exit 0: with --exit-zero a peer that ended by\n"
+                "  # itself does, whatever it came to, which stands in its log and its result.\n" +
+                fmt::format("  restart: \"on-failure:{}\"\n", restarts_max);
         text += "  stop_grace_period: 60s  # a peer that is stopped agrees with the others first\n";
         text += "  volumes:\n" + mount(absolute(options_.file).string(), cluster_file_there);
         for (const Mount& other : mounts_) text += mount(other.here, other.there);
@@ -172,8 +187,9 @@ class ComposeText {
     std::string services() const {
         std::string text = "\nservices:\n";
         for (const PeerSettings& peer : settings_.peers) {
-            text += fmt::format("  {}:\n    <<: *peer\n    command: [train, {}, --peer, \"{}\"",
-                                quote(service_name(peer)), cluster_file_there, peer.name);
+            text += fmt::format("  {}:\n    <<: *peer\n    command: [train, {}, --peer, \"{}\"{}",
+                                quote(service_name(peer)), cluster_file_there, peer.name,
+                                may_come_back(settings_) ? ", --exit-zero" : "");
             const auto set = [&text](const std::string& key_and_value) {
                 text += ",\n      --set, " + key_and_value;
             };

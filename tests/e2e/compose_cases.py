@@ -40,6 +40,12 @@ def case_compose_any(bench):
                      "--set, output=/results/b"):
         check(expected in text, f"{expected!r} in:\n{text}")
     check("build:" not in text, f"nothing to build in:\n{text}")
+    check('\n  restart: "on-failure:5"\n' in text, f"who died is started again:\n{text}")
+    check_equal(text.count("--exit-zero"), 3, f"in the comment and for each peer of:\n{text}\n")
+    # Where nobody could come back, nobody is started again.
+    for words in (["exchange.mode=ring"], ["peers=[{name: a, address: 127.0.0.1:7701}]"]):
+        output = bench.start("compose", file, "--set", *words).expect(0, 20)
+        check("restart:" not in output and "--exit-zero" not in output, output)
     # Paths of another tree are absolute, and no dollar is taken for a variable.
     here = os.path.join(bench.folder, "some $where", "cluster.yaml")
     shutil.copy(file, here)

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -104,8 +105,9 @@ def shipped_cluster(bench, epochs):
     with open(override, "w") as file:
         file.write("services:\n")
         for name in "abcd":
-            words = ["train", "/ako/cluster.yaml", "--peer", name, "--set", "data.path=/ako/data",
-                     "--set", f"output=/results/{name}", "--set", f"training.epochs={epochs}"]
+            words = ["train", "/ako/cluster.yaml", "--peer", name, "--exit-zero", "--set",
+                     "data.path=/ako/data", "--set", f"output=/results/{name}", "--set",
+                     f"training.epochs={epochs}"]
             file.write(f"  {name}: {{image: {IMAGE}, command: {json.dumps(words)}}}\n")
     return Cluster(bench, "abcd", os.path.join(bench.source, COMPOSE_FILE), override)
 
@@ -140,6 +142,21 @@ def case_any_order(bench):
         cluster.up("b")
         cluster.up("a")
         cluster.check_trained(80)
+
+
+def case_started_again(bench):
+    """A container whose peer dies, as by the system when memory is short, is started again by the
+    engine; the peer takes its row from the others, and all end with the same."""
+    with shipped_cluster(bench, 1.5) as cluster:
+        cluster.up()
+        wait_for(lambda: re.search(r"  c  +\d+ %  epoch .* images/s", cluster.log("c")), "c trains",
+                 120)
+        container = cluster.container("c")
+        os.kill(int(run("docker", "inspect", "-f", "{{.State.Pid}}", container)), signal.SIGKILL)
+        state = ("docker", "inspect", "-f", "{{.RestartCount}} {{.State.Running}}", container)
+        wait_for(lambda: run(*state).split() == ["1", "true"], "it is started again", 30)
+        cluster.check_trained(90)
+        check_equal(run(*state).split(), ["1", "false"], "restarts")
 
 
 def case_other_configuration(bench):
