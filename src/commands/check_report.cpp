@@ -160,6 +160,31 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
     return text;
 }
 
+std::string start_report(const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    const std::size_t peers = settings.peers.size();
+    if (exchange.mode == Mode::local || peers == 1) return "";
+    std::string text = "#\n# start and end\n";
+    const std::string all = fmt::format("when all {} peers are there", peers);
+    if (exchange.mode != Mode::ako) {
+        text +=
+            line("training begins", fmt::format("{}, within {:g} s", all, exchange.start_wait_s));
+        return text + line("who comes later", "cannot join in this mode");
+    }
+    const std::size_t majority = peers / 2 + 1;
+    const std::size_t enough = exchange.start_peers_min > 0 ? exchange.start_peers_min : majority;
+    text += line("training begins", exchange.start_wait_s == 0
+                                        ? "at once, with whoever is there"
+                                        : fmt::format("{}, or after {:g} s with {} or more", all,
+                                                      exchange.start_wait_s, enough));
+    text += line("who comes later, or comes back",
+                 "takes all rows from the others, then trains with them");
+    return text +
+           line("who never comes",
+                fmt::format("leaves its slot empty: {} of the file's {} peers agree at the end",
+                            majority, peers));
+}
+
 std::string traffic_report(const Settings& settings, const ModeCosts& costs) {
     std::string text = "#\n# what one peer sends\n";
     text += line("bytes per round", sent_text(costs, settings.peers.size()));

@@ -1,5 +1,5 @@
-// What `ako check` says a cluster file comes to: the data, the rounds, and what the links carry. By
-// formula, as comments of YAML. Pure functions.
+// What `ako check` says a cluster file comes to: the data, the rounds, with whom training begins, and
+// what the links carry. By formula, as comments of YAML. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,10 @@ struct DataCounts {
 
 /// How many images there are, how many each peer has, and in how many rounds it sees them.
 std::string data_report(const Settings& settings, const DataCounts& counts);
+
+/// With whom training begins, and what becomes of peers that come later or never; empty where no
+/// peer needs another.
+std::string start_report(const Settings& settings);
 
 /// What one peer sends in a round, what one link carries of it, and how fast that can be where the
 /// file limits rates.

@@ -116,8 +116,13 @@ constexpr Meaning meanings[] = {
     {"exchange.link_limits.*.to", "the peer that receives", "required"},
     {"exchange.link_limits.*.mbit", "what this link may carry in this direction, Mbit/s",
      "required"},
-    {"exchange.start_wait_s", "how long to wait for all peers of the file; 0: do not wait"},
-    {"exchange.start_peers_min", "how many peers must be there then: majority or a number"},
+    {"exchange.start_wait_s",
+     "how long to wait for all peers of the file. Then those that are there begin, if they are "
+     "start_peers_min; in mode ako whoever comes later joins them. 0: begin at once, let all "
+     "others join"},
+    {"exchange.start_peers_min",
+     "ako. how many peers must be there then: majority or a number. The file may name spare slots, "
+     "for peers that come later or never; but to agree at the end takes a majority of the file"},
     {"exchange.heartbeat_ms", "how often a peer says how far it is"},
     {"exchange.life_timeout_ms",
      "a peer not heard from for so long is lost; more than 2 x heartbeat_ms. Unless given it is "

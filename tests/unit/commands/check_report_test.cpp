@@ -81,6 +81,20 @@ TEST_CASE("what a link carries in a round, and what the limits of the file make 
     CHECK_FALSE(contains(traffic({"exchange.mode=local"}), "one link"));
 }
 
+TEST_CASE("with whom training begins, who joins, and how many slots may stay empty") {
+    const std::string usual = start_report(read());
+    CHECK(contains(usual, "when all 4 peers are there, or after 60 s with 3 or more\n"));
+    CHECK(contains(usual, "takes all rows from the others, then trains with them\n"));
+    CHECK(contains(usual, "leaves its slot empty: 3 of the file's 4 peers agree at the end\n"));
+    CHECK(contains(start_report(read({"exchange.start_peers_min=2"})), "with 2 or more\n"));
+    CHECK(contains(start_report(read({"exchange.start_wait_s=0"})),
+                   "at once, with whoever is there\n"));
+    const std::string ring = start_report(read({"exchange.mode=ring"}));
+    CHECK(contains(ring, "when all 4 peers are there, within 60 s\n"));
+    CHECK(contains(ring, "cannot join in this mode\n"));
+    CHECK(start_report(read({"exchange.mode=local"})).empty());
+}
+
 std::vector<std::string> warned(const std::vector<std::string>& overrides,
                                 std::uint64_t budget = 90'000) {
     return warnings(read(overrides), {lenet_parameters, budget});
