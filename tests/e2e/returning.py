@@ -155,9 +155,11 @@ def case_replaced_while_stopped(bench):
 
 def launched(bench, seconds, *words, exchange=""):
     """Three peers under launch, all training."""
+    before = bench.path(".")  # of a run that this case has made already
     run = bench.launch(paced_file(bench, 3, seconds, exchange), *words)
-    wait_for(lambda: run.process.poll() is not None
-             or all(has_trained(bench, name) for name in "abc"), "all train", 30)
+    wait_for(lambda: run.process.poll() is not None or bench.path(".") != before
+             and all(has_trained(bench, name) for name in "abc"), "all train", 30)
+    check(run.process.poll() is None, f"launch ended at once; it said:\n{run.output()}")
     return run
 
 
