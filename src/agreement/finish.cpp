@@ -72,7 +72,10 @@ bool Finish::complete() const {
     for (const RowIndex row : ledger_.all()) {
         const PeerView& view = roster_[owner_of(row)];
         if (row == ledger_.own()) continue;
-        if (!view.live() || view.joins()) {  // then nobody writes it
+        // Who joins may still begin to train, until it has heard of the stop.
+        const bool joins = view.live() && view.joins();
+        if (joins && !(view.status && view.status->stop != StopReason::none)) return false;
+        if (!view.live() || joins) {  // then nobody writes it
             if (!settled(row)) return false;
             continue;
         }

@@ -223,9 +223,10 @@ TEST_CASE("who may have voted in an earlier life neither votes nor proposes, and
     CHECK(std::holds_alternative<WantCut>(bench.messages[0].second));
 }
 
-TEST_CASE("the first proposer waits for no last round of a peer that joins") {
-    for (const bool joins : {false, true}) {
+TEST_CASE("the first proposer waits for no last round of a peer that joins and knows of the stop") {
+    for (const auto& [joins, knows] : {std::pair{false, true}, {true, false}, {true, true}}) {
         CAPTURE(joins);
+        CAPTURE(knows);
         const Blocks blocks{8, 4};
         Ledger ledger{0, 3, blocks};
         Roster roster{0, 3};
@@ -241,11 +242,12 @@ TEST_CASE("the first proposer waits for no last round of a peer that joins") {
             for (const RowIndex row : AllRows(3)) status.rows.push_back(ledger.held(row));
             if (peer == 1) status.final_round = 0;
             if (peer == 2) status.joining = joins;
+            if (knows) status.stop = StopReason::budget_spent;
             roster.heard_status(peer, status, seconds(100), 1);
         }
         finish.begin(seconds(100));
         finish.step(seconds(100));
-        CHECK((prepares > 0) == joins);
+        CHECK((prepares > 0) == (joins && knows));
     }
 }
 
