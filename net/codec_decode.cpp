@@ -85,7 +85,7 @@ List limited(List list, std::size_t limit, const char* field) {
 }
 
 Ballot get(wire::Ballot::Reader in, const char* field) {
-    return {in.getNumber(), peer(in.getProposer(), field)};
+    return {in.getNumber(), peer(in.getProposer(), field), in.getProcess()};
 }
 
 StopReason stop_reason(wire::StopReason value) {
@@ -179,6 +179,8 @@ Header get(wire::Status::Reader in) {
     status.cut_blocks = in.getCutBlocks();
     status.asked = in.getAsked();
     status.joining = in.getJoining();
+    status.has_vote = in.getHasVote();
+    status.may_have_voted = in.getMayHaveVoted();
     return status;
 }
 
@@ -220,9 +222,16 @@ Header get(wire::Versions::Reader in) {
     return Versions{row_of(peer(in.getRow(), "row")), version_runs(in.getRuns())};
 }
 
+Header get(wire::Prepare::Reader in) {
+    return Prepare{get(in.getBallot(), "ballot"), in.getRegains()};
+}
+
 Header get(wire::Promise::Reader in) {
-    return Promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
-                   get(in.getAcceptedCut(), "accepted_cut")};
+    Promise promise{get(in.getBallot(), "ballot"), get(in.getAcceptedBallot(), "accepted_ballot"),
+                    get(in.getAcceptedCut(), "accepted_cut"), in.getHasVote()};
+    for (const auto vote : limited(in.getVotes(), peers_max, "votes"))
+        promise.votes.push_back(get(vote, "votes"));
+    return promise;
 }
 
 ChunkKind chunk_kind(wire::ChunkKind value) {
@@ -280,7 +289,7 @@ Header get(wire::Header::Reader in) {
         case wire::Header::CUT_ROW:
             return get(in.getCutRow());
         case wire::Header::PREPARE:
-            return Prepare{get(in.getPrepare().getBallot(), "ballot")};
+            return get(in.getPrepare());
         case wire::Header::PROMISE:
             return get(in.getPromise());
         case wire::Header::ACCEPT: {

@@ -29,6 +29,7 @@ unsigned list_size(std::size_t count, std::size_t limit) {
 void put(wire::Ballot::Builder out, const Ballot& ballot) {
     out.setNumber(ballot.number);
     out.setProposer(ballot.proposer);
+    out.setProcess(ballot.process);
 }
 
 void put(wire::Header::Builder header, const Hello& hello) {
@@ -109,6 +110,8 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setCutBlocks(status.cut_blocks);
     out.setAsked(status.asked);
     out.setJoining(status.joining);
+    out.setHasVote(status.has_vote);
+    out.setMayHaveVoted(status.may_have_voted);
 }
 
 void put(wire::Header::Builder header, const Want& want) {
@@ -165,7 +168,9 @@ void put(wire::Header::Builder header, const Versions& versions) {
 }
 
 void put(wire::Header::Builder header, const Prepare& prepare) {
-    put(header.initPrepare().initBallot(), prepare.ballot);
+    auto out = header.initPrepare();
+    put(out.initBallot(), prepare.ballot);
+    out.setRegains(prepare.regains);
 }
 
 void put(wire::Header::Builder header, const Promise& promise) {
@@ -173,6 +178,10 @@ void put(wire::Header::Builder header, const Promise& promise) {
     put(out.initBallot(), promise.ballot);
     put(out.initAcceptedBallot(), promise.accepted_ballot);
     put(out.initAcceptedCut(), promise.accepted_cut);
+    out.setHasVote(promise.has_vote);
+    const unsigned count = list_size(promise.votes.size(), peers_max);
+    auto votes = out.initVotes(count);
+    for (unsigned i = 0; i < count; ++i) put(votes[i], promise.votes[i]);
 }
 
 void put(wire::Header::Builder header, const Accept& accept) {

@@ -91,6 +91,8 @@ struct Status {
   cutBlocks @14 :UInt32;      # blocks held of the cut that is being pulled
   asked @15 :UInt64;          # bit j: peer j was asked for a stop that is requested; 0 = not said
   joining @16 :Bool;          # takes in the rows of a run under way, and makes no rounds yet
+  hasVote @17 :Bool;          # on the cut
+  mayHaveVoted @18 :UInt64;   # bit j: I have heard that peer j trained, or came to the end
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -127,6 +129,7 @@ struct Verdict {
 struct Ballot {
   number @0 :UInt32;
   proposer @1 :UInt32;
+  process @2 :UInt64;         # the process id of the proposer
 }
 
 # "Send me these blocks of row `row`": newer than the version given, or exactly of it.
@@ -187,6 +190,7 @@ struct CutRow {
 # "Will you follow this ballot?" (Single-decree Paxos over the cut: phase 1.)
 struct Prepare {
   ballot @0 :Ballot;
+  regains @1 :Bool;           # "I have no vote, and want one again."
 }
 
 # "I follow no lower ballot than this one, and this is what I have accepted so far."
@@ -194,6 +198,8 @@ struct Promise {
   ballot @0 :Ballot;
   acceptedBallot @1 :Ballot;
   acceptedCut @2 :Ballot;
+  hasVote @3 :Bool;           # no: it does not count
+  votes @4 :List(Ballot);     # the newest vote I know of each peer; empty = all are from the start
 }
 
 # "Accept this cut under this ballot." (Phase 2.)

@@ -88,10 +88,12 @@ struct RowHeld {
     bool operator==(const RowHeld&) const = default;
 };
 
-/// A number that orders proposals of the cut; no two proposers share one. {0, 0} is "none".
+/// A number that orders proposals of the cut; no two processes share one. {0, 0} is "none".
 struct Ballot {
     std::uint32_t number = 0;
     PeerIndex proposer = 0;
+    std::uint64_t process =
+        0;  ///< the proposer's id, so that no later life of it comes to the same
 
     auto operator<=>(const Ballot&) const = default;
     bool none() const { return number == 0; }
@@ -151,6 +153,10 @@ struct Status {
     PeerSet asked = 0;
     /// I take in the rows of a run that is under way, my own among them, and make no rounds yet.
     bool joining = false;
+    bool has_vote = true;  ///< on the cut (src/agreement/agreement.h); only ako ever says no
+    /// Peers that may have voted on it, in this life or an earlier one: of which I have heard that
+    /// they trained, or came to the end. Merged by union; the other modes leave it empty.
+    PeerSet may_have_voted = 0;
 
     bool operator==(const Status&) const = default;
 };
@@ -215,15 +221,21 @@ struct CutRow {
     bool operator==(const CutRow&) const = default;
 };
 
-/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001).
+/// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001), with votes that are lost
+/// and regained (src/agreement/agreement.h).
 struct Prepare {
     Ballot ballot;
+    bool regains = false;  ///< the sender has no vote, and asks to have one again
     bool operator==(const Prepare&) const = default;
 };
 struct Promise {
     Ballot ballot;
     Ballot accepted_ballot;  ///< none() = nothing accepted
     CutId accepted_cut;
+    bool has_vote = true;  ///< the sender; if not, its promise does not count
+    /// [peer_count]: the ballot of the newest vote that the sender knows of each peer, itself
+    /// included; none() = the one from the start. Empty: all are from the start.
+    std::vector<Ballot> votes = {};
     bool operator==(const Promise&) const = default;
 };
 struct Accept {

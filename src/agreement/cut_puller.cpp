@@ -123,6 +123,7 @@ PeerSet CutPuller::holders_of(CutId cut, PeerSet proposers) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& status = roster_[peer].status;
         if (!status) continue;
+        if (!status->has_vote) whole &= ~peer_bit(peer);  // a later life than the one that proposed
         if (status->accepted == cut || status->digest) whole |= peer_bit(peer);
         if (status->decided == cut) parts |= peer_bit(peer);
     }

@@ -8,12 +8,13 @@
 
 namespace ako {
 
-Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times)
+Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times,
+               std::uint64_t process_id)
     : ledger_(ledger),
       roster_(roster),
       send_(send),
       times_(times),
-      agreement_(roster.self(), roster.peer_count()),
+      agreement_(roster.self(), roster.peer_count(), process_id),
       cut_(ledger, roster, std::move(send), times.ask),
       movement_(roster.peer_count()) {}
 
@@ -24,6 +25,19 @@ void Finish::begin(Time now) {
     cut_.ledger_changed();
 }
 
+void Finish::heard(PeerIndex peer, const Status& status, Time now) {
+    movement_.heard(peer, status, now);
+    const PeerIndex self = roster_.self();
+    const bool is_first = (heard_of_ & peer_bit(self)) == 0;
+    heard_of_ |= status.may_have_voted;
+    const bool had_voted = is_first && !may_vote() && (heard_of_ & peer_bit(self)) != 0;
+    const Round said =
+        std::max(status.progress[self].round, status.rows[ledger_.own()].highest.round);
+    const bool had_trained = said > std::max(roster_[self].announced, rounds_of_earlier_);
+    if (had_trained) rounds_of_earlier_ = said;
+    if (had_voted || had_trained) lose_vote();
+}
+
 // ---- blocks
 
 bool Finish::take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
@@ -31,6 +45,7 @@ bool Finish::take(RowIndex row, BlockIndex block, Version version, std::span<con
     if (adopted() || cut_.holds(row, block, version)) return false;
     CutId wanted = agreement_.decided();
     if (wanted.none() && agreement_.pending()) wanted = agreement_.pending()->cut;
+    if (wanted.none()) wanted = agreement_.to_hold();
     const bool named = cut_.names(wanted, row, block, version);
     // What an owner streams comes once only, and the cut that is decided may name it.
     const bool may_be = frozen_ && agreement_.decided().none() && cut_.is_final(row, version);
@@ -53,11 +68,55 @@ bool Finish::pull(CutId cut, Time now) {
         cut, agreement_.pending() ? peer_bit(agreement_.pending()->ballot.proposer) : 0, now);
 }
 
+// ---- the vote
+
+void Finish::lose_vote() {
+    if (!has_vote()) return;  // what is asked for already, comes as soon
+    agreement_.lose_vote();
+    asked_for_vote_ = 0;
+    asked_for_vote_at_.reset();
+}
+
+bool Finish::has_vote(PeerIndex peer) const {
+    if (peer == roster_.self()) return has_vote();
+    const std::optional<Status>& status = roster_[peer].status;
+    return !status || status->has_vote;
+}
+
+bool Finish::enough(PeerSet peers) const {
+    PeerSet votes = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if ((peers & peer_bit(peer)) != 0 && has_vote(peer)) votes |= peer_bit(peer);
+    }
+    return agreement_.enough(static_cast<std::size_t>(std::popcount(peers)),
+                             static_cast<std::size_t>(std::popcount(votes)));
+}
+
+void Finish::regain(Time now) {
+    if (has_vote()) return;
+    // Two who regain theirs at once are not to outbid each other for ever, nor a proposer.
+    const Time wait =
+        (times_.ask + times_.ask * roster_.self() / 4) * (1 << std::min(asked_for_vote_, 4u));
+    const bool holds_up = !agreement_.to_hold().none() && quiet(now) > patience();
+    const bool over =
+        agreement_.outstanding() ? agreement_.outbid() : agreement_.to_hold().none() || holds_up;
+    if (!asked_for_vote_at_ || (over && now - *asked_for_vote_at_ > wait)) {
+        agreement_.ask_for_vote();
+        ++asked_for_vote_;
+        asked_for_vote_at_ = now;
+    }
+    push_agreement(now);
+    const CutId to_hold = agreement_.to_hold();
+    if (!begun() || to_hold.none() || !pull(to_hold, now)) return;
+    frozen_ = true;  // what it answers for must stay held
+    agreement_.hold();
+}
+
 // ---- proposing
 
 bool Finish::settled(RowIndex row) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        if (peer == roster_.self() || !roster_.reachable(peer)) continue;
+        if (peer == roster_.self() || peer == owner_of(row) || !roster_.reachable(peer)) continue;
         const std::optional<Status>& status = roster_[peer].status;
         const RowHeld& held = ledger_.held(row);
         // Who joins takes in the row from others, and counts for what only it may hold.
@@ -68,14 +127,22 @@ bool Finish::settled(RowIndex row) const {
     return true;
 }
 
+bool Finish::final_round_comes(RowIndex row) const {
+    const PeerView& view = roster_[owner_of(row)];
+    if (!view.live() || view.joins()) return false;
+    return !view.status || view.status->has_vote ||
+           view.status->rows[row].highest >= ledger_.held(row).highest;
+}
+
 bool Finish::complete() const {
     for (const RowIndex row : ledger_.all()) {
         const PeerView& view = roster_[owner_of(row)];
         if (row == ledger_.own()) continue;
         // Who joins may still begin to train, until it has heard of the stop.
-        const bool joins = view.live() && view.joins();
-        if (joins && !(view.status && view.status->stop != StopReason::none)) return false;
-        if (!view.live() || joins) {  // then nobody writes it
+        if (view.live() && view.joins() &&
+            !(view.status && view.status->stop != StopReason::none))
+            return false;
+        if (!final_round_comes(row)) {
             if (!settled(row)) return false;
             continue;
         }
@@ -92,18 +159,35 @@ bool Finish::complete() const {
 }
 
 bool Finish::may_propose(Time now) const {
-    if (!begun() || !has_vote_ || !agreement_.decided().none()) return false;
-    const bool first = roster_.lowest_live() == roster_.self();
-    // Who pulls what was proposed is not to be outbid.
-    const Time quiet = now - std::max(heard_at_, movement_.newest_pull());
-    // Stagger by place, so that two who lost patience together do not outbid each other for ever.
-    const Time patience =
-        (std::max(times_.exchange / 4, times_.ask) + times_.ask * roster_.self()) *
-        (1 << std::min(proposals_, 4u));
-    if (agreement_.outstanding()) return quiet > patience;
+    if (!begun() || !has_vote() || !agreement_.decided().none()) return false;
+    // What it proposes it freezes, and the others would have to adopt it once they meet again.
+    if (!enough(roster_.reached() | peer_bit(roster_.self()))) return false;
+    const Time quiet = this->quiet(now);
+    const Time patience = this->patience();
+    if (agreement_.outstanding()) return quiet > patience || agreement_.outbid_by_vote();
+    const bool first = proposes_first();
     if (first && complete()) return true;
     const Time waited = now - *begun_at_;
     return waited > times_.exchange && (first || quiet > patience);
+}
+
+bool Finish::proposes_first() const {
+    for (PeerIndex peer = 0; peer < roster_.self(); ++peer) {
+        const PeerView& view = roster_[peer];
+        if (view.live() && !view.joins() && has_vote(peer)) return false;
+    }
+    return true;
+}
+
+Time Finish::quiet(Time now) const {
+    // Who pulls what was proposed is not to be outbid.
+    return now - std::max(heard_at_, movement_.newest_pull());
+}
+
+Time Finish::patience() const {
+    // Stagger by place, so that two who lost patience together do not outbid each other for ever.
+    return (std::max(times_.exchange / 4, times_.ask) + times_.ask * roster_.self()) *
+           (1 << std::min(proposals_, 4u));
 }
 
 void Finish::propose(Time now) {
@@ -125,7 +209,7 @@ void Finish::push_agreement(Time now) {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if (agreement_.answered(peer)) continue;
         if (peer == roster_.self()) {
-            deliver(peer, *question, now);
+            if (has_vote()) deliver(peer, *question, now);
         } else if (roster_.reachable(peer)) {
             send_(peer, *question);
         }
@@ -141,6 +225,44 @@ void Finish::deliver(PeerIndex to, Header header, Time now) {
 }
 
 // ---- messages
+
+bool Finish::may_vote_on(PeerIndex from) const {
+    if (from == roster_.self()) return true;
+    // The first Status of another may show that this process is a later life, and what was meant
+    // for an earlier one may come before it.
+    return may_vote() && roster_[from].status;
+}
+
+bool Finish::may_vote() const { return begun() || roster_[roster_.self()].announced > 0; }
+
+PeerSet Finish::may_have_voted() const {
+    return heard_of_ | (may_vote() ? peer_bit(roster_.self()) : 0);
+}
+
+void Finish::handle_prepare(PeerIndex from, const Prepare& prepare, Time now) {
+    // A vote that is asked for again and again is not to outbid what is being pulled: the one who
+    // asks needs the decision more than the vote.
+    const bool pulls = agreement_.pending() && quiet(now) <= patience();
+    if (!may_vote_on(from) || (prepare.regains && pulls)) return;
+    answer(from, agreement_.on_prepare(prepare), now);
+}
+
+void Finish::handle_accept(PeerIndex from, const Accept& accept, Time now) {
+    if (!may_vote_on(from)) return;
+    const bool is_new = agreement_.pending() != accept;
+    if (const std::optional<Promise> newer = agreement_.on_accept(accept)) {
+        answer(from, *newer, now);
+    } else {
+        if (is_new) cut_.ask_for_map_again();
+        try_accept(now);
+    }
+}
+
+void Finish::handle_promise(PeerIndex from, Promise promise) {
+    const bool regained = !promise.votes.empty() && !promise.votes[from].none();
+    promise.has_vote = promise.has_vote && (may_have_voted(from) || regained);
+    agreement_.on_promise(from, promise);
+}
 
 void Finish::answer(PeerIndex proposer, const Promise& promise, Time now) {
     // Of no ballot: the one that was asked about is not plausible, and none was before it.
@@ -162,23 +284,15 @@ void Finish::handle(PeerIndex from, const Header& header, Time now) {
 }
 
 bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
-    const bool asks_for_vote =
-        std::holds_alternative<Prepare>(header) || std::holds_alternative<Accept>(header);
-    if (asks_for_vote && !has_vote_) return false;
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
-        answer(from, agreement_.on_prepare(*prepare), now);
+        handle_prepare(from, *prepare, now);
     } else if (const auto* promise = std::get_if<Promise>(&header)) {
-        agreement_.on_promise(from, *promise);
+        handle_promise(from, *promise);
     } else if (const auto* accept = std::get_if<Accept>(&header)) {
-        const bool is_new = agreement_.pending() != *accept;
-        if (const std::optional<Promise> newer = agreement_.on_accept(*accept)) {
-            answer(from, *newer, now);
-        } else {
-            if (is_new) cut_.ask_for_map_again();
-            try_accept(now);
-        }
+        handle_accept(from, *accept, now);
     } else if (const auto* accepted = std::get_if<Accepted>(&header)) {
-        agreement_.on_accepted(from, *accepted);
+        if (may_have_voted(from) || agreement_.has_regained(from))
+            agreement_.on_accepted(from, *accepted);
     } else if (const auto* want = std::get_if<WantCut>(&header)) {
         cut_.send_map(from, want->cut);
     } else if (const auto* row = std::get_if<CutRow>(&header)) {
@@ -210,7 +324,9 @@ void Finish::step(Time now) {
         const std::optional<Status>& status = roster_[peer].status;
         if (status && !status->decided.none()) agreement_.learn(status->decided);
     }
-    if (adopted() || !begun()) return;
+    if (adopted()) return;
+    if (agreement_.decided().none()) regain(now);
+    if (!begun()) return;
     if (agreement_.decided().none()) {
         if (may_propose(now)) propose(now);
         push_agreement(now);
@@ -292,8 +408,9 @@ PeerSet Finish::missed_before_the_cut() const {
         }
     }
     const bool decided = !agreement_.decided().none();
-    const auto here = static_cast<std::size_t>(std::popcount(roster_.reached())) + 1;
-    if (here < (decided ? 2 : agreement_.majority())) return may_come;
+    const bool enough_are_here =
+        decided ? roster_.reached() != 0 : enough(roster_.reached() | peer_bit(roster_.self()));
+    if (!enough_are_here) return may_come;
     return decided || others_train ? 0 : unfinished;
 }
 

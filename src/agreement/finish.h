@@ -1,7 +1,10 @@
 // The final exchange of one peer: from its last round to a cut that all who finish together hold.
 //
-//   propose  the lowest live peer, once it holds every live peer's final round (or after a while,
-//            then others too), proposes the version map it holds
+//   regain   a later life of a peer asks for the vote that its earlier life may have used, from its
+//            start on; without it, it may only adopt (agreement.h)
+//   propose  the lowest live peer with a vote, once it holds every live peer's final round (or
+//            after a while, then others too), proposes the version map it holds; only with a
+//            majority in reach, so that no side of a cut network binds the other to what it lacks
 //   accept   a peer accepts a cut only once it holds exactly its blocks, so that a decided cut
 //            outlives its proposer
 //   adopt    whoever hears of the decision pulls exactly that map; its blocks override newer ones
@@ -48,22 +51,23 @@ class Finish {
     /// 16 KiB in 2 s, which is 0.07 Mbit/s.
     static constexpr int asks_per_block = 4;
 
-    /// Both outlive this.
-    Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times);
+    /// Both outlive this. `process_id`: of this life of the peer.
+    Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times,
+           std::uint64_t process_id);
 
-    /// An earlier process of this peer may have voted, and this one does not know for what: it
-    /// neither proposes nor answers any more, and only learns what the others decide.
-    void lose_vote() { has_vote_ = false; }
-    bool has_vote() const { return has_vote_; }
+    /// This process may be a later life of its peer, of which nobody can have told it yet: another
+    /// has taken its place, or it says so itself. Else it finds out in `heard`.
+    void lose_vote();
+    bool has_vote() const { return agreement_.has_vote(); }
 
     /// This peer has made its last round.
     void begin(Time now);
     bool begun() const { return begun_at_.has_value(); }
 
-    /// `peer` has said this, which Roster knows already.
-    void heard(PeerIndex peer, const Status& status, Time now) {
-        movement_.heard(peer, status, now);
-    }
+    /// `peer` has said this, which Roster knows already. Whoever has heard of more rounds of this
+    /// peer than this process has made, or that it may have voted before this process could, has
+    /// heard of an earlier life: then the vote is lost.
+    void heard(PeerIndex peer, const Status& status, Time now);
     /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
     void handle(PeerIndex from, const Header& header, Time now);
 
@@ -86,8 +90,11 @@ class Finish {
         return cut_.find(row, block, version);
     }
 
+    /// Also during training: there it only regains its vote, and learns what is decided.
     void step(Time now);
 
+    /// For the Status.
+    PeerSet may_have_voted() const;
     CutId accepted() const { return agreement_.accepted(); }
     CutId decided() const { return agreement_.decided(); }
     /// The decided cut is in the ledger.
@@ -103,6 +110,11 @@ class Finish {
     /// has left, is gone, or has not moved for the linger time. Hurried, it does not wait for the
     /// lost.
     bool done(Time now, bool hurried) const;
+    /// Can these peers, this one perhaps among them, come to a decision? A majority must be there,
+    /// and enough of them with a vote to give the others theirs.
+    bool enough(PeerSet peers) const;
+    /// As far as this peer has heard.
+    bool has_vote(PeerIndex peer) const;
     /// Whom this peer waits for, where nothing is lacking but peers that are not there or, once it
     /// has adopted, do not move; empty while others keep it busy.
     PeerSet missed(Time now) const;
@@ -116,6 +128,12 @@ class Finish {
 
   private:
     bool may_propose(Time now) const;
+    /// The lowest live peer that has a vote.
+    bool proposes_first() const;
+    /// How long neither the agreement nor anybody who pulls a cut has moved.
+    Time quiet(Time now) const;
+    /// So long it must have been quiet before this peer outbids others.
+    Time patience() const;
     /// For whom it stays once it has adopted.
     PeerSet awaited(Time now, bool hurried) const;
     /// Not adopted: those without whom it can not go on.
@@ -123,6 +141,9 @@ class Finish {
     /// Is every row here that can still come?
     bool complete() const;
     bool settled(RowIndex row) const;
+    /// Will its owner say a final round? Not while it takes in the row of its own earlier life.
+    bool final_round_comes(RowIndex row) const;
+    void regain(Time now);
     void propose(Time now);
     bool pull(CutId cut, Time now);
     void push_agreement(Time now);
@@ -131,6 +152,16 @@ class Finish {
     bool handle_message(PeerIndex from, const Header& header, Time now);
     void keep_maps();
     void deliver(PeerIndex to, Header header, Time now);
+    /// May a question of `from` be answered with this peer's vote?
+    bool may_vote_on(PeerIndex from) const;
+    /// From its first round on, or its end.
+    bool may_vote() const;
+    /// Is it known here that `peer` may vote? Before, its answers do not count: should it be
+    /// started again, nobody could tell it that it had voted.
+    bool may_have_voted(PeerIndex peer) const { return (may_have_voted() & peer_bit(peer)) != 0; }
+    void handle_prepare(PeerIndex from, const Prepare& prepare, Time now);
+    void handle_accept(PeerIndex from, const Accept& accept, Time now);
+    void handle_promise(PeerIndex from, Promise promise);
     void answer(PeerIndex proposer, const Promise& promise, Time now);
 
     const Ledger& ledger_;
@@ -141,15 +172,18 @@ class Finish {
     Agreement agreement_;
     CutPuller cut_;
     Movement movement_;
-    bool has_vote_ = true;
     bool frozen_ = false;
     bool ready_to_adopt_ = false;
     std::optional<Digest> digest_;
 
     std::optional<Time> begun_at_;
     Time adopted_at_{};
-    unsigned proposals_ = 0;  ///< each waits twice as long before the next
-    Time heard_at_{};         ///< of the agreement, or a block of a cut: something still moves
+    unsigned proposals_ = 0;       ///< each waits twice as long before the next
+    PeerSet heard_of_ = 0;         ///< peers that may have voted, as others say
+    Round rounds_of_earlier_ = 0;  ///< the most that others have heard of and this process not made
+    unsigned asked_for_vote_ = 0;  ///< and so does this
+    std::optional<Time> asked_for_vote_at_;  ///< last, under a new ballot
+    Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
     std::optional<Header> asked_;
 };

@@ -1,6 +1,7 @@
 // See why_not_agreed.h.
 #include "src/agreement/why_not_agreed.h"
 
+#include <bit>
 #include <cstdio>
 
 namespace ako {
@@ -38,6 +39,19 @@ std::string missing_text(const ModeSettings& settings, const Roster& roster) {
                 text_of(roster[peer].presence);
     }
     return text;
+}
+
+/// Who of the live ones has no vote; empty if there are enough that have one.
+std::string voteless_text(const ModeSettings& settings, const Roster& roster,
+                          const Finish& finish) {
+    PeerSet live = 0;
+    std::string text;
+    for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
+        if (!roster[peer].live()) continue;
+        live |= peer_bit(peer);
+        if (!finish.has_vote(peer)) text += (text.empty() ? "" : ", ") + settings.peer_names[peer];
+    }
+    return finish.enough(live) ? "" : text;
 }
 
 /// Who of the live ones has not accepted, and how much of the cut it holds.
@@ -86,12 +100,13 @@ std::string lacking_text(const ModeSettings& settings, const Roster& roster, con
 }  // namespace
 
 bool agreement_possible(const Roster& roster, const Finish& finish) {
-    std::size_t may_be_there = 0;
+    PeerSet may_be_there = 0;
     for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
         const Presence presence = roster[peer].presence;
-        may_be_there += presence != Presence::left && presence != Presence::gone;
+        if (presence != Presence::left && presence != Presence::gone)
+            may_be_there |= peer_bit(peer);
     }
-    return may_be_there >= (finish.decided().none() ? majority_of(roster) : 2);
+    return finish.decided().none() ? finish.enough(may_be_there) : std::popcount(may_be_there) >= 2;
 }
 
 std::string why_not_agreed(const ModeSettings& settings, const Roster& roster,
@@ -106,6 +121,11 @@ std::string why_not_agreed(const ModeSettings& settings, const Roster& roster,
     if (roster.live_count() < needed) {
         return "no majority to agree on a cut: " + live + ", " + std::to_string(needed) +
                " are needed" + missing;
+    }
+    const std::string voteless = voteless_text(settings, roster, finish);
+    if (!voteless.empty()) {
+        return "too few have a vote on the cut: " + live + ", but these were started again, and " +
+               "too few others remembered what they had voted for: " + voteless + missing;
     }
     return "no cut was agreed on in time, although " + live + " and " + std::to_string(needed) +
            " are enough" + slow_text(settings, roster, finish);

@@ -11,8 +11,9 @@
 namespace ako {
 
 /// Can enough peers for the rest of the final exchange still be there, or come? A majority of the
-/// file until the cut is decided, then one that holds it. Who left, or is lost while nobody listens
-/// at its address, does not come: a new process in its place would be refused.
+/// file until the cut is decided, and enough votes (Finish::enough); then one that holds it. Who
+/// left, or is lost while nobody listens at its address, is not waited for: nobody knows whether it
+/// will be started again, and then it would have no vote.
 bool agreement_possible(const Roster& roster, const Finish& finish);
 
 /// For people; after a final exchange without agreement.

@@ -133,7 +133,6 @@ void AkoBeginning::claim(Time now) {
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
     // What a Status says of samples may be older than a block of the row; a round is a batch.
     const std::uint64_t samples = round * settings_.training.batch_per_peer;
-    goes_on_ = had_process_before();
     rows_.claim(*incarnation, round, now);
     roster_.set_own(round, samples);
     state_ = State::begun;

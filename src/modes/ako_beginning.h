@@ -1,8 +1,8 @@
 // How a peer of the mode `ako` comes to its first round, and what its row begins with.
 //
 //   waiting   for all peers, or for enough of them after `start_wait_s`; then its row begins at
-//   zero joining   somebody had made rounds when this peer met it: it takes in the rows of the run,
-//   its
+//             zero
+//   joining   somebody had made rounds when this peer met it: it takes in the rows of the run, its
 //             own among them (Joining), and claims its own row in an incarnation above all others
 //   begun     the own row is this process's: it may train
 //   failed    too few came, or its name is another's
@@ -44,9 +44,6 @@ class AkoBeginning {
     void stop(Time now) AKO_COMPUTE_THREAD;
     /// Somebody has told of rounds that this peer was not there for.
     bool run_there() const { return run_there_; }
-    /// An earlier process made rounds under this name, as far as anybody has said: what it took
-    /// part in this one does not know.
-    bool goes_on() const { return goes_on_; }
     /// Of `failed`: for people, and how the run ends for this peer.
     const std::string& why_not() const { return why_not_; }
     Ending ending() const { return ending_; }
@@ -97,7 +94,6 @@ class AkoBeginning {
     State state_ = State::waiting;
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     bool run_there_ = false;
-    bool goes_on_ = false;
     bool said_what_comes_ = false;
     unsigned rivals_ = 0;
     std::string why_not_;

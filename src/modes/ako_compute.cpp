@@ -39,7 +39,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
           rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
-          finish_times(settings.exchange)),
+          finish_times(settings.exchange), settings.process_id),
       relaying_(rows_.ledger(), roster_, outbox_,
                 std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
       beginning_(settings, rows_, roster_,
@@ -56,6 +56,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
 
 std::optional<Next> AkoCompute::begin_round(Time now) {
     drain(now);
+    finish_.step(now);
     left_behind_ = left_behind_ || mailbox_.left_behind();
     if (beginning_.state() != AkoBeginning::State::begun) {
         std::optional<Next> next = begin(now);
@@ -75,7 +76,6 @@ std::optional<Next> AkoCompute::begin(Time now) {
         if (roster_.samples() == 0 && !beginning_.run_there())
             return Next::give_up(Ending::failed, never_began);
         beginning_.stop(now);
-        if (!rows_.claimed()) finish_.lose_vote();
         return stopped();
     }
     const AkoBeginning::State before = beginning_.state();
@@ -87,7 +87,6 @@ std::optional<Next> AkoCompute::begin(Time now) {
         post_status(state != before);
         return std::nullopt;
     }
-    if (beginning_.goes_on()) finish_.lose_vote();
     round_ = roster_[settings_.self].announced;
     samples_ = roster_[settings_.self].samples;
     optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
@@ -198,10 +197,6 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
             relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
             beginning_.lacks(arrival.from, *lack, now);
         }
-        // Not before it is known whether an earlier process may have voted.
-        const bool asks_for_vote = std::holds_alternative<Prepare>(arrival.header) ||
-                                   std::holds_alternative<Accept>(arrival.header);
-        if (asks_for_vote && !rows_.claimed() && !finish_.begun()) return;
         finish_.handle(arrival.from, arrival.header, now);
     }
 }
@@ -418,6 +413,8 @@ void AkoCompute::post_status(bool urgent) {
     status.digest = finish_.digest();
     status.verdict = verdict_;
     status.cut_blocks = finish_.cut().held();
+    status.has_vote = finish_.has_vote();
+    status.may_have_voted = finish_.may_have_voted();
     if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
     posted_ = status;
     mailbox_.post(std::move(status), urgent);

@@ -103,16 +103,26 @@ struct Checker {
     Complaint operator()(const WantVersions&) const { return std::nullopt; }
 
     Complaint operator()(const WantCut& want) const { return check(want.cut, "WantCut.cut"); }
-    Complaint operator()(const Prepare& m) const { return check(m.ballot, "Prepare.ballot"); }
+    Complaint operator()(const Prepare& m) const { return check_own(m.ballot, "Prepare.ballot"); }
     Complaint operator()(const Promise& m) const {
         if (auto complaint = check(m.ballot, "Promise.ballot")) return complaint;
         if (auto complaint = check_or_none(m.accepted_ballot, "Promise.accepted_ballot")) {
             return complaint;
         }
+        if (!m.votes.empty() && m.votes.size() != peer_count) {
+            return "Promise.votes of " + std::to_string(m.votes.size()) +
+                   " peers in a cluster of " + std::to_string(peer_count);
+        }
+        for (PeerIndex peer = 0; peer < m.votes.size(); ++peer) {
+            if (auto complaint = check_or_none(m.votes[peer], "Promise.votes")) return complaint;
+            if (m.votes[peer].none() || m.votes[peer].proposer == peer) continue;
+            return "Promise.votes has one of peer " + std::to_string(m.votes[peer].proposer) +
+                   " in the place of peer " + std::to_string(peer);
+        }
         return check_or_none(m.accepted_cut, "Promise.accepted_cut");
     }
     Complaint operator()(const Accept& m) const {
-        if (auto complaint = check(m.ballot, "Accept.ballot")) return complaint;
+        if (auto complaint = check_own(m.ballot, "Accept.ballot")) return complaint;
         return check(m.cut, "Accept.cut");
     }
     Complaint operator()(const Accepted& m) const {
@@ -147,6 +157,12 @@ struct Checker {
         if (sum == blocks.count()) return std::nullopt;
         return std::string(field) + " cover " + std::to_string(sum) + " of " +
                std::to_string(blocks.count()) + " blocks";
+    }
+    /// Of the sender's own making.
+    Complaint check_own(Ballot ballot, const char* field) const {
+        if (auto complaint = check(ballot, field)) return complaint;
+        if (ballot.proposer == from) return std::nullopt;
+        return std::string(field) + " is one of peer " + std::to_string(ballot.proposer);
     }
     Complaint check_or_none(Ballot ballot, const char* field) const {
         return ballot.none() ? std::nullopt : check(ballot, field);

@@ -31,9 +31,9 @@ class RandomHeaders {
             case 6:
                 return cut_row();
             case 7:
-                return Prepare{ballot()};
+                return Prepare{ballot(), below(2) == 1};
             case 8:
-                return Promise{ballot(), ballot(), ballot()};
+                return promise();
             case 9:
                 return Accept{ballot(), ballot()};
             case 10:
@@ -63,7 +63,7 @@ class RandomHeaders {
 
   private:
     PeerIndex peer() { return static_cast<PeerIndex>(below(peers_max)); }
-    Ballot ballot() { return {u32(), peer()}; }
+    Ballot ballot() { return {u32(), peer(), u64()}; }
     Version version() { return {u64(), u64()}; }
     Time time() { return Time(static_cast<Time::rep>(u64() >> 2)); }
     float value() { return std::normal_distribution<float>()(random_); }
@@ -111,6 +111,8 @@ class RandomHeaders {
         status.cut_blocks = u32();
         status.asked = u64();
         status.joining = below(2) == 1;
+        status.has_vote = below(2) == 1;
+        status.may_have_voted = u64();
         return status;
     }
     Want want() {
@@ -130,6 +132,12 @@ class RandomHeaders {
         return runs;
     }
     CutRow cut_row() { return {ballot(), row_of(peer()), version_runs()}; }
+
+    Promise promise() {
+        Promise promise{ballot(), ballot(), ballot(), below(2) == 1};
+        for (std::size_t i = below(peers_max + 1); i > 0; --i) promise.votes.push_back(ballot());
+        return promise;
+    }
 
     std::mt19937_64 random_;
 };

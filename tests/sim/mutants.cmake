@@ -218,6 +218,48 @@ mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
     [=[    if (!promise.accepted_ballot.none()) {]=])
 
+# ---- votes that are lost and regained (vote.cpp)
+
+# A later life votes as if it were the first.
+mutant(vote_at_once vote "--count;20000" "violated: two cuts are decided")
+mutation(src/agreement/agreement.cpp
+    [=[    has_vote_ = false;
+]=]
+    [=[]=])
+
+# One fewer than can have been part of any majority gives a vote back.
+mutant(vote_from_one_fewer vote "--count;20000" "violated: two cuts are decided")
+mutation(src/agreement/agreement.cpp
+    [=[answer_count() >= givers()) {]=]
+    [=[answer_count() + 1 >= givers()) {]=])
+
+# A vote is regained without what the earlier life may have accepted.
+mutant(vote_without_the_accepted vote "--count;20000" "violated: two cuts are decided")
+mutation(src/agreement/agreement.cpp
+    [=[    accepted_ballot_ = best_accepted_ballot_;
+    accepted_cut_ = cut_;
+    promised_ =]=]
+    [=[    promised_ =]=])
+
+# The promise of a peer without a vote counts.
+mutant(voteless_counted vote "--count;20000" "violated: two cuts are decided")
+mutation(src/agreement/agreement.cpp
+    [=[    if (promise.ballot != ballot_ || !promise.has_vote) return;]=]
+    [=[    if (promise.ballot != ballot_) return;]=])
+
+# The promise of an earlier life counts, although another peer has said that there is a later one.
+mutant(earlier_life_counted vote "--count;200000" "violated: two cuts are decided")
+mutation(src/agreement/agreement.cpp
+    [=[    learn_votes(promise);
+]=]
+    [=[]=])
+
+# Who regains a vote forgets what it had to hold, so that it may be lost with those who gave it.
+mutant(vote_before_it_holds vote "--count;20000" "violated: no cut is decided, although")
+mutation(src/agreement/agreement.cpp
+    [=[        if (cut_ == accepted_cut_) hold();]=]
+    [=[        hold();]=])
+
 # Whoever has no session is taken for gone, as if each dial had found that nobody listens.
 mutant(cut_off_taken_for_gone simulate "--count;400" "violated: peer [0-9]+ takes peer [0-9]+ for gone, whose process runs")
 mutation(src/modes/ako_traffic.cpp

@@ -31,6 +31,7 @@ struct Bench {
             roster.heard_status(peer, status, now, 1);
             finish.heard(peer, status, now);
         }
+        roster.set_own(1, 1);
         finish.begin(now);
         now += times.exchange + seconds(1);
         finish.step(now);
@@ -54,8 +55,8 @@ struct Bench {
     Roster roster{self, 3};
     std::vector<std::pair<PeerIndex, Header>> messages;
     Finish finish{ledger, roster,
-                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
-                  times};
+                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); }, times,
+                  1};
     Time now = seconds(100);
 };
 

@@ -104,7 +104,7 @@ TEST_CASE("what others say of a peer counts only while it cannot be reached") {
 TEST_CASE("a ballot out of all proportion does not end agreement") {
     const Prepare hostile{{UINT32_MAX, 2}};
     std::vector<Agreement> peers;
-    for (PeerIndex peer = 0; peer < peer_count; ++peer) peers.emplace_back(peer, peer_count);
+    for (PeerIndex peer = 0; peer < peer_count; ++peer) peers.emplace_back(peer, peer_count, 0);
     for (Agreement& peer : peers) {
         CHECK(peer.on_prepare(hostile).ballot.none());
         CHECK(peer.on_accept({hostile.ballot, hostile.ballot}));

@@ -33,9 +33,15 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
     Roster roster{self, 3};
     roster.set_presence(proposer, Presence::up);
     std::vector<Header> sent;
-    Finish finish{ledger, roster, [&](PeerIndex, Header header) { sent.push_back(header); }, times};
+    Finish finish{ledger, roster, [&](PeerIndex, Header header) { sent.push_back(header); }, times,
+                  1};
     Time now = seconds(100);
+    roster.set_own(3, 3);
     finish.begin(now);
+    Status status;
+    status.progress.resize(3);
+    status.rows.resize(3);
+    roster.heard_status(proposer, status, now, 1);
 
     const CutId cut{1, proposer};
     finish.handle(proposer, Prepare{cut}, now);
@@ -48,9 +54,6 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
     CHECK(std::none_of(sent.begin(), sent.end(),
                        [](const Header& header) { return std::holds_alternative<Want>(header); }));
 
-    Status status;
-    status.progress.resize(3);
-    status.rows.resize(3);
     status.decided = cut;
     roster.heard_status(proposer, status, now, 1);
     finish.step(now);

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 using namespace ako;
@@ -17,7 +19,8 @@ namespace {
 class Parliament {
   public:
     Parliament(std::size_t peer_count, std::uint64_t seed) : random_(seed) {
-        for (PeerIndex peer = 0; peer < peer_count; ++peer) peers_.emplace_back(peer, peer_count);
+        for (PeerIndex peer = 0; peer < peer_count; ++peer)
+            peers_.emplace_back(peer, peer_count, 0);
     }
 
     void propose(PeerIndex peer) {
@@ -159,11 +162,11 @@ TEST_CASE("one proposer that everybody hears is agreed with") {
 }
 
 TEST_CASE("a majority is needed, and more than half is one") {
-    CHECK(Agreement(0, 1).majority() == 1);
-    CHECK(Agreement(0, 2).majority() == 2);
-    CHECK(Agreement(0, 3).majority() == 2);
-    CHECK(Agreement(0, 4).majority() == 3);
-    Agreement proposer(0, 3);
+    CHECK(Agreement(0, 1, 0).majority() == 1);
+    CHECK(Agreement(0, 2, 0).majority() == 2);
+    CHECK(Agreement(0, 3, 0).majority() == 2);
+    CHECK(Agreement(0, 4, 0).majority() == 3);
+    Agreement proposer(0, 3, 0);
     const Ballot ballot = proposer.propose();
     proposer.on_promise(0, {ballot, {}, {}});
     proposer.on_promise(0, {ballot, {}, {}});  // the same one twice
@@ -180,7 +183,7 @@ TEST_CASE("a majority is needed, and more than half is one") {
 }
 
 TEST_CASE("a proposer takes over the cut of the highest ballot that was accepted before") {
-    Agreement proposer(2, 5);
+    Agreement proposer(2, 5, 0);
     proposer.on_prepare({{7, 1}});  // has seen ballot 7
     const Ballot ballot = proposer.propose();
     CHECK(ballot == Ballot{8, 2});
@@ -191,7 +194,7 @@ TEST_CASE("a proposer takes over the cut of the highest ballot that was accepted
 }
 
 TEST_CASE("an acceptor keeps its promise") {
-    Agreement acceptor(1, 3);
+    Agreement acceptor(1, 3, 0);
     CHECK(acceptor.on_prepare({{2, 0}}) == Promise{{2, 0}, {}, {}});
     CHECK(acceptor.on_prepare({{1, 2}}) == Promise{{2, 0}, {}, {}});         // names the newer one
     CHECK(acceptor.on_accept({{1, 2}, {1, 2}}) == Promise{{2, 0}, {}, {}});  // and so does this
@@ -209,7 +212,7 @@ TEST_CASE("an acceptor keeps its promise") {
 }
 
 TEST_CASE("who is outbid proposes above what it has seen") {
-    Agreement proposer(0, 3);
+    Agreement proposer(0, 3, 0);
     const Ballot first = proposer.propose();
     proposer.on_promise(1, {{5, 2}, {}, {}});
     CHECK(!proposer.answered(1));
@@ -219,11 +222,166 @@ TEST_CASE("who is outbid proposes above what it has seen") {
     // It may also learn of it by the refusal of what it wants accepted.
     proposer.on_promise(0, {{6, 0}, {}, {}});
     proposer.on_promise(1, {{6, 0}, {}, {}});
-    Agreement acceptor(1, 3);
+    Agreement acceptor(1, 3, 0);
     acceptor.on_prepare({{9, 2}});
     const auto refusal = acceptor.on_accept(std::get<Accept>(*proposer.outstanding()));
     REQUIRE(refusal);
     proposer.on_promise(1, *refusal);
     CHECK(!proposer.answered(1));
     CHECK(proposer.propose() == Ballot{10, 0});
+}
+
+// ---- lives and votes
+
+namespace {
+
+/// Lets `asker` hear what `peers` answer to its question.
+void ask_all(Agreement& asker, std::initializer_list<std::pair<PeerIndex, Agreement*>> peers) {
+    for (const auto& [index, peer] : peers) {
+        const auto question = asker.outstanding();
+        if (!question) return;
+        if (const auto* prepare = std::get_if<Prepare>(&*question)) {
+            asker.on_promise(index, peer->on_prepare(*prepare));
+        } else if (!peer->on_accept(std::get<Accept>(*question))) {
+            asker.on_accepted(index, peer->accept_pending());
+        }
+    }
+}
+
+/// A process that is started again.
+Agreement later_life(PeerIndex self, std::size_t peer_count) {
+    Agreement life(self, peer_count, 7);
+    life.lose_vote();
+    return life;
+}
+
+}  // namespace
+
+TEST_CASE("so many others give a vote back that one of them knows what its majority did") {
+    for (std::size_t peers = 1; peers <= 64; ++peers) {
+        const Agreement one(0, peers, 0);
+        CHECK(one.givers() + (one.majority() - 1) > peers - 1);
+        CHECK(one.givers() + (one.majority() - 1) == peers);  // and not one more
+    }
+    const Agreement of_five(0, 5, 0);
+    CHECK(of_five.enough(3, 3));
+    CHECK(!of_five.enough(5, 2));
+    CHECK(!of_five.enough(2, 2));
+    CHECK(Agreement(0, 4, 0).enough(4, 2));  // two give the others theirs
+    CHECK(Agreement(0, 2, 0).enough(2, 1));
+}
+
+TEST_CASE("without a vote a peer answers, accepts nothing, and does not count") {
+    Agreement later = later_life(1, 3);
+    CHECK(!later.has_vote());
+    CHECK(later.on_prepare({{2, 0}}) == Promise{{2, 0}, {}, {}, false});
+    CHECK(later.on_accept({{2, 0}, {2, 0}}) == Promise{{2, 0}, {}, {}, false});
+    CHECK(!later.pending());
+
+    Agreement proposer(0, 3, 0);
+    const Ballot ballot = proposer.propose();
+    proposer.on_promise(0, {ballot, {}, {}});
+    proposer.on_promise(1, {ballot, {}, {}, false});
+    CHECK(*proposer.outstanding() == Header{Prepare{ballot}});
+    CHECK(!proposer.answered(1));
+    proposer.on_promise(1, {ballot, {}, {}});  // it has regained it
+    CHECK(*proposer.outstanding() == Header{Accept{ballot, ballot}});
+}
+
+TEST_CASE("a vote is regained from enough others, with the newest that they have accepted") {
+    Agreement first(0, 3, 1);
+    Agreement third(2, 3, 3);
+    const Ballot cut = first.propose();
+    Agreement earlier(1, 3, 2);
+    ask_all(first, {{0, &first}, {1, &earlier}});
+    ask_all(first, {{0, &first}, {1, &earlier}});
+    REQUIRE(first.decided() == cut);
+
+    Agreement later = later_life(1, 3);
+    later.ask_for_vote();
+    CHECK(std::get<Prepare>(*later.outstanding()).regains);
+    ask_all(later, {{2, &third}});
+    CHECK(!later.has_vote());  // one is not enough
+    ask_all(later, {{0, &first}});
+    CHECK(!later.has_vote());  // not before it holds what the earlier life may have accepted
+    CHECK(later.to_hold() == cut);
+    CHECK(later.accepted().none());
+    CHECK(!later.outstanding());
+    later.hold();
+    CHECK(later.has_vote());
+    CHECK(later.accepted() == cut);
+    CHECK(later.to_hold().none());
+
+    const Ballot other = third.propose();
+    ask_all(third, {{2, &third}, {1, &later}});
+    CHECK(*third.outstanding() == Header{Accept{other, cut}});
+}
+
+TEST_CASE("a promise of an earlier life does not count once its later life is known of") {
+    Agreement first(0, 5, 1), second(1, 5, 2), third(2, 5, 3), fourth(3, 5, 4), fifth(4, 5, 5);
+    for (int again = 0; again < 3; ++again) first.propose();
+    ask_all(first, {{0, &first}, {1, &second}});  // and nobody else hears of its ballot
+
+    Agreement later = later_life(1, 5);
+    later.ask_for_vote();
+    ask_all(later, {{2, &third}, {3, &fourth}, {4, &fifth}});
+    REQUIRE(later.has_vote());
+    const Ballot decided = fourth.propose();
+    ask_all(fourth, {{1, &later}, {3, &fourth}, {4, &fifth}});
+    ask_all(fourth, {{1, &later}, {3, &fourth}, {4, &fifth}});
+    REQUIRE(fourth.decided() == decided);
+
+    // With the promise of the earlier life it would now be a majority that accepted nothing.
+    ask_all(first, {{2, &third}});
+    CHECK(!first.answered(1));
+    REQUIRE(std::holds_alternative<Prepare>(*first.outstanding()));
+    ask_all(first, {{1, &later}});
+    CHECK(std::get<Accept>(*first.outstanding()).cut == decided);
+}
+
+TEST_CASE("two lives never come to the same ballot") {
+    Agreement earlier(1, 3, 2);
+    Agreement later = later_life(1, 3);
+    later.ask_for_vote();
+    CHECK(std::get<Prepare>(*later.outstanding()).ballot.number == earlier.propose().number);
+    CHECK(std::get<Prepare>(*later.outstanding()).ballot != earlier.proposed());
+}
+
+TEST_CASE("a process whose place another has taken loses its vote") {
+    Agreement first(0, 3, 1), second(1, 3, 2), third(2, 3, 3);
+    Agreement later = later_life(1, 3);
+    later.ask_for_vote();
+    ask_all(later, {{0, &first}, {2, &third}});
+    REQUIRE(later.has_vote());
+    second.propose();
+    ask_all(second, {{0, &first}});
+    CHECK(!second.has_vote());
+    CHECK(!second.outstanding());
+}
+
+TEST_CASE("who asks for a vote outbids a proposer that nobody else does") {
+    Agreement proposer(0, 3, 1), acceptor(2, 3, 3);
+    proposer.propose();
+    CHECK(!proposer.outbid());
+    Agreement later = later_life(1, 3);
+    later.on_prepare({proposer.proposed()});
+    later.ask_for_vote();
+    proposer.on_promise(2, acceptor.on_prepare(std::get<Prepare>(*later.outstanding())));
+    CHECK(proposer.outbid_by_vote());
+    proposer.on_promise(2, acceptor.on_prepare({{9, 2, 3}}));
+    CHECK(proposer.outbid());
+    CHECK(!proposer.outbid_by_vote());
+}
+
+TEST_CASE("a new process follows those who have come far") {
+    Agreement old(0, 3, 1);
+    for (int proposals = 0; proposals < 100000; ++proposals) old.propose();
+    Agreement later = later_life(1, 3);
+    later.ask_for_vote();
+    old.on_prepare({old.proposed()});
+    later.on_promise(0, old.on_prepare(std::get<Prepare>(*later.outstanding())));
+    REQUIRE(later.outbid());
+    later.ask_for_vote();
+    later.on_promise(0, old.on_prepare(std::get<Prepare>(*later.outstanding())));
+    CHECK(later.answered(0));
 }

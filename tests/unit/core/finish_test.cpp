@@ -5,67 +5,10 @@
 
 #include <doctest/doctest.h>
 
-#include "src/numbers/checksum.h"
-#include "src/rows/snapshots.h"
+#include "tests/unit/core/finish_bench.h"
 
 using namespace ako;
-
-namespace {
-
-using std::chrono::seconds;
-constexpr FinishTimes times{seconds(30), seconds(10), std::chrono::milliseconds(500), seconds(120)};
-
-/// Peer 1 of three: it does not propose first.
-struct Bench {
-    explicit Bench(FinishTimes finish_times = times) : times_(finish_times), own(blocks) {
-        ledger.set_own(own[0]);
-        for (const PeerIndex peer : {0u, 2u}) roster.set_presence(peer, Presence::up);
-        finish.begin(now);
-    }
-    template <class Message>
-    std::vector<Message> sent(PeerIndex to) {
-        std::vector<Message> found;
-        for (const auto& [peer, header] : messages) {
-            if (peer == to && std::holds_alternative<Message>(header))
-                found.push_back(std::get<Message>(header));
-        }
-        return found;
-    }
-    void status(PeerIndex from, std::uint32_t cut_blocks, CutId decided = {}, bool digest = false) {
-        Status status;
-        status.progress.resize(3);
-        status.rows.resize(3);
-        status.cut_blocks = cut_blocks;
-        status.decided = decided;
-        if (digest) status.digest = Digest{};
-        roster.heard_status(from, status, now, 1);
-        finish.heard(from, status, now);
-    }
-    /// The map of a cut in which row 0 is of this round, and the others nothing.
-    void map(CutId cut, Round round) {
-        for (const RowIndex row : AllRows(3)) {
-            finish.handle(0, CutRow{cut, row, {{2, row == 0 ? version_of(round, 1) : Version{}}}},
-                          now);
-        }
-    }
-    void block(BlockIndex block, Round round) {
-        const std::vector<float> values(4, 1.0F);
-        finish.take(0, block, {1, round}, values, crc32c(std::span<const float>(values)), now);
-    }
-
-    const FinishTimes times_;
-    const Blocks blocks{8, 4};
-    Snapshots own;
-    Ledger ledger{1, 3, blocks};
-    Roster roster{1, 3};
-    std::vector<std::pair<PeerIndex, Header>> messages;
-    Finish finish{ledger, roster,
-                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
-                  times_};
-    Time now = seconds(100);
-};
-
-}  // namespace
+using namespace ako::test;
 
 TEST_CASE("an Accept below what was promised is answered with the newer ballot") {
     Bench bench;
@@ -206,23 +149,6 @@ TEST_CASE("who came late waits for one it never met and whose row it holds") {
     }
 }
 
-TEST_CASE("who may have voted in an earlier life neither votes nor proposes, and learns") {
-    Bench bench;
-    bench.finish.lose_vote();
-    CHECK(!bench.finish.has_vote());
-    bench.finish.handle(0, Prepare{{1, 0}}, bench.now);
-    bench.finish.handle(0, Accept{{1, 0}, {1, 0}}, bench.now);
-    CHECK(bench.messages.empty());
-    bench.now += times.exchange * 20;
-    bench.finish.step(bench.now);
-    CHECK(bench.messages.empty());
-    bench.status(2, 0, {1, 0});  // it knows the decision
-    bench.finish.step(bench.now);
-    CHECK(bench.finish.decided() == CutId{1, 0});
-    CHECK(bench.messages.size() == 1);
-    CHECK(std::holds_alternative<WantCut>(bench.messages[0].second));
-}
-
 TEST_CASE("the first proposer waits for no last round of a peer that joins and knows of the stop") {
     for (const auto& [joins, knows] : {std::pair{false, true}, {true, false}, {true, true}}) {
         CAPTURE(joins);
@@ -234,7 +160,7 @@ TEST_CASE("the first proposer waits for no last round of a peer that joins and k
         Finish finish{
             ledger, roster,
             [&](PeerIndex, Header header) { prepares += std::holds_alternative<Prepare>(header); },
-            times};
+            times, 1};
         for (const PeerIndex peer : {1u, 2u}) {
             roster.set_presence(peer, Presence::up);
             Status status;
@@ -261,7 +187,7 @@ TEST_CASE("the first proposer does not wait for a row in whose place another pro
         Finish finish{
             ledger, roster,
             [&](PeerIndex, Header header) { prepares += std::holds_alternative<Prepare>(header); },
-            times};
+            times, 1};
         const std::vector<float> values(4, 1.0F);
         for (const BlockIndex block : {0u, 1u})
             ledger.replace(1, block, held, values, crc32c(std::span<const float>(values)));

@@ -69,10 +69,11 @@ TEST_CASE("good messages are not complained about") {
     CHECK(complaint(WantCut{{1, 2}}) == "");
     CHECK(complaint(WantVersions{}) == "");
     CHECK(complaint(Versions{2, {{1, {1, 3}}, {2, {}}}}) == "");
-    CHECK(complaint(Prepare{{1, 0}}) == "");
+    CHECK(complaint(Prepare{{1, from}, true}) == "");
     CHECK(complaint(Promise{{1, 0}, {}, {}}) == "");
     CHECK(complaint(Promise{{2, 0}, {1, 1}, {1, 1}}) == "");
-    CHECK(complaint(Accept{{2, 0}, {1, 1}}) == "");
+    CHECK(complaint(Promise{{2, 0}, {}, {}, false, {{}, {1, 1}, {2, 2}}}) == "");
+    CHECK(complaint(Accept{{2, from}, {1, 1}}) == "");
     CHECK(complaint(Accepted{{2, 0}, {1, 1}}) == "");
     CHECK(complaint(Bye{7}) == "");
 }
@@ -179,6 +180,14 @@ TEST_CASE("the agreement: no ballot without a number or of nobody") {
     }
     CHECK(contains(complaint(Promise{{1, 1}, nobody, {}}), "Promise.accepted_ballot"));
     CHECK(contains(complaint(Promise{{1, 1}, {}, nobody}), "Promise.accepted_cut"));
+    CHECK(contains(complaint(Prepare{{1, 2}}), "Prepare.ballot is one of peer 2"));
+    CHECK(contains(complaint(Accept{{1, 2}, {1, 1}}), "Accept.ballot is one of peer 2"));
+    const auto with_votes = [](std::vector<Ballot> votes) {
+        return complaint(Promise{{1, 1}, {}, {}, true, std::move(votes)});
+    };
+    CHECK(contains(with_votes({{}, {}}), "Promise.votes of 2 peers"));
+    CHECK(contains(with_votes({{}, {1, 3}, {}}), "Promise.votes {1, 3}"));
+    CHECK(contains(with_votes({{}, {1, 2}, {}}), "one of peer 2 in the place of peer 1"));
 }
 
 TEST_CASE("what does not belong into a session that stands is refused by its name") {
