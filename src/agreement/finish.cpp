@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "ako/assert.h"
+#include "src/group/incarnation.h"
 
 namespace ako {
 
@@ -14,6 +15,7 @@ Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTime
       roster_(roster),
       send_(send),
       times_(times),
+      process_id_(process_id),
       agreement_(roster.self(), roster.peer_count(), process_id),
       cut_(ledger, roster, std::move(send), times.ask),
       movement_(roster.peer_count()) {}
@@ -35,7 +37,17 @@ void Finish::heard(PeerIndex peer, const Status& status, Time now) {
         std::max(status.progress[self].round, status.rows[ledger_.own()].highest.round);
     const bool had_trained = said > std::max(roster_[self].announced, rounds_of_earlier_);
     if (had_trained) rounds_of_earlier_ = said;
-    if (had_voted || had_trained) lose_vote();
+    const bool had_life = is_of_another_life(status.rows[ledger_.own()].highest.incarnation);
+    if (had_voted || had_trained || had_life) lose_vote();
+}
+
+bool Finish::is_of_another_life(Incarnation own_row) {
+    if (own_row == 0 || process_of(own_row) == process_of(process_id_)) return false;
+    if (std::find(other_lives_.begin(), other_lives_.end(), own_row) != other_lives_.end())
+        return false;
+    if (other_lives_.size() == lives_kept) other_lives_.erase(other_lives_.begin());
+    other_lives_.push_back(own_row);
+    return true;
 }
 
 // ---- blocks

@@ -26,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <vector>
 
 #include "ako/frame.h"
 #include "ako/types.h"
@@ -50,6 +51,9 @@ class Finish {
     /// A block of the rows may take so many times `ask`, on average: with the default of 500 ms,
     /// 16 KiB in 2 s, which is 0.07 Mbit/s.
     static constexpr int asks_per_block = 4;
+    /// So many other lives of the own row are remembered; of one that is forgotten, hearing of it
+    /// again costs the vote again, which is safe.
+    static constexpr std::size_t lives_kept = 64;
 
     /// Both outlive this. `process_id`: of this life of the peer.
     Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times,
@@ -65,8 +69,8 @@ class Finish {
     bool begun() const { return begun_at_.has_value(); }
 
     /// `peer` has said this, which Roster knows already. Whoever has heard of more rounds of this
-    /// peer than this process has made, or that it may have voted before this process could, has
-    /// heard of an earlier life: then the vote is lost.
+    /// peer than this process has made, of another process's row, or that the peer may have voted before
+    /// this process could, has heard of another life: then the vote is lost.
     void heard(PeerIndex peer, const Status& status, Time now);
     /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
     void handle(PeerIndex from, const Header& header, Time now);
@@ -130,6 +134,8 @@ class Finish {
     bool may_propose(Time now) const;
     /// The lowest live peer that has a vote.
     bool proposes_first() const;
+    /// Heard of for the first time: it is of another process.
+    bool is_of_another_life(Incarnation own_row);
     /// How long neither the agreement nor anybody who pulls a cut has moved.
     Time quiet(Time now) const;
     /// So long it must have been quiet before this peer outbids others.
@@ -169,6 +175,7 @@ class Finish {
     const Send send_;
     const FinishTimes times_;
 
+    const std::uint64_t process_id_;
     Agreement agreement_;
     CutPuller cut_;
     Movement movement_;
@@ -181,6 +188,7 @@ class Finish {
     unsigned proposals_ = 0;       ///< each waits twice as long before the next
     PeerSet heard_of_ = 0;         ///< peers that may have voted, as others say
     Round rounds_of_earlier_ = 0;  ///< the most that others have heard of and this process not made
+    std::vector<Incarnation> other_lives_;  ///< of the own row, heard of; oldest first
     unsigned asked_for_vote_ = 0;  ///< and so does this
     std::optional<Time> asked_for_vote_at_;  ///< last, under a new ballot
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves

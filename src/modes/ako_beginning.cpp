@@ -116,16 +116,34 @@ void AkoBeginning::join(Time now) {
     if (joining_.informed()) say_what_comes();
     if (!over) return;
     if (joining_.another()) {
-        rows_.set_aside();
+        rows_.set_aside(joining_.to_add());
         return joining_.put_aside(now);
     }
     claim(now);
     if (state_ == State::begun) say_joined(now);
 }
 
+PeerSet AkoBeginning::silent_holders() const {
+    const RowIndex row = rows_.ledger().own();
+    PeerSet holders = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const bool silent = (joining_.silent() & peer_bit(peer)) != 0;
+        const std::optional<Status>& status = roster_[peer].status;
+        if (silent && status && status->rows[row].highest.round > 0) holders |= peer_bit(peer);
+    }
+    return holders;
+}
+
 void AkoBeginning::claim(Time now) {
     const RowHeld held = rows_.ledger().held(rows_.ledger().own());
     const PeerView& own = roster_[roster_.self()];
+    if (held.highest == Version{} && state_ == State::joining && silent_holders() != 0) {
+        return fail(Ending::failed,
+                    "only " + names(silent_holders()) + " may hold what an earlier process of " +
+                        own_name() + " has learned, and did not answer for " +
+                        text_of("%g s", settings_.exchange.finish_timeout_s) +
+                        ": start this peer again once it does");
+    }
     const std::optional<Incarnation> incarnation = next_incarnation(
         std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation}),
         settings_.process_id);

@@ -71,6 +71,8 @@ class AkoBeginning {
     void join(Time now) AKO_COMPUTE_THREAD;
     void meet_rival(PeerIndex from, Rival rival, Time now) AKO_COMPUTE_THREAD;
     void claim(Time now) AKO_COMPUTE_THREAD;
+    /// Who can be reached, has something of the own row, and has not answered.
+    PeerSet silent_holders() const;
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;

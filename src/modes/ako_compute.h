@@ -69,6 +69,8 @@ class AkoCompute final : public ComputeHalf {
     const Finish& finish() const { return finish_; }
     const Roster& roster() const { return roster_; }
     bool claimed() const { return rows_.claimed(); }
+    /// In which it makes its row; 0 before the first claim.
+    Incarnation incarnation() const { return rows_.incarnation(); }
     AkoBeginning::State state() const { return beginning_.state(); }
     std::uint64_t peers_given_up() const { return peers_given_up_; }
     std::uint64_t blocks_refused() const { return blocks_refused_; }

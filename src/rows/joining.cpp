@@ -71,7 +71,17 @@ bool Joining::met(Time now) const {
     for (PeerIndex peer = 0; peer < sources_.size(); ++peer) {
         if (roster_.reachable(peer) && roster_[peer].heard) theirs |= roster_[peer].status->reached;
     }
-    return (theirs & ~roster_.reached() & ~peer_bit(roster_.self())) == 0;
+    if ((theirs & ~roster_.reached() & ~peer_bit(roster_.self())) != 0) return false;
+    return !holders_may_come();
+}
+
+bool Joining::holders_may_come() const {
+    const bool lacks_own = ledger_.held(ledger_.own()).highest == Version{};
+    if (lacks_own && roster_[roster_.self()].relayed_round > 0) return true;
+    for (PeerIndex peer = 0; peer < sources_.size(); ++peer) {
+        if (peer != roster_.self() && roster_[peer].presence == Presence::down) return true;
+    }
+    return false;
 }
 
 // Whoever is down or lost may come back, with what only it holds.
@@ -207,15 +217,28 @@ bool Joining::step(Time now) {
 }
 
 bool Joining::another() const {
-    if (lives_before(highest_) > 0) return false;  // whose row holds what was begun before it
+    const RowIndex own = ledger_.own();
     for (const Source& source : sources_) {
         if (!source.counts || source.rows.empty()) continue;
-        for (const VersionRun& run : source.rows[ledger_.own()]) {
+        BlockIndex block = 0;
+        for (const VersionRun& run : source.rows[own]) {
             const Incarnation one = run.version.incarnation;
-            if (begins(one) && one != ledger_.begun(ledger_.own()) && !is_aside(one)) return true;
+            const bool apart = begins(one) && one != ledger_.begun(own) && !is_aside(one);
+            for (BlockIndex end = block + run.count; block < end; ++block) {
+                // A block of a later life holds what was begun before it.
+                if (apart && lives_before(target_[own][block].incarnation) == 0) return true;
+            }
         }
     }
     return false;
+}
+
+std::vector<BlockIndex> Joining::to_add() const {
+    std::vector<BlockIndex> blocks;
+    for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block) {
+        if (begins(ledger_.version(ledger_.own(), block).incarnation)) blocks.push_back(block);
+    }
+    return blocks;
 }
 
 void Joining::put_aside(Time now) {

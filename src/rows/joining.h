@@ -69,7 +69,9 @@ class Joining {
 
     /// Once it is over: there is one more row of the own name that was begun at zero.
     bool another() const;
-    /// What is held of the own row was put aside (Rows::set_aside): the next of them is to come.
+    /// Then: the blocks that are held of the one that came last.
+    std::vector<BlockIndex> to_add() const;
+    /// They were put aside (Rows::set_aside): the next row is to come.
     void put_aside(Time now);
 
     /// Everybody that it can reach has said what it holds.
@@ -91,6 +93,8 @@ class Joining {
     };
 
     bool met(Time now) const;
+    /// May somebody still come back who may hold what nobody here does?
+    bool holders_may_come() const;
     bool nobody_comes() const;
     void look();
     void ask_for_versions(Time now);

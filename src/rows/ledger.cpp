@@ -51,9 +51,14 @@ void Ledger::detach_own() {
     snapshot_ = nullptr;
 }
 
-void Ledger::clear_own() {
+void Ledger::clear_begun(const std::vector<BlockIndex>& blocks) {
     AKO_ASSERT(snapshot_ == nullptr, "the own row is a snapshot");
-    make_zero(rows_[own_row_]);
+    const std::vector<float> zeros(blocks_.block_elements());
+    for (const BlockIndex block : blocks) {
+        const auto values = std::span<const float>(zeros).first(blocks_.range(block).count);
+        write(own_row_, block, {}, values, crc32c(values));
+    }
+    rows_[own_row_].begun = 0;
 }
 
 std::span<const float> Ledger::values(RowIndex row) const {

@@ -51,8 +51,9 @@ class Ledger {
 
     /// From now on the own row is kept like any other, as it is before the first `set_own`.
     void detach_own();
-    /// The own row is zero again. Not while it is a snapshot.
-    void clear_own();
+    /// These blocks of the own row, which are all that is held of how it was begun, are zero again.
+    /// Not while it is a snapshot.
+    void clear_begun(const std::vector<BlockIndex>& blocks);
 
     /// A row as it stands here, [parameter_count]; all zeros at version {0, 0}.
     std::span<const float> values(RowIndex row) const;
@@ -72,7 +73,8 @@ class Ledger {
     bool begun_apart(RowIndex row, Incarnation incarnation) const;
     /// Would a block of this version take the place of the one that is held?
     bool takes(RowIndex row, BlockIndex block, Version version) const {
-        return version > this->version(row, block) && !begun_apart(row, version.incarnation);
+        return !is_snapshot(row) && version > this->version(row, block) &&
+               !begun_apart(row, version.incarnation);
     }
     /// Is this block, of this version, to be taken? Only the version decides between old and new.
     BlockCheck check(RowIndex row, BlockIndex block, Version version, std::span<const float> values,

@@ -34,11 +34,16 @@ void Rows::claim(Incarnation incarnation, Round round, Time now) {
     Snapshot& snapshot = snapshots_[next];
     const std::span<const float> held = ledger_.values(ledger_.own());
     std::copy(held.begin(), held.end(), snapshot.values.begin());
-    for (std::size_t k = 0; k < aside_.size(); ++k) snapshot.values[k] += aside_[k];
     for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block) {
         const Range range = ledger_.blocks().range(block);
-        snapshot.checksums[block] =
-            crc32c(std::span<const float>(snapshot.values).subspan(range.first, range.count));
+        const std::span<float> values =
+            std::span(snapshot.values).subspan(range.first, range.count);
+        // A block of a later life holds what was begun before it.
+        const Version version = ledger_.version(ledger_.own(), block);
+        if (!aside_.empty() && lives_before(version.incarnation) == 0) {
+            for (std::size_t k = 0; k < range.count; ++k) values[k] += aside_[range.first + k];
+        }
+        snapshot.checksums[block] = crc32c(std::span<const float>(values));
     }
     snapshot.version = version_of(round, incarnation);
     snapshot.sealed_at = now;
@@ -59,11 +64,14 @@ void Rows::disclaim() {
     replica_.begin_anew();
 }
 
-void Rows::set_aside() {
+void Rows::set_aside(const std::vector<BlockIndex>& blocks) {
     aside_.resize(ledger_.blocks().element_count());
-    const std::span<const float> held = ledger_.values(ledger_.own());
-    for (std::size_t k = 0; k < held.size(); ++k) aside_[k] += held[k];
-    ledger_.clear_own();
+    for (const BlockIndex block : blocks) {
+        const std::span<const float> held = ledger_.block(ledger_.own(), block);
+        const Range range = ledger_.blocks().range(block);
+        for (std::size_t k = 0; k < range.count; ++k) aside_[range.first + k] += held[k];
+    }
+    ledger_.clear_begun(blocks);
     replica_.begin_anew();
 }
 

@@ -47,9 +47,9 @@ class Rows {
     /// Another process writes the own row: it is taken like any other until the next claim, and
     /// nobody is stood in for.
     void disclaim() AKO_COMPUTE_THREAD;
-    /// What is held of the own row is one of several rows of its name that were begun at zero: it
-    /// is kept until the next claim, which adds it, and the own row is zero again.
-    void set_aside() AKO_COMPUTE_THREAD;
+    /// These blocks of the own row are of one of several rows of its name that were begun at zero:
+    /// they are kept until the next claim, which adds them, and are zero again.
+    void set_aside(const std::vector<BlockIndex>& blocks) AKO_COMPUTE_THREAD;
 
     /// Adds round `round`, block by block, to the own row and the replica, and posts the new
     /// snapshot. False if a total is not finite or beyond the bounds of a row: then nothing of it

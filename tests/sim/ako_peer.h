@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "src/modes/ako_mode.h"
+#include "tests/sim/phase.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/sim/sim_peer.h"
 
@@ -19,6 +21,10 @@ struct AkoPeer final : SimPeer {
           blocks(initial.size(), peer_settings.block_elements),
           half(static_cast<AkoMode*>(halves)->compute()),
           traffic(*static_cast<AkoMode*>(halves)->traffic()) {}
+
+    bool joining() const { return half.state() == AkoBeginning::State::joining; }
+    /// In which it makes its rounds; 0 while it has not claimed its row.
+    Incarnation incarnation() const { return half.claimed() ? half.incarnation() : 0; }
 
     const Blocks blocks;
     AkoCompute& half;
@@ -35,7 +41,18 @@ struct AkoPeer final : SimPeer {
     }
 };
 
-/// The peers of a cluster in which all are of the mode `ako`; it outlives this.
+/// Nothing before it begins, and once it is over.
+inline std::optional<Phase> phase_of(const AkoPeer& peer) {
+    if (!peer.begun || peer.over()) return std::nullopt;
+    if (peer.state == SimPeer::State::finishing) {
+        return peer.half.finish().adopted() ? Phase::lingering : Phase::finishing;
+    }
+    if (peer.joining()) return Phase::joining;
+    return peer.half.started() ? Phase::training : Phase::connecting;
+}
+
+/// The newest processes of the peers of a cluster in which all are of the mode `ako`; it outlives
+/// this.
 class AkoPeers {
   public:
     explicit AkoPeers(const SimCluster& cluster) : cluster_(cluster) {}

@@ -1,8 +1,10 @@
 // See ako_run.h.
 #include "tests/sim/ako_run.h"
 
+#include <cstdio>
 #include <utility>
 
+#include "src/group/incarnation.h"
 #include "src/numbers/learning_rate.h"
 #include "tests/sim/sim_times.h"
 
@@ -10,16 +12,6 @@ namespace ako::sim {
 namespace {
 
 constexpr std::size_t batch = 1;
-
-/// Longer than any cut, any hang and, for whoever trains alone, the whole budget, so that whoever
-/// can agree has had the time to.
-Time deadline_of(const Scenario& scenario) {
-    const auto rounds = scenario.rounds * static_cast<double>(scenario.peers.size());
-    const double alone = std::chrono::duration<double>(scenario.slowest_round()).count() * rounds;
-    // Who was to stop all may die before.
-    const bool may_be_alone = scenario.second_life || scenario.stop_wish;
-    return std::chrono::seconds(40) + (may_be_alone ? from_seconds(alone) : Time{0});
-}
 
 unsigned whole_ms(Time time) {
     return static_cast<unsigned>(
@@ -47,7 +39,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
     exchange.partitions = scenario.peers[self].partitions;
     exchange.staleness_rounds_max = scenario.staleness_rounds_max;
     exchange.life_timeout_ms = whole_ms(life_timeout);
-    exchange.start_wait_s = 0.4;
+    exchange.start_wait_s = scenario.start_wait_s;
     exchange.start_peers_min = 1;
     exchange.heartbeat_ms = scenario.heartbeat_ms;
     exchange.want_timeout_ms = whole_ms(want_timeout);
@@ -57,51 +49,107 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
     return settings;
 }
 
+std::string text(Ballot ballot) {
+    return std::to_string(ballot.number) + "/" + std::to_string(ballot.proposer);
+}
+
+/// Of the agreement, for people; of all else nothing.
+std::string said(const Header& header) {
+    if (const auto* prepare = std::get_if<Prepare>(&header)) {
+        return "Prepare " + text(prepare->ballot) + (prepare->regains ? " to have its vote" : "");
+    }
+    if (const auto* promise = std::get_if<Promise>(&header)) {
+        return "Promise " + text(promise->ballot) + (promise->has_vote ? "" : " without a vote") +
+               (promise->accepted_ballot.none() ? "" : ", accepted " + text(promise->accepted_cut));
+    }
+    if (const auto* accept = std::get_if<Accept>(&header)) {
+        return "Accept " + text(accept->ballot) + ", cut " + text(accept->cut);
+    }
+    if (const auto* accepted = std::get_if<Accepted>(&header)) {
+        return "Accepted " + text(accepted->ballot) + ", cut " + text(accepted->cut);
+    }
+    return "";
+}
+
 }  // namespace
 
 AkoRun::AkoRun(const Scenario& scenario, RoundCheck* check)
     : scenario_(scenario),
       check_(check),
+      process_ids_(scenario.seed ^ 0x5C5C5C5C),
       cluster_(scenario.seed ^ 0xA5A5A5A5, scenario.peers.size(), life_timeout,
                {poll_interval, wait_step, goodbye}, *this, *this),
       peers_(cluster_),
       quadratic_(cluster_.random(), scenario.element_count, scenario.peers.size()),
-      faults_(scenario_, cluster_, coverage_, [this](PeerIndex peer) { restart(peer); }),
-      promises_(scenario_, cluster_, coverage_),
+      faults_(scenario_, cluster_, coverage_,
+              [this](PeerIndex peer, bool elsewhere) { begin_anew(peer, elsewhere); }),
+      promises_(scenario_, cluster_, faults_, coverage_),
       departures_(cluster_, scenario.peers.size(), coverage_),
       stays_(scenario_, cluster_),
       invariants_(scenario.peers.size(), Blocks(scenario.element_count, scenario.block_elements),
                   settings_of(scenario, 0, 1).training),
-      begun_(scenario.peers.size()),
-      own_(scenario.own_optimizers ? scenario.peers.size() : 0, make_optimizer()) {
-    SimNetwork& network = cluster_.network();
-    network.watch(coverage_, scenario.block_elements * sizeof(float),
-                  [this](PeerIndex from, PeerIndex to, const Header& header) {
-                      promises_.arrived(from, to, header);
-                  });
-    network.set_header_bytes(scenario.header_bytes);
-    network.set_payload_max(scenario.block_elements * sizeof(float) * scenario.payload_blocks);
+      agreement_(cluster_, coverage_),
+      joining_(cluster_, invariants_.history(), coverage_),
+      liveness_(scenario_, cluster_, faults_),
+      begun_(scenario.peers.size(), 0) {
+    watch();
     for (PeerIndex peer = 0; peer < scenario.peers.size(); ++peer) {
-        cluster_.add(make_peer(peer, peer + 1), scenario.peers[peer].starts_at);
+        cluster_.add(make_peer(peer), scenario.starts_at(peer));
     }
     faults_.begin();
 }
 
-std::unique_ptr<AkoPeer> AkoRun::make_peer(PeerIndex peer, std::uint64_t process_id) {
-    return std::make_unique<AkoPeer>(settings_of(scenario_, peer, process_id), quadratic_.initial(),
-                                     scenario_.pool_bytes, cluster_,
-                                     scenario_.peers[peer].clock_offset);
+void AkoRun::watch() {
+    SimNetwork& network = cluster_.network();
+    network.watch(
+        coverage_, scenario_.block_elements * sizeof(float),
+        [this](EndIndex from, const Header& header) {
+            if (scenario_.shows_logs) {
+                const ModeSettings& sender = process(from).settings;
+                show(sender.self, sender.process_id, said(header));
+            }
+            agreement_.leaves(process(from), header);
+        },
+        [this](EndIndex from, EndIndex to, const Header& header) {
+            const AkoPeer& sender = process(from);
+            const AkoPeer& receiver = process(to);
+            agreement_.arrived(receiver, header);
+            joining_.arrived(sender, receiver, header);
+            if (!counts(sender) || !counts(receiver)) return;
+            promises_.arrived(sender.settings.self, receiver.settings.self, header);
+        });
+    network.set_header_bytes(scenario_.header_bytes);
+    network.set_payload_max(scenario_.block_elements * sizeof(float) * scenario_.payload_blocks);
 }
 
-void AkoRun::restart(PeerIndex peer) {
-    if (peers_[peer]->state != SimPeer::State::dead) return;  // it had ended before
-    coverage_.saw(Event::second_life);
-    second_ = peer;
-    invariants_.begins_anew(peer);
+std::unique_ptr<AkoPeer> AkoRun::make_peer(PeerIndex peer) {
+    ModeSettings settings = settings_of(scenario_, peer, process_ids_.next() | 1);
+    if (scenario_.shows_logs) {
+        settings.log = [this, peer, id = settings.process_id](const std::string& line) {
+            show(peer, id, line);
+        };
+    }
+    const auto pool = static_cast<std::size_t>(scenario_.amount(FaultKind::pool, 1 << 20));
+    auto made = std::make_unique<AkoPeer>(settings, quadratic_.initial(), pool, cluster_,
+                                          scenario_.peers[peer].clock_offset);
+    if (scenario_.own_optimizers) states_[made.get()].own = make_optimizer();
+    return made;
+}
+
+void AkoRun::show(PeerIndex peer, std::uint64_t process_id, const std::string& line) const {
+    if (line.empty()) return;
+    std::printf("%9.3f ms  %u/%03u  %s\n",
+                std::chrono::duration<double, std::milli>(cluster_.world().now()).count(), peer,
+                static_cast<unsigned>(process_of(process_id) % 1000), line.c_str());
+}
+
+void AkoRun::begin_anew(PeerIndex peer, bool elsewhere) {
+    coverage_.saw(Event::restart);
+    coverage_.saw(Event::elsewhere, elsewhere);
+    coverage_.saw(Event::again, begun_[peer] >= 3);
     promises_.begins_anew(peer);
     departures_.begins_anew(peer);
-    if (scenario_.own_optimizers) own_[peer] = make_optimizer();
-    cluster_.begin_anew(make_peer(peer, peers_.size() + peer + 1));
+    cluster_.begin_anew(make_peer(peer), elsewhere);
 }
 
 // ---- what they compute
@@ -109,8 +157,9 @@ void AkoRun::restart(PeerIndex peer) {
 float AkoRun::gradient(SimPeer& peer) {
     const PeerIndex self = peer.settings.self;
     const std::span<const float> replica = peer.exchange.replica();
-    begun_[self].replica.assign(replica.begin(), replica.end());
-    begun_[self].rate = learning_rate_at(peer.settings.training, peer.exchange.standing().progress);
+    Begun& begun = states_[&peer].begun;
+    begun.replica.assign(replica.begin(), replica.end());
+    begun.rate = learning_rate_at(peer.settings.training, peer.exchange.standing().progress);
     quadratic_.gradient(self, replica, cluster_.random(), peer.gradient);
     return 0;
 }
@@ -122,12 +171,11 @@ AkoRun::OwnOptimizer AkoRun::make_optimizer() const {
 
 Learned AkoRun::learned(SimPeer& peer) {
     if (!scenario_.own_optimizers) return Gradient{peer.gradient};
-    const PeerIndex self = peer.settings.self;
-    OwnOptimizer& own = own_[self];
-    own.step.step({0, scenario_.element_count}, peer.gradient, begun_[self].replica,
-                  begun_[self].rate, own.update);
+    State& state = states_[&peer];
+    state.own->step.step({0, scenario_.element_count}, peer.gradient, state.begun.replica,
+                         state.begun.rate, state.own->update);
     coverage_.saw(Event::update);
-    return Update{own.update};
+    return Update{state.own->update};
 }
 
 Time AkoRun::backward_time(const SimPeer& peer) {
@@ -135,85 +183,130 @@ Time AkoRun::backward_time(const SimPeer& peer) {
     return cluster_.random().time(usual * 9 / 10, usual * 11 / 10);
 }
 
-Time AkoRun::idle_time(const SimPeer& peer) { return faults_.hang(peer.settings.self); }
-
 // ---- what they do
 
-void AkoRun::started(PeerIndex peer) {
-    promises_.started(peer);
-    if (peer != second_) faults_.started(peer);
+void AkoRun::started(SimPeer& peer) {
+    ++begun_[peer.settings.self];
+    processes_.push_back(static_cast<const AkoPeer*>(&peer));  // in the order of their ends
+    promises_.started(peer.settings.self);
+    faults_.started(peer);
 }
 
-void AkoRun::died(PeerIndex peer, bool silently) {
-    coverage_.saw(silently ? Event::silent_death : Event::death);
-    promises_.died(peer);
-    stays_.died(peer, silently);
+void AkoRun::died(SimPeer& peer, bool silently) {
+    if (!counts(peer)) return;
+    promises_.died(peer.settings.self);
+    stays_.died(peer.settings.self, silently);
 }
 
-void AkoRun::began(PeerIndex peer, const std::optional<Next>& next) {
-    invariants_.drained(*peers_[peer]);
-    promises_.drained(peer);
-    departures_.drained(peer);
+void AkoRun::gave_up(SimPeer& peer, const Next& next) {
+    // Of two processes of one name, one may find that it is not wanted.
+    if (begun_[peer.settings.self] < 2) throw Violation("a peer did not start: " + next.why);
+    coverage_.saw(Event::gave_up);
+}
+
+void AkoRun::stepped(AkoPeer& peer, bool stops) {
+    const PeerIndex self = peer.settings.self;
+    look_at_claim(peer, stops);
+    if (peer.half.finish().adopted()) {
+        invariants_.adopted(peer);
+    } else {
+        invariants_.drained(peer);
+    }
+    joining_.drained(peer);
+    agreement_.stepped(peer);
+    liveness_.stepped(peer);
+    if (counts(peer)) {
+        promises_.drained(self);
+        departures_.drained(self);
+    }
+    State& state = states_[&peer];
+    const bool has_vote = peer.half.finish().has_vote();
+    coverage_.saw(Event::vote_regained, has_vote && !state.had_vote);
+    state.had_vote = has_vote;
+    const std::optional<Phase> phase = phase_of(peer);
+    if (phase && phase != state.phase) {
+        state.phase = phase;
+        faults_.entered(peer, *phase);
+        if (*phase == Phase::joining) faults_.pulled(Trigger::join, peer);
+    }
+}
+
+void AkoRun::look_at_claim(AkoPeer& peer, bool stops) {
+    if (peer.half.finish().adopted()) return;  // its row is what the cut says
+    State& state = states_[&peer];
+    const Incarnation incarnation = peer.half.claimed() ? peer.incarnation() : 0;
+    if (incarnation == 0 && state.incarnation != 0) coverage_.saw(Event::overtaken);
+    if (incarnation != 0 && incarnation != state.incarnation) {
+        joining_.claimed(peer, invariants_.claimed(peer), stops);
+        if (state.own) state.own = make_optimizer();  // what it carried is gone
+        if (!begins(incarnation)) faults_.pulled(Trigger::claim, peer);
+    }
+    state.incarnation = incarnation;
+}
+
+void AkoRun::began(SimPeer& process, const std::optional<Next>& next) {
+    auto& peer = static_cast<AkoPeer&>(process);
+    stepped(peer, next && next->kind == Next::Kind::finish);
+    if (peer.over()) return;
     if (!next) {
-        if (peers_[peer]->half.started()) coverage_.saw(Event::staleness_wait);
+        if (peer.half.started()) coverage_.saw(Event::staleness_wait);
         return;
     }
-    switch (next->kind) {
-        case Next::Kind::train:
-            if (check_ != nullptr) {
-                check_->may_train(peers_, peer, invariants_, cluster_.world().now());
-            }
-            return promises_.trains(peer);
-        case Next::Kind::give_up:
-            throw Violation("a peer did not start: " + next->why);
-        case Next::Kind::finish:
-            return stopped(peer, next->why);
+    if (next->kind == Next::Kind::finish) return stopped(peer, next->why);
+    if (next->kind != Next::Kind::train) return;
+    joining_.trains(peer);
+    if (!counts(peer)) return;
+    if (check_ != nullptr) {
+        check_->may_train(peers_, peer.settings.self, invariants_, cluster_.world().now());
     }
+    promises_.trains(peer.settings.self);
 }
 
-void AkoRun::ended_round(PeerIndex peer) {
-    const AkoPeer& p = *peers_[peer];
-    const Begun& begun = begun_[peer];
-    invariants_.round_ended(p, p.gradient, begun.replica, begun.rate, cluster_.world().now());
-    promises_.round_ended(peer);
+void AkoRun::ended_round(SimPeer& process) {
+    const auto& peer = static_cast<AkoPeer&>(process);
+    const Begun& begun = states_[&process].begun;
+    invariants_.round_ended(peer, peer.gradient, begun.replica, begun.rate, cluster_.world().now());
+    if (counts(peer)) promises_.round_ended(peer.settings.self);
 }
 
-void AkoRun::stopped(PeerIndex peer, const std::string& why) {
-    promises_.stopped(peer);
-    departures_.stopped(peer, why);
-    if (!std::exchange(someone_stopped_, true)) faults_.first_stopped();
-    if (check_ != nullptr) check_->stopped(peers_, peer);
-    if (scenario_.peers[peer].hurried) peers_[peer]->interrupts = 1;
+void AkoRun::stopped(AkoPeer& peer, const std::string& why) {
+    const PeerIndex self = peer.settings.self;
+    coverage_.saw(Event::joined_to_end, !peer.half.claimed());
+    liveness_.stopped(peer);
+    if (counts(peer)) {
+        promises_.stopped(self);
+        departures_.stopped(self, why);
+        if (check_ != nullptr) check_->stopped(peers_, self);
+    }
+    if (scenario_.hurried(self)) peer.interrupts = 1;
+    faults_.pulled(Trigger::stop, peer);
 }
 
-void AkoRun::finishes(PeerIndex peer) {
-    const AkoPeer& p = *peers_[peer];
-    const Finish& finish = p.half.finish();
-    promises_.finishes(peer);
-    if (!finish.accepted().none() && !std::exchange(someone_accepted_, true)) {
-        faults_.first_accepted(peer);
-    }
-    if (!finish.decided().none() && !std::exchange(someone_decided_, true)) {
-        faults_.first_decided(peer);
-        if (p.over()) return;
-    }
+void AkoRun::finishes(SimPeer& process) {
+    auto& peer = static_cast<AkoPeer&>(process);
+    const Finish& finish = peer.half.finish();
+    // What strikes then does so before anybody else can know.
+    if (!finish.accepted().none()) faults_.pulled(Trigger::accept, peer);
+    if (peer.over()) return;
+    if (!finish.decided().none()) faults_.pulled(Trigger::decide, peer);
+    if (peer.over()) return;
     if (finish.adopted()) {
-        invariants_.adopted(p);
-        promises_.adopted(peer);
-        stays_.adopted(peer);
-    } else {
-        invariants_.drained(p);
+        faults_.pulled(Trigger::adopt, peer);
+        agreement_.adopted(peer);
+        if (counts(peer)) {
+            promises_.adopted(peer.settings.self);
+            stays_.adopted(peer.settings.self);
+        }
     }
-    promises_.drained(peer);
-    departures_.drained(peer);
+    stepped(peer, true);
 }
 
 // ---- at the end
 
 void AkoRun::check_refused_blocks() {
     std::uint64_t refused = 0;
-    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        refused += peers_[peer]->half.blocks_refused();
+    for (const auto& process : cluster_.processes()) {
+        refused += static_cast<const AkoPeer&>(*process).half.blocks_refused();
     }
     coverage_.saw(Event::refused_block, refused);
     const std::uint64_t harmed =
@@ -228,16 +321,17 @@ Outcome AkoRun::outcome() const {
     outcome.seconds = std::chrono::duration<double>(cluster_.world().now()).count();
     outcome.loss_first = quadratic_.loss(quadratic_.initial());
     outcome.coverage = coverage_;
-    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        const AkoPeer& p = *peers_[peer];
-        outcome.rounds += p.half.round();
-        if (p.state == SimPeer::State::dead) {
+    for (const auto& process : cluster_.processes()) {
+        const auto& peer = static_cast<const AkoPeer&>(*process);
+        outcome.rounds += peer.half.round();
+        if (!peer.report) {
             ++outcome.dead;
-        } else if (p.report->agreed) {
+        } else if (peer.report->agreed) {
             ++outcome.agreed;
-            outcome.loss_last = quadratic_.loss(p.parameters);
+            outcome.loss_last = quadratic_.loss(peer.parameters);
         } else {
             ++outcome.not_agreed;
+            outcome.coverage.saw(Event::vote_missing, !peer.half.finish().has_vote());
         }
     }
     return outcome;
@@ -245,16 +339,15 @@ Outcome AkoRun::outcome() const {
 
 Outcome AkoRun::run() {
     cluster_.run(deadline_of(scenario_));
-    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        AkoPeer& p = *peers_[peer];
-        if (!p.report) p.state = SimPeer::State::dead;  // a second process, still at it
-    }
-    for (const auto side : {Promises::Side::first, Promises::Side::second}) {
-        invariants_.ended(peers_, [&](PeerIndex peer) { return promises_.side(peer) == side; });
+    for (const bool apart : {false, true}) {
+        invariants_.ended(cluster_,
+                          [&](const AkoPeer& peer) { return agreement_.is_apart(peer) == apart; });
     }
     check_refused_blocks();
-    promises_.ended(faults_.asked());
+    agreement_.ended();
+    promises_.ended();
     stays_.ended();
+    liveness_.ended();
     return outcome();
 }
 

@@ -2,17 +2,21 @@
 // checkers of the invariants and of the promises looking on all along.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "src/numbers/optimizer.h"
+#include "tests/sim/agreement_check.h"
 #include "tests/sim/ako_peer.h"
 #include "tests/sim/coverage.h"
 #include "tests/sim/departures_check.h"
 #include "tests/sim/faults.h"
 #include "tests/sim/invariants.h"
+#include "tests/sim/joining_check.h"
+#include "tests/sim/liveness_check.h"
 #include "tests/sim/promises.h"
 #include "tests/sim/quadratic.h"
 #include "tests/sim/scenario.h"
@@ -23,9 +27,9 @@ namespace ako::sim {
 
 /// What a run did, for people and for the test that the scenarios are worth something.
 struct Outcome {
-    std::size_t agreed = 0;      ///< peers
-    std::size_t not_agreed = 0;  ///< peers that ended without agreement
-    std::size_t dead = 0;
+    std::size_t agreed = 0;      ///< processes
+    std::size_t not_agreed = 0;  ///< processes that ended without agreement
+    std::size_t dead = 0;        ///< processes that were ended, or gave up
     std::uint64_t frames = 0;
     std::uint64_t blocks = 0;  ///< checked against the past
     std::uint64_t rounds = 0;
@@ -54,25 +58,32 @@ class AkoRun final : Work, Observer {
     Outcome run();
 
   private:
-    std::unique_ptr<AkoPeer> make_peer(PeerIndex peer, std::uint64_t process_id);
-    /// Another process begins under the name of one that died.
-    void restart(PeerIndex peer);
-    void stopped(PeerIndex peer, const std::string& why);
+    std::unique_ptr<AkoPeer> make_peer(PeerIndex peer);
+    void show(PeerIndex peer, std::uint64_t process_id, const std::string& line) const;
+    /// Another process begins under a name that has one.
+    void begin_anew(PeerIndex peer, bool elsewhere);
+    void watch();
+    const AkoPeer& process(EndIndex end) const { return *processes_[end]; }
+    /// It has made a step: what all steps have in common.
+    void stepped(AkoPeer& peer, bool stops);
+    void look_at_claim(AkoPeer& peer, bool stops);
+    void stopped(AkoPeer& peer, const std::string& why);
+    /// Its newest process is the one that the promises are asked of.
+    bool counts(const SimPeer& peer) const { return cluster_.is_newest(peer); }
     void check_refused_blocks();
     Outcome outcome() const;
 
     float gradient(SimPeer& peer) override;
     Learned learned(SimPeer& peer) override;
     Time backward_time(const SimPeer& peer) override;
-    Time idle_time(const SimPeer& peer) override;
+    Time idle_time(const SimPeer& peer) override { return faults_.hang(peer); }
 
-    void started(PeerIndex peer) override;
-    void began(PeerIndex peer, const std::optional<Next>& next) override;
-    void ended_round(PeerIndex peer) override;
-    void finishes(PeerIndex peer) override;
-    void died(PeerIndex peer, bool silently) override;
-    /// A second process that nobody lets in may train for as long as it likes.
-    bool awaited(PeerIndex peer) const override { return peer != second_; }
+    void started(SimPeer& peer) override;
+    void began(SimPeer& peer, const std::optional<Next>& next) override;
+    void ended_round(SimPeer& peer) override;
+    void finishes(SimPeer& peer) override;
+    void died(SimPeer& peer, bool silently) override;
+    void gave_up(SimPeer& peer, const Next& next) override;
 
     /// What a round began with.
     struct Begun {
@@ -80,8 +91,25 @@ class AkoRun final : Work, Observer {
         double rate = 0;
     };
 
+    /// What a peer steps by, in its own process.
+    struct OwnOptimizer {
+        Sgd step;
+        std::vector<float> update;  ///< of its newest round
+    };
+    OwnOptimizer make_optimizer() const;
+
+    /// What is known of one process.
+    struct State {
+        Begun begun;
+        std::optional<OwnOptimizer> own;  ///< where the scenario says so
+        std::optional<Phase> phase;
+        Incarnation incarnation = 0;  ///< of the row that it has claimed last
+        bool had_vote = true;
+    };
+
     const Scenario scenario_;
     RoundCheck* const check_;
+    Random process_ids_;
     SimCluster cluster_;
     const AkoPeers peers_;
     const Quadratic quadratic_;
@@ -91,19 +119,12 @@ class AkoRun final : Work, Observer {
     DeparturesCheck departures_;
     StaysCheck stays_;
     Invariants invariants_;
-    /// What a peer steps by, in its own process.
-    struct OwnOptimizer {
-        Sgd step;
-        std::vector<float> update;  ///< of its newest round
-    };
-    OwnOptimizer make_optimizer() const;
-
-    std::vector<Begun> begun_;         ///< [peer]: its newest round
-    std::vector<OwnOptimizer> own_;    ///< [peer], where the scenario says so
-    std::optional<PeerIndex> second_;  ///< began anew
-    bool someone_stopped_ = false;
-    bool someone_accepted_ = false;
-    bool someone_decided_ = false;
+    AgreementCheck agreement_;
+    JoiningCheck joining_;
+    LivenessCheck liveness_;
+    std::map<const SimPeer*, State> states_;
+    std::vector<const AkoPeer*> processes_;  ///< [end]
+    std::vector<unsigned> begun_;            ///< [peer]: processes
 };
 
 }  // namespace ako::sim

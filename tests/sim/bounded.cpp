@@ -48,7 +48,9 @@ Scenario scenario_of(const Case& what, std::uint64_t seed) {
         scenario.rounds = std::min(scenario.rounds, 20.0);
     }
     if (what.unevenness == Unevenness::slow_peer) scenario.peers[0].round_time = ms(40);
-    if (what.unevenness == Unevenness::slow_link) scenario.slow_link = LinkLimit{0, 1, 0.03};
+    if (what.unevenness == Unevenness::slow_link) {
+        scenario.faults = parse_schedule("slow 0>1 *0.03");
+    }
     return scenario;
 }
 

@@ -6,28 +6,28 @@
 namespace ako::sim {
 namespace {
 
-constexpr const char* names[] = {"deaths",
-                                 "silent deaths",
-                                 "hangs",
-                                 "pauses",
-                                 "stopped clocks",
-                                 "cuts",
-                                 "one-way silences",
-                                 "frames lost",
+constexpr const char* names[] = {"frames lost",
                                  "frames reordered",
                                  "bits flipped",
                                  "infinite blocks",
                                  "damaged headers",
-                                 "late joiners",
                                  "stops asked for",
                                  "targets reached",
                                  "hurried ends",
                                  "narrow links",
-                                 "second processes",
+                                 "processes begun anew",
+                                 "for the third time and more",
+                                 "second processes elsewhere",
                                  "sessions again",
-                                 "second processes admitted",
                                  "second processes refused",
-                                 "sessions parted by a row of two",
+                                 "rows taken up again",
+                                 "joined only to finish",
+                                 "starts at zero of a forgotten name",
+                                 "processes overtaken",
+                                 "processes that gave up",
+                                 "votes regained",
+                                 "votes never regained",
+                                 "cuts of those who forgot",
                                  "sessions ended over a damaged block",
                                  "silences noticed",
                                  "frames abandoned",
@@ -55,7 +55,12 @@ static_assert(std::size(names) == static_cast<std::size_t>(Event::count));
 
 Coverage& Coverage::operator+=(const Coverage& other) {
     for (std::size_t k = 0; k < times_.size(); ++k) times_[k] += other.times_[k];
+    for (std::size_t k = 0; k < struck_.size(); ++k) struck_[k] += other.struck_[k];
     return *this;
+}
+
+bool Coverage::has_phases(FaultKind kind) {
+    return !is_lasting(kind) && kind != FaultKind::stop && kind != FaultKind::target;
 }
 
 std::string Coverage::text() const {
@@ -68,6 +73,15 @@ std::string Coverage::text() const {
         text += item;
         column += item.size() + 2;
     }
+    text += "\nfaults that struck, by phase:";
+    for (const char* phase : phase_words) text += std::string(" ") + phase;
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        if (!has_phases(static_cast<FaultKind>(kind))) continue;
+        text += std::string("\n  ") + word(static_cast<FaultKind>(kind)) + ":";
+        for (std::size_t k = 0; k < phases; ++k) {
+            text += " " + std::to_string(struck_[kind * phases + k]);
+        }
+    }
     return text;
 }
 
@@ -75,6 +89,12 @@ std::string Coverage::never() const {
     std::string text;
     for (std::size_t k = 0; k < times_.size(); ++k) {
         if (times_[k] == 0) text += (text.empty() ? "" : ", ") + std::string(names[k]);
+    }
+    for (std::size_t k = 0; k < struck_.size(); ++k) {
+        const auto kind = static_cast<FaultKind>(k / phases);
+        if (struck_[k] != 0 || !has_phases(kind)) continue;
+        text += (text.empty() ? "" : ", ") + std::string(word(kind)) + " while " +
+                phase_words[k % phases];
     }
     return text;
 }

@@ -8,33 +8,36 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/sim/fault.h"
+#include "tests/sim/phase.h"
+
 namespace ako::sim {
 
 enum class Event : std::uint8_t {
-    // what is done to the cluster
-    death,
-    silent_death,
-    hang,              ///< the compute thread stands still, the network thread does not
-    pause,             ///< the whole process stands still
-    stopped_clock,     ///< and its clock with it
-    cut,               ///< sessions end and can not stand for a while
-    silence,           ///< one direction of a link delivers nothing for a while
+    // what is done to the cluster, beside what has a phase
     loss,              ///< of a frame, and so of its session
     reordering,        ///< of a Partial, or a second copy of it
     flipped_bit,       ///< in a payload
     not_finite_block,  ///< with a checksum that fits
     damaged_header,    ///< ends its session
-    late_joiner,       ///< comes when the others train already
     requested_stop,
     target_reached,
     hurried_end,   ///< a peer does not wait for the lost
     narrow_links,  ///< a row takes longer than the linger
-    second_life,   ///< another process begins under a peer's name
+    restart,       ///< another process began under a name
+    again,         ///< for at least the third time
+    elsewhere,     ///< while another of its name lived
     // what comes of it
     session_again,
-    second_admitted,  ///< by somebody who has not heard of the first process's row
-    second_refused,
-    second_parted,    ///< a session ended because its ends know a row of different processes
+    second_refused,  ///< by somebody who has a session with another process of its name
+    joined,          ///< a process has its row back, and trains on
+    joined_to_end,   ///< or goes straight to the final exchange
+    fresh_start,     ///< a process whose name had made rounds begins at zero: nobody knew of them
+    overtaken,       ///< a process finds that another took its name over, or was before it
+    gave_up,         ///< and gives up
+    vote_regained,
+    vote_missing,     ///< a run ended before a process had its vote back
+    apart,            ///< a cut was accepted by one that did not know what it had forgotten
     damage_parted,    ///< a session ended because a block had come damaged
     silence_noticed,  ///< a session ended because nothing came over it
     abandoned_frame,  ///< a frame broke off after room for it was made
@@ -65,15 +68,26 @@ class Coverage {
         times_[static_cast<std::size_t>(event)] += times;
     }
     std::uint64_t times(Event event) const { return times_[static_cast<std::size_t>(event)]; }
+    /// A fault of this kind struck a process in this phase.
+    void struck(FaultKind kind, Phase phase) { ++struck_[place(kind, phase)]; }
     Coverage& operator+=(const Coverage& other);
 
     /// For people, a few lines.
     std::string text() const;
-    /// The events that never occurred, by name; empty if all did.
+    /// The events that never occurred, by name, and the faults that never struck in a phase; empty
+    /// if all did.
     std::string never() const;
 
   private:
+    static constexpr std::size_t phases = static_cast<std::size_t>(Phase::count);
+    static constexpr std::size_t kinds = static_cast<std::size_t>(FaultKind::count);
+    static std::size_t place(FaultKind kind, Phase phase) {
+        return static_cast<std::size_t>(kind) * phases + static_cast<std::size_t>(phase);
+    }
+    static bool has_phases(FaultKind kind);
+
     std::array<std::uint64_t, static_cast<std::size_t>(Event::count)> times_{};
+    std::array<std::uint64_t, kinds * phases> struck_{};
 };
 
 }  // namespace ako::sim

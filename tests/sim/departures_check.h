@@ -4,7 +4,6 @@
 #pragma once
 
 #include <bit>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,9 +20,10 @@ class DeparturesCheck {
     DeparturesCheck(const SimCluster& cluster, std::size_t peer_count, Coverage& coverage)
         : peers_(cluster), coverage_(coverage), gone_(peer_count, 0) {}
 
-    /// Another process is about to begin under its name, where the first may be held for gone.
+    /// Another process is about to begin under its name, where the first may be held for gone, or
+    /// where nobody looks for it.
     void begins_anew(PeerIndex peer) {
-        second_ = peer;
+        begun_anew_ |= peer_bit(peer);
         gone_[peer] = 0;
     }
 
@@ -33,7 +33,7 @@ class DeparturesCheck {
         for (PeerIndex other = 0; other < peers_.size(); ++other) {
             if (presence(peer, other) != Presence::gone) continue;
             now |= peer_bit(other);
-            if (peers_[other]->over() || other == second_) continue;
+            if (peers_[other]->over() || (begun_anew_ & peer_bit(other))) continue;
             throw Violation("peer " + std::to_string(peer) + " takes peer " +
                             std::to_string(other) + " for gone, whose process runs");
         }
@@ -49,7 +49,7 @@ class DeparturesCheck {
             const bool met = presence(peer, other) != Presence::absent;
             // The report comes with the goodbye, the end after it.
             const bool went = peers_[other]->over() || peers_[other]->report;
-            if (other == peer || other == second_ || !met || went) continue;
+            if (other == peer || (begun_anew_ & peer_bit(other)) || !met || went) continue;
             throw Violation("peer " + std::to_string(peer) + " is left behind, and peer " +
                             std::to_string(other) + " goes on");
         }
@@ -62,8 +62,8 @@ class DeparturesCheck {
 
     const AkoPeers peers_;
     Coverage& coverage_;
-    std::vector<PeerSet> gone_;        ///< [peer]: whom it took for gone when last looked at
-    std::optional<PeerIndex> second_;  ///< another process began under its name
+    std::vector<PeerSet> gone_;  ///< [peer]: whom it took for gone when last looked at
+    PeerSet begun_anew_ = 0;     ///< another process began under its name
 };
 
 }  // namespace ako::sim

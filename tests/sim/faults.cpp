@@ -4,17 +4,32 @@
 #include <algorithm>
 #include <utility>
 
-namespace ako::sim {
+#include "tests/sim/ako_peer.h"
 
-Faults::Faults(const Scenario& scenario, SimCluster& cluster, Coverage& coverage, Restart restart)
+namespace ako::sim {
+namespace {
+
+/// Whoever stands still for so long again is not asked to stop: the others go on without it.
+constexpr Time long_pause = std::chrono::seconds(1);
+
+bool strikes_ways(FaultKind kind) {
+    return kind == FaultKind::cut || kind == FaultKind::dark || kind == FaultKind::silence;
+}
+
+}  // namespace
+
+Faults::Faults(const Scenario& scenario, SimCluster& cluster, Coverage& coverage,
+               BeginAnew begin_anew)
     : scenario_(scenario),
       cluster_(cluster),
       world_(cluster.world()),
       random_(cluster.random()),
       network_(cluster.network()),
       coverage_(coverage),
-      restart_(std::move(restart)),
-      hung_(scenario.peers.size(), false) {}
+      begin_anew_(std::move(begin_anew)),
+      deferred_(scenario.peers.size()) {}
+
+// ---- what lasts
 
 void Faults::set_links() {
     for (PeerIndex from = 0; from < cluster_.size(); ++from) {
@@ -23,98 +38,19 @@ void Faults::set_links() {
             const bool wide = scenario_.narrow_into && *scenario_.narrow_into != to;
             quality.bytes_per_second = wide ? 1e6 : scenario_.bytes_per_second;
             quality.delay = scenario_.delay;
-            quality.loss = scenario_.loss;
             quality.reorder = scenario_.reorder;
-            quality.flipped_bit = scenario_.flipped_bit;
-            quality.not_finite = scenario_.not_finite;
-            quality.damaged_header = scenario_.damaged_header;
+            quality.loss = scenario_.amount(FaultKind::loss, 0);
+            quality.flipped_bit = scenario_.amount(FaultKind::flip, 0);
+            quality.not_finite = scenario_.amount(FaultKind::infinite, 0);
+            quality.damaged_header = scenario_.amount(FaultKind::header, 0);
+            for (const Fault& fault : scenario_.faults) {
+                const bool hit = (fault.side & peer_bit(from)) && (fault.others & peer_bit(to));
+                if (fault.kind == FaultKind::slow && hit) {
+                    quality.bytes_per_second = fault.amount * 1e6 / 8;
+                }
+            }
         }
     }
-    if (scenario_.slow_link) {
-        network_.quality(scenario_.slow_link->from, scenario_.slow_link->to).bytes_per_second =
-            scenario_.slow_link->mbit * 1e6 / 8;
-    }
-}
-
-void Faults::begin() {
-    set_links();
-    for (const Cut& planned : scenario_.cuts) {
-        world_.at(planned.at, [this, planned] { cut(planned.one_side, planned.until); });
-    }
-    for (const Silence& planned : scenario_.silences) {
-        world_.at(planned.at, [this, planned] {
-            coverage_.saw(Event::silence);
-            network_.silence(planned.from, planned.to, planned.until);
-        });
-    }
-    for (PeerIndex peer = 0; peer < cluster_.size(); ++peer) {
-        if (scenario_.peers[peer].starts_at > ms(400)) coverage_.saw(Event::late_joiner);
-        if (scenario_.peers[peer].hurried) coverage_.saw(Event::hurried_end);
-    }
-    if (scenario_.row_time() > from_seconds(scenario_.linger_s)) {
-        coverage_.saw(Event::narrow_links);
-    }
-    if (scenario_.stop_wish) world_.at(scenario_.stop_wish->at, [this] { wish_to_stop(); });
-    if (scenario_.rates_change) change_rates();
-}
-
-void Faults::started(PeerIndex peer) {
-    const PeerPlan& plan = scenario_.peers[peer];
-    if (plan.killed_at) {
-        world_.at(std::max(*plan.killed_at, world_.now()),
-                  [this, peer, plan] { cluster_.kill(peer, plan.killed_silently); });
-    }
-    if (scenario_.second_life && scenario_.second_life->peer == peer) {
-        const Time dies_at = std::max(scenario_.second_life->killed_at, world_.now());
-        world_.at(dies_at, [this, peer] { cluster_.kill(peer, false); });
-        world_.at(dies_at + scenario_.second_life->again_after, [this, peer] { restart_(peer); });
-    }
-    if (plan.paused_at) {
-        world_.at(std::max(*plan.paused_at, world_.now()), [this, peer] { pause(peer); });
-    }
-}
-
-void Faults::pause(PeerIndex peer) {
-    SimPeer& p = cluster_[peer];
-    if (p.over()) return;
-    const PeerPlan& plan = scenario_.peers[peer];
-    coverage_.saw(Event::pause);
-    if (plan.clock_stops) {
-        coverage_.saw(Event::stopped_clock);
-        p.clock.stand_still(plan.paused_for);
-    }
-    network_.pause(peer, world_.now() + plan.paused_for);
-}
-
-void Faults::wish_to_stop() {
-    const StopWish& wish = *scenario_.stop_wish;
-    bool waits = false;
-    for (PeerIndex k = 0; k < cluster_.size(); ++k) {
-        const auto peer = static_cast<PeerIndex>((wish.peer + k) % cluster_.size());
-        SimPeer& p = cluster_[peer];
-        if (p.state != SimPeer::State::training || scenario_.straggler == peer) continue;
-        if (network_.postpone(peer, [this] { wish_to_stop(); })) return;
-        // Asked before its first round, it gives up alone, and the others go on.
-        if (p.exchange.standing().round == 0) {
-            waits = true;
-            continue;
-        }
-        const bool reached = wish.reason == StopReason::target_reached;
-        coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
-        if (reached) p.exchange.announce({p.exchange.standing().progress, 0.99f, 0.01f});
-        p.exchange.request_stop(wish.reason);
-        asked_ |= peer_bit(peer);
-        return insist(peer);
-    }
-    if (waits) world_.after(ms(20), [this] { wish_to_stop(); });
-}
-
-// Whoever hears of it from nobody, because who was asked has gone, is asked as well.
-void Faults::insist(PeerIndex peer) {
-    world_.after(ms(500), [this, peer] {
-        if (cluster_[peer].over()) return wish_to_stop();
-        insist(peer);
-    });
 }
 
 void Faults::change_rates() {
@@ -124,50 +60,202 @@ void Faults::change_rates() {
     if (!someone_stopped_) world_.after(random_.time(ms(5), ms(40)), [this] { change_rates(); });
 }
 
-Time Faults::hang(PeerIndex peer) {
-    const PeerPlan& plan = scenario_.peers[peer];
-    const bool hangs = plan.hangs_at && world_.now() >= *plan.hangs_at &&
-                       world_.now() < *plan.hangs_at + plan.hangs_for;
-    if (!hangs) return Time{0};
-    if (!hung_[peer]) coverage_.saw(Event::hang);
-    hung_[peer] = true;
-    return *plan.hangs_at + plan.hangs_for - world_.now();
+void Faults::begin() {
+    set_links();
+    if (scenario_.row_time() > from_seconds(scenario_.linger_s)) {
+        coverage_.saw(Event::narrow_links);
+    }
+    for (const Fault& fault : scenario_.faults) {
+        if (fault.kind == FaultKind::hurry) coverage_.saw(Event::hurried_end);
+        if (fault.kind == FaultKind::rates) change_rates();
+        if (is_lasting(fault.kind) || fault.kind == FaultKind::late) continue;
+        if (fault.trigger == Trigger::begin) plan(fault, std::nullopt);
+    }
 }
 
-void Faults::cut(PeerSet one_side, Time until) {
-    coverage_.saw(Event::cut);
+// ---- when
+
+void Faults::plan(const Fault& fault, std::optional<PeerIndex> who) {
+    // Before anybody else can know of what has happened.
+    if (fault.trigger != Trigger::begin && fault.at == Time{0}) return strike(fault, who);
+    world_.after(fault.at, [this, fault, who] { strike(fault, who); });
+}
+
+void Faults::pulled(Trigger trigger, SimPeer& who) {
+    const PeerSet bit = PeerSet{1} << static_cast<unsigned>(trigger);
+    if (std::exchange(pulled_, pulled_ | bit) & bit) return;
+    if (trigger == Trigger::stop) someone_stopped_ = true;
+    for (const Fault& fault : scenario_.faults) {
+        if (fault.trigger == trigger && !is_lasting(fault.kind)) plan(fault, who.settings.self);
+    }
+}
+
+void Faults::started(SimPeer& peer) {
+    const PeerIndex self = peer.settings.self;
+    if (is_first(peer) && scenario_.starts_at(self) != scenario_.peers[self].starts_at) {
+        std::optional<Phase> furthest;
+        for (const auto& other : cluster_.processes()) {
+            if (other.get() == &peer) continue;
+            const auto phase = phase_of(static_cast<const AkoPeer&>(*other));
+            if (phase) furthest = std::max(furthest.value_or(*phase), *phase);
+        }
+        if (furthest) coverage_.struck(FaultKind::late, *furthest);
+    }
+    for (const Fault& fault : std::exchange(deferred_[self], {})) strike(fault, self);
+}
+
+bool Faults::is_first(const SimPeer& peer) const {
+    return std::none_of(cluster_.processes().begin(), cluster_.processes().end(),
+                        [&](const std::unique_ptr<SimPeer>& other) {
+                            return other.get() != &peer && other->begun &&
+                                   other->settings.self == peer.settings.self;
+                        });
+}
+
+void Faults::entered(const SimPeer& peer, Phase phase) {
+    if (peer.clock.rate() != 1) coverage_.struck(FaultKind::drift, phase);
+}
+
+// ---- what
+
+Strike& Faults::note(const Fault& fault, const SimPeer& peer) {
+    const auto phase = phase_of(static_cast<const AkoPeer&>(peer));
+    if (phase) coverage_.struck(fault.kind, *phase);
+    const Time now = world_.now();
+    struck_.push_back({fault.kind, peer.settings.self, now, now + fault.lasts, 0});
+    return struck_.back();
+}
+
+void Faults::strike(const Fault& fault, std::optional<PeerIndex> who) {
+    if (fault.kind == FaultKind::stop || fault.kind == FaultKind::target) {
+        return wish_to_stop(fault);
+    }
+    const std::optional<PeerIndex> peer = fault.peer ? fault.peer : who;
+    if (!peer && fault.side == 0) return;  // a text may forget to say whom
+    if (strikes_ways(fault.kind)) {
+        strike_ways(fault, fault.side != 0 ? fault.side : peer_bit(*peer));
+    } else {
+        strike_peer(fault, *peer);
+    }
+}
+
+void Faults::strike_ways(const Fault& fault, PeerSet side) {
+    const Time until = world_.now() + fault.lasts;
+    const PeerSet others = fault.others != 0 ? fault.others : ~side;
     for (PeerIndex a = 0; a < cluster_.size(); ++a) {
+        const bool concerned = ((side | others) & peer_bit(a)) && !cluster_[a].over();
+        if (concerned && (fault.others == 0 || (side & peer_bit(a)))) {
+            note(fault, cluster_[a]).side = side;
+        }
         for (PeerIndex b = 0; b < cluster_.size(); ++b) {
-            if ((one_side & peer_bit(a)) && !(one_side & peer_bit(b))) network_.cut(a, b, until);
+            if (!(side & peer_bit(a)) || !(others & peer_bit(b)) || a == b) continue;
+            if (fault.kind == FaultKind::cut) network_.cut(a, b, until);
+            if (fault.kind != FaultKind::cut) network_.silence(a, b, until);
+            if (fault.kind == FaultKind::dark) network_.silence(b, a, until);
         }
     }
 }
 
-void Faults::cut_off(PeerIndex peer, Time time) { cut(peer_bit(peer), world_.now() + time); }
-
-void Faults::first_stopped() {
-    someone_stopped_ = true;
-    if (scenario_.cut_at_finish) {
-        cut(scenario_.finish_cut_side, world_.now() + scenario_.finish_cut_for);
-    }
-    if (scenario_.reset_at_finish) {
-        world_.after(random_.time(ms(0), scenario_.slowest_round()),
-                     [this] { cut_off(scenario_.finish_victim, Time{0}); });
-    }
-    if (scenario_.kill_at_finish) {
-        world_.after(scenario_.finish_kill_after, [this] {
-            cluster_.kill(scenario_.finish_victim, scenario_.finish_kill_silent);
-        });
+void Faults::strike_peer(const Fault& fault, PeerIndex index) {
+    SimPeer& peer = cluster_[index];
+    if (!peer.begun) return deferred_[index].push_back(fault);
+    switch (fault.kind) {
+        case FaultKind::kill:
+        case FaultKind::vanish:
+            if (!peer.over()) note(fault, peer);
+            return cluster_.kill(peer, fault.kind == FaultKind::vanish);
+        case FaultKind::restart:
+        case FaultKind::reboot:
+            return begin_again(fault, peer);
+        case FaultKind::second:
+            if (peer.over()) return;
+            note(fault, peer);
+            return begin_anew_(index, true);
+        case FaultKind::hang:
+            if (peer.over()) return;
+            hangs_until_[&peer] = note(fault, peer).until;
+            return;
+        case FaultKind::drift:
+            return peer.clock.drift(fault.amount);
+        default:
+            return stand_still(fault, peer);
     }
 }
 
-void Faults::first_accepted(PeerIndex peer) {
-    if (scenario_.cut_at_accept) cut_off(peer, scenario_.accept_cut_for);
+void Faults::stand_still(const Fault& fault, SimPeer& peer) {
+    if (peer.over()) return;
+    note(fault, peer);
+    if (fault.kind == FaultKind::suspend) peer.clock.stand_still(fault.lasts);
+    network_.pause(*peer.transport.end(), world_.now() + fault.lasts);
 }
 
-void Faults::first_decided(PeerIndex peer) {
-    if (scenario_.kill_at_decision) cluster_.kill(peer, false);
-    if (scenario_.cut_at_decision) cut_off(peer, scenario_.decision_cut_for);
+void Faults::begin_again(const Fault& fault, SimPeer& peer) {
+    if (peer.over() && peer.state != SimPeer::State::dead) return;  // nobody misses it
+    note(fault, peer);
+    cluster_.kill(peer, fault.kind == FaultKind::reboot);
+    cluster_.one_more();
+    world_.after(fault.lasts, [this, &peer] {
+        cluster_.one_less();
+        if (!cluster_.is_newest(peer)) return;  // another has begun meanwhile
+        begin_anew_(peer.settings.self, false);
+    });
+}
+
+Time Faults::hang(const SimPeer& peer) const {
+    const auto found = hangs_until_.find(&peer);
+    if (found == hangs_until_.end()) return Time{0};
+    return std::max(found->second - world_.now(), Time{0});
+}
+
+// ---- wishes
+
+void Faults::wish_to_stop(const Fault& wish) {
+    bool waits = false;
+    for (PeerIndex k = 0; k < cluster_.size(); ++k) {
+        const auto peer = static_cast<PeerIndex>((*wish.peer + k) % cluster_.size());
+        SimPeer& p = cluster_[peer];
+        const Time soon = world_.now() + long_pause;
+        if (p.state != SimPeer::State::training || !p.begun ||
+            struck(FaultKind::pause, peer, soon, soon)) {
+            continue;
+        }
+        if (network_.postpone(*p.transport.end(), [this, wish] { wish_to_stop(wish); })) return;
+        // Asked before its first round, it gives up alone, and the others go on.
+        if (!p.exchange.standing().round) {
+            waits = true;
+            continue;
+        }
+        const bool reached = wish.kind == FaultKind::target;
+        coverage_.saw(reached ? Event::target_reached : Event::requested_stop);
+        if (reached) p.exchange.announce({p.exchange.standing().progress, 0.99f, 0.01f});
+        p.exchange.request_stop(reached ? StopReason::target_reached : StopReason::requested);
+        asked_ |= peer_bit(peer);
+        return insist(wish, peer);
+    }
+    if (waits) world_.after(ms(20), [this, wish] { wish_to_stop(wish); });
+}
+
+// Whoever hears of it from nobody, because who was asked has gone, is asked as well.
+void Faults::insist(const Fault& wish, PeerIndex peer) {
+    world_.after(ms(500), [this, wish, &p = cluster_[peer], peer] {
+        if (p.over()) return wish_to_stop(wish);
+        insist(wish, peer);
+    });
+}
+
+// ---- what was
+
+bool Faults::struck(FaultKind kind, PeerIndex peer, Time from, Time until) const {
+    return std::any_of(struck_.begin(), struck_.end(), [&](const Strike& strike) {
+        return strike.kind == kind && strike.peer == peer && strike.from <= until &&
+               strike.until >= from;
+    });
+}
+
+Time Faults::quiet_since() const {
+    Time last{0};
+    for (const Strike& strike : struck_) last = std::max(last, strike.until);
+    return last;
 }
 
 }  // namespace ako::sim

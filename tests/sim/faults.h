@@ -1,8 +1,10 @@
-// What is done to a cluster: carries out the faults that a scenario plans, each at its time or at
-// the moment it waits for, and counts those that struck.
+// What is done to a cluster: carries out the faults of a schedule, each at its time or at the
+// moment it waits for, counts those that struck, and remembers whom and for how long.
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "tests/sim/coverage.h"
@@ -11,34 +13,56 @@
 
 namespace ako::sim {
 
+/// A fault that struck a peer, from when to when.
+struct Strike {
+    FaultKind kind = FaultKind::kill;
+    PeerIndex peer = 0;
+    Time from{0};
+    Time until{0};
+    PeerSet side = 0;  ///< of what breaks between two sides: one of them
+};
+
 class Faults {
   public:
-    using Restart = std::function<void(PeerIndex)>;
+    /// Another process is to begin under that name now.
+    using BeginAnew = std::function<void(PeerIndex, bool elsewhere)>;
 
     /// All outlive this; `cluster` has its peers before `begin`.
-    Faults(const Scenario& scenario, SimCluster& cluster, Coverage& coverage, Restart restart);
+    Faults(const Scenario& scenario, SimCluster& cluster, Coverage& coverage, BeginAnew begin_anew);
 
     /// Sets the links up and plans everything that has a time. Once.
     void begin();
-    /// `peer` has just come.
-    void started(PeerIndex peer);
-    void first_stopped();
-    void first_accepted(PeerIndex peer);
-    void first_decided(PeerIndex peer);
+    /// A process has just begun.
+    void started(SimPeer& peer);
+    /// `who` has come to that point; only the first to do so pulls a trigger.
+    void pulled(Trigger trigger, SimPeer& who);
+    /// It is in another phase than before.
+    void entered(const SimPeer& peer, Phase phase);
 
     /// How long the compute thread of `peer` still stands, while the network thread goes on.
-    Time hang(PeerIndex peer);
+    Time hang(const SimPeer& peer) const;
 
     /// Peers that were asked for the end.
     PeerSet asked() const { return asked_; }
+    const std::vector<Strike>& struck() const { return struck_; }
+    /// A fault of this kind struck this peer, and lay within these moments in part.
+    bool struck(FaultKind kind, PeerIndex peer, Time from, Time until) const;
+    /// The last moment at which anything was done, or ended.
+    Time quiet_since() const;
 
   private:
     void set_links();
-    void cut(PeerSet one_side, Time until);
-    void cut_off(PeerIndex peer, Time time);
-    void pause(PeerIndex peer);
-    void wish_to_stop();
-    void insist(PeerIndex peer);
+    bool is_first(const SimPeer& peer) const;
+    void plan(const Fault& fault, std::optional<PeerIndex> who);
+    void strike(const Fault& fault, std::optional<PeerIndex> who);
+    void strike_peer(const Fault& fault, PeerIndex peer);
+    void strike_ways(const Fault& fault, PeerSet side);
+    void stand_still(const Fault& fault, SimPeer& peer);
+    void begin_again(const Fault& fault, SimPeer& peer);
+    /// It strikes this peer now.
+    Strike& note(const Fault& fault, const SimPeer& peer);
+    void wish_to_stop(const Fault& wish);
+    void insist(const Fault& wish, PeerIndex peer);
     void change_rates();
 
     const Scenario& scenario_;
@@ -47,8 +71,11 @@ class Faults {
     Random& random_;
     SimNetwork& network_;
     Coverage& coverage_;
-    const Restart restart_;
-    std::vector<bool> hung_;  ///< [peer]: counted
+    const BeginAnew begin_anew_;
+    std::vector<Strike> struck_;
+    PeerSet pulled_ = 0;                          ///< triggers, a bit each
+    std::vector<Schedule> deferred_;              ///< [peer]: until its process begins
+    std::map<const SimPeer*, Time> hangs_until_;  ///< its compute thread
     bool someone_stopped_ = false;
     PeerSet asked_ = 0;
 };

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
+
+#include "src/group/incarnation.h"
 
 namespace ako::sim {
 namespace {
@@ -18,36 +21,87 @@ std::string place(const AkoPeer& at, RowIndex row, BlockIndex block) {
 
 Invariants::Invariants(std::size_t peer_count, const Blocks& blocks,
                        const TrainingSettings& training)
-    : blocks_(blocks),
+    : peer_count_(peer_count),
+      blocks_(blocks),
       training_(training),
-      past_(peer_count, {Past{std::vector<float>(blocks.element_count(), 0.0f)}}),
-      life_held_(peer_count, std::vector<std::optional<std::size_t>>(peer_count)),
+      history_(peer_count, blocks),
       ended_at_(peer_count, {Time{0}}),
-      own_sum_(peer_count, std::vector<double>(blocks.element_count(), 0.0)),
-      velocity_(peer_count, std::vector<double>(blocks.element_count(), 0.0)),
-      seen_(peer_count, {peer_count, std::vector<Version>(blocks.count())}),
-      adopted_(peer_count, false),
       row_max_(peer_count, 0.0) {}
+
+Invariants::Seen& Invariants::seen(const AkoPeer& peer) {
+    Seen& seen = seen_[&peer];
+    if (!seen.versions.empty()) return seen;
+    seen.versions.assign(peer_count_, std::vector<Version>(blocks_.count()));
+    seen.own_sum.assign(blocks_.element_count(), 0.0);
+    seen.velocity.assign(blocks_.element_count(), 0.0);
+    return seen;
+}
+
+Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
+    const PeerIndex self = peer.settings.self;
+    const RowIndex own = row_of(self);
+    const std::span<const float> row = peer.half.ledger().values(own);
+    const Incarnation incarnation = peer.incarnation();
+    Sources sources;
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+        const auto found =
+            history_.sources(self, block, incarnation, peer.half.ledger().block(own, block));
+        // What it held before it may have been of a row begun apart, which goes into a sum.
+        const Version before = seen(peer).versions[self][block];
+        if (!found) {
+            throw Violation("I1: a claimed row never was " + place(peer, own, block) +
+                            ", where round " + std::to_string(before.round) + " of life " +
+                            std::to_string(lives_before(before.incarnation)) + "/" +
+                            std::to_string(process_of(before.incarnation) % 1000) +
+                            " was held; claimed is " +
+                            std::to_string(process_of(incarnation) % 1000) + " with life " +
+                            std::to_string(lives_before(incarnation)) + ", round " +
+                            std::to_string(peer.half.round()) + "; lives: " + history_.text(self));
+        }
+        const bool kept = std::any_of(found->begin(), found->end(),
+                                      [&](Version version) { return version >= before; });
+        if (!kept && !begins(before.incarnation)) {
+            throw Violation("I5: a claimed row is older than what was held " +
+                            place(peer, own, block));
+        }
+        sources.push_back(*found);
+    }
+    if (!history_.claim(self, incarnation, peer.half.round(), row)) {
+        throw Violation("I1: an incarnation was claimed twice at peer " + std::to_string(self) +
+                        "; lives: " + history_.text(self));
+    }
+    seen(peer).own_sum.assign(row.begin(), row.end());
+    std::fill(seen(peer).velocity.begin(), seen(peer).velocity.end(), 0.0);
+    for (const float value : row) {
+        row_max_[self] = std::max(row_max_[self], std::abs(static_cast<double>(value)));
+    }
+    return sources;
+}
 
 void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradient,
                              std::span<const float> replica_before, double rate, Time now) {
     const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
     const std::span<const float> row = peer.half.ledger().values(row_of(self));
-    Past& past = past_[self].back();
-    past.emplace_back(row.begin(), row.end());
-    if (past.size() != peer.half.round() + 1) throw Violation("I1: a round was skipped");
+    if (!history_.add(self, peer.incarnation(), peer.half.round(), row)) {
+        throw Violation("I1: round " + std::to_string(peer.half.round()) + " of peer " +
+                        std::to_string(self) + "/" +
+                        std::to_string(process_of(peer.incarnation()) % 1000) + ", life " +
+                        std::to_string(lives_before(peer.incarnation())) +
+                        ", does not follow; lives: " + history_.text(self));
+    }
+    Seen& mine = seen(peer);
     for (std::size_t k = 0; k < row.size(); ++k) {
-        double& velocity = velocity_[self][k];
+        double& velocity = mine.velocity[k];
         const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
         velocity = training_.momentum * velocity + decayed;
-        own_sum_[self][k] -=
+        mine.own_sum[k] -=
             rate * (training_.nesterov ? decayed + training_.momentum * velocity : velocity);
-        row_max_[self] = std::max(row_max_[self], std::abs(own_sum_[self][k]));
-        if (std::abs(own_sum_[self][k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
+        row_max_[self] = std::max(row_max_[self], std::abs(mine.own_sum[k]));
+        if (std::abs(mine.own_sum[k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
             throw Violation("I1: row " + std::to_string(self) +
                             " is not the sum of its owner's updates: " + std::to_string(row[k]) +
-                            " for " + std::to_string(own_sum_[self][k]));
+                            " for " + std::to_string(mine.own_sum[k]));
         }
     }
     check_replica(peer);
@@ -80,25 +134,33 @@ void Invariants::steady(const AkoPeer& peer, std::span<const unsigned> partition
 }
 
 void Invariants::adopted(const AkoPeer& peer) {
-    if (adopted_[peer.settings.self]) return;
-    adopted_[peer.settings.self] = true;
+    if (std::exchange(seen(peer).adopted, true)) return;
     check_rows(peer, true);
 }
 
 void Invariants::check_rows(const AkoPeer& peer, bool may_fall) {
     const Ledger& ledger = peer.half.ledger();
     const PeerIndex self = peer.settings.self;
+    Seen& mine = seen(peer);
     for (const RowIndex row : ledger.all()) {
-        if (row == row_of(self) && !may_fall) continue;
+        const bool own = row == row_of(self);
+        if (own && peer.half.claimed() && !may_fall) continue;
         for (BlockIndex block = 0; block < blocks_.count(); ++block) {
             const Version version = ledger.version(row, block);
-            Version& seen = seen_[self][owner_of(row)][block];
-            if (version == seen) continue;
-            if (version < seen && !may_fall) {
-                throw Violation("I5: a version fell from " + std::to_string(seen.round) + " to " +
+            Version& before = mine.versions[owner_of(row)][block];
+            if (version == before) continue;
+            // A row that was begun apart is set aside until it is added.
+            const bool aside = own && begins(before.incarnation) && version < before;
+            if (version < before && !may_fall && !aside) {
+                throw Violation("I5: a version fell from " + std::to_string(before.round) + " to " +
                                 std::to_string(version.round) + " " + place(peer, row, block));
             }
-            seen = version;
+            if (begins(version.incarnation) && before.incarnation != 0 && !may_fall && !own &&
+                before.incarnation != version.incarnation) {
+                throw Violation("I5: a row that was begun at zero takes the place of another " +
+                                place(peer, row, block));
+            }
+            before = version;
             ++blocks_checked_;
             check_block(peer, row, block);
         }
@@ -106,44 +168,18 @@ void Invariants::check_rows(const AkoPeer& peer, bool may_fall) {
 }
 
 void Invariants::check_block(const AkoPeer& peer, RowIndex row, BlockIndex block) {
-    const auto& past = past_[owner_of(row)];
-    const Round round = peer.half.ledger().version(row, block).round;
-    const float* values = peer.half.ledger().block(row, block).data();
-    const Range range = blocks_.range(block);
-    std::vector<std::size_t> lives;
-    bool happened = false;
-    for (std::size_t life = 0; life < past.size(); ++life) {
-        if (round >= past[life].size()) continue;
-        happened = true;
-        const float* then = past[life][round].data() + range.first;
-        if (std::memcmp(then, values, range.count * sizeof(float)) == 0) lives.push_back(life);
+    const Version version = peer.half.ledger().version(row, block);
+    if (!history_.happened(owner_of(row), version)) {
+        throw Violation("I1: a version of the future " + place(peer, row, block));
     }
-    if (!happened) throw Violation("I1: a version of the future " + place(peer, row, block));
-    if (lives.empty()) {
-        throw Violation("I1: not the value of round " + std::to_string(round) + " " +
+    if (!history_.was(owner_of(row), block, version, peer.half.ledger().block(row, block))) {
+        throw Violation("I1: not the value of round " + std::to_string(version.round) + " " +
                         place(peer, row, block));
     }
-    if (round == 0) return;  // of which all lives are the same
-    std::optional<std::size_t>& held = life_held_[peer.settings.self][owner_of(row)];
-    if (!held) held = lives.front();
-    if (std::find(lives.begin(), lives.end(), *held) == lives.end()) {
-        throw Violation("I1: of another process than the rest of its row " +
-                        place(peer, row, block));
-    }
-}
-
-void Invariants::begins_anew(PeerIndex peer) {
-    past_[peer].push_back({past_[peer][0][0]});
-    std::fill(life_held_[peer].begin(), life_held_[peer].end(), std::nullopt);
-    for (auto& row : seen_[peer]) std::fill(row.begin(), row.end(), Version{});
-    std::fill(own_sum_[peer].begin(), own_sum_[peer].end(), 0.0);
-    std::fill(velocity_[peer].begin(), velocity_[peer].end(), 0.0);
-    adopted_[peer] = false;
-    ended_at_[peer] = {Time{0}};
 }
 
 void Invariants::check_replica(const AkoPeer& peer) {
-    if (adopted_[peer.settings.self]) return;
+    if (seen(peer).adopted) return;
     const Replica& replica = peer.half.replica_state();
     std::vector<float> afresh(blocks_.element_count());
     replica.compute({0, afresh.size()}, afresh);
@@ -165,29 +201,29 @@ void Invariants::check_replica(const AkoPeer& peer) {
     }
 }
 
-void Invariants::ended(const AkoPeers& peers, const std::function<bool(PeerIndex)>& on_one_side) {
+void Invariants::ended(const SimCluster& cluster,
+                       const std::function<bool(const AkoPeer&)>& meant) const {
     const AkoPeer* first = nullptr;
-    for (PeerIndex index = 0; index < peers.size(); ++index) {
-        const AkoPeer* peer = peers[index];
-        if (!peer->report || !peer->report->agreed) continue;
-        if (!peer->report->identical) throw Violation("I2: a peer saw another digest");
-        if (!on_one_side(index)) continue;
+    for (const auto& process : cluster.processes()) {
+        const auto& peer = static_cast<const AkoPeer&>(*process);
+        if (!peer.report || !peer.report->agreed || !meant(peer)) continue;
+        if (!peer.report->identical) throw Violation("I2: a peer saw another digest");
         if (first == nullptr) {
-            first = peer;
+            first = &peer;
             continue;
         }
-        for (const RowIndex row : AllRows(peers.size())) {
-            const auto mine = peer->half.ledger().values(row);
+        for (const RowIndex row : AllRows(cluster.size())) {
+            const auto mine = peer.half.ledger().values(row);
             const auto theirs = first->half.ledger().values(row);
             if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
                 throw Violation("I2: row " + std::to_string(row.place()) +
                                 " differs between peers " + std::to_string(first->settings.self) +
-                                " and " + std::to_string(index));
+                                " and " + std::to_string(peer.settings.self));
             }
         }
-        if (std::memcmp(peer->parameters.data(), first->parameters.data(),
+        if (std::memcmp(peer.parameters.data(), first->parameters.data(),
                         first->parameters.size() * sizeof(float)) != 0 ||
-            peer->report->digest != first->report->digest) {
+            peer.report->digest != first->report->digest) {
             throw Violation("I2: the anchors differ");
         }
     }

@@ -1,13 +1,14 @@
-// The checker of the ledger's invariants (src/README.md, "What always holds"). Sees every peer's
+// The checker of the ledger's invariants (src/README.md, "What always holds"). Sees every process's
 // past.
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "tests/sim/ako_peer.h"
+#include "tests/sim/history.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
@@ -16,42 +17,50 @@ class Invariants {
   public:
     Invariants(std::size_t peer_count, const Blocks& blocks, const TrainingSettings& training);
 
+    /// The newest versions that a claimed row was made of, [block]: of one life, or of several that
+    /// were begun apart.
+    using Sources = std::vector<std::vector<Version>>;
+    /// `peer` has claimed its row: I1, of what it claims.
+    Sources claimed(const AkoPeer& peer);
     /// `peer` has ended a round with this gradient, computed at this replica.
     void round_ended(const AkoPeer& peer, std::span<const float> gradient,
                      std::span<const float> replica_before, double rate, Time now);
     /// `peer` has taken in what had arrived: I1, I3, I5 for what changed.
     void drained(const AkoPeer& peer);
-    /// Another process begins under its name, with a row of its own.
-    void begins_anew(PeerIndex peer);
     /// `peer` is training, and links carry 1/P of the vector per round, P being [peer]; `transit`
     /// is the most that passes between a round and the arrival of what it sends: I4.
     void steady(const AkoPeer& peer, std::span<const unsigned> partitions, Time transit,
                 Time now) const;
     /// `peer` adopted a cut: versions may have fallen (I5), values must still be of the past (I1).
     void adopted(const AkoPeer& peer);
-    /// All who can end have ended: I2, of those `on_one_side`.
-    void ended(const AkoPeers& peers, const std::function<bool(PeerIndex)>& on_one_side);
+    /// All who can end have ended: I2, of those that are meant.
+    void ended(const SimCluster& cluster, const std::function<bool(const AkoPeer&)>& meant) const;
 
+    const History& history() const { return history_; }
     std::uint64_t blocks_checked() const { return blocks_checked_; }
 
   private:
+    /// What is known of one process.
+    struct Seen {
+        std::vector<std::vector<Version>> versions;  ///< [row][block]
+        bool adopted = false;
+        /// What its row must be: what it claimed and the sum of its own updates.
+        std::vector<double> own_sum;
+        std::vector<double> velocity;
+    };
+
+    Seen& seen(const AkoPeer& peer);
     void check_rows(const AkoPeer& peer, bool may_fall);
     void check_block(const AkoPeer& peer, RowIndex row, BlockIndex block);
     void check_replica(const AkoPeer& peer);
 
+    const std::size_t peer_count_;
     const Blocks blocks_;
     const TrainingSettings training_;
-    using Past = std::vector<std::vector<float>>;  ///< [round]: a row after that round
-    std::vector<std::vector<Past>> past_;          ///< [peer][life]
-    std::vector<std::vector<std::optional<std::size_t>>> life_held_;  ///< [at][row]
+    History history_;
+    std::map<const AkoPeer*, Seen> seen_;
     std::vector<std::vector<Time>> ended_at_;  ///< [peer][round], virtual time
-    /// What each row must be: the sum of its owner's own updates, in double precision.
-    std::vector<std::vector<double>> own_sum_;
-    std::vector<std::vector<double>> velocity_;
-    /// [at][row][block]
-    std::vector<std::vector<std::vector<Version>>> seen_;
-    std::vector<bool> adopted_;
-    std::vector<double> row_max_;
+    std::vector<double> row_max_;              ///< [peer], of all that its processes made
     std::uint64_t blocks_checked_ = 0;
 };
 

@@ -96,15 +96,15 @@ void ModeRun::measure_gap(PeerIndex peer) {
     widest_gap_ = std::max(widest_gap_, own - slowest);
 }
 
-void ModeRun::ended_round(PeerIndex peer) {
-    GroupExchange& exchange = cluster_[peer].exchange;
-    const std::optional<Round> stops_at = scenario_.peers[peer].stops_at;
-    if (stops_at && exchange.standing().round >= *stops_at)
-        exchange.request_stop(StopReason::requested);
+void ModeRun::ended_round(SimPeer& peer) {
+    const std::optional<Round> stops_at = scenario_.peers[peer.settings.self].stops_at;
+    if (stops_at && peer.exchange.standing().round >= *stops_at)
+        peer.exchange.request_stop(StopReason::requested);
 }
 
-void ModeRun::died(PeerIndex peer, bool silently) {
+void ModeRun::died(SimPeer& victim, bool silently) {
     if (!silently) return;
+    const PeerIndex peer = victim.settings.self;
     // The others miss it one after the other, for they heard from it last at different times.
     for (PeerIndex other = 0; other < cluster_.size(); ++other) {
         if (other == peer) continue;

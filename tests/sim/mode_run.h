@@ -83,9 +83,9 @@ class ModeRun final : Work, Observer {
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
 
-    void gave_gradient(PeerIndex peer) override { ++given_[peer]; }
-    void ended_round(PeerIndex peer) override;
-    void died(PeerIndex peer, bool silently) override;
+    void gave_gradient(SimPeer& peer) override { ++given_[peer.settings.self]; }
+    void ended_round(SimPeer& peer) override;
+    void died(SimPeer& peer, bool silently) override;
 
     const ModeScenario scenario_;
     const std::span<const float> initial_;

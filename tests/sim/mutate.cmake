@@ -6,6 +6,9 @@ function(mutant name program arguments expected)
   set(current ${name} PARENT_SCOPE)
 endfunction()
 
+function(shrinks_to faults_max arguments)
+endfunction()
+
 function(mutation file from to)
   if(NOT current STREQUAL MUTANT)
     return()

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "ako/exchange.h"
-#include "ako/types.h"
+#include "tests/sim/sim_peer.h"
+#include "tests/sim/violation.h"
 
 namespace ako::sim {
 
@@ -14,18 +15,22 @@ class Observer {
     virtual ~Observer() = default;
 
     /// Its process has begun.
-    virtual void started(PeerIndex) {}
+    virtual void started(SimPeer&) {}
     /// It has asked what is next; nothing: it waits.
-    virtual void began(PeerIndex, const std::optional<Next>&) {}
+    virtual void began(SimPeer&, const std::optional<Next>&) {}
     /// The gradient of its last layer is with the exchange, and so all of it.
-    virtual void gave_gradient(PeerIndex) {}
-    virtual void ended_round(PeerIndex) {}
+    virtual void gave_gradient(SimPeer&) {}
+    virtual void ended_round(SimPeer&) {}
     /// It has made a step of the final exchange.
-    virtual void finishes(PeerIndex) {}
-    virtual void died(PeerIndex, bool /*silently*/) {}
-
+    virtual void finishes(SimPeer&) {}
+    virtual void died(SimPeer&, bool /*silently*/) {}
     /// Is the run not over before it has ended?
-    virtual bool awaited(PeerIndex) const { return true; }
+    virtual bool awaited(const SimPeer&) const { return true; }
+    /// It will not train, or not any more, and there is nothing to finish.
+    virtual void gave_up(SimPeer&, const Next& next) {
+        if (next.ending == Ending::broken) return;
+        throw Violation("a peer cannot train: " + next.why);
+    }
 };
 
 }  // namespace ako::sim

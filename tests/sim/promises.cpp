@@ -16,20 +16,19 @@ std::string name(const char* word, PeerIndex peer) {
     return std::string(word) + " " + std::to_string(peer);
 }
 
-std::string text(CutId cut) {
-    return "{" + std::to_string(cut.number) + ", " + std::to_string(cut.proposer) + "}";
-}
-
 }  // namespace
 
-Promises::Promises(const Scenario& scenario, const SimCluster& cluster, Coverage& coverage)
+Promises::Promises(const Scenario& scenario, const SimCluster& cluster, const Faults& faults,
+                   Coverage& coverage)
     : scenario_(scenario),
       world_(cluster.world()),
       network_(cluster.network()),
       peers_(cluster),
+      faults_(faults),
       coverage_(coverage),
       started_at_(scenario.peers.size(), Time::max()),
       heard_at_(scenario.peers.size(), Time::max()),
+      trained_at_(scenario.peers.size()),
       died_at_(scenario.peers.size(), Time{0}),
       rounds_at_(scenario.peers.size()),
       stopped_at_(scenario.peers.size()),
@@ -44,7 +43,7 @@ Promises::Promises(const Scenario& scenario, const SimCluster& cluster, Coverage
 Time Promises::hop() const {
     // Two frames may be before it, the network half looks every poll_interval, the compute half
     // every wait_step.
-    const Time again = scenario_.reset_at_finish ? ms(50) : Time{0};  // until a session stands
+    const Time again = scenario_.resets() ? ms(50) : Time{0};  // until a session stands
     return scenario_.delay + 3 * scenario_.frame_time() + poll_interval + wait_step + again;
 }
 
@@ -85,18 +84,46 @@ std::optional<Time> Promises::first_stop() const {
 }
 
 bool Promises::hangs_near(PeerIndex peer, Time at) const {
-    const PeerPlan& plan = scenario_.peers[peer];
-    return plan.hangs_at && *plan.hangs_at <= at + stop_bound() &&
-           *plan.hangs_at + plan.hangs_for + stop_bound() >= at;
+    return faults_.struck(FaultKind::hang, peer, at - stop_bound(), at + stop_bound());
+}
+
+bool Promises::was_settled(PeerIndex peer, Time at) const {
+    return started_at_[peer] + ms(100) <= at && trained_at_[peer] && *trained_at_[peer] <= at;
 }
 
 bool Promises::took_part(PeerIndex peer) const {
     const std::optional<Time> first = first_stop();
     if (!first || heard_at_[peer] > *first) return false;
-    const PeerPlan& plan = scenario_.peers[peer];
-    if (plan.hurried && !scenario_.network_stands()) return false;  // may leave before a cut heals
-    if (scenario_.straggler == peer) return false;  // the others have lingered for it and left
-    return !plan.hangs_at || *plan.hangs_at + plan.hangs_for < *first + ms(1000);
+    // May leave before a cut heals.
+    if (scenario_.hurried(peer) && !scenario_.network_stands()) return false;
+    // Of two processes of one name, the older one may have been the one that took part.
+    if (faults_.struck(FaultKind::second, peer, Time{0}, world_.now())) return false;
+    for (const Strike& strike : faults_.struck()) {
+        const bool stands = strike.kind == FaultKind::hang || strike.kind == FaultKind::pause ||
+                            strike.kind == FaultKind::suspend;
+        // The others have lingered for it and left.
+        if (strike.peer == peer && stands && strike.until >= *first + ms(1000)) return false;
+    }
+    return true;
+}
+
+PeerSet Promises::can_agree() const {
+    PeerSet able = 0;
+    for (const PeerIndex peer : survivors()) {
+        if (took_part(peer)) able |= peer_bit(peer);
+    }
+    const Time first = first_stop().value_or(Time{0});
+    for (const Strike& strike : faults_.struck()) {
+        // What heals sooner, the others linger for.
+        if (strike.side == 0 || strike.until <= first + ms(1600)) continue;
+        const auto majority = static_cast<int>(peers_.size() / 2 + 1);
+        const PeerSet here = able & strike.side;
+        const PeerSet there = able & ~strike.side;
+        able = std::popcount(here) >= majority    ? here
+               : std::popcount(there) >= majority ? there
+                                                  : 0;
+    }
+    return able;
 }
 
 // ---- what is seen
@@ -104,15 +131,16 @@ bool Promises::took_part(PeerIndex peer) const {
 void Promises::started(PeerIndex peer) { started_at_[peer] = world_.now(); }
 
 void Promises::begins_anew(PeerIndex peer) {
-    second_ = peer;
+    begun_anew_ |= peer_bit(peer);
     died_at_[peer] = Time{0};
+    heard_at_[peer] = Time::max();
+    trained_at_[peer].reset();
     rounds_at_[peer].clear();
     stopped_at_[peer].reset();
     adopted_at_[peer].reset();
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         left_[peer * peers_.size() + other].reset();
-    }
-    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        left_[other * peers_.size() + peer].reset();
         ways_[peer * peers_.size() + other] = ways_[other * peers_.size() + peer] = {};
     }
     standing_in_[peer] = 0;
@@ -120,27 +148,9 @@ void Promises::begins_anew(PeerIndex peer) {
     proposed_.erase(peer);
 }
 
-Promises::Side Promises::side(PeerIndex peer) const {
-    if (!second_ || knows_first(peer)) return Side::first;
-    const bool knows_second = incarnation_held(peer, *second_) != 0;
-    return knows_second || (met_second_ & peer_bit(peer)) ? Side::second : Side::first;
-}
-
-bool Promises::knows_first(PeerIndex peer) const {
-    return incarnation_held(peer, *second_) == *second_ + 1;
-}
-
-bool Promises::two_sides() const {
-    const std::vector<PeerIndex> left = survivors();
-    return std::any_of(left.begin(), left.end(),
-                       [&](PeerIndex peer) { return side(peer) == Side::second; });
-}
-
 void Promises::arrived(PeerIndex from, PeerIndex to, const Header& header) {
     count_protocol(from, to, header);
     heard_at_[from] = std::min(heard_at_[from], world_.now());
-    if (from == second_) met_second_ |= peer_bit(to);
-    if (const auto* row = std::get_if<CutRow>(&header)) learn_map(to, *row);
     if (const auto* status = std::get_if<Status>(&header)) learn_way(from, to, *status);
     if (std::holds_alternative<Bye>(header)) left_[to * peers_.size() + from] = world_.now();
 }
@@ -169,19 +179,6 @@ void Promises::count_protocol(PeerIndex from, PeerIndex to, const Header& header
     }
 }
 
-void Promises::learn_map(PeerIndex to, const CutRow& row) {
-    RowMap versions;
-    for (const VersionRun& run : row.runs) {
-        versions.insert(versions.end(), run.count, run.version);
-    }
-    const CutOf cut{side(to), row.cut};
-    const auto [known, is_new] = maps_.emplace(std::pair{cut, row.row}, versions);
-    if (!is_new && known->second != versions) {
-        throw Violation("I8: two maps of cut " + text(row.cut) + ", row " +
-                        std::to_string(row.row.place()));
-    }
-}
-
 void Promises::drained(PeerIndex peer) {
     const AkoPeer& p = *peers_[peer];
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
@@ -189,8 +186,10 @@ void Promises::drained(PeerIndex peer) {
         // One that had no room arrives as soon as this drain has made some, and is in the next.
         const std::optional<Time> left = left_[peer * peers_.size() + other];
         if (other == peer || !left || *left == world_.now()) continue;
-        // A new session after a Bye takes it back, and its event may still wait in the mailbox.
-        const bool again = !network_.said_bye(other, peer);
+        // A new session after a Bye takes it back, and its event may still wait in the mailbox; and
+        // another process may have been there since.
+        const bool again = !network_.said_bye(*network_.newest(other), *network_.newest(peer)) ||
+                           faults_.struck(FaultKind::second, other, Time{0}, world_.now());
         const Presence presence = p.half.roster()[other].presence;
         if (again || presence == Presence::left) continue;
         throw Violation(name("peer", other) + " said goodbye, and " + name("peer", peer) +
@@ -212,9 +211,9 @@ void Promises::drained(PeerIndex peer) {
 
 void Promises::learn_way(PeerIndex from, PeerIndex to, const Status& status) {
     Way& way = ways_[to * peers_.size() + from];
-    const Time began = network_.session_began(from, to);
+    const Time began = network_.session_began(*network_.newest(from), *network_.newest(to));
     if (way.session_began != began) way = {began, Time{0}};
-    const Time sent_at = status.sent_at - peers_[from]->clock.offset();
+    const Time sent_at = peers_[from]->clock.virtual_of(status.sent_at);
     way.longest = std::max(way.longest, world_.now() - sent_at);
 }
 
@@ -226,13 +225,21 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
     const PeerClock& theirs = peers_[other]->clock;
     const Way& here = ways_[peer * n + other];
     const Way& there = ways_[other * n + peer];
-    const Time began = network_.session_began(peer, other);
+    if (!network_.newest(other) ||
+        !network_.joined(*network_.newest(peer), *network_.newest(other))) {
+        return;  // or it is the clock of an older process
+    }
+    const Time began = network_.session_began(*network_.newest(peer), *network_.newest(other));
     if (here.session_began != began || std::max(own.stood_at(), theirs.stood_at()) >= began) return;
     const auto thought = peers_[peer]->half.roster()[other].clock.to_local(theirs.now());
     if (!thought) return;
     const Time wrong = *thought - own.now();
     const Time back = there.session_began == began ? there.longest : Time{0};
-    const Time allowed = std::max(here.longest, back);
+    // Clocks that go at different rates come apart from the moment at which they were compared.
+    const double apart = std::abs(own.rate() - theirs.rate()) *
+                         in_seconds(world_.now() - began + here.longest + back + ms(200));
+    constexpr double rate_max = 1.06;  // at which either may have measured the way
+    const Time allowed = from_seconds(rate_max * in_seconds(std::max(here.longest, back)) + apart);
     if (wrong <= allowed && wrong >= -allowed) return;
     throw Violation(name("peer", peer) + " is wrong about the clock of" + name(" peer", other) +
                     " by " + std::to_string(in_seconds(wrong)) + " s, allowed " +
@@ -242,6 +249,7 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
 // ---- who stands in for whom
 
 void Promises::trains(PeerIndex peer) {
+    trained_at_[peer] = trained_at_[peer].value_or(world_.now());
     PeerSet now = 0;
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (peers_[peer]->half.replica_state().stands_in(other)) now |= peer_bit(other);
@@ -263,7 +271,9 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
     const std::vector<Time>& theirs = rounds_at_[other];
     if (!scenario_.network_stands() || scenario_.rule != Rule::anchored || theirs.empty()) return;
     const Time now = world_.now();
-    const Time connected = std::max(started_at_[peer], started_at_[other]) + ms(100);
+    // Who joins begins with the rounds that it has heard of.
+    const Time connected =
+        std::max({started_at_[peer], started_at_[other], *trained_at_[peer]}) + ms(100);
     const double late = in_seconds(hop() + ms(60));  // a Status comes every 30 to 50 ms
     const double round = in_seconds(scenario_.peers[peer].round_time);
     double shortest = 1e9, longest = 0;
@@ -287,7 +297,7 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
 
     const bool moves = peers_[other]->state == SimPeer::State::training && theirs.size() > enough &&
                        theirs[theirs.size() - enough] > connected;
-    const bool own_pace = !scenario_.peers[peer].hangs_at && scenario_.staleness_rounds_max == 0;
+    const bool own_pace = !scenario_.has(FaultKind::hang) && scenario_.staleness_rounds_max == 0;
     longest = std::max(longest, in_seconds(now - theirs.back()));
     const double expected = std::max(Roster::gap_min, 1.8 * (shortest - late) / (1.1 * round));
     if (moves && own_pace && !stands_in && expected >= (longest + late) / (0.9 * round) + 1) {
@@ -302,35 +312,6 @@ void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
 
 void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
 
-void Promises::check_holds(const AkoPeer& peer, CutId cut, const char* why) const {
-    for (const RowIndex row : AllRows(peers_.size())) {
-        const auto map = maps_.find({CutOf{side(peer.settings.self), cut}, row});
-        if (map == maps_.end()) continue;  // nobody has asked for it yet
-        for (BlockIndex block = 0; block < map->second.size(); ++block) {
-            if (!peer.half.finish().find(row, block, map->second[block]).values.empty()) continue;
-            throw Violation(name("I8: peer", peer.settings.self) + " has " + why + " the cut " +
-                            text(cut) + " and does not hold its row " +
-                            std::to_string(row.place()) + ", block " + std::to_string(block));
-        }
-    }
-}
-
-void Promises::finishes(PeerIndex peer) {
-    const AkoPeer& p = *peers_[peer];
-    const Finish& finish = p.half.finish();
-    if (!finish.decided().none()) {
-        const auto known = decisions_.emplace(side(peer), finish.decided()).first;
-        if (known->second != finish.decided()) {
-            throw Violation("I8: two cuts were decided, " + text(known->second) + " and " +
-                            text(finish.decided()));
-        }
-    }
-    if (finish.adopted()) return;
-    if (!finish.accepted().none()) check_holds(p, finish.accepted(), "accepted");
-    const auto proposed = proposed_.find(peer);
-    if (proposed != proposed_.end()) check_holds(p, proposed->second, "proposed");
-}
-
 void Promises::adopted(PeerIndex peer) {
     if (adopted_at_[peer]) return;
     adopted_at_[peer] = world_.now();
@@ -339,13 +320,6 @@ void Promises::adopted(PeerIndex peer) {
     first_adopted_at_ = first_adopted_at_.value_or(world_.now());
     if (world_.now() - *first_adopted_at_ > from_seconds(scenario_.linger_s)) {
         coverage_.saw(Event::long_pull);
-    }
-    for (const auto& [id, versions] : maps_) {
-        if (id.first != CutOf{side(peer), decisions_.at(side(peer))}) continue;
-        for (BlockIndex block = 0; block < versions.size(); ++block) {
-            if (ledger.version(id.second, block) == versions[block]) continue;
-            throw Violation(name("I8: peer", peer) + " has adopted something else than the cut");
-        }
     }
     for (const RowIndex row : AllRows(best_[peer].size())) {
         for (BlockIndex block = 0; block < best_[peer][row].size(); ++block) {
@@ -361,7 +335,7 @@ void Promises::check_stops() const {
     if (!scenario_.network_stands()) return;
     const std::optional<Time> first = first_stop();
     for (const PeerIndex peer : survivors()) {
-        if (started_at_[peer] + ms(100) > *first || hangs_near(peer, *first)) continue;
+        if (!was_settled(peer, *first) || hangs_near(peer, *first)) continue;
         const Time late = *stopped_at_[peer] - *first;
         if (late <= stop_bound()) continue;
         throw Violation(name("peer", peer) + " stopped " + std::to_string(in_seconds(late)) +
@@ -374,7 +348,7 @@ void Promises::check_cut() const {
     if (!scenario_.network_stands() || !rows_come_in_time()) return;
     const Time first = first_stop().value_or(Time{0});
     for (const PeerIndex peer : survivors()) {
-        if (started_at_[peer] + ms(100) > first || hangs_near(peer, first)) return;
+        if (!was_settled(peer, first) || hangs_near(peer, first)) return;
     }
     for (const PeerIndex peer : survivors()) {
         if (!peers_[peer]->report->agreed) continue;
@@ -427,13 +401,15 @@ void Promises::check_known() const {
         const AkoPeer& p = *peers_[peer];
         if (!p.report->agreed || !took_part(peer)) continue;
         for (const PeerIndex other : survivors()) {
-            if (!took_part(other) || p.report->samples[other] == peers_[other]->half.round()) {
-                continue;
+            // One that began anew counts what was heard of, not its rounds.
+            const std::uint64_t used = peers_[other]->report->samples[other];
+            if (is_first(other) && used != peers_[other]->half.round()) {
+                throw Violation(name("peer", other) + " miscounts its own samples");
             }
+            if (!took_part(other) || p.report->samples[other] == used) continue;
             throw Violation(name("peer", peer) + " knows of " +
                             std::to_string(p.report->samples[other]) + " samples of " +
-                            name("peer", other) + ", which has used " +
-                            std::to_string(peers_[other]->half.round()));
+                            name("peer", other) + ", which has used " + std::to_string(used));
         }
         if (first == nullptr) first = &p;
         for (PeerIndex other = 0; other < peers_.size(); ++other) {
@@ -451,27 +427,30 @@ void Promises::check_known() const {
 }
 
 void Promises::check_agreement() const {
-    std::vector<PeerIndex> due;
-    const bool apart = two_sides();  // then those who met neither process may have heard of both
-    for (const PeerIndex peer : survivors()) {
-        if (took_part(peer) && (!apart || knows_first(peer))) due.push_back(peer);
-    }
+    const PeerSet able = can_agree();
+    PeerSet with_votes = 0;
     bool somebody = false;
-    for (const PeerIndex peer : survivors()) somebody |= peers_[peer]->report->agreed;
     for (const PeerIndex peer : survivors()) {
+        somebody |= peers_[peer]->report->agreed;
         if (!peers_[peer]->report->agreed) coverage_.saw(Event::no_agreement);
+        if (is_first(peer)) with_votes |= able & peer_bit(peer);
     }
-    if (due.size() < peers_.size() / 2 + 1) return;
-    for (const PeerIndex peer : due) {
+    // Who began anew has its vote back once so many promise it.
+    const std::size_t majority = peers_.size() / 2 + 1;
+    const bool regained =
+        static_cast<std::size_t>(std::popcount(with_votes)) >= peers_.size() - majority + 1;
+    const PeerSet voters = regained ? able : with_votes;
+    if (static_cast<std::size_t>(std::popcount(voters)) < majority) return;
+    for (const PeerIndex peer : survivors()) {
         const FinishReport& report = *peers_[peer]->report;
-        if (report.agreed) continue;
+        if (report.agreed || (able & peer_bit(peer)) == 0) continue;
         throw Violation(
             (somebody ? "I2: others finished with a cut, but no agreement" : "no agreement") +
             name(" at peer", peer) + " although a majority lived: " + report.why_not);
     }
 }
 
-void Promises::check_asked(PeerSet asked) const {
+void Promises::check_asked() const {
     for (const PeerIndex peer : survivors()) {
         const FinishReport& report = *peers_[peer]->report;
         if (!report.agreed || report.stop != StopReason::requested) continue;
@@ -479,15 +458,15 @@ void Promises::check_asked(PeerSet asked) const {
         for (const PeerIndex other : report.asked) known |= peer_bit(other);
         if (known == 0)
             throw Violation(name("peer", peer) + " does not know who asked for the end");
-        if ((known & ~asked) != 0) {
+        if ((known & ~faults_.asked()) != 0) {
             throw Violation(name("peer", peer) + " names somebody whom nobody asked for the end");
         }
     }
 }
 
-void Promises::ended(PeerSet asked) const {
+void Promises::ended() const {
     check_stops();
-    check_asked(asked);
+    check_asked();
     check_agreement();
     check_cut();
     check_known();

@@ -1,16 +1,17 @@
 // What a run must come to, beside the ledger's invariants: who stands in for whom, when all stop,
 // what the cut holds, how long the end takes. Judged by what really happened in the cluster, which
 // no peer can see. Each promise is asked for only where what a scenario does to the cluster leaves
-// room for it; the condition stands with it.
+// room for it; the condition stands with it. Of a name that had several processes, the newest is
+// meant.
 #pragma once
 
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "tests/sim/ako_peer.h"
 #include "tests/sim/coverage.h"
+#include "tests/sim/faults.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/violation.h"
 
@@ -19,7 +20,8 @@ namespace ako::sim {
 class Promises {
   public:
     /// All outlive this.
-    Promises(const Scenario& scenario, const SimCluster& cluster, Coverage& coverage);
+    Promises(const Scenario& scenario, const SimCluster& cluster, const Faults& faults,
+             Coverage& coverage);
 
     void started(PeerIndex peer);
     /// Another process is about to begin under its name.
@@ -33,21 +35,12 @@ class Promises {
     void trains(PeerIndex peer);
     void round_ended(PeerIndex peer);
     void stopped(PeerIndex peer);
-    /// `peer` has made a step of the final exchange.
-    void finishes(PeerIndex peer);
     void adopted(PeerIndex peer);
-    /// All have ended or died; `asked`: who was asked for the end.
-    void ended(PeerSet asked) const;
-
-    /// Who met the second process of a peer, and has not heard of the first one's row, stays apart
-    /// from all others, and there they may agree on a cut of their own: the second process does not
-    /// know what the first one accepted.
-    enum class Side { first, second };
-    Side side(PeerIndex peer) const;
+    /// All have ended or died.
+    void ended() const;
 
   private:
     using RowMap = std::vector<Version>;  ///< [block]
-    using CutOf = std::pair<Side, CutId>;
     /// Of the Status frames of one session, in one direction.
     struct Way {
         Time session_began{-1};
@@ -55,24 +48,22 @@ class Promises {
     };
 
     void count_protocol(PeerIndex from, PeerIndex to, const Header& header);
-    void learn_map(PeerIndex to, const CutRow& row);
     void learn_way(PeerIndex from, PeerIndex to, const Status& status);
     void check_clock(PeerIndex peer, PeerIndex other) const;
-    void check_holds(const AkoPeer& peer, CutId cut, const char* why) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
     void check_stops() const;
-    void check_asked(PeerSet asked) const;
+    void check_asked() const;
     void check_cut() const;
     void check_times() const;
     void check_known() const;
     void check_agreement() const;
-    Incarnation incarnation_held(PeerIndex at, PeerIndex owner) const {
-        return peers_[at]->half.ledger().held(row_of(owner)).highest.incarnation;
-    }
-    bool knows_first(PeerIndex peer) const;
-    bool two_sides() const;
     /// Was there, and ready to answer, when the others looked for agreement.
     bool took_part(PeerIndex peer) const;
+    /// Those of them that no long cut keeps apart from a majority.
+    PeerSet can_agree() const;
+    /// Its process was there, and had its row, before that moment.
+    bool was_settled(PeerIndex peer, Time at) const;
+    bool is_first(PeerIndex peer) const { return (begun_anew_ & peer_bit(peer)) == 0; }
     bool hangs_near(PeerIndex peer, Time at) const;
     /// From the moment something is sent to that in which the other side acts on it.
     Time hop() const;
@@ -90,10 +81,12 @@ class Promises {
     const World& world_;
     const SimNetwork& network_;
     const AkoPeers peers_;
+    const Faults& faults_;
     Coverage& coverage_;
 
     std::vector<Time> started_at_;                 ///< [peer]
     std::vector<Time> heard_at_;                   ///< [peer]: first by anybody
+    std::vector<std::optional<Time>> trained_at_;  ///< [peer]: its first round began
     std::vector<Time> died_at_;                    ///< [peer], 0 = not
     std::vector<std::vector<Time>> rounds_at_;     ///< [peer][round - 1]: when it ended
     std::vector<std::optional<Time>> stopped_at_;  ///< [peer]
@@ -102,13 +95,10 @@ class Promises {
     std::vector<Way> ways_;                  ///< [to * n + from]
     std::vector<PeerSet> standing_in_;       ///< [peer]: for whom, when last looked at
     std::vector<PerRow<RowMap>> best_;       ///< [at][row][block]: the newest ever held there
-    std::map<std::pair<CutOf, RowIndex>, RowMap> maps_;  ///< of each cut and row, as said
     std::optional<Time> first_adopted_at_;
-    std::map<Side, CutId> decisions_;
     std::map<PeerIndex, CutId> proposed_;  ///< the newest by each
     PeerSet proposers_ = 0;
-    std::optional<PeerIndex> second_;  ///< another process began under its name
-    PeerSet met_second_ = 0;
+    PeerSet begun_anew_ = 0;
 };
 
 }  // namespace ako::sim

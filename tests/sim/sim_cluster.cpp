@@ -1,6 +1,7 @@
 // See sim_cluster.h.
 #include "tests/sim/sim_cluster.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,147 +20,139 @@ SimCluster::SimCluster(std::uint64_t seed, std::size_t peer_count, Time life_tim
 // ---- processes
 
 void SimCluster::add(std::unique_ptr<SimPeer> peer, Time starts_at) {
-    const PeerIndex self = peer->settings.self;
-    peers_.push_back(std::move(peer));
-    world_.at(starts_at, [this, self] { start(self); });
+    SimPeer& added = *peer;
+    processes_.push_back(std::move(peer));
+    newest_.push_back(&added);
+    world_.at(starts_at, [this, &added] { start(added); });
 }
 
-void SimCluster::begin_anew(std::unique_ptr<SimPeer> peer) {
-    const PeerIndex self = peer->settings.self;
-    former_.push_back(std::exchange(peers_[self], std::move(peer)));
-    start(self);
+void SimCluster::begin_anew(std::unique_ptr<SimPeer> peer, bool elsewhere) {
+    SimPeer& added = *peer;
+    processes_.push_back(std::move(peer));
+    newest_[added.settings.self] = &added;
+    if (elsewhere) added.transport.move_elsewhere();
+    start(added);
 }
 
-void SimCluster::start(PeerIndex peer) {
-    peers_[peer]->exchange.start();
+void SimCluster::start(SimPeer& peer) {
+    peer.begun = true;
+    peer.exchange.start();
     observer_.started(peer);
     poll(peer);
     make(peer, &SimCluster::begin);
 }
 
-void SimCluster::kill(PeerIndex peer, bool silently) {
-    SimPeer& p = *peers_[peer];
-    if (p.over()) return;
-    p.state = SimPeer::State::dead;
-    network_.kill(peer, silently);
+void SimCluster::kill(SimPeer& peer, bool silently) {
+    if (peer.over() || !peer.begun) return;
+    peer.state = SimPeer::State::dead;
+    network_.kill(*peer.transport.end(), silently);
     observer_.died(peer, silently);
-}
-
-void SimCluster::after(PeerIndex peer, Time delay, std::function<void()> what) {
-    world_.after(delay, [process = peers_[peer].get(), this, peer, what = std::move(what)] {
-        if (peers_[peer].get() == process) what();
-    });
 }
 
 // ---- the network thread
 
-void SimCluster::poll(PeerIndex peer) {
-    if (peers_[peer]->over()) return;
-    network_.poll(peer);
-    after(peer, pace_.poll_interval, [this, peer] { poll(peer); });
+void SimCluster::poll(SimPeer& peer) {
+    if (peer.over()) return;
+    network_.poll(*peer.transport.end());
+    world_.after(pace_.poll_interval, [this, &peer] { poll(peer); });
 }
 
 // ---- the compute thread
 
-void SimCluster::step_after(PeerIndex peer, Time delay, Step step) {
-    after(peer, delay, [this, peer, step] { make(peer, step); });
+void SimCluster::step_after(SimPeer& peer, Time delay, Step step) {
+    world_.after(delay, [this, &peer, step] { make(peer, step); });
 }
 
-void SimCluster::make(PeerIndex peer, Step step) {
-    if (peers_[peer]->over()) return;
-    if (network_.postpone(peer, [this, peer, step] { make(peer, step); })) return;
+void SimCluster::make(SimPeer& peer, Step step) {
+    if (peer.over()) return;
+    if (network_.postpone(*peer.transport.end(), [this, &peer, step] { make(peer, step); })) return;
     (this->*step)(peer);
 }
 
-bool SimCluster::idles(PeerIndex peer, Step step) {
-    const Time left = work_.idle_time(*peers_[peer]);
+bool SimCluster::idles(SimPeer& peer, Step step) {
+    const Time left = work_.idle_time(peer);
     if (left <= Time{0}) return false;
     step_after(peer, left, step);
     return true;
 }
 
-void SimCluster::begin(PeerIndex peer) {
+void SimCluster::begin(SimPeer& peer) {
     if (idles(peer, &SimCluster::begin)) return;
-    SimPeer& p = *peers_[peer];
-    const std::optional<Next> next = p.exchange.step_begin();
+    const std::optional<Next> next = peer.exchange.step_begin();
     observer_.began(peer, next);
+    if (peer.over()) return;  // it was killed
     if (!next) return step_after(peer, pace_.wait_step, &SimCluster::begin);
     switch (next->kind) {
         case Next::Kind::train:
-            p.layer = 0;
+            peer.layer = 0;
             return forward(peer);
         case Next::Kind::give_up:
-            if (next->ending != Ending::broken) {
-                throw Violation("a peer cannot train: " + next->why);
-            }
-            p.why = next->why;
+            observer_.gave_up(peer, *next);
+            peer.why = next->why;
             return step_after(peer, pace_.goodbye, &SimCluster::end);
         case Next::Kind::finish:
-            p.state = SimPeer::State::finishing;
+            peer.state = SimPeer::State::finishing;
             return finish(peer);
     }
 }
 
-void SimCluster::forward(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    while (p.layer < p.layers.size()) {
-        if (!p.exchange.step_await(p.layers[p.layer])) {
+void SimCluster::forward(SimPeer& peer) {
+    while (peer.layer < peer.layers.size()) {
+        if (!peer.exchange.step_await(peer.layers[peer.layer])) {
             return step_after(peer, pace_.wait_step, &SimCluster::forward);
         }
-        ++p.layer;
-        const Time takes = work_.forward_time(p);
+        ++peer.layer;
+        const Time takes = work_.forward_time(peer);
         if (takes > Time{0}) return step_after(peer, takes, &SimCluster::forward);
     }
-    p.loss = work_.gradient(p);
-    p.learned = work_.learned(p);
+    peer.loss = work_.gradient(peer);
+    peer.learned = work_.learned(peer);
     backward(peer);
 }
 
-void SimCluster::backward(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    if (p.layer == 0) return end_round(peer);
-    --p.layer;
-    if (const auto* gradient = std::get_if<Gradient>(&p.learned)) {
-        p.exchange.gradient_ready(p.layers[p.layer], gradient->values);
+void SimCluster::backward(SimPeer& peer) {
+    if (peer.layer == 0) return end_round(peer);
+    --peer.layer;
+    if (const auto* gradient = std::get_if<Gradient>(&peer.learned)) {
+        peer.exchange.gradient_ready(peer.layers[peer.layer], gradient->values);
     }
-    if (p.layer == 0) observer_.gave_gradient(peer);
-    step_after(peer, work_.backward_time(p), &SimCluster::backward);
+    if (peer.layer == 0) observer_.gave_gradient(peer);
+    step_after(peer, work_.backward_time(peer), &SimCluster::backward);
 }
 
-void SimCluster::end_round(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    const RoundResult result{p.settings.training.batch_per_peer, p.loss};
-    const Result<void> ended = p.exchange.end_round(p.learned, result);
+void SimCluster::end_round(SimPeer& peer) {
+    const RoundResult result{peer.settings.training.batch_per_peer, peer.loss};
+    const Result<void> ended = peer.exchange.end_round(peer.learned, result);
     if (!ended) throw RefusedGradient(ended.error().what);
     observer_.ended_round(peer);
     begin(peer);
 }
 
-void SimCluster::finish(PeerIndex peer) {
+void SimCluster::finish(SimPeer& peer) {
     if (idles(peer, &SimCluster::finish)) return;
-    SimPeer& p = *peers_[peer];
-    const bool done = p.exchange.step_finish();
+    const bool done = peer.exchange.step_finish();
     observer_.finishes(peer);
-    if (p.over()) return;  // it was killed
+    if (peer.over()) return;  // it was killed
     if (!done) return step_after(peer, pace_.wait_step, &SimCluster::finish);
-    p.exchange.leave();
-    if (p.settings.role(peer) == Role::worker) p.parameters.resize(p.gradient.size());
-    p.report = p.exchange.report(p.parameters);
+    peer.exchange.leave();
+    if (peer.settings.role(peer.settings.self) == Role::worker) {
+        peer.parameters.resize(peer.gradient.size());
+    }
+    peer.report = peer.exchange.report(peer.parameters);
     step_after(peer, pace_.goodbye, &SimCluster::end);
 }
 
-void SimCluster::end(PeerIndex peer) {
-    SimPeer& p = *peers_[peer];
-    p.state = p.report ? SimPeer::State::ended : SimPeer::State::broken;
-    p.ended_at = world_.now();
-    network_.kill(peer, false);
+void SimCluster::end(SimPeer& peer) {
+    peer.state = peer.report ? SimPeer::State::ended : SimPeer::State::broken;
+    peer.ended_at = world_.now();
+    network_.kill(*peer.transport.end(), false);
 }
 
 bool SimCluster::over() const {
-    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        if (!peers_[peer]->over() && observer_.awaited(peer)) return false;
-    }
-    return true;
+    return expected_ == 0 && std::all_of(processes_.begin(), processes_.end(),
+                                         [this](const std::unique_ptr<SimPeer>& peer) {
+                                             return peer->over() || !observer_.awaited(*peer);
+                                         });
 }
 
 void SimCluster::run(Time deadline) {

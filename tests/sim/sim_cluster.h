@@ -1,10 +1,11 @@
-// The simulated cluster, of any mode: the world, the network and the peers. Stands in for the two
-// threads of every peer and takes its real exchange through the steps that a run is made of: begin,
-// the forward and the backward pass layer by layer, the end of the round, the final exchange,
-// goodbye. What is computed, Work knows; what is to be seen or done, Observer.
+// The simulated cluster, of any mode: the world, the network and the processes. Stands in for the
+// two threads of every process and takes its real exchange through the steps that a run is made of:
+// begin, the forward and the backward pass layer by layer, the end of the round, the final
+// exchange, goodbye. What is computed, Work knows; what is to be seen or done, Observer.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -38,39 +39,46 @@ class SimCluster {
     SimNetwork& network() { return network_; }
     const SimNetwork& network() const { return network_; }
     /// Of the peers that were added.
-    std::size_t size() const { return peers_.size(); }
-    SimPeer& operator[](PeerIndex peer) const { return *peers_[peer]; }
+    std::size_t size() const { return newest_.size(); }
+    /// The newest process of this name.
+    SimPeer& operator[](PeerIndex peer) const { return *newest_[peer]; }
+    /// All there ever were, in the order in which they were made.
+    const std::deque<std::unique_ptr<SimPeer>>& processes() const { return processes_; }
+    bool is_newest(const SimPeer& peer) const { return newest_[peer.settings.self] == &peer; }
 
     /// The next in order, whose process begins then.
     void add(std::unique_ptr<SimPeer> peer, Time starts_at);
-    /// Another process begins under the name of one that died.
-    void begin_anew(std::unique_ptr<SimPeer> peer);
+    /// Another process begins under a name that has one; `elsewhere`: not where its name is
+    /// dialled.
+    void begin_anew(std::unique_ptr<SimPeer> peer, bool elsewhere = false);
+    /// The run is not over before `one_less` was called as often.
+    void one_more() { ++expected_; }
+    void one_less() { --expected_; }
     /// The process ends, as in SimNetwork; nothing happens to one that is over.
-    void kill(PeerIndex peer, bool silently);
+    void kill(SimPeer& peer, bool silently);
+    void kill(PeerIndex peer, bool silently) { kill(*newest_[peer], silently); }
 
     /// Runs until all that are awaited are over. Throws Violation if somebody hangs, or cannot
     /// train, or has a frame refused, and RefusedGradient.
     void run(Time deadline);
 
   private:
-    using Step = void (SimCluster::*)(PeerIndex peer);
+    using Step = void (SimCluster::*)(SimPeer& peer);
 
-    void start(PeerIndex peer);
-    void poll(PeerIndex peer);
-    void begin(PeerIndex peer);
-    void forward(PeerIndex peer);
-    void backward(PeerIndex peer);
-    void end_round(PeerIndex peer);
-    void finish(PeerIndex peer);
-    void end(PeerIndex peer);
+    void start(SimPeer& peer);
+    void poll(SimPeer& peer);
+    void begin(SimPeer& peer);
+    void forward(SimPeer& peer);
+    void backward(SimPeer& peer);
+    void end_round(SimPeer& peer);
+    void finish(SimPeer& peer);
+    void end(SimPeer& peer);
 
-    /// If the process that runs now still does then.
-    void after(PeerIndex peer, Time delay, std::function<void()> what);
-    void step_after(PeerIndex peer, Time delay, Step step);
+    void step_after(SimPeer& peer, Time delay, Step step);
     /// Once its process runs, and not after its end.
-    void make(PeerIndex peer, Step step);
+    void make(SimPeer& peer, Step step);
     /// If its compute thread does nothing for a while: has the step made after it.
-    bool idles(PeerIndex peer, Step step);
+    bool idles(SimPeer& peer, Step step);
     bool over() const;
 
     const Pace pace_;
@@ -79,8 +87,9 @@ class SimCluster {
     World world_;
     Random random_;
     SimNetwork network_;
-    std::vector<std::unique_ptr<SimPeer>> peers_;
-    std::vector<std::unique_ptr<SimPeer>> former_;  ///< whose names others have now
+    std::deque<std::unique_ptr<SimPeer>> processes_;
+    std::vector<SimPeer*> newest_;  ///< [peer]
+    unsigned expected_ = 0;
 };
 
 }  // namespace ako::sim

@@ -12,45 +12,93 @@
 namespace ako::sim {
 
 void SimTransport::start(FrameSource& source, FrameSink& sink) {
-    network_.attach(self_, source, sink, clock_, process_id_);
+    end_ = network_.attach(self_, {&source, &sink, &clock_, process_id_, elsewhere_});
 }
 std::vector<LinkCounters> SimTransport::counters() const {
     std::vector<LinkCounters> counters(network_.peer_count());
     for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
-        if (peer == self_ || !network_.refuses(peer, self_)) continue;
-        counters[peer].last_error = "nobody listens: connection refused";
+        if (peer == self_) continue;
+        counters[peer].up = network_.partner(*end_, peer).has_value();
+        if (!counters[peer].up && network_.refuses(peer, *end_))
+            counters[peer].last_error = "nobody listens: connection refused";
     }
     return counters;
 }
-void SimTransport::notify() { network_.poll(self_); }
-void SimTransport::wake(PeerIndex peer) { network_.pump(self_, peer); }
-void SimTransport::resume(PeerIndex peer) { network_.resume(self_, peer); }
-void SimTransport::copy_aside(PeerIndex peer) { network_.copy_aside(self_, peer); }
+void SimTransport::notify() { network_.poll(*end_); }
+void SimTransport::wake(PeerIndex peer) {
+    if (const auto other = network_.partner(*end_, peer)) network_.pump(*end_, *other);
+}
+void SimTransport::resume(PeerIndex peer) {
+    if (const auto other = network_.partner(*end_, peer)) network_.resume(*end_, *other);
+}
+void SimTransport::copy_aside(PeerIndex peer) {
+    if (const auto other = network_.partner(*end_, peer)) network_.copy_aside(*end_, *other);
+}
 
 SimNetwork::SimNetwork(World& world, Random& random, std::size_t peer_count, Time life_timeout)
     : world_(world),
       random_(random),
+      peer_count_(peer_count),
       life_timeout_(life_timeout),
-      ends_(peer_count),
-      links_(peer_count * peer_count),
-      pairs_(peer_count * peer_count) {}
-
-void SimNetwork::attach(PeerIndex peer, FrameSource& source, FrameSink& sink, const Clock& clock,
-                        std::uint64_t process_id) {
-    second_life_ |= ends_[peer].source != nullptr;
-    if (process_id == 0) process_id = peer + 1;
-    ends_[peer] = {&source, &sink, &clock, process_id, true, false, false, false, Time{0}, {}};
-    for (PeerIndex other = 0; other < ends_.size(); ++other) {
-        if (other != peer && ends_[other].alive) {
-            world_.after(random_.time(ms(1), ms(10)), [=, this] { connect(peer, other); });
-        }
-    }
+      qualities_(peer_count * peer_count),
+      flipped_(peer_count * peer_count, false),
+      bytes_delivered_(peer_count * peer_count, 0),
+      newest_(peer_count),
+      vanished_(peer_count, false) {
+    for (Place place = 0; place < peer_count; ++place) places_.push_back(place);
 }
 
-void SimNetwork::connect(PeerIndex a, PeerIndex b) {
+// ---- processes
+
+EndIndex SimNetwork::attach(PeerIndex name, Process process) {
+    const EndIndex end = ends_.size();
+    if (process.id == 0) process.id = name + 1;
+    ends_.push_back(End{process, name, name, true, false, false, Time{0}, {}});
+    if (process.elsewhere) {
+        ends_[end].place = vanished_.size();
+        vanished_.push_back(false);
+    }
+    vanished_[ends_[end].place] = false;
+    places_[name] = ends_[end].place;
+    newest_[name] = end;
+    for (std::deque<Link>& links : links_) links.emplace_back();
+    links_.emplace_back(end + 1);
+    pairs_.emplace_back(end + 1);
+    for (EndIndex other = 0; other < end; ++other) {
+        if (!ends_[other].alive || !strangers(end, other)) continue;
+        world_.after(random_.time(ms(1), ms(10)), [=, this] { connect(end, other); });
+    }
+    return end;
+}
+
+std::optional<EndIndex> SimNetwork::partner(EndIndex end, PeerIndex name) const {
+    for (EndIndex other = ends_.size(); other-- > 0;) {
+        if (name_of(other) == name && other != end && pair(end, other).up) return other;
+    }
+    return std::nullopt;
+}
+
+bool SimNetwork::cut_off(Place a, Place b) const {
+    const auto found = cut_until_.find(std::minmax(a, b));
+    return found != cut_until_.end() && world_.now() < found->second;
+}
+
+bool SimNetwork::silenced(Place from, Place to) const {
+    const auto found = silent_until_.find({from, to});
+    return found != silent_until_.end() && world_.now() < found->second;
+}
+
+bool SimNetwork::whole(PeerIndex a, PeerIndex b) const {
+    const Place one = places_[a];
+    const Place other = places_[b];
+    return !cut_off(one, other) && !silenced(one, other) && !silenced(other, one);
+}
+
+void SimNetwork::connect(EndIndex a, EndIndex b) {
     if (!ends_[a].alive || !ends_[b].alive || pair(a, b).up) return;
-    if (world_.now() < pair(a, b).cut_until || !runs(a) || !runs(b) || silenced(a, b) ||
-        silenced(b, a)) {
+    const bool reached =
+        !cut_off(ends_[a].place, ends_[b].place) && !silenced_ends(a, b) && !silenced_ends(b, a);
+    if (!reached || !runs(a) || !runs(b)) {
         world_.after(random_.time(ms(10), ms(30)), [=, this] { connect(a, b); });
         return;
     }
@@ -68,29 +116,29 @@ void SimNetwork::connect(PeerIndex a, PeerIndex b) {
         if (std::exchange(direction.ever_up, true)) count(Event::session_again);
         direction.told_lost = false;
         direction.said_bye = false;
-        if (ends_[from].process_id != from + 1) count(Event::second_admitted);
-        ends_[to].sink->session_up(from, hello_of(from));
+        ends_[to].sink->session_up(name_of(from), hello_of(from));
     }
     pump(a, b);
     pump(b, a);
 }
 
-Hello SimNetwork::hello_of(PeerIndex peer) const {
+Hello SimNetwork::hello_of(EndIndex end) const {
     Hello hello;
-    hello.process_id = ends_[peer].process_id;
+    hello.process_id = ends_[end].id;
     return hello;
 }
 
-bool SimNetwork::admitted(PeerIndex a, PeerIndex b) {
-    return !ends_[a].sink->admit(b, hello_of(b)) && !ends_[b].sink->admit(a, hello_of(a));
+// As TransportCore::judge: the process that is here stays.
+bool SimNetwork::admitted(EndIndex a, EndIndex b) {
+    if (partner(a, name_of(b)) || partner(b, name_of(a))) return false;
+    return !ends_[a].sink->admit(name_of(b), hello_of(b)) &&
+           !ends_[b].sink->admit(name_of(a), hello_of(a));
 }
 
-bool SimNetwork::refused_by_right(PeerIndex from, PeerIndex to, const std::string& complaint) {
-    const auto of = [&](const char* words) { return complaint.find(words) != std::string::npos; };
-    const bool of_life = second_life_ && of("another process");
-    const bool of_damage = link(from, to).flipped && of("did not match its checksum");
-    if (!of_life && !of_damage) return false;
-    count(of_life ? Event::second_parted : Event::damage_parted);
+bool SimNetwork::refused_by_right(EndIndex from, EndIndex to, const std::string& complaint) {
+    const bool of_damage = complaint.find("did not match its checksum") != std::string::npos;
+    if (!flipped_[name_of(from) * peer_count_ + name_of(to)] || !of_damage) return false;
+    count(Event::damage_parted);
     pair(from, to).refused = true;
     world_.after(Time{0}, [=, this, epoch = pair(from, to).epoch] {
         if (pair(from, to).epoch == epoch) end_session(from, to, complaint);
@@ -98,7 +146,7 @@ bool SimNetwork::refused_by_right(PeerIndex from, PeerIndex to, const std::strin
     return true;
 }
 
-void SimNetwork::end_session(PeerIndex a, PeerIndex b, const std::string& why) {
+void SimNetwork::end_session(EndIndex a, EndIndex b, const std::string& why) {
     if (!pair(a, b).up) return;
     pair(a, b).up = false;
     ++pair(a, b).epoch;
@@ -108,107 +156,131 @@ void SimNetwork::end_session(PeerIndex a, PeerIndex b, const std::string& why) {
         direction.stalled.clear();
         direction.silenced.clear();
         direction.last_arrival = world_.now();
-        if (!postpone(to, [=, this, at = to, peer = from] { tell_down(at, peer, why); })) {
+        if (!postpone(to, [=, this, at = to, other = from] { tell_down(at, other, why); })) {
             tell_down(to, from, why);
         }
     }
     world_.after(random_.time(ms(5), ms(30)), [=, this] { connect(a, b); });
 }
 
-void SimNetwork::tell_down(PeerIndex at, PeerIndex peer, const std::string& why) {
+void SimNetwork::tell_down(EndIndex at, EndIndex other, const std::string& why) {
     if (!lives(at)) return;
-    ends_[at].sink->session_down(peer, why, world_.now() - link(peer, at).heard_at);
-    world_.at(link(peer, at).heard_at + life_timeout_, [=, this, process = ends_[at].process_id] {
-        if (ends_[at].process_id == process) check_lost(at, peer);
-    });
+    const Time heard_at = link(other, at).heard_at;
+    ends_[at].sink->session_down(name_of(other), why, world_.now() - heard_at);
+    world_.at(heard_at + life_timeout_, [=, this] { check_lost(at, other); });
 }
 
-void SimNetwork::check_life(PeerIndex at) {
-    for (PeerIndex peer = 0; peer < ends_.size(); ++peer) {
-        if (peer == at || !pair(at, peer).up) continue;
-        Link& direction = link(peer, at);
-        if (direction.sending && lives(peer) && !ends_[peer].paused && !silenced(peer, at)) {
+void SimNetwork::check_life(EndIndex at) {
+    for (EndIndex other = 0; other < ends_.size(); ++other) {
+        if (!strangers(at, other) || !pair(at, other).up) continue;
+        Link& direction = link(other, at);
+        if (direction.sending && runs(other) && !silenced_ends(other, at)) {
             direction.heard_at = world_.now();  // bytes of a long frame come all the time
         }
         if (!direction.stalled.empty()) direction.heard_at = world_.now();  // not read by choice
         if (world_.now() < direction.heard_at + life_timeout_) continue;
         count(Event::silence_noticed);
-        end_session(at, peer, "no byte for the life time-out");
+        end_session(at, other, "no byte for the life time-out");
     }
 }
 
-void SimNetwork::check_lost(PeerIndex at, PeerIndex peer) {
-    Link& direction = link(peer, at);
-    if (!lives(at) || pair(at, peer).up || direction.said_bye || direction.told_lost) return;
-    if (postpone(at, [=, this] { check_lost(at, peer); })) return;
+void SimNetwork::check_lost(EndIndex at, EndIndex other) {
+    Link& direction = link(other, at);
+    if (!lives(at) || direction.said_bye || direction.told_lost) return;
+    if (partner(at, name_of(other))) return;  // this process, or another of its name
+    if (postpone(at, [=, this] { check_lost(at, other); })) return;
     const Time lost_at = direction.heard_at + life_timeout_;
     if (world_.now() < lost_at) {  // it stood still, and that time does not count
-        return world_.at(lost_at, [=, this] { check_lost(at, peer); });
+        return world_.at(lost_at, [=, this] { check_lost(at, other); });
     }
     direction.told_lost = true;
-    ends_[at].sink->peer_lost(peer, "no byte for the life time-out");
+    ends_[at].sink->peer_lost(name_of(other), "no byte for the life time-out");
 }
 
+// ---- what breaks
+
 void SimNetwork::cut(PeerIndex a, PeerIndex b, Time until) {
-    pair(a, b).cut_until = std::max(pair(a, b).cut_until, until);
-    end_session(a, b, "cut off");
+    const Place one = places_[a];
+    const Place other = places_[b];
+    Time& cut_until = cut_until_[std::minmax(one, other)];
+    cut_until = std::max(cut_until, until);
+    for (EndIndex first = 0; first < ends_.size(); ++first) {
+        for (EndIndex second = 0; second < ends_.size(); ++second) {
+            if (ends_[first].place != one || ends_[second].place != other) continue;
+            if (strangers(first, second)) end_session(first, second, "cut off");
+        }
+    }
 }
 
 void SimNetwork::silence(PeerIndex from, PeerIndex to, Time until) {
-    Link& direction = link(from, to);
-    direction.silent_until = std::max(direction.silent_until, until);
-    world_.at(direction.silent_until, [=, this] { end_silence(from, to); });
+    const Place one = places_[from];
+    const Place other = places_[to];
+    Time& silent_until = silent_until_[{one, other}];
+    silent_until = std::max(silent_until, until);
+    world_.at(silent_until, [=, this] {
+        if (silenced(one, other)) return;
+        for (EndIndex first = 0; first < ends_.size(); ++first) {
+            for (EndIndex second = 0; second < ends_.size(); ++second) {
+                if (ends_[first].place != one || ends_[second].place != other) continue;
+                if (strangers(first, second)) end_silence(first, second);
+            }
+        }
+    });
 }
 
-void SimNetwork::end_silence(PeerIndex from, PeerIndex to) {
-    if (silenced(from, to)) return;
+void SimNetwork::end_silence(EndIndex from, EndIndex to) {
     for (Delivery& delivery : std::exchange(link(from, to).silenced, {})) {
         deliver(from, to, pair(from, to).epoch, std::move(delivery));
     }
     pump(from, to);
 }
 
-void SimNetwork::pause(PeerIndex peer, Time until) {
-    if (!runs(peer)) return;
-    ends_[peer].paused = true;
-    ends_[peer].paused_at = world_.now();
-    world_.at(until, [=, this] { resume_process(peer); });
+void SimNetwork::pause(EndIndex end, Time until) {
+    if (!runs(end)) return;
+    ends_[end].paused = true;
+    ends_[end].paused_at = world_.now();
+    world_.at(until, [=, this] { resume_process(end); });
 }
 
-void SimNetwork::resume_process(PeerIndex peer) {
-    End& end = ends_[peer];
+void SimNetwork::resume_process(EndIndex index) {
+    End& end = ends_[index];
     end.paused = false;
-    for (PeerIndex other = 0; other < ends_.size(); ++other) {
-        if (other == peer) continue;
+    for (EndIndex other = 0; other < ends_.size(); ++other) {
+        if (!strangers(index, other)) continue;
         // Nobody can be heard while one does not listen.
-        Link& direction = link(other, peer);
+        Link& direction = link(other, index);
         const Time stood = world_.now() - std::max(end.paused_at, direction.heard_at);
         direction.heard_at += std::max(stood, Time{0});
     }
     for (const auto& what : std::exchange(end.postponed, {})) what();
-    for (PeerIndex other = 0; other < ends_.size(); ++other) {
-        if (other == peer) continue;
-        resume(peer, other);
-        pump(peer, other);
+    for (EndIndex other = 0; other < ends_.size(); ++other) {
+        if (!strangers(index, other)) continue;
+        resume(index, other);
+        pump(index, other);
     }
 }
 
-bool SimNetwork::postpone(PeerIndex peer, std::function<void()> what) {
-    if (!ends_[peer].paused || !lives(peer)) return false;
-    ends_[peer].postponed.push_back(std::move(what));
+bool SimNetwork::postpone(EndIndex end, std::function<void()> what) {
+    if (!ends_[end].paused || !lives(end)) return false;
+    ends_[end].postponed.push_back(std::move(what));
     return true;
 }
 
-void SimNetwork::kill(PeerIndex peer, bool silent) {
-    if (!ends_[peer].alive) return;
-    ends_[peer].silent = true;
-    ends_[peer].vanished = silent;
-    ends_[peer].postponed.clear();
-    const auto reset = [this, peer] {
-        for (PeerIndex other = 0; other < ends_.size(); ++other) {
-            if (other != peer) end_session(peer, other, "reset");
+// A reset does not come through a broken way: whom it does not reach misses the process after the
+// life time-out, as everybody misses one that vanished with its machine.
+void SimNetwork::kill(EndIndex end, bool silent) {
+    if (!lives(end)) return;
+    ends_[end].silent = true;
+    ends_[end].postponed.clear();
+    if (silent) vanished_[ends_[end].place] = true;
+    const auto reset = [this, end] {
+        for (EndIndex other = 0; other < ends_.size(); ++other) {
+            if (!strangers(end, other)) continue;
+            if (!ends_[other].alive || !silenced_ends(end, other)) {
+                end_session(end, other, "reset");
+            }
         }
-        ends_[peer].alive = false;
+        ends_[end].alive = false;
     };
     if (silent) {
         world_.after(life_timeout_, reset);
@@ -217,25 +289,33 @@ void SimNetwork::kill(PeerIndex peer, bool silent) {
     }
 }
 
-bool SimNetwork::refuses(PeerIndex peer, PeerIndex dialler) const {
-    const End& end = ends_[peer];
-    return !end.alive && !end.vanished && world_.now() >= pair(peer, dialler).cut_until &&
-           !silenced(peer, dialler) && !silenced(dialler, peer);
+bool SimNetwork::refuses(PeerIndex peer, EndIndex dialler) const {
+    const Place home = peer;
+    const Place from = ends_[dialler].place;
+    if (vanished_[home] || cut_off(home, from) || silenced(home, from) || silenced(from, home)) {
+        return false;
+    }
+    return std::none_of(ends_.begin(), ends_.end(),
+                        [&](const End& end) { return end.place == home && end.alive; });
 }
 
-void SimNetwork::pump(PeerIndex from, PeerIndex to) {
+// ---- frames
+
+void SimNetwork::pump(EndIndex from, EndIndex to) {
+    if (!runs(from) || !pair(from, to).up) return;
     Link& direction = link(from, to);
-    if (!runs(from) || !pair(from, to).up || direction.sending) return;
+    if (direction.sending) return;
     if (!direction.stalled.empty() || !direction.silenced.empty()) return;  // as TCP's window does
-    direction.sending = ends_[from].source->next(to, payload_max_);
+    direction.sending = ends_[from].source->next(name_of(to), payload_max_);
     if (!direction.sending) return;
     direction.aside.clear();
     const auto bytes = static_cast<double>(direction.sending->payload.size() + header_bytes_);
-    const Time takes(static_cast<std::int64_t>(bytes / direction.quality.bytes_per_second * 1e9));
+    const Time takes(
+        static_cast<std::int64_t>(bytes / quality_of(from, to).bytes_per_second * 1e9));
     world_.after(takes, [=, this, epoch = pair(from, to).epoch] { sent(from, to, epoch); });
 }
 
-void SimNetwork::copy_aside(PeerIndex from, PeerIndex to) {
+void SimNetwork::copy_aside(EndIndex from, EndIndex to) {
     Link& direction = link(from, to);
     if (!direction.sending) return;
     direction.aside.assign(direction.sending->payload.begin(), direction.sending->payload.end());
@@ -243,26 +323,27 @@ void SimNetwork::copy_aside(PeerIndex from, PeerIndex to) {
     direction.sending->keeps_alive.reset();
 }
 
-void SimNetwork::sent(PeerIndex from, PeerIndex to, std::uint64_t epoch) {
-    if (pair(from, to).epoch != epoch) return;
+void SimNetwork::sent(EndIndex from, EndIndex to, std::uint64_t epoch) {
+    if (pair(from, to).epoch != epoch || !lives(from)) return;
     if (postpone(from, [=, this] { sent(from, to, epoch); })) return;
     Link& direction = link(from, to);
+    const LinkQuality& quality = quality_of(from, to);
     Delivery delivery{std::move(direction.sending->header),
                       {direction.sending->payload.begin(), direction.sending->payload.end()}};
     // Whoever lets go of the buffer may ask for more at once, so the slot is free before that.
     BufferRef released = std::move(direction.sending->keeps_alive);
     direction.sending.reset();
-    if (random_.chance(direction.quality.loss)) return lose(from, to, delivery);
+    if (leaves_) leaves_(from, delivery.header);
+    if (random_.chance(quality.loss)) return lose(from, to, delivery);
     check_intact(from, delivery);
-    harm(direction, delivery);
-    Time arrival = world_.now() + direction.quality.delay;
-    if (std::holds_alternative<Partial>(delivery.header) &&
-        random_.chance(direction.quality.reorder)) {
+    harm(from, to, delivery);
+    Time arrival = world_.now() + quality.delay;
+    if (std::holds_alternative<Partial>(delivery.header) && random_.chance(quality.reorder)) {
         count(Event::reordering);
         if (random_.chance(0.5)) {
             world_.at(arrival, [=, this]() mutable { deliver(from, to, epoch, delivery); });
         }
-        arrival += random_.time(ms(0), 4 * direction.quality.delay + ms(20));
+        arrival += random_.time(ms(0), 4 * quality.delay + ms(20));
     } else {
         arrival = std::max(arrival, direction.last_arrival);
         direction.last_arrival = arrival;
@@ -274,21 +355,22 @@ void SimNetwork::sent(PeerIndex from, PeerIndex to, std::uint64_t epoch) {
     pump(from, to);
 }
 
-void SimNetwork::lose(PeerIndex from, PeerIndex to, const Delivery& delivery) {
+void SimNetwork::lose(EndIndex from, EndIndex to, const Delivery& delivery) {
     count(Event::loss);
     // Half of them in the middle: the receiver had made room already.
     FrameSink& sink = *ends_[to].sink;
-    if (random_.chance(0.5) && runs(to) && !silenced(from, to) && link(from, to).stalled.empty() &&
-        !sink.refuse(from, delivery.header, delivery.payload.size())) {
-        if (auto room = sink.reserve(from, delivery.header, delivery.payload.size())) {
+    if (random_.chance(0.5) && runs(to) && !silenced_ends(from, to) &&
+        link(from, to).stalled.empty() &&
+        !sink.refuse(name_of(from), delivery.header, delivery.payload.size())) {
+        if (auto room = sink.reserve(name_of(from), delivery.header, delivery.payload.size())) {
             count(Event::abandoned_frame);
-            sink.abandoned(from, *room);
+            sink.abandoned(name_of(from), *room);
         }
     }
     end_session(from, to, "a frame was lost");
 }
 
-void SimNetwork::check_intact(PeerIndex from, const Delivery& delivery) const {
+void SimNetwork::check_intact(EndIndex from, const Delivery& delivery) const {
     const auto* partial = std::get_if<Partial>(&delivery.header);
     if (partial == nullptr || block_bytes_ == 0) return;
     std::span<const std::byte> rest(delivery.payload);
@@ -296,19 +378,19 @@ void SimNetwork::check_intact(PeerIndex from, const Delivery& delivery) const {
         const auto block = rest.first(std::min(block_bytes_, rest.size()));
         if (crc32c(block) != checksum) {
             throw Violation("I1: a block of peer " + std::to_string(partial->origin.place()) +
-                            " left peer " + std::to_string(from) + " damaged");
+                            " left peer " + std::to_string(name_of(from)) + " damaged");
         }
         rest = rest.subspan(block.size());
     }
 }
 
-void SimNetwork::harm(Link& direction, Delivery& delivery) {
-    const LinkQuality& quality = direction.quality;
+void SimNetwork::harm(EndIndex from, EndIndex to, Delivery& delivery) {
+    const LinkQuality& quality = quality_of(from, to);
     auto* partial = std::get_if<Partial>(&delivery.header);
     if (partial == nullptr) return;
     if (random_.chance(quality.flipped_bit)) {
         count(Event::flipped_bit);
-        direction.flipped = true;
+        flipped_[name_of(from) * peer_count_ + name_of(to)] = true;
         delivery.payload[random_.below(delivery.payload.size())] ^= std::byte{1}
                                                                     << random_.below(8);
     } else if (partial->checksums.size() == 1 && random_.chance(quality.not_finite)) {
@@ -319,12 +401,12 @@ void SimNetwork::harm(Link& direction, Delivery& delivery) {
     }
 }
 
-void SimNetwork::deliver(PeerIndex from, PeerIndex to, std::uint64_t epoch, Delivery delivery) {
+void SimNetwork::deliver(EndIndex from, EndIndex to, std::uint64_t epoch, Delivery delivery) {
     if (pair(from, to).epoch != epoch || !lives(to)) return;
     Link& direction = link(from, to);
-    if (silenced(from, to)) return direction.silenced.push_back(std::move(delivery));
+    if (silenced_ends(from, to)) return direction.silenced.push_back(std::move(delivery));
     direction.heard_at = world_.now();
-    if (random_.chance(direction.quality.damaged_header)) {
+    if (random_.chance(quality_of(from, to).damaged_header)) {
         count(Event::damaged_header);
         return end_session(from, to, "a header came damaged");
     }
@@ -334,27 +416,28 @@ void SimNetwork::deliver(PeerIndex from, PeerIndex to, std::uint64_t epoch, Deli
     }
 }
 
-bool SimNetwork::hand_over(PeerIndex from, PeerIndex to, Delivery& delivery) {
+bool SimNetwork::hand_over(EndIndex from, EndIndex to, Delivery& delivery) {
     if (pair(from, to).refused) return true;
     FrameSink& sink = *ends_[to].sink;
-    if (auto complaint = sink.refuse(from, delivery.header, delivery.payload.size())) {
+    const PeerIndex peer = name_of(from);
+    if (auto complaint = sink.refuse(peer, delivery.header, delivery.payload.size())) {
         if (!refused_by_right(from, to, *complaint)) refusals_.push_back(*complaint);
         return true;
     }
-    const auto destination = sink.reserve(from, delivery.header, delivery.payload.size());
+    const auto destination = sink.reserve(peer, delivery.header, delivery.payload.size());
     if (!destination) return false;
     if (!delivery.payload.empty()) {
         std::memcpy(destination->memory.data(), delivery.payload.data(), delivery.payload.size());
     }
     if (std::holds_alternative<Bye>(delivery.header)) link(from, to).said_bye = true;
-    if (watcher_) watcher_(from, to, delivery.header);
+    if (arrived_) arrived_(from, to, delivery.header);
     ++frames_delivered_;
-    link(from, to).bytes_delivered += delivery.payload.size();
-    sink.arrived(from, std::move(delivery.header), *destination, ends_[to].clock->now());
+    bytes_delivered_[peer * peer_count_ + name_of(to)] += delivery.payload.size();
+    sink.arrived(peer, std::move(delivery.header), *destination, ends_[to].clock->now());
     return true;
 }
 
-void SimNetwork::resume(PeerIndex at, PeerIndex from) {
+void SimNetwork::resume(EndIndex at, EndIndex from) {
     Link& direction = link(from, at);
     while (runs(at) && !direction.stalled.empty() &&
            hand_over(from, at, direction.stalled.front())) {
@@ -363,10 +446,10 @@ void SimNetwork::resume(PeerIndex at, PeerIndex from) {
     pump(from, at);
 }
 
-void SimNetwork::poll(PeerIndex peer) {
-    if (!runs(peer)) return;
-    check_life(peer);
-    ends_[peer].sink->poll(ends_[peer].clock->now());
+void SimNetwork::poll(EndIndex end) {
+    if (!runs(end)) return;
+    check_life(end);
+    ends_[end].sink->poll(ends_[end].clock->now());
 }
 
 }  // namespace ako::sim

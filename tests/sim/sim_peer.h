@@ -1,5 +1,6 @@
-// One peer of the simulator: the real exchange with the real halves of its mode, on one thread and
-// in virtual time. SimCluster takes it step by step through its rounds and to its end.
+// One process of a peer of the simulator: the real exchange with the real halves of its mode, on
+// one thread and in virtual time. SimCluster takes it step by step through its rounds and to its
+// end.
 #pragma once
 
 #include <atomic>
@@ -44,6 +45,7 @@ struct SimPeer {
 
     enum class State { training, finishing, ended, broken, dead };
     State state = State::training;
+    bool begun = false;  ///< its process has
     bool over() const { return state != State::training && state != State::finishing; }
 
     // Of the round that it is in.

@@ -1,7 +1,8 @@
 // How long a peer that has adopted the cut stays for others, judged by what really became of them:
 // for one that has not adopted yet; for one that vanished with its machine as long as it lingers;
 // and for one whose process is over, where a dial finds that nobody listens, no longer than it
-// takes to notice that. Asked for where the network stands and no compute thread hangs.
+// takes to notice that. Asked for where the network stands, no compute thread hangs and nobody
+// begins anew, for whom all would be different.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +37,11 @@ class StaysCheck {
     }
     /// All have ended or died.
     void ended() const {
-        if (!scenario_.network_stands()) return;
+        if (!scenario_.network_stands() || scenario_.begins_anew()) return;
+        if (scenario_.has(FaultKind::hang)) return;
         for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
             const bool survived = peers_[peer]->state == SimPeer::State::ended;
-            if (!survived || !adopted_at_[peer] || scenario_.peers[peer].hangs_at) continue;
+            if (!survived || !adopted_at_[peer]) continue;
             const std::optional<Time> until = stays_until(peer);
             const Time left = peers_[peer]->ended_at - goodbye;
             if (!until || left <= *until + noticed()) continue;
@@ -56,7 +58,7 @@ class StaysCheck {
         for (PeerIndex other = 0; other < peers_.size(); ++other) {
             if (other == peer) continue;
             const bool met = peers_[peer]->half.roster()[other].presence != Presence::absent;
-            if (!met || scenario_.peers[other].hangs_at) return std::nullopt;
+            if (!met) return std::nullopt;
             if (died_at_[other] && (died_silently_ & peer_bit(other))) {
                 until = std::max(until, *adopted_at_[peer] + from_seconds(scenario_.linger_s));
             } else if (died_at_[other]) {

@@ -28,7 +28,6 @@ struct Case {
 Scenario scenario_of(const Case& what, std::uint64_t seed) {
     Scenario scenario;
     scenario.seed = seed;
-    scenario.weather = Weather::calm;
     scenario.block_elements = what.block_elements;
     scenario.element_count = what.block_count * what.block_elements - 1;  // the last one is shorter
     scenario.payload_blocks = what.partitions == 0 ? 16 : 2;

@@ -2,6 +2,7 @@
 // from.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <queue>
@@ -78,24 +79,40 @@ class World {
     std::priority_queue<Event> events_;
 };
 
-/// The clock of one peer: virtual time with an offset of its own, because clocks are not shared.
+/// The clock of one process: virtual time with an offset and a rate of its own, because clocks are
+/// not shared.
 class PeerClock final : public Clock {
   public:
     PeerClock(const World& world, Time offset) : world_(world), offset_(offset) {}
-    Time now() const override { return world_.now() + offset_; }
+    Time now() const override {
+        const Time passed = world_.now() - since_;
+        return offset_ + Time(std::llround(static_cast<double>(passed.count()) * rate_));
+    }
+    /// From now on it goes so many times as fast as virtual time.
+    void drift(double rate) {
+        offset_ = now();
+        since_ = stood_at_ = world_.now();
+        rate_ = rate;
+    }
+    double rate() const { return rate_; }
     /// It stood for so long, or will have when it is next looked at.
     void stand_still(Time time) {
-        offset_ -= time;
+        offset_ -= Time(std::llround(static_cast<double>(time.count()) * rate_));
         stood_at_ = world_.now();
     }
-    /// What it shows when virtual time is zero, as it goes now.
-    Time offset() const { return offset_; }
-    /// When it last began to stand, in virtual time; negative: never.
+    /// The moment at which it showed this, in virtual time, as it goes now.
+    Time virtual_of(Time shown) const {
+        const Time passed = shown - offset_;
+        return since_ + Time(std::llround(static_cast<double>(passed.count()) / rate_));
+    }
+    /// When it last began to stand or to drift, in virtual time; negative: never.
     Time stood_at() const { return stood_at_; }
 
   private:
     const World& world_;
-    Time offset_;
+    Time offset_;    ///< what it showed at `since_`
+    Time since_{0};  ///< virtual time
+    double rate_ = 1;
     Time stood_at_{-1};
 };
 

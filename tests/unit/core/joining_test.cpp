@@ -232,7 +232,7 @@ TEST_CASE("of two rows of its name that were begun at zero one comes after the o
     bench.take(0, {y, 3});
     CHECK(bench.step());
     REQUIRE(bench.joining.another());
-    bench.ledger.clear_own();
+    bench.ledger.clear_begun(bench.joining.to_add());
     bench.joining.put_aside(bench.now);
     CHECK(bench.joining.is_aside(y));
     CHECK(!bench.step());

@@ -120,7 +120,7 @@ TEST_CASE("two rows of one name that were both begun at zero are added up") {
     bench.rows.disclaim();
     CHECK(bench.take(own, 0, {8, 9}, 10) == BlockCheck::late);  // neither replaces the other
     CHECK(bench.take(own, 0, {6, 9}, 10) == BlockCheck::late);
-    bench.rows.set_aside();
+    bench.rows.set_aside({0, 1});
     CHECK(bench.rows.ledger().version(own, 0) == Version{});
     CHECK(bench.take(own, 0, {8, 9}, 10) == BlockCheck::good);
     CHECK(bench.take(own, 1, {8, 9}, 20) == BlockCheck::good);

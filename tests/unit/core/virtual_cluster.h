@@ -105,11 +105,11 @@ class VirtualCluster final : sim::Work, sim::Observer {
         }
         return hung_[peer.settings.self] ? Time(std::chrono::hours(1)) : Time{0};
     }
-    void began(PeerIndex peer, const std::optional<Next>& next) override {
+    void began(sim::SimPeer& peer, const std::optional<Next>& next) override {
         if (next && next->kind == Next::Kind::finish && !finish_at) finish_at = world.now();
-        if (next && next->kind == Next::Kind::train && trains) trains(peer);
+        if (next && next->kind == Next::Kind::train && trains) trains(peer.settings.self);
     }
-    bool awaited(PeerIndex peer) const override { return !hung_[peer]; }
+    bool awaited(const sim::SimPeer& peer) const override { return !hung_[peer.settings.self]; }
 };
 
 }  // namespace ako::test

@@ -1,0 +1,69 @@
+// What a cut is (I8): at most one is ever decided, over all lives of all processes; a majority of
+// the names accepted it; and what a process has proposed or accepted it holds, block for block,
+// until it adopts.
+//
+// One thing no protocol without a memory on disk can have: a process that begins when nobody it
+// reaches knows of the earlier ones of its name is new as far as anybody can tell. Together with
+// others who know nothing it may agree on a cut, while elsewhere an earlier process of its name has
+// agreed on another. And two processes of one name that both live cut by cut share one vote without
+// knowing it. Such a cut is *apart*, and the promise is asked for of all others.
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tests/sim/ako_peer.h"
+#include "tests/sim/coverage.h"
+#include "tests/sim/violation.h"
+
+namespace ako::sim {
+
+class AgreementCheck {
+  public:
+    /// All outlive this.
+    AgreementCheck(const SimCluster& cluster, Coverage& coverage)
+        : cluster_(cluster), coverage_(coverage) {}
+
+    /// A frame was handed to `to`.
+    void arrived(const AkoPeer& to, const Header& header);
+    /// The last byte of a frame left `from`.
+    void leaves(const AkoPeer& from, const Header& header);
+    /// It has made a step, of its rounds or of the final exchange.
+    void stepped(const AkoPeer& peer);
+    void adopted(const AkoPeer& peer);
+    /// All have ended or died.
+    void ended() const;
+
+    /// Those that agreed on this process's cut must be identical.
+    bool is_apart(const AkoPeer& peer) const {
+        return apart_.contains(peer.half.finish().decided());
+    }
+
+  private:
+    using RowMap = std::vector<Version>;  ///< [block]
+
+    void learn_map(const CutRow& row);
+    void learn_of_earlier(const AkoPeer& to, const Status& status);
+    void check_holds(const AkoPeer& peer, CutId cut, const char* why) const;
+    void note_accepted(const AkoPeer& peer, CutId cut);
+    bool forgot_unknowingly(const AkoPeer& peer) const;
+    /// Another process of its name voted while this one was there, or this one while that was.
+    bool has_double(const AkoPeer& peer) const;
+    std::size_t majority() const { return cluster_.size() / 2 + 1; }
+
+    const SimCluster& cluster_;
+    Coverage& coverage_;
+    std::map<std::pair<CutId, RowIndex>, RowMap> maps_;  ///< as said
+    std::map<const AkoPeer*, CutId> proposed_;           ///< the newest by each
+    std::map<CutId, PeerSet> accepted_by_;               ///< names
+    std::set<CutId> decided_;
+    std::set<CutId> apart_;
+    std::map<const AkoPeer*, CutId> accepted_;  ///< the newest by each
+    std::set<const AkoPeer*> told_;             ///< that an earlier process of its name was there
+    std::map<const SimPeer*, Time> voted_;      ///< has promised or accepted: the last time
+    std::map<const SimPeer*, Time> began_;      ///< made its first step
+};
+
+}  // namespace ako::sim

@@ -1,0 +1,126 @@
+// See history.h.
+#include "tests/sim/history.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+
+#include "src/group/incarnation.h"
+
+namespace ako::sim {
+namespace {
+
+bool same(std::span<const float> a, std::span<const float> b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+bool is_zero(std::span<const float> values) {
+    return std::all_of(values.begin(), values.end(), [](float value) { return value == 0; });
+}
+
+}  // namespace
+
+bool History::claim(PeerIndex owner, Incarnation incarnation, Round round,
+                    std::span<const float> row) {
+    const std::vector<float> values(row.begin(), row.end());
+    const auto [place, is_new] = lives_[owner].emplace(incarnation, Life{round, {values}});
+    if (is_new) return true;
+    // Begun at zero, with nothing made since, it may be begun at zero again.
+    if (place->second.rows.size() != 1 || !is_zero(place->second.rows[0])) return false;
+    place->second = {round, {values}};
+    return is_zero(row);
+}
+
+bool History::add(PeerIndex owner, Incarnation incarnation, Round round,
+                  std::span<const float> row) {
+    const auto found = lives_[owner].find(incarnation);
+    if (found == lives_[owner].end()) return false;
+    Life& life = found->second;
+    if (round != life.first + life.rows.size()) return false;
+    life.rows.emplace_back(row.begin(), row.end());
+    return true;
+}
+
+std::span<const float> History::block_of(const std::vector<float>& row, BlockIndex block) const {
+    const Range range = blocks_.range(block);
+    return std::span(row).subspan(range.first, range.count);
+}
+
+bool History::happened(PeerIndex owner, Version version) const {
+    if (version == Version{}) return true;
+    const auto found = lives_[owner].find(version.incarnation);
+    if (found == lives_[owner].end()) return false;
+    const Life& life = found->second;
+    return version.round >= life.first && version.round - life.first < life.rows.size();
+}
+
+bool History::was(PeerIndex owner, BlockIndex block, Version version,
+                  std::span<const float> values) const {
+    if (version == Version{}) return is_zero(values);
+    if (!happened(owner, version)) return false;
+    const Life& life = lives_[owner].at(version.incarnation);
+    return same(block_of(life.rows[version.round - life.first], block), values);
+}
+
+std::optional<std::vector<Version>> History::sources(PeerIndex owner, BlockIndex block,
+                                                     Incarnation claimed,
+                                                     std::span<const float> values) const {
+    for (auto it = lives_[owner].rbegin(); it != lives_[owner].rend(); ++it) {
+        const auto& [incarnation, life] = *it;
+        if (incarnation == claimed) continue;
+        for (std::size_t k = life.rows.size(); k-- > 0;) {
+            if (!same(block_of(life.rows[k], block), values)) continue;
+            return std::vector<Version>{version_of(life.first + k, incarnation)};
+        }
+    }
+    if (is_zero(values)) return std::vector<Version>{Version{}};
+    std::vector<Version> found;
+    if (sum_up(owner, block, claimed, values, found)) return found;
+    return std::nullopt;
+}
+
+// Two lives, which is all that ever come together at once.
+bool History::sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
+                     std::span<const float> values, std::vector<Version>& found) const {
+    std::vector<float> sum(values.size());
+    const auto& lives = lives_[owner];
+    for (auto one = lives.begin(); one != lives.end(); ++one) {
+        for (auto other = std::next(one); other != lives.end(); ++other) {
+            if (one->first == claimed || other->first == claimed) continue;
+            if (!begins(one->first) || !begins(other->first)) continue;
+            for (std::size_t k = 0; k < one->second.rows.size(); ++k) {
+                const auto mine = block_of(one->second.rows[k], block);
+                for (std::size_t l = 0; l < other->second.rows.size(); ++l) {
+                    const auto theirs = block_of(other->second.rows[l], block);
+                    std::transform(mine.begin(), mine.end(), theirs.begin(), sum.begin(),
+                                   std::plus<>());
+                    if (!std::equal(sum.begin(), sum.end(), values.begin())) continue;
+                    found = {version_of(one->second.first + k, one->first),
+                             version_of(other->second.first + l, other->first)};
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+std::string History::text(PeerIndex owner) const {
+    std::string text;
+    for (const auto& [incarnation, life] : lives_[owner]) {
+        text += (text.empty() ? "" : ", ") + std::to_string(lives_before(incarnation)) + "/" +
+                std::to_string(process_of(incarnation) % 1000) + " rounds " +
+                std::to_string(life.first) + " to " +
+                std::to_string(life.first + life.rows.size() - 1);
+    }
+    return text;
+}
+
+bool History::made_rounds(PeerIndex owner) const {
+    return std::any_of(lives_[owner].begin(), lives_[owner].end(), [](const auto& entry) {
+        return entry.second.first + entry.second.rows.size() > 1;
+    });
+}
+
+}  // namespace ako::sim
