@@ -93,6 +93,20 @@ struct Status {
   joining @16 :Bool;          # takes in the rows of a run under way, and makes no rounds yet
   hasVote @17 :Bool;          # on the cut
   mayHaveVoted @18 :UInt64;   # bit j: I have heard that peer j trained, or came to the end
+  leaving @19 :Bool;          # it goes before the end, as soon as the others hold its row
+  covered @20 :Covered;       # null = not with data.sharding: elastic
+}
+
+# What of the data has been trained on, by anybody: portions of the lowest pass that is not over,
+# and of the next.
+struct Covered {
+  pass @0 :UInt32;
+  done @1 :List(UInt64);      # bit k of word j: portion 64 j + k
+  doneNext @2 :List(UInt64);
+  inHand @3 :Bool;            # the sender trains on a portion: the next three
+  handPass @4 :UInt32;
+  handPlace @5 :UInt32;
+  items @6 :UInt64;           # so many of it, in rounds that have ended
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -218,6 +232,7 @@ struct Accepted {
 struct Bye {
   finalRound @0 :UInt64;
   gone @1 :UInt32;            # 1 + the peer whose loss is the reason; 0 = no such reason
+  leaves @2 :Bool;            # before the end: the run goes on without me
 }
 
 # "These elements of the flat vector belong to sync number `sync`": what all modes but `ako`

@@ -13,6 +13,8 @@
 
 namespace ako {
 
+class Coverage;
+
 struct ModeSettings {
     PeerIndex self = 0;
     std::uint64_t process_id = 1;         ///< that of the Hello: random, one per process life
@@ -31,6 +33,13 @@ struct ModeSettings {
     /// Compute thread, may be empty: called at least every GroupExchange::wait_step while it waits,
     /// at the start with the peers that are missing, later (staleness, final exchange) with none.
     std::function<void(const std::vector<PeerIndex>& missing)> waits;
+
+    /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
+    /// is to end, while the others go on?
+    std::function<bool()> leaves;
+
+    /// Compute thread; null unless with `data.sharding: elastic`. Outlives the mode.
+    Coverage* coverage = nullptr;
 
     std::size_t peer_count() const { return peer_names.size(); }
     Role role(PeerIndex peer) const { return roles.empty() ? Role::worker : roles[peer]; }

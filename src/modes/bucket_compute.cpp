@@ -44,7 +44,7 @@ void BucketCompute::drain() {
         if (const auto* status = std::get_if<Status>(&arrival.header))
             roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
         else if (const auto* bye = std::get_if<Bye>(&arrival.header))
-            roster_.heard_bye(arrival.from, bye->final_round);
+            roster_.heard_bye(arrival.from, *bye);
     }
 }
 
@@ -60,7 +60,8 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     if (std::string why = mailbox_.broken(); !why.empty())
         return Next::give_up(Ending::broken, why);
     if (!started_) {
-        if (wish_ != StopReason::none) return Next::give_up(Ending::failed, never_began);
+        if (wish_ != StopReason::none || asked_to_leave_)
+            return Next::give_up(Ending::failed, never_began);
         const StartWait::State wait = start_wait_.look(missing().size(), false, now);
         if (wait == StartWait::State::failed)
             return Next::give_up(Ending::failed, start_wait_.why_not());
@@ -80,9 +81,37 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         if (!not_finite_.empty()) return Next::give_up(Ending::numbers, complaint(round_));
         return Next::finish(sentence(reason));
     }
+    if (asked_to_leave_ && !somebody_stays()) {
+        request_stop(StopReason::requested);
+    } else if (asked_to_leave_) {
+        if (!settle_all()) return std::nullopt;
+        if (broken_) return begin_round(now);  // which says why
+        leaving_ = true;
+        return Next::finish("asked to leave: the others go on without this peer");
+    }
     wish_of_round_ = wish_;
     std::fill(ready_.begin(), ready_.end(), 0);
     return Next::train();
+}
+
+void BucketCompute::request_leave() {
+    const std::vector<PeerIndex> servers = settings_.servers();
+    const bool serves = std::find(servers.begin(), servers.end(), settings_.self) != servers.end();
+    if (settings_.exchange.mode == Mode::parameter_server && !serves) {
+        asked_to_leave_ = true;
+    } else if (wish_ == StopReason::none) {
+        settings_.log("in this mode the others cannot go on without this peer: it stops for all");
+        request_stop(StopReason::requested);
+    }
+}
+
+bool BucketCompute::somebody_stays() const {
+    for (const PeerIndex worker : settings_.workers()) {
+        if (worker == settings_.self || !roster_.reachable(worker)) continue;
+        const std::optional<Status>& status = roster_[worker].status;
+        if (!status || !status->final_round) return true;
+    }
+    return false;
 }
 
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
@@ -224,6 +253,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
     if (broken_) return {};
     ++round_;
     loss_ = result.loss;
+    roster_.set_own(round_, round_ * settings_.training.batch_per_peer);
     known_.follow(std::exchange(newest_, {}));
     post_status(false);
     return {};
@@ -319,8 +349,10 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
     if (!finish_since_) {
         finish_since_ = now;
         if (!serves_only()) status_.final_round = round_;
+        status_.leaving = leaving_;
         post_status(true);
     }
+    if (leaving_) return true;
     if (serves_only() && status_.stop != wish_) post_status(true);
     if (broken) return true;
     // A server alone waits as long as anybody trains; the workers have the time-outs.
@@ -382,6 +414,14 @@ FinishReport BucketCompute::report(std::span<float> out, Time now) {
         }
     }
     report_stop(report);
+    report.left_early = roster_.left_early(settings_.sample_budget);
+    if (leaving_) {
+        report.left = true;
+        report.left_early.push_back({settings_.self, round_, report.progress});
+        report.identical = false;
+        report.handed_to = settings_.servers();  // which have taken in all that it pushed
+        return report;
+    }
     const std::string broken = mailbox_.broken();
     const bool finite = all_finite(out);
     report.agreed = digest.has_value() && broken.empty() && !timed_out_ && finite;

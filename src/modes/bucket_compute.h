@@ -44,6 +44,8 @@ class BucketCompute final : public ComputeHalf {
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
         wish_ = stronger(wish_, reason);
     }
+    /// Only a worker that is no server can be spared.
+    void request_leave() override AKO_COMPUTE_THREAD;
 
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
     Standing standing() const override AKO_COMPUTE_THREAD;
@@ -65,6 +67,8 @@ class BucketCompute final : public ComputeHalf {
     StopReason stop_due() const AKO_COMPUTE_THREAD;
     /// Into a report that has the samples of all: what this peer knows of why training ended.
     void report_stop(FinishReport& report) const AKO_COMPUTE_THREAD;
+    /// Does another worker go on without this one?
+    bool somebody_stays() const AKO_COMPUTE_THREAD;
     /// Begins the sync that ends local rounds, if the newest round was none's.
     void sync_the_rest() AKO_COMPUTE_THREAD;
     /// Of the newest sync before this round's own.
@@ -105,6 +109,8 @@ class BucketCompute final : public ComputeHalf {
     StopReason wish_ = StopReason::none;
     StopReason wish_of_round_ = StopReason::none;  ///< fixed for one sync
     StopReason stopped_for_ = StopReason::none;    ///< why training is over, once it is
+    bool asked_to_leave_ = false;
+    bool leaving_ = false;  ///< and all it has pushed is taken in
     bool broken_ = false;
     std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
     mutable double progress_ = 0;
