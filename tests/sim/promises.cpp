@@ -401,9 +401,9 @@ void Promises::check_known() const {
         const AkoPeer& p = *peers_[peer];
         if (!p.report->agreed || !took_part(peer)) continue;
         for (const PeerIndex other : survivors()) {
-            // One that began anew counts what was heard of, not its rounds.
+            // Rounds may have been made by an earlier process, or without a batch, to give way.
             const std::uint64_t used = peers_[other]->report->samples[other];
-            if (is_first(other) && used != peers_[other]->half.round()) {
+            if (is_first(other) && used != rounds_at_[other].size()) {
                 throw Violation(name("peer", other) + " miscounts its own samples");
             }
             if (!took_part(other) || p.report->samples[other] == used) continue;
