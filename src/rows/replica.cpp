@@ -195,6 +195,7 @@ void Replica::begin_anew() {
         marks.state = Marks::State::none;
         marks.fading = {};
         marks.values = {};
+        marks.since = own_round();
         if (own_round() > 0) mark_own_row(marks);
     }
     standing_in_count_ = 0;

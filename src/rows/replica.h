@@ -84,7 +84,8 @@ class Replica {
     /// Once per round.
     void fade();
 
-    /// The own row is another one: nobody is stood in for, and all is computed afresh.
+    /// The own row is another one: nobody is stood in for, all is computed afresh, and what the row
+    /// grows by is counted from now on.
     void begin_anew();
 
     /// Computes the next 1/rebuild_parts of the replica afresh from the ledger.
