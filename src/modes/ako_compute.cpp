@@ -192,8 +192,9 @@ double AkoCompute::meet(Time now) {
 }
 
 void AkoCompute::meet_at_the_end(Time now) {
-    if (finish_.frozen() || !finish_.decided().none() || !rows_.claimed()) return;
-    if (meet(now) < share_at_end_min) return;
+    if (finish_.frozen() || !finish_.decided().none()) return;
+    // Who has made no round in a row of its own has nothing to give.
+    if (!rows_.claimed() || round_ == 0 || meet(now) < share_at_end_min) return;
     const auto nothing = [](Range, std::span<float> update) {
         std::fill(update.begin(), update.end(), 0.0f);
     };

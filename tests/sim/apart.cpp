@@ -32,6 +32,9 @@ Scenario scenario_of(const Case& what, std::uint64_t seed, bool nesterov) {
     scenario.nesterov = nesterov;
     scenario.rounds = 1000;
     scenario.learning_rate = learning_rate;
+    // A row comes whole: while some rows of a side have come and others not, their sum is none that
+    // any peer has trained towards.
+    scenario.payload_blocks = scenario.element_count / scenario.block_elements;
     for (std::size_t peer = 0; peer < what.peer_count; ++peer) {
         PeerPlan plan;
         plan.clock_offset = ms(1000) * static_cast<std::int64_t>(peer);

@@ -87,6 +87,18 @@ mutation(src/rows/attendance.cpp
     [=[            const double share = static_cast<double>(there) / static_cast<double>(there + here);]=]
     [=[            const double share = 0.0 * static_cast<double>(there + here);]=])
 
+# Who is absent costs a step ...
+mutant(absent_peers_cost_a_step simulate "--count;400" "violated: peer [0-9]+ scales its updates by")
+mutation(src/rows/attendance.cpp
+    [=[    return static_cast<double>(seen_.size()) / static_cast<double>(there);]=]
+    [=[    return static_cast<double>(seen_.size()) / static_cast<double>(seen_.size() + 0 * there);]=])
+
+# ... and so it does where the scale is known, and not used.
+mutant(scale_not_used simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
+mutation(src/modes/ako_compute.cpp
+    [=[    const double rate = update_scale_ * learning_rate_at(settings_.training, progress());]=]
+    [=[    const double rate = learning_rate_at(settings_.training, progress());]=])
+
 # What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
 mutant(credit_lost simulate "--steady" "violated: I4")
 mutation(src/rows/link_schedule.cpp

@@ -255,6 +255,7 @@ void Promises::trains(PeerIndex peer) {
         if (peers_[peer]->half.replica_state().stands_in(other)) now |= peer_bit(other);
         if (other != peer) check_standing_in(peer, other);
     }
+    check_scale(peer);
     const PeerSet before = std::exchange(standing_in_[peer], now);
     coverage_.saw(Event::advance, static_cast<std::uint64_t>(std::popcount(now & ~before)));
     coverage_.saw(Event::standstill, static_cast<std::uint64_t>(std::popcount(before & ~now)));
@@ -304,6 +305,40 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
         throw Violation(name("peer", peer) + name(" does not stand in for peer", other) +
                         ", whose rounds move");
     }
+}
+
+// ---- who is absent
+
+bool Promises::is_surely_absent(PeerIndex peer, PeerIndex other) const {
+    const bool never = started_at_[other] == Time::max();
+    if (other == peer || (!never && died_at_[other] == Time{0})) return false;
+    const Time silent_from = died_at_[other] + 2 * (hop() + ms(60));  // told by others, too
+    const std::vector<Time>& own = rounds_at_[peer];
+    const auto drained = std::upper_bound(own.begin(), own.end(), silent_from);
+    if (drained == own.end()) return false;
+    return static_cast<double>(own.end() - drained) > Roster::gap_min + 2 &&
+           world_.now() - *drained > 3 * life_timeout;
+}
+
+void Promises::check_scale(PeerIndex peer) const {
+    // What a peer that hangs has heard it says when it goes on.
+    if (!scenario_.network_stands() || scenario_.has(FaultKind::hang) ||
+        scenario_.has(FaultKind::second))
+        return;
+    std::size_t there = 1, absent = 0;
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        there += peers_[peer]->half.replica_state().stands_in(other);
+        absent += is_surely_absent(peer, other);
+    }
+    const bool anchored = scenario_.rule == Rule::anchored;
+    const auto n = static_cast<double>(peers_.size());
+    const double least = anchored ? n / (n - static_cast<double>(absent)) : 1;
+    const double most = anchored ? n / static_cast<double>(there) : 1;
+    const double scale = peers_[peer]->half.update_scale();
+    if (scale >= least - 1e-9 && scale <= most + 1e-9) return;
+    throw Violation(name("peer", peer) + " scales its updates by " + std::to_string(scale) +
+                    ", where " + std::to_string(least) + " to " + std::to_string(most) +
+                    " makes up for who is absent");
 }
 
 // ---- the final exchange
