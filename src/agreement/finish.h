@@ -69,8 +69,8 @@ class Finish {
     bool begun() const { return begun_at_.has_value(); }
 
     /// `peer` has said this, which Roster knows already. Whoever has heard of more rounds of this
-    /// peer than this process has made, of another process's row, or that the peer may have voted before
-    /// this process could, has heard of another life: then the vote is lost.
+    /// peer than this process has made, of another process's row, or that the peer may have voted
+    /// before this process could, has heard of another life: then the vote is lost.
     void heard(PeerIndex peer, const Status& status, Time now);
     /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
     void handle(PeerIndex from, const Header& header, Time now);
@@ -195,8 +195,8 @@ class Finish {
     unsigned proposals_ = 0;       ///< each waits twice as long before the next
     PeerSet heard_of_ = 0;         ///< peers that may have voted, as others say
     Round rounds_of_earlier_ = 0;  ///< the most that others have heard of and this process not made
-    std::vector<Incarnation> other_lives_;  ///< of the own row, heard of; oldest first
-    unsigned asked_for_vote_ = 0;  ///< and so does this
+    std::vector<Incarnation> other_lives_;   ///< of the own row, heard of; oldest first
+    unsigned asked_for_vote_ = 0;            ///< and so does this
     std::optional<Time> asked_for_vote_at_;  ///< last, under a new ballot
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
