@@ -2,6 +2,7 @@
 """What absent peers cost, and what their return does, with the real program: LeNet on MNIST.
 
     experiments/absent/measure.py [--ako BUILD/ako] [--rule NAME] [--seeds 1 2 3] [--only WORDS]
+    experiments/absent/measure.py --only short # fewer epochs: what README.md has figures of
     experiments/absent/measure.py --table      # of the runs made so far; trains nothing
 
 Peers are absent from the start, killed half-way, stopped (SIGSTOP) for a while, or cut off from the
@@ -34,7 +35,8 @@ COMMON = [f"training.batch_per_peer={BATCH}", "training.schedule={kind: cosine, 
 RATES = {"0.05": ["training.learning_rate=0.05", "training.momentum=0.9"],
          "0.1 Nesterov": ["training.learning_rate=0.1", "training.momentum=0.9",
                           "training.nesterov=true"]}
-# name: peers of the file, epochs, what happens
+# name: peers of the file, epochs, what happens; of those apart from which round of peer a on, and
+# for how many
 SCENARIOS = {
     "8 of 8": (8, 3, None),
     "6 of 8 from the start": (8, 3, ("absent", 2)),
@@ -43,12 +45,16 @@ SCENARIOS = {
     "2 of 4 killed half-way": (4, 3, ("killed", 2, 0.5)),
     "2 of 4 stopped from 25 to 50 %": (4, 3, ("stopped", 2, 0.25, 0.5)),
     "2 of 4 killed at 25, back at 50 %": (4, 3, ("restarted", 2, 0.25, 0.5)),
-    "1 of 4 apart for 120 rounds": (4, 4, ("apart", 1, 120)),
-    "1 of 4 apart for 700 rounds": (4, 8, ("apart", 1, 700)),
-    "2 and 2 apart for 120 rounds": (4, 4, ("apart", 2, 120)),
-    "2 and 2 apart for 700 rounds": (4, 12, ("apart", 2, 700)),
+    "1 of 4 apart for 120 rounds": (4, 4, ("apart", 1, 200, 120)),
+    "1 of 4 apart for 700 rounds": (4, 8, ("apart", 1, 200, 700)),
+    "2 and 2 apart for 120 rounds": (4, 4, ("apart", 2, 200, 120)),
+    "2 and 2 apart for 700 rounds": (4, 12, ("apart", 2, 200, 700)),
+    "short: 8 of 8": (8, 1, None),
+    "short: 6 of 8 from the start": (8, 1, ("absent", 2)),
+    "short: 2 of 4 killed half-way": (4, 1.5, ("killed", 2, 0.5)),
+    "short: 2 of 4 killed at 25, back at 50 %": (4, 1.5, ("restarted", 2, 0.25, 0.5)),
+    "short: 2 and 2 apart for 550 rounds": (4, 3, ("apart", 2, 75, 550)),
 }
-APART_FROM = 200  # round of peer a
 
 
 class Cluster:
@@ -142,9 +148,9 @@ def happen(cluster, event):
     if what in ("none", "absent"):
         return None
     if what == "apart":
-        begun = cluster.wait_until("round", APART_FROM)
+        begun = cluster.wait_until("round", when[0])
         cluster.cut(others, victims, True)
-        met = cluster.wait_until("round", begun["round"] + when[0])
+        met = cluster.wait_until("round", begun["round"] + when[1])
         cluster.cut(others, victims, False)
         return met
     cluster.wait_until("progress", when[0])

@@ -15,6 +15,9 @@ namespace {
 constexpr double learning_rate = 0.005;
 constexpr Time cut_at = ms(200);
 constexpr Time cut_until = ms(6000);
+/// While some rows of a side have come and others not, their sum is none that anybody has trained
+/// towards: for 2 (n - 1) rounds, and until sessions stand.
+constexpr Time rows_come = ms(250);
 
 struct Case {
     const char* text;
@@ -32,9 +35,6 @@ Scenario scenario_of(const Case& what, std::uint64_t seed, bool nesterov) {
     scenario.nesterov = nesterov;
     scenario.rounds = 1000;
     scenario.learning_rate = learning_rate;
-    // A row comes whole: while some rows of a side have come and others not, their sum is none that
-    // any peer has trained towards.
-    scenario.payload_blocks = scenario.element_count / scenario.block_elements;
     for (std::size_t peer = 0; peer < what.peer_count; ++peer) {
         PeerPlan plan;
         plan.clock_offset = ms(1000) * static_cast<std::int64_t>(peer);
@@ -57,7 +57,7 @@ class Losses final : public RoundCheck {
         const double loss = quadratic_->loss(peers[peer]->exchange.replica());
         if (now < cut_at) begin_ = loss;
         if (now >= cut_until - ms(50) && now < cut_until) before_ = std::max(before_, loss);
-        if (now >= cut_until) after_ = std::max(after_, loss);
+        if (now >= cut_until + rows_come) after_ = std::max(after_, loss);
         if (now >= cut_until + ms(3000)) late_ = std::max(late_, loss);
     }
 
@@ -88,10 +88,10 @@ void run(const Case& what, std::uint64_t seed, bool nesterov, bool verbose) {
     if (outcome.coverage.times(Event::gave_way) < what.peer_count) {
         throw Violation("not every row gave way: " + text);
     }
-    if (losses.after() > losses.before() + 0.1 * losses.begin()) {
+    if (losses.after() > 0.2 * losses.before()) {
         throw Violation("to meet did harm: " + text);
     }
-    if (losses.late() > 0.5 * losses.before()) throw Violation("to meet did no good: " + text);
+    if (losses.late() > 0.1 * losses.before()) throw Violation("to meet did no good: " + text);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Scenarios in which peers train apart for long and meet again: what each of them then computes
-// gradients at, is no worse than what they had before by more than a little.
+// Scenarios in which peers train apart for long and meet again: once all rows have come, what each
+// of them computes gradients at is far better than what either side had.
 #pragma once
 
 namespace ako::sim {
