@@ -213,6 +213,23 @@ TEST_CASE("a restarted peer goes on with its row, its round and its samples") {
     CHECK(bench.peer->standing().samples == 42);
 }
 
+TEST_CASE("of what was taken up with the row nothing gives way to one that trained apart") {
+    Bench bench;
+    rejoin(bench);
+    bench.round();
+    CHECK(bench.peer->ledger().values(row_of(self))[0] == 8.5F);
+    Status status = bench.said(bench.own_version(), {of_b, 50});
+    status.progress[c] = {500, 500};
+    bench.mailbox.set_presence(c, Presence::up);
+    bench.say(c, status, true);
+    REQUIRE(bench.trains());
+    bench.round();
+    // All three are there, and of the one round that was made here meanwhile 500 / 501 give way.
+    CHECK(bench.peer->update_scale() == 1);
+    CHECK(bench.peer->ledger().values(row_of(self))[0] ==
+          doctest::Approx(7 + 1.5 / 501 + 1 + 0.5).epsilon(1e-5));
+}
+
 TEST_CASE("who comes late for the first time holds all rows before its first gradient") {
     Bench bench;
     bench.come(bench.said({}, {of_b, 50}));
