@@ -79,7 +79,7 @@ mutation(src/rows/replica.cpp
 mutant(gave_way_in_stand_ins simulate "--apart" "violated: I3")
 mutation(src/rows/replica.cpp
     [=[            for (std::size_t k = 0; k < gave_way.size(); ++k) mark[k] -= gave_way[k];]=]
-    [=[]=])
+    [=[            for (std::size_t k = 0; k < gave_way.size(); ++k) mark[k] -= 0 * gave_way[k];]=])
 
 # Peers that trained apart go where both of them wanted to go, one after the other.
 mutant(nothing_gives_way simulate "--apart" "violated: to meet did harm")
