@@ -2,7 +2,8 @@
 // --steady, --bounded, --apart or --joining, the scenarios of steady.h, bounded.h, apart.h or
 // joining_speed.h.
 //     simulate [--first SEED] [--count COUNT]
-//              [--steady | --bounded | --apart | --joining | --modes] [--covered] [--keep-going] [--no-shrink] [--verbose]
+//              [--steady | --bounded | --apart | --joining | --modes] [--covered] [--keep-going]
+//              [--no-shrink] [--verbose]
 //     simulate --seed SEED [--faults "FAULT; FAULT ..."] [--no-shrink] [--logs]
 // --modes runs the other modes than ako (modes.h); --covered fails if a fault never struck in one
 // of the phases or a transition of the protocol was never made (coverage.h); --keep-going shows
