@@ -171,6 +171,7 @@ bool Finish::complete() const {
 
 bool Finish::may_propose(Time now) const {
     if (!begun() || !has_vote() || !agreement_.decided().none()) return false;
+    if (now < propose_from_) return false;
     // What it proposes it freezes, and the others would have to adopt it once they meet again.
     if (!enough(roster_.reached() | peer_bit(roster_.self()))) return false;
     const Time quiet = this->quiet(now);

@@ -89,6 +89,12 @@ class Finish {
     void forget_asked(PeerIndex holder) { cut_.forget_asked(holder); }
     /// The ledger has taken a block.
     void ledger_changed(Time now);
+    /// The own row has changed, and those of others may: nothing is proposed until they had the
+    /// time to say so.
+    void rows_change(Time now) {
+        propose_from_ = now + times_.ask;
+        ledger_changed(now);
+    }
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
     HeldBlock find(RowIndex row, BlockIndex block, Version version) const {
         return cut_.find(row, block, version);
@@ -185,6 +191,7 @@ class Finish {
 
     std::optional<Time> begun_at_;
     Time adopted_at_{};
+    Time propose_from_{};          ///< see rows_change
     unsigned proposals_ = 0;       ///< each waits twice as long before the next
     PeerSet heard_of_ = 0;         ///< peers that may have voted, as others say
     Round rounds_of_earlier_ = 0;  ///< the most that others have heard of and this process not made

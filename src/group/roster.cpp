@@ -126,8 +126,7 @@ std::uint64_t Roster::samples() const {
 
 std::vector<Progress> Roster::progress() const {
     std::vector<Progress> progress;
-    for (const PeerView& view : peers_)
-        progress.push_back({std::max(view.announced, view.relayed_round), view.samples});
+    for (const PeerView& view : peers_) progress.push_back({view.known_round(), view.samples});
     return progress;
 }
 
@@ -151,7 +150,7 @@ LinkView Roster::link_view(PeerIndex peer) const {
     link.peer = peer;
     link.presence = view.presence;
     link.live = view.live();
-    link.round = std::max(view.announced, view.relayed_round);
+    link.round = view.known_round();
     link.samples = view.samples;
     if (view.status && view.announced > 0) link.loss = view.status->loss;
     return link;

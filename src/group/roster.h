@@ -4,6 +4,7 @@
 // forgotten when another one comes under its name. Compute thread only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -40,6 +41,8 @@ struct PeerView {
     /// It has said Bye before the end; then the samples of all, as known here at that moment.
     std::optional<std::uint64_t> left_at;
 
+    /// The newest heard of, from anyone.
+    Round known_round() const { return std::max(announced, relayed_round); }
     bool live() const { return presence == Presence::up || presence == Presence::down; }
     /// It is on its way into the run, or back: it takes in rows and makes no rounds yet.
     bool joins() const { return status ? status->joining : returned; }

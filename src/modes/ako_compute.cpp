@@ -19,6 +19,10 @@ FinishTimes finish_times(const ExchangeSettings& exchange) {
             from_seconds(exchange.finish_timeout_s)};
 }
 
+/// In the final exchange all have to get the whole row anew, for which less than this is not worth
+/// it.
+constexpr double share_at_end_min = 0.05;
+
 }  // namespace
 
 AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> initial,
@@ -42,6 +46,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
                      AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); }),
       bound_(settings.exchange.staleness_rounds_max,
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
+      attendance_(roster_, std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
       ages_(settings.peer_count()) {
     outbox_.lift_grants(true);
     post_status(true);
@@ -55,13 +60,18 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     left_behind_ = left_behind_ || mailbox_.left_behind();
     if (beginning_.state() != AkoBeginning::State::begun) {
         std::optional<Next> next = begin(now);
+        answer();
         if (next || beginning_.state() != AkoBeginning::State::begun) return next;
     }
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return stopped();
     if (left_behind_) return Next::finish(left_behind_text);
     if (asked_to_leave_) return leave(now);
-    if (too_stale(now)) return std::nullopt;
+    meet(now);
+    const bool waits = too_stale(now);
+    if (waits || !rows_.gives_way()) answer();
+    if (waits) return std::nullopt;
+    update_scale_ = settings_.exchange.rule == Rule::anchored ? attendance_.scale() : 1;
     update_standing_in(now);
     if (settings_.coverage != nullptr) settings_.coverage->follow(roster_, round_);
     return Next::train();
@@ -88,6 +98,7 @@ std::optional<Next> AkoCompute::begin(Time now) {
     round_ = roster_[settings_.self].announced;
     samples_ = roster_[settings_.self].samples;
     optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
+    attendance_.begin(now);
     outbox_.lift_grants(false);
     post_status(state != before);
     return std::nullopt;
@@ -130,6 +141,7 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
                     "the sum of this peer's updates is not finite or beyond 2^24 in round " +
                         std::to_string(round_ + 1) + ": the training diverges");
     }
+    answer();
     ++round_;
     samples_ += result.samples;
     loss_ = result.loss;
@@ -142,14 +154,52 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
 Rows::MakeUpdate AkoCompute::update_of(const Learned& learned) {
     const std::span<const float> values = values_of(learned);
     if (std::holds_alternative<Update>(learned)) {
-        return [values](Range range, std::span<float> update) {
+        const auto scale = static_cast<float>(update_scale_);
+        return [values, scale](Range range, std::span<float> update) {
             std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
                         update.begin());
+            for (float& element : update) element *= scale;
         };
     }
-    const double rate = learning_rate_at(settings_.training, progress());
+    const double rate = update_scale_ * learning_rate_at(settings_.training, progress());
     return [this, values, rate](Range range, std::span<float> update)
                AKO_COMPUTE_THREAD { optimizer_.step(range, values, replica(), rate, update); };
+}
+
+double AkoCompute::meet(Time now) {
+    if (settings_.exchange.rule == Rule::plain) return 0;
+    PeerSet before = 0;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (attendance_.takes_part(peer)) before |= peer_bit(peer);
+    }
+    double largest = 0;
+    for (const Attendance::Return& back : attendance_.look(now)) {
+        const Round since = rows_.replica().apart_since(back.peer);
+        if (!rows_.give_way(back.peer, back.share, back.before)) continue;
+        largest = std::max(largest, back.share);
+        const double percent = 100 * back.share;
+        if (percent < 1) continue;  // of who stood still, or was slow
+        settings_.log("peer " + name(back.peer) + " made " + std::to_string(back.rounds) +
+                      " rounds apart from this one: of what was learned here since round " +
+                      std::to_string(since) + ", " + std::to_string(std::lround(percent)) +
+                      " % gives way to that");
+    }
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if ((before & peer_bit(peer)) != 0 && !attendance_.takes_part(peer)) rows_.heard_of(peer);
+    }
+    return largest;
+}
+
+void AkoCompute::meet_at_the_end(Time now) {
+    if (finish_.frozen() || !finish_.decided().none()) return;
+    // Who has made no round in a row of its own has nothing to give.
+    if (!rows_.claimed() || round_ == 0 || meet(now) < share_at_end_min) return;
+    const auto nothing = [](Range, std::span<float> update) {
+        std::fill(update.begin(), update.end(), 0.0f);
+    };
+    if (!rows_.add(round_ + 1, nothing, now)) return;  // what was there before stays
+    roster_.set_own(++round_, samples_);
+    finish_.rows_change(now);
 }
 
 void AkoCompute::update_standing_in(Time now) {
@@ -202,6 +252,8 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
 }
 
 void AkoCompute::begin_session(const Arrival& arrival, Time now) {
+    answered_ &= ~peer_bit(arrival.from);
+    unanswered_ &= ~peer_bit(arrival.from);
     roster_.begin_session(arrival.from, arrival.new_process);
     relaying_.forget_asked(arrival.from);
     finish_.forget_asked(arrival.from);
@@ -211,6 +263,7 @@ void AkoCompute::begin_session(const Arrival& arrival, Time now) {
 void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Time now) {
     const bool first = !roster_[arrival.from].heard;
     roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
+    if ((answered_ & peer_bit(arrival.from)) == 0) unanswered_ |= peer_bit(arrival.from);
     finish_.heard(arrival.from, status, now);
     if (settings_.coverage != nullptr && status.covered)
         settings_.coverage->hear(arrival.from, *status.covered);
@@ -220,6 +273,11 @@ void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Tim
     if (status.verdict && (!verdict_ || status.verdict->progress > verdict_->progress)) {
         verdict_ = status.verdict;
     }
+}
+
+void AkoCompute::answer() {
+    if (unanswered_ != 0) outbox_.answer(unanswered_);
+    answered_ |= std::exchange(unanswered_, 0);
 }
 
 void AkoCompute::handle_partial(const Arrival& arrival, Time now) {

@@ -20,6 +20,7 @@
 #include "src/modes/ako_beginning.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
+#include "src/rows/attendance.h"
 #include "src/rows/leaving.h"
 #include "src/rows/outbox.h"
 #include "src/rows/relay.h"
@@ -68,6 +69,9 @@ class AkoCompute final : public ComputeHalf {
     Round round() const { return round_; }
     const Ledger& ledger() const { return rows_.ledger(); }
     const Replica& replica_state() const { return rows_.replica(); }
+    const Rows& rows() const { return rows_; }
+    /// What the updates of the newest round were multiplied by.
+    double update_scale() const { return update_scale_; }
     const Finish& finish() const { return finish_; }
     const Roster& roster() const { return roster_; }
     bool claimed() const { return rows_.claimed(); }
@@ -85,6 +89,8 @@ class AkoCompute final : public ComputeHalf {
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void begin_session(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void handle_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
+    /// Lets the own row go to those whose first word in their session was heard.
+    void answer() AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -96,6 +102,11 @@ class AkoCompute final : public ComputeHalf {
     /// The way to the first round. Nothing: it is there (then the own row is claimed), or goes on.
     std::optional<Next> begin(Time now) AKO_COMPUTE_THREAD;
     bool joins() const { return beginning_.state() == AkoBeginning::State::joining; }
+    /// Looks who takes part and who is back; the largest share of the own growth that gives way to
+    /// one of them with the next change of the own row.
+    double meet(Time now) AKO_COMPUTE_THREAD;
+    /// In the final exchange the own row may still give way, to rows that must not count twice.
+    void meet_at_the_end(Time now) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     /// `asked`: at whom, of `requested`.
@@ -124,6 +135,10 @@ class AkoCompute final : public ComputeHalf {
     Relaying relaying_;
     AkoBeginning beginning_;
     StalenessBound bound_;
+    Attendance attendance_;
+    double update_scale_ = 1;
+    PeerSet answered_ = 0;         ///< see Outbox::answer
+    PeerSet unanswered_ = 0;       ///< not yet
     PeerSet versions_wanted_ = 0;  ///< by these peers: often asked, answered once
 
     Round round_ = 0;

@@ -30,6 +30,7 @@ Next AkoCompute::leave(Time now) {
 
 bool AkoCompute::step_leave(Time now) {
     drain(now);
+    answer();
     finish_.step(now);  // they may need its vote, or its answer, for as long as it is there
     if (stop_ == StopReason::none && Leaving::somebody_stays(roster_)) {
         post_status(false);
@@ -75,6 +76,8 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
     const CutId accepted = finish_.accepted();
     const CutId decided = finish_.decided();
     drain(now);
+    meet_at_the_end(now);
+    answer();
     finish_.step(now);
     const bool adopts = finish_.ready_to_adopt();
     if (adopts) adopt(now);

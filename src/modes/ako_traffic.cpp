@@ -61,8 +61,8 @@ std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_byt
 std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
     // Once the cut is decided, whoever lacks a block of it asks: what would be streamed beside that
     // has come from elsewhere, or is no part of it.
-    if (!newest_ || decided_) return std::nullopt;
     Link& link = links_[peer];
+    if (!newest_ || decided_ || !link.answered) return std::nullopt;
     const auto count_max = static_cast<BlockIndex>(std::clamp<std::size_t>(
         elements_within(payload_bytes_max) / blocks_.block_elements(), 1, blocks_.run_count_max()));
     const std::optional<BlockRun> run = link.schedule.next(count_max);
@@ -133,6 +133,7 @@ void AkoTraffic::take_mail() {
         Link& link = links_[peer];
         if (unseen.damaged & peer_bit(peer)) link.damaged = link.up;
         link.schedule.lift_grants(unseen.grants_lifted || link.joining);
+        link.answered = link.up && (link.answered || (unseen.answered & peer_bit(peer)) != 0);
         if (!link.up) {  // nobody to send it to; whoever wants it asks again
             for (const Header& header : unseen.control[peer]) outbox_.control_sent(peer, header);
             for (const Relay& relay : unseen.relays[peer]) {
@@ -216,6 +217,7 @@ void AkoTraffic::session_up(PeerIndex peer, const Hello&) {
     Link& link = links_[peer];
     link.up = true;
     link.damaged = false;
+    link.answered = false;
     link.left = false;
     link.told_gone = false;
     link.joining = false;

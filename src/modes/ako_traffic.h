@@ -63,9 +63,10 @@ class AkoTraffic final : public TrafficHalf {
 
         LinkSchedule schedule;
         bool up = false;
-        bool damaged = false;  ///< a block of this session was: it ends with the next frame
-        bool left = false;     ///< said Bye
-        bool joining = false;  ///< it takes in the rows of the run, and comes first in all
+        bool damaged = false;   ///< a block of this session was: it ends with the next frame
+        bool answered = false;  ///< see Outbox
+        bool left = false;      ///< said Bye
+        bool joining = false;   ///< it takes in the rows of the run, and comes first in all
         std::deque<Header> control;
         std::deque<Relay> relays;
         bool relay_turn = false;

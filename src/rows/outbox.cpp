@@ -64,6 +64,11 @@ void Outbox::mistrust(PeerIndex peer) {
     unseen_.damaged |= peer_bit(peer);
 }
 
+void Outbox::answer(PeerSet peers) {
+    const MutexLock lock(mutex_);
+    unseen_.answered |= peers;
+}
+
 bool Outbox::snapshot_waits() const {
     const MutexLock lock(mutex_);
     return unseen_.snapshot.has_value();
@@ -72,7 +77,10 @@ bool Outbox::snapshot_waits() const {
 Outbox::Unseen Outbox::take(bool with_snapshot) {
     const MutexLock lock(mutex_);
     Unseen unseen;
-    if (!with_snapshot) unseen.snapshot = std::exchange(unseen_.snapshot, std::nullopt);
+    if (!with_snapshot && unseen_.snapshot) {
+        unseen.snapshot = std::exchange(unseen_.snapshot, std::nullopt);
+        unseen.answered = std::exchange(unseen_.answered, 0);  // not with the one before
+    }
     unseen.control.resize(control_waiting_.size());
     unseen.relays.resize(relay_waiting_.size());
     unseen.grants_lifted = unseen_.grants_lifted;  // a state: it stays

@@ -39,7 +39,8 @@ class Outbox {
         std::vector<std::vector<Header>> control;  ///< [peer_count]
         std::vector<std::vector<Relay>> relays;    ///< [peer_count]
         bool grants_lifted = false;
-        PeerSet damaged = 0;  ///< what came of them was
+        PeerSet damaged = 0;   ///< what came of them was
+        PeerSet answered = 0;  ///< see `answer`
     };
 
     explicit Outbox(std::size_t peer_count);
@@ -61,6 +62,10 @@ class Outbox {
     /// A block came damaged over the session with this peer, which is to end: a new one begins with
     /// nothing sent.
     void mistrust(PeerIndex peer) AKO_COMPUTE_THREAD;
+
+    /// What these peers said first in their sessions has been heard here, and the newest snapshot
+    /// has given way to it: now they may have it. Before that both might get too much of a row.
+    void answer(PeerSet peers) AKO_COMPUTE_THREAD;
 
     // Network thread.
     bool snapshot_waits() const AKO_NETWORK_THREAD;

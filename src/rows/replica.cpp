@@ -23,15 +23,22 @@ Replica::Replica(const Ledger& ledger, std::span<const float> initial)
       values_(initial.begin(), initial.end()),
       marks_(ledger.row_count()) {}
 
-void Replica::add_own(Range range, std::span<const float> difference) {
+void Replica::add_own(Range range, std::span<const float> difference,
+                      std::span<const float> gave_way) {
     const float weight = weight_ * static_cast<float>(1 + standing_in_count_);
     float* replica = values_.data() + range.first;
     for (std::size_t k = 0; k < range.count; ++k) replica[k] += weight * difference[k];
-    // A fading stand-in does not grow: its mark moves with the own row.
+    for (std::size_t k = 0; k < gave_way.size(); ++k) replica[k] += weight * gave_way[k];
     for (Marks& marks : marks_) {
-        if (marks.state != Marks::State::fading) continue;
-        float* mark = marks.values.data() + range.first;
-        for (std::size_t k = 0; k < range.count; ++k) mark[k] += difference[k];
+        if (marks.state == Marks::State::standing_in) {
+            // What gave way is nothing that the own row has learned, or unlearned.
+            float* mark = marks.values.data() + range.first;
+            for (std::size_t k = 0; k < gave_way.size(); ++k) mark[k] -= gave_way[k];
+        } else if (marks.state == Marks::State::giving_way) {
+            // It stands in as it is, and does not grow yet.
+            float* mark = marks.values.data() + range.first;
+            for (std::size_t k = 0; k < range.count; ++k) mark[k] += difference[k];
+        }
     }
 }
 
@@ -48,10 +55,21 @@ void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> ne
         }
         return;
     }
-    AKO_ASSERT(stands_in(peer), "a share of a stand-in that is not there: " + std::to_string(peer));
+    AKO_ASSERT(!apart(peer), "a share of a stand-in that is not there: " + std::to_string(peer));
     const auto part = static_cast<float>(*share);
+    Marks& marks = marks_[peer];
+    if (marks.state == Marks::State::fading) {
+        float* left = marks.fading.data() + range.first;
+        for (std::size_t k = 0; k < range.count; ++k) {
+            const float kept = (1.0f - part) * left[k];
+            replica[k] =
+                with_new_total(replica[k], weight, fresh[k], held[k]) - weight * (left[k] - kept);
+            left[k] = kept;
+        }
+        return;
+    }
     const float* own = ledger_.block(ledger_.own(), block).data();
-    float* mark = marks_[peer].values.data() + range.first;
+    float* mark = marks.values.data() + range.first;
     for (std::size_t k = 0; k < range.count; ++k) {
         const float moved = mark[k] + part * (own[k] - mark[k]);
         replica[k] =
@@ -62,6 +80,10 @@ void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> ne
 
 double Replica::share(PeerIndex peer, BlockIndex block, Time sealed_at, Time now) {
     Time& last = marks_[peer].last_seal[block];
+    if (last == before_all) {
+        last = sealed_at;
+        return 1.0;
+    }
     const Time made_before = std::clamp(sealed_at - last, Time{0}, std::max(now - last, Time{0}));
     const Time made_in_all = now - last;
     last = std::max(last, sealed_at);
@@ -71,11 +93,15 @@ double Replica::share(PeerIndex peer, BlockIndex block, Time sealed_at, Time now
 
 void Replica::begin_standing_in(PeerIndex peer, Time now) {
     Marks& marks = marks_[peer];
-    AKO_ASSERT(marks.state != Marks::State::standing_in, "peer " + std::to_string(peer));
+    AKO_ASSERT(marks.state == Marks::State::none || marks.state == Marks::State::fading,
+               "peer " + std::to_string(peer));
     if (marks.state == Marks::State::none) {
+        mark_own_row(marks);
+    } else {  // a stand-in that was still fading stays as it is and grows again
         const std::span<const float> own = ledger_.values(ledger_.own());
-        marks.values.assign(own.begin(), own.end());
-    }  // a stand-in that was still fading stays as it is and grows again
+        for (std::size_t k = 0; k < own.size(); ++k) marks.values[k] = own[k] - marks.fading[k];
+        marks.fading = {};
+    }
     marks.last_seal.assign(ledger_.blocks().count(), now);
     marks.state = Marks::State::standing_in;
     ++standing_in_count_;
@@ -84,27 +110,94 @@ void Replica::begin_standing_in(PeerIndex peer, Time now) {
 void Replica::stop_standing_in(PeerIndex peer) {
     Marks& marks = marks_[peer];
     AKO_ASSERT(marks.state == Marks::State::standing_in, "peer " + std::to_string(peer));
-    marks.state = Marks::State::fading;
-    marks.fade_rounds_left = fade_rounds;
+    begin_fading(marks);
+    marks.since = own_round();
     --standing_in_count_;
 }
 
-void Replica::fade() {
+void Replica::begin_fading(Marks& marks) {
+    const Blocks& blocks = ledger_.blocks();
     const std::span<const float> own = ledger_.values(ledger_.own());
+    marks.fading.resize(own.size());
+    for (std::size_t k = 0; k < own.size(); ++k) marks.fading[k] = own[k] - marks.values[k];
+    for (BlockIndex block = 0; block < blocks.count(); ++block) {
+        if (marks.last_seal[block] != before_all) continue;
+        // What gave way has left the own row, and cannot do so once more.
+        const Range range = blocks.range(block);
+        std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
+                    marks.values.begin() + static_cast<std::ptrdiff_t>(range.first));
+    }
+    marks.state = Marks::State::fading;
+    marks.fade_rounds_left = fade_rounds;
+}
+
+void Replica::fade() {
     for (Marks& marks : marks_) {
         if (marks.state != Marks::State::fading) continue;
         const float part = 1.0f / static_cast<float>(marks.fade_rounds_left);
-        for (std::size_t k = 0; k < own.size(); ++k) {
-            const float moved = marks.values[k] + part * (own[k] - marks.values[k]);
-            values_[k] -= weight_ * (moved - marks.values[k]);
-            marks.values[k] = moved;
+        for (std::size_t k = 0; k < values_.size(); ++k) {
+            const float gone = part * marks.fading[k];
+            values_[k] -= weight_ * gone;
+            marks.fading[k] -= gone;
         }
-        if (--marks.fade_rounds_left == 0) marks.state = Marks::State::none;
+        if (--marks.fade_rounds_left > 0) continue;
+        marks.fading = {};
+        marks.state = Marks::State::none;
     }
 }
 
+void Replica::mark_own_row(Marks& marks) {
+    const std::span<const float> own = ledger_.values(ledger_.own());
+    marks.values.assign(own.begin(), own.end());
+    marks.since = own_round();
+}
+
+void Replica::heard_of(PeerIndex peer) {
+    AKO_ASSERT(apart(peer), "peer " + std::to_string(peer));
+    mark_own_row(marks_[peer]);
+}
+
+void Replica::give_way(PeerIndex peer, BlockIndex block, double share, Round before,
+                       std::span<float> gave_way) {
+    Marks& marks = marks_[peer];
+    if (marks.values.empty()) marks.values.resize(values_.size());
+    marks.state = Marks::State::giving_way;
+    const Range range = ledger_.blocks().range(block);
+    const auto part = static_cast<float>(share);
+    const bool has_come = ledger_.version(row_of(peer), block).round > before;
+    const float* own = ledger_.values(ledger_.own()).data() + range.first;
+    float* replica = values_.data() + range.first;
+    float* mark = marks.values.data() + range.first;
+    for (std::size_t k = 0; k < range.count; ++k) {
+        const float gives = part * (own[k] - gave_way[k] - mark[k]);
+        gave_way[k] += gives;
+        mark[k] = own[k];  // add_own moves it with the row
+        if (has_come) {
+            replica[k] -= weight_ * gives;
+        } else {
+            mark[k] -= gives;
+        }
+    }
+}
+
+void Replica::end_giving_way(PeerIndex peer, bool advances) {
+    Marks& marks = marks_[peer];
+    AKO_ASSERT(marks.state == Marks::State::giving_way, "peer " + std::to_string(peer));
+    marks.last_seal.assign(ledger_.blocks().count(), before_all);
+    marks.since = own_round();
+    if (!advances) return begin_fading(marks);
+    marks.state = Marks::State::standing_in;
+    ++standing_in_count_;
+}
+
 void Replica::begin_anew() {
-    for (Marks& marks : marks_) marks.state = Marks::State::none;
+    for (Marks& marks : marks_) {
+        marks.state = Marks::State::none;
+        marks.fading = {};
+        marks.values = {};
+        marks.since = own_round();
+        if (own_round() > 0) mark_own_row(marks);
+    }
     standing_in_count_ = 0;
     compute({0, values_.size()}, values_);
 }
@@ -125,6 +218,11 @@ void Replica::compute(Range range, std::span<float> out) const {
         ledger_.values(ledger_.own()).subspan(range.first, range.count);
     for (const Marks& marks : marks_) {
         if (marks.state == Marks::State::none) continue;
+        if (marks.state == Marks::State::fading) {
+            const float* left = marks.fading.data() + range.first;
+            for (std::size_t k = 0; k < range.count; ++k) out[k] += weight_ * left[k];
+            continue;
+        }
         const float* mark = marks.values.data() + range.first;
         for (std::size_t k = 0; k < range.count; ++k) out[k] += weight_ * (own[k] - mark[k]);
     }

@@ -6,7 +6,12 @@
 // U_i is the own row; K_ij, the *mark*, is what U_i was when peer j sealed the newest partial held
 // here. U_i - K_ij is the own progress that *stands in* for what j must have learned since. When a
 // partial of j arrives, its difference goes in, and of the stand-in the share made before it was
-// sealed goes out. Compute thread only.
+// sealed goes out.
+//
+// A mark stays as it is when j is not stood in for any more, and what stood in fades. Should j have
+// trained apart meanwhile, a share of U_i - K_ij *gives way* when it returns: it leaves the own
+// row, and stands in for j until j's blocks come, so that the replica does not change. Compute
+// thread only.
 #pragma once
 
 #include <span>
@@ -33,12 +38,14 @@ class Replica {
     std::span<const float> values() const { return values_; }
 
     /// The own row grew by `difference` on `range`: once for itself and once for each peer stood in
-    /// for.
-    void add_own(Range range, std::span<const float> difference);
+    /// for. With `gave_way`, that was taken out of the row and is no part of the progress, which is
+    /// difference + gave_way.
+    void add_own(Range range, std::span<const float> difference,
+                 std::span<const float> gave_way = {});
 
     /// Peer `peer`'s block is about to be replaced in the ledger: its difference goes in. With a
-    /// `share` (0 .. 1) that part of the stand-in goes out; without one (relayed, not advancing)
-    /// none does.
+    /// `share` (0 .. 1) that part of the stand-in goes out, even if it fades; without one (relayed,
+    /// not advancing) none does.
     void absorb(PeerIndex peer, BlockIndex block, std::span<const float> new_values,
                 const double* share);
 
@@ -52,10 +59,33 @@ class Replica {
     /// `peer` does not advance any more: its stand-in fades over `fade_rounds` calls of `fade`.
     void stop_standing_in(PeerIndex peer);
     bool stands_in(PeerIndex peer) const { return marks_[peer].state == Marks::State::standing_in; }
+
+    /// Neither stood in for, nor does an earlier stand-in still fade: its mark shows what the own
+    /// row grew by since it was heard of.
+    bool apart(PeerIndex peer) const { return marks_[peer].state == Marks::State::none; }
+    /// `peer`, which is apart, is heard of all the same, through others: until now.
+    void heard_of(PeerIndex peer);
+    /// The own round since which a peer is not stood in for.
+    Round apart_since(PeerIndex peer) const { return marks_[peer].since; }
+    /// Adds to `gave_way`, [elements of the block], a `share` of what the own block grew by while
+    /// `peer` was apart, less what gave way already. Of each block in turn, followed by `add_own`;
+    /// after the last block `end_giving_way`. `before`: the round of `peer` beyond which its blocks
+    /// were made meanwhile.
+    void give_way(PeerIndex peer, BlockIndex block, double share, Round before,
+                  std::span<float> gave_way);
+    /// What gave way stands in for the blocks of `peer` that have not come yet: until they do if it
+    /// advances, else it fades.
+    void end_giving_way(PeerIndex peer, bool advances);
+    /// Something gave way to this block of `peer`, of which nothing has come since, from anyone.
+    bool awaits(PeerIndex peer, BlockIndex block) const {
+        const Marks& marks = marks_[peer];
+        return marks.state != Marks::State::none && marks.last_seal[block] == before_all;
+    }
     /// Once per round.
     void fade();
 
-    /// The own row is another one: nobody is stood in for, and all is computed afresh.
+    /// The own row is another one: nobody is stood in for, all is computed afresh, and what the row
+    /// grows by is counted from now on.
     void begin_anew();
 
     /// Computes the next 1/rebuild_parts of the replica afresh from the ledger.
@@ -65,13 +95,23 @@ class Replica {
     void compute(Range range, std::span<float> out) const;
 
   private:
+    /// Of what gave way: made before whatever comes.
+    static constexpr Time before_all = Time::min();
+
     struct Marks {
-        enum class State { none, standing_in, fading };
+        enum class State { none, standing_in, fading, giving_way };
         State state = State::none;
         unsigned fade_rounds_left = 0;
-        std::vector<float> values;    ///< K_ij, [parameter_count]; meaningful unless `none`
-        std::vector<Time> last_seal;  ///< [block count]
+        /// K_ij, [parameter_count]; empty, where nobody ever was: a row that is zero.
+        std::vector<float> values;
+        std::vector<float> fading;    ///< what is left of the stand-in, [parameter_count], or empty
+        std::vector<Time> last_seal;  ///< [block count]; not of `none`
+        Round since = 0;              ///< own round in which it was last stood in for or heard of
     };
+
+    void mark_own_row(Marks& marks);
+    void begin_fading(Marks& marks);
+    Round own_round() const { return ledger_.version(ledger_.own(), 0).round; }
 
     const Ledger& ledger_;
     const std::span<const float> initial_;

@@ -3,6 +3,7 @@
 #include "src/rows/rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ako/assert.h"
 #include "src/group/incarnation.h"
@@ -22,6 +23,7 @@ Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
       own_row_(blocks),
       update_(blocks.block_elements()),
       difference_(blocks.block_elements()),
+      giving_(blocks.block_elements()),
       sealed_at_(peer_count, std::vector<Time>(blocks.count())) {}
 
 void Rows::copy_anchor(std::span<float> out) const {
@@ -84,14 +86,17 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
         const std::span<float> update = std::span(update_).first(range.count);
         const std::span<float> difference = std::span(difference_).first(range.count);
         make_update(range, update);
+        const std::span<const float> giving = take_out(block, update);
         own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);
         const std::span<const float> grown(snapshots_[next].values);
         if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
-        replica_.add_own(range, difference);
+        replica_.add_own(range, difference, giving);
     }
     snapshots_[next].version = {incarnation_, round};
     snapshots_[next].sealed_at = now;
     ledger_.set_own(snapshots_[next]);
+    for (const GivesWay& it : gives_way_) replica_.end_giving_way(it.peer, it.advances);
+    gave_way_ = std::exchange(gives_way_, {});
     outbox_.post(next);
     if (!current_posted_) outbox_.give_back(*current_);
     current_ = next;
@@ -99,6 +104,16 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
     replica_.fade();
     replica_.rebuild_next();
     return true;
+}
+
+std::span<const float> Rows::take_out(BlockIndex block, std::span<float> update) {
+    if (gives_way_.empty()) return {};
+    const std::span<float> giving = std::span(giving_).first(update.size());
+    std::fill(giving.begin(), giving.end(), 0.0f);
+    for (const GivesWay& it : gives_way_)
+        replica_.give_way(it.peer, block, it.share, it.before, giving);
+    for (std::size_t k = 0; k < update.size(); ++k) update[k] -= giving[k];
+    return giving;
 }
 
 BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
@@ -112,6 +127,9 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
     if (sealed_at && replica_.stands_in(owner)) {
         const double share = replica_.share(owner, block, *sealed_at, now);
         replica_.absorb(owner, block, values, &share);
+    } else if (replica_.awaits(owner, block)) {
+        const double share = replica_.share(owner, block, now, now);
+        replica_.absorb(owner, block, values, &share);
     } else {
         replica_.absorb(owner, block, values, nullptr);
     }
@@ -121,12 +139,29 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
 }
 
 void Rows::stand_in(PeerIndex peer, bool stands_in, Time now) {
+    for (GivesWay& it : gives_way_) {
+        if (it.peer != peer) continue;
+        it.advances = stands_in;
+        return;  // it begins with what gives way
+    }
     if (stands_in == replica_.stands_in(peer)) return;
     if (stands_in) {
         replica_.begin_standing_in(peer, now);
     } else {
         replica_.stop_standing_in(peer);
     }
+}
+
+bool Rows::give_way(PeerIndex peer, double share, Round before) {
+    const bool gives_already = std::any_of(gives_way_.begin(), gives_way_.end(),
+                                           [peer](const GivesWay& it) { return it.peer == peer; });
+    if (gives_already || !replica_.apart(peer)) return false;
+    gives_way_.push_back({peer, share, before, replica_.apart_since(peer), false});
+    return true;
+}
+
+void Rows::heard_of(PeerIndex peer) {
+    if (replica_.apart(peer)) replica_.heard_of(peer);
 }
 
 Ledger& Rows::open_for_cut() {

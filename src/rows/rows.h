@@ -2,8 +2,8 @@
 // own row with its snapshots and its rounding carry, and the replica with its stand-ins. What
 // belongs together changes together: by `claim` (the own row is this process's from now on), `add`
 // (an own round), `take` (a block that came), `stand_in` (a peer that advances, or does not any
-// more). At the end `open_for_cut` gives the ledger to the final exchange, which writes the agreed
-// version of every block there. Compute thread only.
+// more), `give_way` (a peer that trained apart is back). At the end `open_for_cut` gives the ledger
+// to the final exchange, which writes the agreed version of every block there. Compute thread only.
 #pragma once
 
 #include <functional>
@@ -67,6 +67,25 @@ class Rows {
     /// From now on own progress stands in for this peer, or does not any more.
     void stand_in(PeerIndex peer, bool stands_in, Time now) AKO_COMPUTE_THREAD;
 
+    /// Own growth that gives way to a peer's: see replica.h.
+    struct GivesWay {
+        PeerIndex peer = 0;
+        double share = 0;  ///< of the own growth
+        Round before = 0;  ///< round of the peer, beyond which its blocks were made meanwhile
+        Round since = 0;   ///< own round after which the growth began
+        bool advances = false;
+    };
+    /// `peer`, which trained apart from its round `before` on, is back: with the next `add` this
+    /// share of what the own row grew by meanwhile leaves it. False if it was not apart, as far as
+    /// rows tell.
+    bool give_way(PeerIndex peer, double share, Round before) AKO_COMPUTE_THREAD;
+    /// Something does with the next `add`.
+    bool gives_way() const { return !gives_way_.empty(); }
+    /// `peer` is heard of through others, and so it is not apart, although not stood in for.
+    void heard_of(PeerIndex peer) AKO_COMPUTE_THREAD;
+    /// In the order in which it did, with the newest `add`.
+    const std::vector<GivesWay>& gave_way() const { return gave_way_; }
+
     /// For the blocks of the agreed cut, which may be older than what is held. After that nothing
     /// is added or taken any more, and the replica is not kept.
     Ledger& open_for_cut() AKO_COMPUTE_THREAD;
@@ -75,6 +94,10 @@ class Rows {
     Time oldest_seal(RowIndex row) const;
 
   private:
+    /// What gives way on this block goes out of `update` too, and is returned; empty if nothing
+    /// does.
+    std::span<const float> take_out(BlockIndex block, std::span<float> update) AKO_COMPUTE_THREAD;
+
     Outbox& outbox_;
     Snapshots& snapshots_;
     const std::span<const float> initial_;
@@ -88,6 +111,9 @@ class Rows {
     bool current_posted_ = false;          ///< the traffic half knows it, and will give it back
     std::vector<float> update_;            ///< one block
     std::vector<float> difference_;        ///< one block
+    std::vector<float> giving_;            ///< one block
+    std::vector<GivesWay> gives_way_;      ///< with the next `add`
+    std::vector<GivesWay> gave_way_;       ///< with the newest
     PerRow<std::vector<Time>> sealed_at_;  ///< of each [block count], our clock; of what is held
 };
 

@@ -30,7 +30,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
                                                         static_cast<double>(scenario.peers.size()));
     settings.log = [](const std::string&) {};
     settings.training.batch_per_peer = batch;
-    settings.training.learning_rate = 0.05;
+    settings.training.learning_rate = scenario.learning_rate;
     settings.training.momentum = 0.5;
     settings.training.nesterov = scenario.nesterov;
     settings.training.weight_decay = 1e-3;
@@ -266,6 +266,7 @@ void AkoRun::ended_round(SimPeer& process) {
     const auto& peer = static_cast<AkoPeer&>(process);
     const Begun& begun = states_[&process].begun;
     invariants_.round_ended(peer, peer.gradient, begun.replica, begun.rate, cluster_.world().now());
+    coverage_.saw(Event::gave_way, !peer.half.rows().gave_way().empty());
     if (counts(peer)) promises_.round_ended(peer.settings.self);
 }
 
@@ -285,6 +286,7 @@ void AkoRun::stopped(AkoPeer& peer, const std::string& why) {
 void AkoRun::finishes(SimPeer& process) {
     auto& peer = static_cast<AkoPeer&>(process);
     const Finish& finish = peer.half.finish();
+    coverage_.saw(Event::gave_way_at_end, invariants_.finishes(peer, cluster_.world().now()));
     // What strikes then does so before anybody else can know.
     if (!finish.accepted().none()) faults_.pulled(Trigger::accept, peer);
     if (peer.over()) return;

@@ -56,6 +56,7 @@ class AkoRun final : Work, Observer {
 
     /// Runs to the end. Throws Violation.
     Outcome run();
+    const Quadratic& quadratic() const { return quadratic_; }
 
   private:
     std::unique_ptr<AkoPeer> make_peer(PeerIndex peer);

@@ -47,6 +47,8 @@ enum class Event : std::uint8_t {
     advance,     ///< a peer begins to stand in for another
     standstill,  ///< and ends to
     staleness_wait,
+    gave_way,         ///< part of a row, to what was learned apart, in a round
+    gave_way_at_end,  ///< or in the final exchange
     proposal,         ///< a Prepare arrived
     second_proposer,  ///< of another peer than all before
     outbid,           ///< a Promise names a newer ballot

@@ -30,6 +30,10 @@ class History {
     /// Were these, bit for bit, the values of the block?
     bool was(PeerIndex owner, BlockIndex block, Version version,
              std::span<const float> values) const;
+    /// All of a life, oldest first, from what it claimed on; [parameter_count] each.
+    const std::vector<std::vector<float>>& rows(PeerIndex owner, Incarnation incarnation) const {
+        return lives_[owner].at(incarnation).rows;
+    }
     /// Where the values of a claimed block come from: the newest version of one life that they are
     /// bit for bit, or of several that were begun at zero apart from each other, of which they are
     /// the sum. Nothing if they are neither.

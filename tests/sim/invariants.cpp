@@ -70,6 +70,7 @@ Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
         throw Violation("I1: an incarnation was claimed twice at peer " + std::to_string(self) +
                         "; lives: " + history_.text(self));
     }
+    seen(peer).round = peer.half.round();
     seen(peer).own_sum.assign(row.begin(), row.end());
     std::fill(seen(peer).velocity.begin(), seen(peer).velocity.end(), 0.0);
     for (const float value : row) {
@@ -80,6 +81,30 @@ Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
 
 void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradient,
                              std::span<const float> replica_before, double rate, Time now) {
+    add_past(peer, now);
+    Seen& mine = seen(peer);
+    const double step = rate * peer.half.update_scale();
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+        double& velocity = mine.velocity[k];
+        const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
+        velocity = training_.momentum * velocity + decayed;
+        mine.own_sum[k] -=
+            step * (training_.nesterov ? decayed + training_.momentum * velocity : velocity);
+    }
+    give_way(peer);
+    check_own_row(peer);
+    check_replica(peer);
+}
+
+bool Invariants::finishes(const AkoPeer& peer, Time now) {
+    if (!peer.half.claimed() || peer.half.round() == seen(peer).round) return false;
+    add_past(peer, now);
+    give_way(peer);
+    check_own_row(peer);
+    return true;
+}
+
+void Invariants::add_past(const AkoPeer& peer, Time now) {
     const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
     const std::span<const float> row = peer.half.ledger().values(row_of(self));
@@ -90,21 +115,45 @@ void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradien
                         std::to_string(lives_before(peer.incarnation())) +
                         ", does not follow; lives: " + history_.text(self));
     }
-    Seen& mine = seen(peer);
+    seen(peer).round = peer.half.round();
+}
+
+void Invariants::give_way(const AkoPeer& peer) {
+    if (peer.half.rows().gave_way().empty()) return;
+    const PeerIndex self = peer.settings.self;
+    const std::vector<std::vector<float>>& past = history_.rows(self, peer.incarnation());
+    std::vector<double>& own_sum = seen(peer).own_sum;
+    for (std::size_t k = 0; k < own_sum.size(); ++k) {
+        const double before = past[past.size() - 2][k];
+        double rose = 0, fell = 0;  // since any of its rounds
+        for (const std::vector<float>& row : past) {
+            rose = std::max(rose, before - row[k]);
+            fell = std::max(fell, row[k] - before);
+        }
+        const double gave = own_sum[k] - past.back()[k];
+        const double slack = 1e-4 * (1 + row_max_[self]);
+        if (gave > rose + slack || gave < -fell - slack) {
+            throw Violation("I1: of row " + std::to_string(self) + ", element " +
+                            std::to_string(k) + ", " + std::to_string(gave) +
+                            " gave way, and it had grown by " + std::to_string(rose) +
+                            " or fallen by " + std::to_string(fell));
+        }
+        own_sum[k] = past.back()[k];
+    }
+}
+
+void Invariants::check_own_row(const AkoPeer& peer) {
+    const PeerIndex self = peer.settings.self;
+    const std::span<const float> row = peer.half.ledger().values(row_of(self));
+    const std::vector<double>& own_sum = seen(peer).own_sum;
     for (std::size_t k = 0; k < row.size(); ++k) {
-        double& velocity = mine.velocity[k];
-        const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
-        velocity = training_.momentum * velocity + decayed;
-        mine.own_sum[k] -=
-            rate * (training_.nesterov ? decayed + training_.momentum * velocity : velocity);
-        row_max_[self] = std::max(row_max_[self], std::abs(mine.own_sum[k]));
-        if (std::abs(mine.own_sum[k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
+        row_max_[self] = std::max(row_max_[self], std::abs(own_sum[k]));
+        if (std::abs(own_sum[k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
             throw Violation("I1: row " + std::to_string(self) +
                             " is not the sum of its owner's updates: " + std::to_string(row[k]) +
-                            " for " + std::to_string(mine.own_sum[k]));
+                            " for " + std::to_string(own_sum[k]));
         }
     }
-    check_replica(peer);
 }
 
 void Invariants::drained(const AkoPeer& peer) {

@@ -25,6 +25,9 @@ class Invariants {
     /// `peer` has ended a round with this gradient, computed at this replica.
     void round_ended(const AkoPeer& peer, std::span<const float> gradient,
                      std::span<const float> replica_before, double rate, Time now);
+    /// `peer` has made a step of the final exchange, with which its row may have given way once
+    /// more, as if in a round without a gradient. True if it has.
+    bool finishes(const AkoPeer& peer, Time now);
     /// `peer` has taken in what had arrived: I1, I3, I5 for what changed.
     void drained(const AkoPeer& peer);
     /// `peer` is training, and links carry 1/P of the vector per round, P being [peer]; `transit`
@@ -44,12 +47,19 @@ class Invariants {
     struct Seen {
         std::vector<std::vector<Version>> versions;  ///< [row][block]
         bool adopted = false;
-        /// What its row must be: what it claimed and the sum of its own updates.
+        Round round = 0;  ///< of its row
+        /// What its row must be: what it claimed and the sum of its own updates, less what of them
+        /// gave way.
         std::vector<double> own_sum;
         std::vector<double> velocity;
     };
 
     Seen& seen(const AkoPeer& peer);
+    void add_past(const AkoPeer& peer, Time now);
+    /// What gave way, if anything did, was part of what the row had grown by since it was claimed;
+    /// it goes out of what the row must be.
+    void give_way(const AkoPeer& peer);
+    void check_own_row(const AkoPeer& peer);
     void check_rows(const AkoPeer& peer, bool may_fall);
     void check_block(const AkoPeer& peer, RowIndex row, BlockIndex block);
     void check_replica(const AkoPeer& peer);

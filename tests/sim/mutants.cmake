@@ -32,8 +32,10 @@ mutation(src/rows/ledger.cpp
 # A peer that begins to advance for the second time is stood in for from its first time on.
 mutant(marks_not_reset simulate "--count;400" "violated: I3")
 mutation(src/rows/replica.cpp
-    [=[    if (marks.state == Marks::State::none) {]=]
-    [=[    if (marks.values.empty()) {]=])
+    [=[    if (marks.state == Marks::State::none) {
+        mark_own_row(marks);]=]
+    [=[    if (marks.state == Marks::State::none) {
+        if (marks.values.empty()) mark_own_row(marks);]=])
 
 # The proposer takes its own acceptance for everybody's.
 mutant(cut_fixed_by_the_first_who_thinks_so simulate "--count;2000" "violated: I[28]")
@@ -72,6 +74,30 @@ mutant(fade_forgotten simulate "--count;400" "violated: I3")
 mutation(src/rows/replica.cpp
     [=[    marks.state = Marks::State::fading;]=]
     [=[    marks.state = Marks::State::none;]=])
+
+# What gives way to a peer that is back is taken for something unlearned, by those who were there too.
+mutant(gave_way_in_stand_ins simulate "--apart" "violated: I3")
+mutation(src/rows/replica.cpp
+    [=[            for (std::size_t k = 0; k < gave_way.size(); ++k) mark[k] -= gave_way[k];]=]
+    [=[            for (std::size_t k = 0; k < gave_way.size(); ++k) mark[k] -= 0 * gave_way[k];]=])
+
+# Peers that trained apart go where both of them wanted to go, one after the other.
+mutant(nothing_gives_way simulate "--apart" "violated: to meet did harm")
+mutation(src/rows/attendance.cpp
+    [=[            const double share = static_cast<double>(there) / static_cast<double>(there + here);]=]
+    [=[            const double share = 0.0 * static_cast<double>(there + here);]=])
+
+# Who is absent costs a step ...
+mutant(absent_peers_cost_a_step simulate "--count;400" "violated: peer [0-9]+ scales its updates by")
+mutation(src/rows/attendance.cpp
+    [=[    return static_cast<double>(seen_.size()) / static_cast<double>(there);]=]
+    [=[    return static_cast<double>(seen_.size()) / static_cast<double>(seen_.size() + 0 * there);]=])
+
+# ... and so it does where the scale is known, and not used.
+mutant(scale_not_used simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
+mutation(src/modes/ako_compute.cpp
+    [=[    const double rate = update_scale_ * learning_rate_at(settings_.training, progress());]=]
+    [=[    const double rate = learning_rate_at(settings_.training, progress());]=])
 
 # What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
 mutant(credit_lost simulate "--steady" "violated: I4")

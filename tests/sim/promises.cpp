@@ -246,66 +246,6 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
                     std::to_string(in_seconds(allowed)));
 }
 
-// ---- who stands in for whom
-
-void Promises::trains(PeerIndex peer) {
-    trained_at_[peer] = trained_at_[peer].value_or(world_.now());
-    PeerSet now = 0;
-    for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        if (peers_[peer]->half.replica_state().stands_in(other)) now |= peer_bit(other);
-        if (other != peer) check_standing_in(peer, other);
-    }
-    const PeerSet before = std::exchange(standing_in_[peer], now);
-    coverage_.saw(Event::advance, static_cast<std::uint64_t>(std::popcount(now & ~before)));
-    coverage_.saw(Event::standstill, static_cast<std::uint64_t>(std::popcount(before & ~now)));
-}
-
-void Promises::round_ended(PeerIndex peer) { rounds_at_[peer].push_back(world_.now()); }
-
-// A peer advances while its rounds move within max(4, twice its usual gap) of own rounds. What is
-// heard of a round may be late by `late`, so that a gap between two of them, `shortest` to
-// `longest`, may seem so much shorter or longer; and an own round takes 0.9 to 1.1 of its usual
-// time.
-void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
-    constexpr std::size_t enough = 12;  // rounds, until the usual gap is known to a hundredth
-    const std::vector<Time>& theirs = rounds_at_[other];
-    if (!scenario_.network_stands() || scenario_.rule != Rule::anchored || theirs.empty()) return;
-    const Time now = world_.now();
-    // Who joins begins with the rounds that it has heard of.
-    const Time connected =
-        std::max({started_at_[peer], started_at_[other], *trained_at_[peer]}) + ms(100);
-    const double late = in_seconds(hop() + ms(60));  // a Status comes every 30 to 50 ms
-    const double round = in_seconds(scenario_.peers[peer].round_time);
-    double shortest = 1e9, longest = 0;
-    for (std::size_t k = 1; k < theirs.size(); ++k) {
-        const double gap = in_seconds(theirs[k] - theirs[k - 1]);
-        longest = std::max(longest, gap);
-        if (k + enough > theirs.size()) shortest = std::min(shortest, gap);
-    }
-    const bool stands_in = peers_[peer]->half.replica_state().stands_in(other);
-
-    const double heard_gap_max = (std::max(longest, in_seconds(theirs.front())) + late) / 0.9;
-    const double patience = std::max(Roster::gap_min, 2 * heard_gap_max / round) + 1;
-    const std::vector<Time>& own = rounds_at_[peer];
-    const auto silent_from = theirs.back() + from_seconds(late);
-    const auto rounds_since = own.end() - std::upper_bound(own.begin(), own.end(), silent_from);
-    if (stands_in && static_cast<double>(rounds_since) > patience) {
-        throw Violation(name("peer", peer) + name(" stands in for peer", other) +
-                        ", which has made no round for " + std::to_string(rounds_since) +
-                        " of its own");
-    }
-
-    const bool moves = peers_[other]->state == SimPeer::State::training && theirs.size() > enough &&
-                       theirs[theirs.size() - enough] > connected;
-    const bool own_pace = !scenario_.has(FaultKind::hang) && scenario_.staleness_rounds_max == 0;
-    longest = std::max(longest, in_seconds(now - theirs.back()));
-    const double expected = std::max(Roster::gap_min, 1.8 * (shortest - late) / (1.1 * round));
-    if (moves && own_pace && !stands_in && expected >= (longest + late) / (0.9 * round) + 1) {
-        throw Violation(name("peer", peer) + name(" does not stand in for peer", other) +
-                        ", whose rounds move");
-    }
-}
-
 // ---- the final exchange
 
 void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
@@ -401,9 +341,9 @@ void Promises::check_known() const {
         const AkoPeer& p = *peers_[peer];
         if (!p.report->agreed || !took_part(peer)) continue;
         for (const PeerIndex other : survivors()) {
-            // One that began anew counts what was heard of, not its rounds.
+            // Rounds may have been made by an earlier process, or without a batch, to give way.
             const std::uint64_t used = peers_[other]->report->samples[other];
-            if (is_first(other) && used != peers_[other]->half.round()) {
+            if (is_first(other) && used != rounds_at_[other].size()) {
                 throw Violation(name("peer", other) + " miscounts its own samples");
             }
             if (!took_part(other) || p.report->samples[other] == used) continue;

@@ -51,6 +51,9 @@ class Promises {
     void learn_way(PeerIndex from, PeerIndex to, const Status& status);
     void check_clock(PeerIndex peer, PeerIndex other) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
+    /// Who has no process, and had none for so long that `peer` must know.
+    bool is_surely_absent(PeerIndex peer, PeerIndex other) const;
+    void check_scale(PeerIndex peer) const;
     void check_stops() const;
     void check_asked() const;
     void check_cut() const;

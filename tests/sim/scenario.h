@@ -39,6 +39,7 @@ struct Scenario {
     bool nesterov = false;
     bool own_optimizers = false;  ///< rounds end with updates, which peers' own optimizers made
     double rounds = 40;           ///< of each peer, about: the sample budget
+    double learning_rate = 0.05;
     std::vector<PeerPlan> peers;
     double bytes_per_second = 1e6;
     Time delay = ms(1);

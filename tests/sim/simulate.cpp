@@ -1,7 +1,9 @@
 // The simulator as a program: runs scenarios by their seeds until one breaks an invariant; or, with
-// --steady, --bounded or --joining, the scenarios of steady.h, bounded.h or joining_speed.h.
-//     simulate [--first SEED] [--count COUNT] [--steady | --bounded | --joining | --modes]
-//              [--covered] [--keep-going] [--no-shrink] [--verbose]
+// --steady, --bounded, --apart or --joining, the scenarios of steady.h, bounded.h, apart.h or
+// joining_speed.h.
+//     simulate [--first SEED] [--count COUNT]
+//              [--steady | --bounded | --apart | --joining | --modes] [--covered] [--keep-going]
+//              [--no-shrink] [--verbose]
 //     simulate --seed SEED [--faults "FAULT; FAULT ..."] [--no-shrink] [--logs]
 // --modes runs the other modes than ako (modes.h); --covered fails if a fault never struck in one
 // of the phases or a transition of the protocol was never made (coverage.h); --keep-going shows
@@ -19,6 +21,7 @@
 #include <string>
 
 #include "tests/sim/ako_run.h"
+#include "tests/sim/apart.h"
 #include "tests/sim/bounded.h"
 #include "tests/sim/joining_speed.h"
 #include "tests/sim/modes.h"
@@ -31,8 +34,8 @@ using ako::sim::Outcome;
 using ako::sim::Scenario;
 
 constexpr const char* usage =
-    "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | --joining | --modes] "
-    "[--covered] [--keep-going] [--no-shrink] [--verbose]\n"
+    "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | --apart | --joining | "
+    "--modes] [--covered] [--keep-going] [--no-shrink] [--verbose]\n"
     "       simulate --seed SEED [--faults \"FAULT; FAULT ...\"] [--no-shrink] [--logs]\n";
 
 /// Of one failing scenario: enough for a dozen faults, and some seconds.
@@ -44,6 +47,7 @@ struct Options {
     std::optional<ako::sim::Schedule> faults;
     bool steady = false;
     bool bounded = false;
+    bool apart = false;
     bool joining = false;
     bool modes = false;
     bool covered = false;
@@ -87,6 +91,8 @@ Options parse(int argc, char** argv) {
             options.steady = true;
         } else if (word == "--bounded") {
             options.bounded = true;
+        } else if (word == "--apart") {
+            options.apart = true;
         } else if (word == "--joining") {
             options.joining = true;
         } else if (word == "--modes") {
@@ -196,6 +202,7 @@ std::uint64_t run_all(const Options& options, Outcome& sum) {
 int main(int argc, char** argv) try {
     const Options options = parse(argc, argv);
     if (options.bounded) return ako::sim::run_bounded(options.verbose);
+    if (options.apart) return ako::sim::run_apart(options.verbose);
     if (options.joining) return ako::sim::run_joining(options.verbose);
     if (options.modes) return ako::sim::run_modes(options.first, options.count, options.verbose);
     if (options.steady) return ako::sim::run_steady(options.verbose);

@@ -16,8 +16,9 @@ namespace {
 constexpr std::size_t element_count = 10;
 constexpr Time ms = std::chrono::milliseconds(1);
 
-ModeSettings settings_of(std::size_t peer_count) {
+ModeSettings settings_of(std::size_t peer_count, unsigned life_timeout_ms) {
     ModeSettings settings;
+    settings.exchange.life_timeout_ms = life_timeout_ms;
     settings.self = 0;
     for (std::size_t peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
     settings.training.learning_rate = 1;
@@ -30,7 +31,8 @@ ModeSettings settings_of(std::size_t peer_count) {
 }
 
 struct Bench {
-    explicit Bench(std::size_t count) : peer_count(count), settings(settings_of(count)) {
+    explicit Bench(std::size_t count, unsigned life_timeout_ms = 2000)
+        : peer_count(count), settings(settings_of(count, life_timeout_ms)) {
         settings.log = [this](const std::string& line) { lines.push_back(line); };
         peer.emplace(settings, initial, mailbox, outbox, snapshots);
     }
@@ -149,6 +151,129 @@ TEST_CASE("a round makes a snapshot of the row, and its update counts by its wei
     CHECK(bench.snapshots[*snapshot].values == std::vector<float>(element_count, 1));
     CHECK(bench.peer->replica()[9] == 1.0F);  // 0.5 + 1/2 * 1: nobody is stood in for
     CHECK(bench.lead() == 0);
+}
+
+TEST_CASE("who is absent costs no step: updates are scaled by all peers over those who are there") {
+    Bench bench(3, 40);
+    bench.come(1);
+    CHECK(!bench.begin());
+    bench.now += std::chrono::seconds(1);
+    REQUIRE(bench.round().has_value());
+    CHECK(bench.peer->update_scale() == 1.5);
+    CHECK(bench.peer->ledger().values(0)[0] == 1.5F);
+    SUBCASE("an update of the caller's own too") {
+        bench.begin();
+        const std::vector<float> update(element_count, 2);
+        REQUIRE(bench.peer->end_round(Update{update}, {1, 0.5F}, bench.now).has_value());
+        CHECK(bench.peer->ledger().values(0)[0] == 4.5F);
+    }
+    SUBCASE("and no more when it comes") {
+        bench.come(2);
+        bench.hear(2, 2, 1, 0);
+        REQUIRE(bench.round().has_value());
+        CHECK(bench.peer->update_scale() == 1);
+        // Each of the two made one round without the other, and half of it gives way.
+        CHECK(bench.peer->ledger().values(0)[0] == 1.5F / 2 + 1);
+    }
+    SUBCASE("alone, the replica moves by the whole update") {
+        bench.mailbox.set_presence(1, Presence::lost);
+        for (int round = 0; round < 6; ++round) bench.round();
+        const float before = bench.peer->replica()[0];
+        bench.round();
+        CHECK(bench.peer->update_scale() == 3);
+        CHECK(bench.peer->replica()[0] == doctest::Approx(before + 1));
+    }
+}
+
+namespace {
+
+constexpr Round together = 3, apart = 14;
+
+/// A peer of two that trains on without the other, which does so too.
+struct Apart : Bench {
+    Apart() : Bench(2, 40) {
+        come(1);
+        for (Round made = 1; made <= together; ++made) {
+            hear(1, 1, made, 0);
+            round();
+        }
+        mailbox.set_presence(1, Presence::lost);
+        for (Round made = 0; made < apart; ++made) round();
+        row = peer->ledger().values(0)[0];
+    }
+    /// Peer 1, and how many rounds it has made alone.
+    void meet(Round rounds) {
+        come(1);
+        hear(1, 1, together + rounds, 5);
+    }
+
+    float row = 0;
+    /// What the row grew by beyond the mark: peer 1 was stood in for from the second round on, and
+    /// nothing has come of it that was sealed later.
+    float growth() const { return row - 1; }
+};
+
+}  // namespace
+
+TEST_CASE("rows that grew apart give way to each other by the rounds of both") {
+    Apart bench;
+    CHECK(bench.peer->update_scale() == 2);
+    SUBCASE("as many") {
+        bench.meet(apart);
+        bench.round();
+        CHECK(bench.peer->update_scale() == 1);
+        const double share = static_cast<double>(apart) / (apart + apart + 1);
+        CHECK(bench.peer->ledger().values(0)[0] ==
+              doctest::Approx(bench.row + 1 - share * bench.growth()));
+        REQUIRE(bench.lines.size() == 1);
+        CHECK(bench.lines[0].find("14 rounds apart") != std::string::npos);
+        CHECK(bench.lines[0].find("since round 3, 48 % gives way") != std::string::npos);
+        bench.hear(1, 1, together + apart + 1, 6);
+        bench.round();
+        CHECK(bench.peer->rows().gave_way().empty());
+        CHECK(bench.lines.size() == 1);
+    }
+    SUBCASE("the replica goes on from where it was, until the blocks come") {
+        const float before = bench.peer->replica()[9];
+        bench.meet(apart);  // with its first block only
+        bench.round(0);
+        CHECK(bench.peer->replica()[9] == doctest::Approx(before));
+    }
+    SUBCASE("none, for one that stood still") {
+        bench.meet(0);
+        bench.round();
+        CHECK(bench.peer->ledger().values(0)[0] == bench.row + 2);  // it has not moved yet
+        bench.meet(1);
+        bench.round();
+        CHECK(bench.peer->ledger().values(0)[0] == doctest::Approx(bench.row + 3).epsilon(0.06));
+        CHECK(bench.peer->ledger().values(0)[0] < bench.row + 3);
+    }
+}
+
+TEST_CASE("rows that grew apart give way in the final exchange too, before a cut is proposed") {
+    Apart bench;
+    bench.peer->request_stop(StopReason::requested);
+    REQUIRE(bench.begin().value().kind == Next::Kind::finish);
+    SUBCASE("to one that has learned something") {
+        bench.meet(apart);
+        bench.peer->step_finish(bench.now);
+        CHECK(bench.peer->round() == together + apart + 1);
+        CHECK(bench.peer->standing().round == bench.peer->round());
+        CHECK(bench.mailbox.take_posted().status->final_round == together + apart + 1);
+        const double share = static_cast<double>(apart) / (apart + apart + 1);
+        CHECK(bench.peer->ledger().values(0)[0] ==
+              doctest::Approx(bench.row - share * bench.growth()));
+        CHECK(!bench.peer->finish().frozen());
+        bench.now += 10 * ms;
+        bench.peer->step_finish(bench.now);  // no second time
+        CHECK(bench.peer->round() == together + apart + 1);
+    }
+    SUBCASE("not to one that has not") {
+        bench.meet(0);
+        bench.peer->step_finish(bench.now);
+        CHECK(bench.peer->round() == together + apart);
+        CHECK(bench.peer->ledger().values(0)[0] == bench.row);
+    }
 }
 
 TEST_CASE("of a gradient that is not finite nothing is published") {

@@ -207,8 +207,27 @@ TEST_CASE("a restarted peer goes on with its row, its round and its samples") {
     CHECK(bench.snapshots[*snapshot].version == Version{own, 41});
     bench.round();
     CHECK(bench.own_version() == Version{own, 42});
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 8);
+    // One of three is absent, so that an update of 1 is scaled by 3/2.
+    CHECK(bench.peer->update_scale() == 1.5);
+    CHECK(bench.peer->ledger().values(row_of(self))[0] == 8.5F);
     CHECK(bench.peer->standing().samples == 42);
+}
+
+TEST_CASE("of what was taken up with the row nothing gives way to one that trained apart") {
+    Bench bench;
+    rejoin(bench);
+    bench.round();
+    CHECK(bench.peer->ledger().values(row_of(self))[0] == 8.5F);
+    Status status = bench.said(bench.own_version(), {of_b, 50});
+    status.progress[c] = {500, 500};
+    bench.mailbox.set_presence(c, Presence::up);
+    bench.say(c, status, true);
+    REQUIRE(bench.trains());
+    bench.round();
+    // All three are there, and of the one round that was made here meanwhile 500 / 501 give way.
+    CHECK(bench.peer->update_scale() == 1);
+    CHECK(bench.peer->ledger().values(row_of(self))[0] ==
+          doctest::Approx(7 + 1.5 / 501 + 1 + 0.5).epsilon(1e-5));
 }
 
 TEST_CASE("who comes late for the first time holds all rows before its first gradient") {
@@ -333,7 +352,7 @@ TEST_CASE("taken over by another process, it goes on with what that one has made
     CHECK(bench.peer->ledger().values(row_of(self))[0] == 100);
     // Nor does the optimizer go on with what it carried.
     bench.round();
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 101);
+    CHECK(bench.peer->ledger().values(row_of(self))[0] == 101.5F);
 }
 
 TEST_CASE("taken over three times it joins again, and then it gives up") {
@@ -387,7 +406,8 @@ TEST_CASE("two that began the row of one name apart from each other: what both m
         CHECK(bench.own_version() ==
               Version{next_incarnation(std::max(theirs, first_incarnation(own_id)), own_id).value(),
                       9});
-        CHECK(bench.peer->ledger().values(row_of(self))[0] == 21);
+        // Alone of three it made an update of 3.
+        CHECK(bench.peer->ledger().values(row_of(self))[0] == 23);
     }
 }
 

@@ -48,6 +48,7 @@ struct Bench {
         const auto destination = links.reserve(peer, header, 0);
         REQUIRE(destination);
         links.arrived(peer, header, *destination, Time{0});
+        if (std::holds_alternative<Status>(header)) outbox.answer(peer_bit(peer));
     }
     /// This peer makes a round.
     void publish(Version version) {
@@ -111,6 +112,26 @@ TEST_CASE("a peer that joins gets what it asked for before what is streamed") {
     const std::vector<Partial> partials = bench.partials(b);
     REQUIRE(partials.size() == 11);
     for (int k = 0; k < 3; ++k) CHECK(partials[k].relayed);
+}
+
+TEST_CASE("nothing of the own row goes to a peer before its first word in the session was heard") {
+    Bench bench;
+    bench.up(b);
+    bench.publish({own, 1});
+    CHECK(bench.partials(b).empty());
+    bench.outbox.answer(peer_bit(b));
+    CHECK(!bench.partials(b).empty());
+    bench.links.session_down(b, "cut", Time{0});
+    bench.up(b);
+    bench.publish({own, 2});
+    CHECK(bench.partials(b).empty());
+    SUBCASE("and not with a snapshot from before that was heard") {
+        bench.outbox.answer(peer_bit(b));
+        bench.publish({own, 3});
+        const std::vector<Partial> partials = bench.partials(b);
+        REQUIRE(!partials.empty());
+        CHECK(partials[0].version.round == 3);
+    }
 }
 
 TEST_CASE("of whom no dial has ended the compute half is told, and of who is there it is not") {

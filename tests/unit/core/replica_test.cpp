@@ -67,6 +67,43 @@ struct Bench {
         ledger.set_own(own[newest]);
     }
 
+    struct GivesWay {
+        PeerIndex peer;
+        double share;
+        bool advances;
+        Round before = 0;
+    };
+    /// A round in which the own row grows by `progress` everywhere, and parts of it give way.
+    void grow_and_give_way(float progress, const std::vector<GivesWay>& to) {
+        Snapshot& next = own[1 - newest];
+        next.version = {1, own[newest].version.round + 1};
+        for (BlockIndex block = 0; block < blocks.count(); ++block) {
+            const Range range = blocks.range(block);
+            std::vector<float> gave(range.count, 0.0F), really(range.count);
+            for (const GivesWay& it : to) {
+                replica->give_way(it.peer, block, it.share, it.before, gave);
+            }
+            for (std::size_t k = 0; k < range.count; ++k) {
+                const std::size_t at = range.first + k;
+                next.values[at] = own[newest].values[at] + progress - gave[k];
+                really[k] = next.values[at] - own[newest].values[at];
+                rows[self][at] = next.values[at];
+            }
+            replica->add_own(range, really, gave);
+        }
+        newest = 1 - newest;
+        ledger.set_own(own[newest]);
+        for (const GivesWay& it : to) replica->end_giving_way(it.peer, it.advances);
+    }
+    /// Stood in for once, and then apart.
+    void part(PeerIndex peer) {
+        begin(peer, second);
+        apart_row = rows[self];
+        grow();
+        stop(peer);
+        for (unsigned k = 0; k < Replica::fade_rounds; ++k) fade();
+    }
+
     void hear(PeerIndex peer, BlockIndex block, const double* share) {
         const Range range = blocks.range(block);
         const std::vector<float> values = draw(range.count);
@@ -144,6 +181,7 @@ struct Bench {
     std::vector<std::vector<double>> marks;
     std::vector<bool> counted;  ///< stands in or fades
     std::map<PeerIndex, unsigned> fading;
+    std::vector<double> apart_row;  ///< the own one, when a peer was last heard of
 };
 
 std::vector<float> copy(std::span<const float> values) { return {values.begin(), values.end()}; }
@@ -303,6 +341,103 @@ TEST_CASE("a stand-in fades by equal parts over exactly fade_rounds rounds") {
     const std::vector<float> faded = copy(bench.replica->values());
     bench.fade();
     CHECK(same_bits(bench.replica->values(), faded));
+}
+
+TEST_CASE("what gives way leaves the row, and stands in for who is back until its blocks come") {
+    Bench bench(4, 10);
+    bench.begin(2, second);
+    bench.part(1);
+    CHECK(bench.replica->apart(1));
+    CHECK(bench.replica->apart_since(1) == 1);
+    for (int round = 0; round < 5; ++round) bench.grow();
+    const std::vector<double> grown = bench.rows[self];
+    const std::vector<float> before = copy(bench.replica->values());
+
+    SUBCASE("it advances") {
+        bench.grow_and_give_way(0, {{1, 0.25, true}});
+        CHECK(bench.replica->stands_in(1));
+        for (std::size_t k = 0; k < 10; ++k) {
+            const double gave = 0.25 * (grown[k] - bench.apart_row[k]);
+            CHECK(bench.rows[self][k] == doctest::Approx(grown[k] - gave).epsilon(1e-5));
+            CHECK(bench.replica->values()[k] == doctest::Approx(before[k]).epsilon(1e-5));
+        }
+        for (std::size_t part = 0; part < Replica::rebuild_parts; ++part)
+            bench.replica->rebuild_next();
+        for (std::size_t k = 0; k < 10; ++k)
+            CHECK(bench.replica->values()[k] == doctest::Approx(before[k]).epsilon(1e-5));
+
+        // The first seal of a block, whenever it was, is later than all that gave way.
+        CHECK(bench.replica->share(1, 0, 2 * second, 9 * second) == 1);
+        const double all = 1;
+        const std::vector<double> lead = bench.lead();
+        bench.hear(1, 0, &all);
+        for (std::size_t k = 0; k < 4; ++k) {
+            const double gave = 0.25 * (grown[k] - bench.apart_row[k]);
+            CHECK(bench.lead()[k] == doctest::Approx(lead[k] - gave / 4).epsilon(1e-4));
+        }
+        CHECK(bench.replica->share(1, 0, 5 * second, 8 * second) == doctest::Approx(0.5));
+    }
+    SUBCASE("it is heard of only through others, and its stand-in fades") {
+        const std::vector<double> lead = bench.lead();
+        bench.grow_and_give_way(0, {{1, 0.25, false}});
+        CHECK(!bench.replica->stands_in(1));
+        CHECK(!bench.replica->apart(1));
+        for (unsigned k = 0; k < Replica::fade_rounds; ++k) bench.replica->fade();
+        CHECK(bench.replica->apart(1));
+        for (std::size_t k = 0; k < 10; ++k)
+            CHECK(bench.lead()[k] == doctest::Approx(lead[k]).epsilon(1e-4));
+    }
+    SUBCASE("of a block that has come already nothing stands in") {
+        bench.hear(1, 0, nullptr);
+        const std::vector<float> then = copy(bench.replica->values());
+        bench.grow_and_give_way(0, {{1, 0.25, true}});
+        for (std::size_t k = 0; k < 10; ++k) {
+            const double gave = k < 4 ? 0.25 * (grown[k] - bench.apart_row[k]) : 0;
+            CHECK(bench.replica->values()[k] == doctest::Approx(then[k] - gave / 4).epsilon(1e-4));
+        }
+        std::vector<float> afresh(10);
+        bench.replica->compute({0, 10}, afresh);
+        for (std::size_t k = 0; k < 10; ++k)
+            CHECK(afresh[k] == doctest::Approx(bench.replica->values()[k]).epsilon(1e-4));
+    }
+    SUBCASE("the progress of that round counts as always") {
+        bench.grow_and_give_way(0.5F, {{1, 0.25, true}});
+        for (std::size_t k = 0; k < 10; ++k) {
+            // once for itself and once for peer 2, which was stood in for all along
+            const double expected = before[k] + 0.5 * 2 / 4;
+            CHECK(bench.replica->values()[k] == doctest::Approx(expected).epsilon(1e-5));
+        }
+    }
+}
+
+TEST_CASE("of several who come back each takes of what the ones before have left") {
+    Bench bench(4, 6);
+    for (int round = 0; round < 5; ++round) bench.grow();  // nobody was ever there
+    const std::vector<double> grown = bench.rows[self];
+    bench.grow_and_give_way(0, {{1, 1.0 / 2, true}, {2, 1.0 / 3, true}, {3, 1.0 / 4, false}});
+    for (std::size_t k = 0; k < 6; ++k)
+        CHECK(bench.rows[self][k] == doctest::Approx(grown[k] / 4).epsilon(1e-5));
+    SUBCASE("who parts again does so from the row as it is then") {
+        bench.replica->stop_standing_in(1);
+        for (unsigned k = 0; k < Replica::fade_rounds; ++k) bench.replica->fade();
+        const std::vector<double> then = bench.rows[self];
+        bench.grow_and_give_way(1, {{1, 0, true}});
+        bench.replica->stop_standing_in(1);
+        for (unsigned k = 0; k < Replica::fade_rounds; ++k) bench.replica->fade();
+        bench.grow_and_give_way(1, {});
+        bench.grow_and_give_way(0, {{1, 1, true}});
+        for (std::size_t k = 0; k < 6; ++k)
+            CHECK(bench.rows[self][k] == doctest::Approx(then[k] + 1).epsilon(1e-5));
+    }
+    SUBCASE("who was heard of through others was not apart until then") {
+        for (unsigned k = 0; k < Replica::fade_rounds; ++k) bench.replica->fade();
+        bench.replica->heard_of(3);
+        const std::vector<double> then = bench.rows[self];
+        bench.grow_and_give_way(1, {});
+        bench.grow_and_give_way(0, {{3, 0.5, true}});
+        for (std::size_t k = 0; k < 6; ++k)
+            CHECK(bench.rows[self][k] == doctest::Approx(then[k] + 0.5).epsilon(1e-5));
+    }
 }
 
 TEST_CASE("one turn of rebuilding makes the whole replica afresh, bit for bit") {
