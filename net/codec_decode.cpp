@@ -181,6 +181,11 @@ Header get(wire::Status::Reader in) {
     status.joining = in.getJoining();
     status.has_vote = in.getHasVote();
     status.may_have_voted = in.getMayHaveVoted();
+    status.process_id = in.getProcessId();
+    for (const auto it : limited(in.getCheckpoints(), checkpoints_told_max, "checkpoints"))
+        status.checkpoints.push_back({it.getStart(), it.getRound()});
+    status.resuming = in.getResuming();
+    status.run_id = in.getRunId();
     return status;
 }
 

@@ -93,6 +93,12 @@ struct Status {
   joining @16 :Bool;          # takes in the rows of a run under way, and makes no rounds yet
   hasVote @17 :Bool;          # on the cut
   mayHaveVoted @18 :UInt64;   # bit j: I have heard that peer j trained, or came to the end
+  unused19 @19 :Void;
+  unused20 @20 :Void;
+  processId @21 :UInt64;      # who says this, as in its Hello; 0 = not said
+  checkpoints @22 :List(Checkpoint);  # of the sender, that all could go on from; newest first
+  resuming @23 :Bool;         # goes on from a checkpoint, and has not begun
+  runId @24 :UInt64;          # through all starts of the run; 0 = not known yet
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -109,6 +115,12 @@ struct RowHeld {
   lowestRound @2 :UInt64;
   highestRound @3 :UInt64;
   mapChecksum @4 :UInt32;
+}
+
+# Which checkpoint of a peer.
+struct Checkpoint {
+  start @0 :UInt64;           # of the run
+  round @1 :UInt64;           # the newest of the peer that is in it
 }
 
 enum StopReason {

@@ -21,7 +21,8 @@ std::size_t memory_of(const Header& header) {
         lists = versions->runs.capacity() * sizeof versions->runs[0];
     else if (const auto* status = std::get_if<Status>(&header))
         lists = status->progress.capacity() * sizeof status->progress[0] +
-                status->rows.capacity() * sizeof status->rows[0];
+                status->rows.capacity() * sizeof status->rows[0] +
+                status->checkpoints.capacity() * sizeof status->checkpoints[0];
     return sizeof(Arrival) + lists;
 }
 

@@ -49,6 +49,15 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
       ages_(settings.peer_count()) {
     outbox_.lift_grants(true);
+    if (!settings_.checkpoints.empty()) {
+        const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
+        if (!read) throw StartupError(read.error().what);
+        const Result<void> restored = restore(*read);
+        if (!restored) throw StartupError(restored.error().what);
+        settings_.log("has its rows from a checkpoint of round " + std::to_string(read->id.round));
+    }
+    if (settings_.resumes)
+        finish_.resume(rows_.ledger().held(rows_.ledger().own()).highest.incarnation);
     post_status(true);
 }
 
@@ -73,7 +82,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
 std::optional<Next> AkoCompute::begin(Time now) {
     if (stop_ != StopReason::none) {
         // Once somebody has trained, there is something to finish together.
-        if (roster_.samples() == 0 && !beginning_.run_there())
+        if ((roster_.samples() == 0 && !beginning_.run_there()) || beginning_.waits_to_go_on())
             return Next::give_up(Ending::failed, never_began);
         beginning_.stop(now);
         return stopped();
@@ -89,7 +98,8 @@ std::optional<Next> AkoCompute::begin(Time now) {
     }
     round_ = roster_[settings_.self].announced;
     samples_ = roster_[settings_.self].samples;
-    optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
+    if (!std::exchange(keeps_velocity_, false))  // what it carried is gone
+        optimizer_ = Sgd(blocks_.element_count(), settings_.training);
     outbox_.lift_grants(false);
     post_status(state != before);
     return std::nullopt;
@@ -366,6 +376,40 @@ FinishReport AkoCompute::report(std::span<float> out, Time) {
     return report;
 }
 
+// ---- checkpoints
+
+bool AkoCompute::save(Checkpoint& out) {
+    if (!claimed()) return false;
+    out.id = {settings_.process_id, round_};
+    out.samples = samples_;
+    out.progress = progress();
+    rows_.save(out);
+    out.put("velocity", optimizer_.velocity());
+    out.numbers["run_id"] = beginning_.run_id();
+    std::vector<std::uint64_t>& known = out.words["progress"];
+    known.clear();
+    for (const Progress& peer : roster_.progress())
+        known.insert(known.end(), {peer.round, peer.samples});
+    return true;
+}
+
+Result<void> AkoCompute::restore(const Checkpoint& from) {
+    const std::size_t peers = settings_.peer_count();
+    const auto known = from.word_list("progress", 2 * peers);
+    if (!known) return tl::make_unexpected(known.error());
+    const auto run_id = from.number("run_id");
+    if (!run_id) return tl::make_unexpected(run_id.error());
+    if (const auto rows = rows_.restore(from); !rows) return rows;
+    if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    std::vector<Progress> progress;
+    for (std::size_t k = 0; k < peers; ++k)
+        progress.push_back({(*known)[2 * k], (*known)[2 * k + 1]});
+    roster_.restore(progress);
+    beginning_.restored(*run_id);
+    keeps_velocity_ = true;
+    return {};
+}
+
 // ---- what others may ask
 
 double AkoCompute::progress() const {
@@ -406,7 +450,11 @@ void AkoCompute::post_status(bool urgent) {
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     status.asked = asked_;
-    status.joining = joins();
+    status.joining = beginning_.takes_in();
+    status.process_id = settings_.process_id;
+    status.resuming = settings_.resumes && beginning_.state() != AkoBeginning::State::begun;
+    status.run_id = beginning_.run_id();
+    if (status.resuming) status.checkpoints = settings_.checkpoints;
     if (finish_began_ && rows_.claimed()) status.final_round = round_;
     status.accepted = finish_.accepted();
     status.decided = finish_.decided();

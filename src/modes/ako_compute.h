@@ -30,7 +30,8 @@ namespace ako {
 
 class AkoCompute final : public ComputeHalf {
   public:
-    /// `initial` is [parameter_count] and must outlive this, as all references.
+    /// `initial` is [parameter_count] and must outlive this, as all references. Throws StartupError
+    /// if the checkpoint to go on from cannot be read.
     AkoCompute(const ModeSettings& settings, std::span<const float> initial, Mailbox& mailbox,
                Outbox& outbox, Snapshots& snapshots);
 
@@ -57,6 +58,7 @@ class AkoCompute final : public ComputeHalf {
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
     Standing standing() const override AKO_COMPUTE_THREAD;
     LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
+    bool save(Checkpoint& out) override AKO_COMPUTE_THREAD;
 
     /// Hurried, it waits neither for a majority that is not there nor for the lost.
     bool step_finish(Time now, bool hurried = false) override AKO_COMPUTE_THREAD;
@@ -76,6 +78,7 @@ class AkoCompute final : public ComputeHalf {
     std::uint64_t blocks_refused() const { return blocks_refused_; }
 
   private:
+    Result<void> restore(const Checkpoint& from) AKO_COMPUTE_THREAD;
     void drain(Time now) AKO_COMPUTE_THREAD;
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void begin_session(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
@@ -134,6 +137,7 @@ class AkoCompute final : public ComputeHalf {
     std::optional<Time> finish_began_;
     EndTimes end_times_;
     std::uint64_t blocks_refused_ = 0;
+    bool keeps_velocity_ = false;  ///< of a checkpoint, into the first life of the row
 };
 
 }  // namespace ako

@@ -12,22 +12,27 @@
 namespace ako {
 
 BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
-                             BucketBoard& board, std::span<const float> result,
+                             BucketBoard& board, BucketProtocol& protocol,
                              std::unique_ptr<BucketRule> rule)
     : settings_(settings),
       buckets_(buckets),
       mailbox_(mailbox),
       board_(board),
-      result_(result),
+      protocol_(protocol),
+      result_(protocol.result()),
       rule_(std::move(rule)),
       worker_count_(settings.workers().size()),
       rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
                      settings.training.batch_per_peer),
       roster_(settings.self, settings.peer_count()),
       start_wait_(settings, settings.peer_count()),
+      common_(settings_, roster_),
       settled_(buckets.count()),
       ready_(buckets.count()) {
     status_.progress.resize(settings.peer_count());
+    status_.process_id = settings.process_id;
+    status_.checkpoints = settings.checkpoints;
+    post_status(true);
 }
 
 // In the others a worker may be ahead, and no two know the same at the same round.
@@ -39,8 +44,12 @@ bool BucketCompute::lockstep() const {
 // ---- beginning and ending of training
 
 void BucketCompute::drain() {
-    roster_.follow(mailbox_.take_presence());
+    const std::vector<PresenceChange> changes = mailbox_.take_presence();
+    roster_.follow(changes);
+    for (const auto& [peer, presence] : changes)
+        if (presence == Presence::up) roster_.begin_session(peer, false);
     for (const Arrival& arrival : mailbox_.take()) {
+        if (arrival.opens_session) roster_.begin_session(arrival.from, arrival.new_process);
         if (const auto* status = std::get_if<Status>(&arrival.header))
             roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
         else if (const auto* bye = std::get_if<Bye>(&arrival.header))
@@ -48,12 +57,7 @@ void BucketCompute::drain() {
     }
 }
 
-std::vector<PeerIndex> BucketCompute::missing() const {
-    std::vector<PeerIndex> absent;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
-        if (!roster_.reachable(peer)) absent.push_back(peer);
-    return absent;
-}
+std::vector<PeerIndex> BucketCompute::missing() const { return common_.silent(); }
 
 std::optional<Next> BucketCompute::begin_round(Time now) {
     drain();
@@ -65,8 +69,8 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         if (wait == StartWait::State::failed)
             return Next::give_up(Ending::failed, start_wait_.why_not());
         if (wait == StartWait::State::waits) return std::nullopt;
-        started_ = true;
-        mailbox_.start();
+        if (const std::string why = start(); !why.empty())
+            return Next::give_up(Ending::failed, why);
     }
     if (serves_only()) return Next::finish("");
     if (const StopReason reason = stop_due(); reason != StopReason::none) {
@@ -83,6 +87,22 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     wish_of_round_ = wish_;
     std::fill(ready_.begin(), ready_.end(), 0);
     return Next::train();
+}
+
+std::string BucketCompute::start() {
+    if (std::string why = common_.why_not(); !why.empty()) return why;
+    if (const auto id = common_.checkpoint()) {
+        Result<Checkpoint> read = settings_.read_checkpoint(*id);
+        if (!read) return read.error().what;
+        const auto restored = restore(std::make_shared<const Checkpoint>(*std::move(read)));
+        if (!restored) return restored.error().what;
+        settings_.log("goes on from round " + std::to_string(round_) +
+                      ", the newest that all peers have a checkpoint of");
+    }
+    start_ = common_.id();
+    started_ = true;
+    mailbox_.start();
+    return "";
 }
 
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
@@ -291,13 +311,57 @@ std::optional<Verdict> BucketCompute::newest_verdict() const {
 }
 
 Standing BucketCompute::standing() const {
-    return {round_, progress(), evaluates(), newest_verdict()};
+    return {round_, progress(), evaluates(), newest_verdict(),
+            round_ * settings_.training.batch_per_peer};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
     LinkView view = roster_.link_view(peer);
     view.live = view.advancing = roster_.reachable(peer);
     return view;
+}
+
+// ---- checkpoints
+
+bool BucketCompute::save(Checkpoint& out) {
+    if (!settings_.keeps_checkpoints()) return false;
+    out.id = {start_, round_};
+    out.samples = round_ * settings_.training.batch_per_peer;
+    out.progress = progress();
+    out.common = common_.newest_of(status_.checkpoints);
+    const auto put = [&out](const std::string& name, const SyncSummary& summary) {
+        out.numbers[name + ".rounds_total"] = summary.rounds_total;
+        out.numbers[name + ".workers"] = summary.workers;
+    };
+    put("known", known_);
+    put("newest", newest_);
+    rule_->save(out);
+    protocol_.save(out);
+    return true;
+}
+
+Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
+    for (const auto& [name, summary] :
+         {std::pair("known", &known_), std::pair("newest", &newest_)}) {
+        const auto rounds = from->number(std::string(name) + ".rounds_total");
+        const auto workers = from->number(std::string(name) + ".workers");
+        if (!rounds) return tl::make_unexpected(rounds.error());
+        if (!workers) return tl::make_unexpected(workers.error());
+        *summary = {StopReason::none, *rounds, static_cast<std::uint32_t>(*workers)};
+    }
+    if (const auto kept = protocol_.check(*from); !kept) return kept;
+    if (const auto held = rule_->restore(*from); !held) return held;
+    first_round_ = round_ = from->id.round;
+    synced_round_ = rule_->syncs(round_) ? round_ : 0;
+    progress_ = from->progress;
+    board_.restore(std::move(from));
+    post_status(true);
+    return {};
+}
+
+void BucketCompute::tell_kept(const std::vector<CheckpointId>& kept) {
+    status_.checkpoints = kept;
+    post_status(false);
 }
 
 // ---- the end
@@ -318,7 +382,8 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
     drain();  // after that look, so that who broke it off is known to be gone
     if (!finish_since_) {
         finish_since_ = now;
-        if (!serves_only()) status_.final_round = round_;
+        // Servers count the rounds of this start, as syncs do.
+        if (!serves_only()) status_.final_round = round_ - first_round_;
         post_status(true);
     }
     if (serves_only() && status_.stop != wish_) post_status(true);

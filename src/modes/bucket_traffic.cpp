@@ -32,6 +32,7 @@ void BucketTraffic::poll(const Word& word, Time) {
     started_ = word.started;
     closing_ = word.closing;
     broken_ |= word.broken;
+    if (unseen.restored) protocol_.restore(*unseen.restored);
     for (const auto& [bucket, sync] : unseen.consumed) protocol_.consumed(bucket, sync);
     for (const Contribution& contribution : unseen.contributions)
         protocol_.contributed(contribution);

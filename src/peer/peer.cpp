@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "ako/assert.h"
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "src/config/key_places.h"
@@ -26,7 +28,7 @@ const Settings& within_memory(const Settings& settings, const Network& network) 
 
 }  // namespace
 
-Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
+Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, const PeerLog& log,
            std::function<void(const std::vector<PeerIndex>& missing)> waits,
            const std::atomic<int>& interrupts)
     : settings_(settings),
@@ -36,10 +38,12 @@ Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
       network_(make_network(settings.model, settings.seed + self)),
       data_(within_memory(settings, *network_)),
       initial_(initial_parameters(settings, *network_)),
-      transport_(transport_settings(settings, self,
-                                    make_hello(settings, self, process_id_, *network_, initial_),
-                                    key_, log),
-                 clock_) {
+      hello_(make_hello(settings, self, process_id_, *network_, initial_)),
+      owner_(checkpoint_owner(settings, hello_)),
+      resumes_(!resume.empty()),
+      earlier_(resume.empty() ? EarlierCheckpoints()
+                              : checkpoints_to_go_on_from(settings, resume, owner_)),
+      transport_(transport_settings(settings, self, hello_, key_, log), clock_) {
     set_blas_threads(settings.training.threads);
     // Before the exchange takes its memory.
     if (key_.none()) check_announced(settings, self, Names::looked_up);
@@ -63,6 +67,18 @@ ModeSettings Peer::own_mode_settings(
     mode.sample_budget = data_.sample_budget();
     mode.log = log.notice;
     mode.waits = std::move(waits);
+    mode.resumes = resumes_;
+    for (const KeptCheckpoint& it : earlier_.usable) {
+        if (mode.checkpoints.size() < checkpoints_told_max) mode.checkpoints.push_back(it.id);
+    }
+    mode.read_checkpoint = [usable = earlier_.usable](const CheckpointId& id) {
+        const auto found = std::find_if(usable.begin(), usable.end(),
+                                        [&id](const KeptCheckpoint& it) { return it.id == id; });
+        AKO_ASSERT(found != usable.end(), "a checkpoint that was not found before");
+        Result<Checkpoint> read = read_checkpoint(found->path);
+        if (!read) read.error().what = found->path + " " + read.error().what;
+        return read;
+    };
     return mode;
 }
 

@@ -26,6 +26,7 @@ import modes
 import own_data
 import refusals
 import returning
+import resuming
 from bench import Bench, Failure, check, check_all_identical, check_equal, long_run, wait_for
 from compose_cases import case_compose_any, case_compose_shipped  # picked up below
 
@@ -385,7 +386,7 @@ def issues():
 
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(modes),
-                            **vars(own_data), **vars(refusals), **vars(returning),
+                            **vars(own_data), **vars(refusals), **vars(resuming), **vars(returning),
                             **issues()}.items()
          if name.startswith("case_")}
 
