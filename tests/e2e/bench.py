@@ -17,6 +17,10 @@ class Failure(Exception):
     """What a case found wrong."""
 
 
+class Skipped(Exception):
+    """Why a case cannot be run here."""
+
+
 def check(condition, what):
     if not condition:
         raise Failure(what)

@@ -9,8 +9,9 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 
-from bench import check, check_all_identical, check_equal, newest_run, wait_for
+from bench import Skipped, check, check_all_identical, check_equal, newest_run, wait_for
 
 LOCKSTEP = (["exchange.mode=ring"], ["exchange.mode=local-sgd", "exchange.local_rounds=5"],
             ["exchange.mode=parameter-server", "exchange.servers=2"])
@@ -93,7 +94,8 @@ def case_resume_ako(bench):
         os.remove(path)
     output = bench.launch("--resume", second).expect(0)
     for text in (f"has its rows from a checkpoint of round {kept['a']}",
-                 f"b has no checkpoint in {second}: it begins anew", "goes on with a run that is"):
+                 "has no checkpoint to go on from: it has its row from the others",
+                 "goes on with a run that is"):
         check(text in output, f"{text!r} in:\n{output}")
     summary = check_all_identical(bench, 3)
     check(summary["accuracy"] > 0.93, f"accuracy {summary['accuracy']} of mlp after two epochs")
@@ -104,10 +106,12 @@ def case_resume_ako(bench):
     check(images < 110_000, f"{images} images in the last start, which began half-way")
 
 
-def case_resume_ako_mixed(bench):
-    """Checkpoints of two runs of the same file do not go together, in no mode."""
-    file = bench.file(3, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1")
-    for mode, text in (("ako", "has rows that are of another run than those"),
+def case_resume_mixed(bench):
+    """Checkpoints of two runs of the same file do not go together, in no mode; nor do some that go
+    on and some that begin anew."""
+    file = bench.file(3, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1",
+                      exchange="start_wait_s: 10")
+    for mode, text in (("ako", "that is of another run than this peer's checkpoint"),
                        ("ring", "no checkpoint is on the disks of all peers: a has round")):
         words = sets(f"exchange.mode={mode}")
         mixed = launch_and_cut(bench, file, "abc", *words)
@@ -118,6 +122,12 @@ def case_resume_ako_mixed(bench):
             shutil.copy(path, mixed)
         output = bench.launch(file, *words, "--resume", mixed).expect(2)
         check(text in output, f"{text!r} in:\n{output}")
+        peers = [bench.start("train", file, "--peer", name, "--plain", *words, *resume)
+                 for name, resume in (("a", ("--resume", mixed)), ("b", ()),
+                                      ("c", ("--resume", mixed)))]
+        outputs = [peer.expect(2) for peer in peers]
+        check(any("a and c go on from a checkpoint, b begins anew" in output
+                  for output in outputs), "\n".join(outputs))
 
 
 def case_resume_words(bench):
@@ -140,7 +150,7 @@ def case_resume_words(bench):
     check("no checkpoint" in output, output)
 
 
-def case_resume_refused(bench):
+def case_resume_foreign(bench):
     """Checkpoints that are damaged, stale, foreign or not everybody's."""
     file = bench.file(3, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1",
                       exchange="mode: ring, start_wait_s: 20")
@@ -174,16 +184,67 @@ def case_resume_refused(bench):
     for path in glob.glob(f"{folder}/state-b-*"):
         os.remove(path)
     check("--resume: no checkpoint of peer b in" in resume(), "b has none")
-    run = [bench.start("train", file, "--peer", name, "--plain", *words)
-           for name, words in (("a", ("--resume", folder)), ("b", ()),
-                               ("c", ("--resume", folder)))]
-    for peer in run:
-        output = peer.expect(2)
-        check("a and c go on from a checkpoint, b begins anew" in output, output)
 
 
-def case_resume_full_disk(bench):
-    """A disk that is full is said once; training goes on, and so does what resumes later."""
+def case_resume_one(bench):
+    """In the mode ako one peer may die and go on with its run from its own checkpoint, while the
+    others train; it may vote at the end, and so may they."""
+    file = bench.file(3, training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
+                                  "checkpoint_every: 0.05",
+                      model="{name: synthetic, parameters: 50000, compute_ms: 5, "
+                            "samples: 288000}")
+    peers = {name: bench.start("train", file, "--peer", name, "--plain") for name in "abc"}
+
+    def of_b():
+        return [path for path in glob.glob(f"{bench.folder}/runs/*/state-b-*.safetensors")]
+    wait_for(of_b, "a checkpoint of b")
+    peers["b"].process.kill()
+    peers["b"].wait()
+    folder = os.path.dirname(of_b()[0])
+    peers["b"] = bench.start("train", file, "--peer", "b", "--plain", "--resume", folder)
+    digests = set()
+    for peer in peers.values():
+        output = peer.expect(0)
+        digests.update(re.findall(r"identical: yes \(([0-9a-f]+)\) on a, b, c", output))
+        check("identical: yes" in output, output)
+    check_equal(len(digests), 1, "digests")
+    output = peers["b"].output()
+    for text in ("has its rows from a checkpoint of round", "joins a run that is at"):
+        check(text in output, f"{text!r} in:\n{output}")
+
+
+def case_resume_killed(bench):
+    """Killed a hundred times in the middle, mostly while it writes: each start goes on from a
+    checkpoint at least as new as the newest that was whole before."""
+    file = bench.file(1, model="{name: synthetic, parameters: 2000000, compute_ms: 1, "
+                               "samples: 100000000}",
+                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
+                               "checkpoint_every: 0.000002", exchange="mode: local")
+    chance = random.Random(7)
+    folder = os.path.join(bench.folder, "run")
+    os.mkdir(folder)
+    newest, unfinished = 0, 0
+    for kill in range(100):
+        words = ("--resume", folder) if kill else ()
+        peer = bench.start("train", file, "--peer", "a", "--plain", "--output-dir", folder, *words)
+        wait_for(lambda: peer.process.poll() is not None or
+                 rounds_of(folder, "a")[-1:] > [newest], "a checkpoint")
+        time.sleep(chance.uniform(0, 0.02))  # the moment of the fault, not a synchronisation
+        check(peer.process.poll() is None, f"it had ended; it said:\n{peer.output()}")
+        peer.process.kill()
+        peer.wait()
+        went_on = peer.line_with("goes on from round")
+        if kill:
+            check(went_on and int(re.search(r"round (\d+)", went_on[1])[1]) >= newest,
+                  f"from round {newest} or later; it said:\n{peer.output()}")
+        check("is not used" not in peer.output(), peer.output())
+        newest = rounds_of(folder, "a")[-1]
+        unfinished += os.path.exists(f"{folder}/state-a.partial")
+    check(unfinished >= 20, f"only {unfinished} of 100 were killed while they wrote")
+
+
+def case_resume_disk_refuses(bench):
+    """A disk that takes no more is said once; training goes on, and so does what resumes later."""
     # Five thousand rounds of two milliseconds or more, so that it can be looked at.
     file = bench.file(2, model="{name: synthetic, parameters: 50000, compute_ms: 2, "
                                "samples: 640000}",
@@ -210,16 +271,15 @@ def case_resume_full_disk(bench):
     check(f"goes on from round {kept[-1]}," in output, output)
 
 
-def case_resume_small_disk(bench):
-    """The same on a disk of its own that has no room. Only where this user may mount one."""
+def case_resume_full_disk(bench):
+    """The same on a disk of its own that has no room, where this user may mount one."""
     private = ("unshare", "--user", "--map-root-user", "--mount")
     folder = os.path.join(bench.folder, "small")
     os.mkdir(folder)
     mount = 'mount -t tmpfs -o size=1m none "$0" && '
     if subprocess.run([*private, "sh", "-c", mount + "true", folder], check=False,
                       capture_output=True).returncode != 0:
-        print("       resume_small_disk: this user may not mount one", flush=True)
-        return
+        raise Skipped("this user may not mount a disk of memory (unshare --mount)")
     # A checkpoint has 0.8 MB, so that one finds room and no second.
     run = bench.start("train", bench.file(1, training="epochs: 1, checkpoint_every: 0.1, "
                                                       "evaluate_every: 0, evaluate: after",

@@ -156,7 +156,39 @@ TEST_CASE("checkpoints of two runs are not gone on from together") {
     mixed.cluster.goes_on_from = {one.kept[0], other.kept[1], one.kept[2]};
     CHECK_FALSE(mixed.cluster.run(long_enough));
     CHECK(contains(mixed.cluster.violation, "a peer cannot train: peer "));
-    CHECK(contains(mixed.cluster.violation, "of another run than those of this peer's checkpoint"));
+    CHECK(contains(mixed.cluster.violation, "of another run than this peer's checkpoint"));
+    // Nor are those of later starts, whose rows nobody has begun at zero.
+    Run one_more(3, 200), other_more(3, 250);
+    one_more.cluster.goes_on_from = one.kept;
+    other_more.cluster.goes_on_from = other.kept;
+    one_more.keeps_after = other_more.keeps_after = {8, 8, 8};
+    one_more.require_to_end();
+    other_more.require_to_end();
+    Run mixed_more(3, 300);
+    mixed_more.cluster.goes_on_from = {one_more.kept[0], other_more.kept[1], one_more.kept[2]};
+    CHECK_FALSE(mixed_more.cluster.run(long_enough));
+    CHECK(contains(mixed_more.cluster.violation, "of another run than this peer's checkpoint"));
+    // Of two starts of one run they are, the older one with what others have beyond it.
+    Run starts(3, 400);
+    starts.cluster.goes_on_from = {one_more.kept[0], one.kept[1], one_more.kept[2]};
+    starts.require_to_end();
+}
+
+TEST_CASE("some who go on and some who begin anew are refused, all of them") {
+    Run whole;
+    whole.keeps_after = {5, 5, 5};
+    whole.require_to_end();
+    Run mixed(3, 100);
+    mixed.cluster.goes_on_from = whole.kept;
+    mixed.cluster.begins_anew = peer_bit(1);
+    CHECK_FALSE(mixed.cluster.run(long_enough));
+    CHECK(contains(mixed.cluster.violation,
+                   "a and c go on from a checkpoint, b begins anew: start all of them with "
+                   "--resume, or none"));
+    Run without(3, 200);
+    without.cluster.goes_on_from.resize(3);
+    CHECK_FALSE(without.cluster.run(long_enough));
+    CHECK(contains(without.cluster.violation, "none of a, b, c has a checkpoint to go on from"));
 }
 
 TEST_CASE("a checkpoint whose blocks are not their owners' is no start") {

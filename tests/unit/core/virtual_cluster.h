@@ -86,7 +86,7 @@ class VirtualCluster final : sim::Work, sim::Observer {
     Time round_time = ms(10);
     std::optional<Time> finish_at;
     std::vector<std::optional<Checkpoint>> goes_on_from;  ///< [peer]; empty: all begin anew
-    PeerSet begins_anew = 0;  ///< of those, where the others go on
+    PeerSet begins_anew = 0;                              ///< of those, where the others go on
     std::uint64_t first_process = 1;                      ///< the id of peer a's
     std::string violation;                                ///< why `run` was not as it should be
     std::function<void(PeerIndex)> trains;                ///< called before each round
@@ -98,7 +98,7 @@ class VirtualCluster final : sim::Work, sim::Observer {
         settings.process_id = process_id;
         settings.checkpoints.clear();
         settings.resumes = !goes_on_from.empty() && !(begins_anew & peer_bit(peer));
-        if (!goes_on_from.empty() && goes_on_from[peer]) {
+        if (settings.resumes && goes_on_from[peer]) {
             settings.checkpoints = {goes_on_from[peer]->id};
             settings.read_checkpoint = [from = *goes_on_from[peer]](const CheckpointId&) {
                 return from;
