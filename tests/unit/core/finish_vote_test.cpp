@@ -253,13 +253,15 @@ TEST_CASE("nobody waits for the final round of one that takes in the row of its 
     for (const bool claimed : {false, true}) {
         Bench bench;
         for (const BlockIndex block : {0u, 1u})
-            bench.ledger.replace(2, block, {1, 5}, values, crc32c(std::span<const float>(values)));
+            bench.ledger.replace(0, block, {1, 5}, values, crc32c(std::span<const float>(values)));
+        Status ended = status_of_a_peer();
+        ended.final_round = 0;
+        ended.rows[0] = bench.ledger.held(0);
+        bench.roster.heard_status(2, ended, bench.now, 1);
         Status status = status_of_a_peer();
         status.has_vote = false;
-        status.rows[0] = bench.ledger.held(0);
-        if (claimed) status.rows[2].highest = status.rows[2].lowest = {2, 5};
-        bench.roster.heard_status(2, status, bench.now, 1);
-        bench.roster.set_presence(0, Presence::lost);
+        if (claimed) status.rows[0].highest = status.rows[0].lowest = {2, 5};
+        bench.roster.heard_status(0, status, bench.now, 1);
         bench.finish.step(bench.now);
         CHECK(bench.sent<Prepare>(2).empty() == claimed);
     }

@@ -35,12 +35,12 @@ struct Process {
           ledger(of, peer_count, blocks),
           roster(of, peer_count),
           finish(ledger, roster, send, times, process_id) {
-        own[0].version = {1, last_round};
+        own[0].version = version_of_row(ledger.own());
         ledger.set_own(own[0]);
         const std::vector<float> values(4, 1.0F);
         for (const RowIndex row : ledger.all()) {
             if (row != ledger.own())
-                ledger.replace(row, 0, {1, last_round}, values,
+                ledger.replace(row, 0, version_of_row(row), values,
                                crc32c(std::span<const float>(values)));
         }
     }
@@ -73,6 +73,9 @@ struct Process {
         finish.adopt_cut(ledger, now);
         finish.set_digest({});
     }
+
+    /// The first process of each peer has made the row.
+    static Version version_of_row(RowIndex row) { return {row.place() + 1, last_round}; }
 
     const PeerIndex self;
     Snapshots own{blocks};
