@@ -179,8 +179,7 @@ bool Finish::complete() const {
         const PeerView& view = roster_[owner_of(row)];
         if (row == ledger_.own()) continue;
         // Who joins may still begin to train, until it has heard of the stop.
-        if (view.live() && view.joins() &&
-            !(view.status && view.status->stop != StopReason::none))
+        if (view.live() && view.joins() && !(view.status && view.status->stop != StopReason::none))
             return false;
         if (!final_round_comes(row)) {
             if (!settled(row)) return false;

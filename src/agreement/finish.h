@@ -73,8 +73,8 @@ class Finish {
     bool begun() const { return begun_at_.has_value(); }
 
     /// `peer` has said this, which Roster knows already. Whoever has heard of more rounds of this
-    /// peer than this process has made, of another process's row, or that the peer may have voted before
-    /// this process could, has heard of another life: then the vote is lost.
+    /// peer than this process has made, of another process's row, or that the peer may have voted
+    /// before this process could, has heard of another life: then the vote is lost.
     void heard(PeerIndex peer, const Status& status, Time now);
     /// Messages of the agreement (Prepare, Promise, Accept, Accepted, WantCut, CutRow, Lack).
     void handle(PeerIndex from, const Header& header, Time now);
@@ -199,8 +199,8 @@ class Finish {
     bool resumes_ = false;
     std::vector<std::uint64_t> beside_;       ///< [peer]: its process that resumes beside this one
     std::vector<Incarnation> earlier_lives_;  ///< of the own row, from disks
-    unsigned asked_for_vote_ = 0;  ///< and so does this
-    std::optional<Time> asked_for_vote_at_;  ///< last, under a new ballot
+    unsigned asked_for_vote_ = 0;             ///< and so does this
+    std::optional<Time> asked_for_vote_at_;   ///< last, under a new ballot
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
     std::optional<Header> asked_;

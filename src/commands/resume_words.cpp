@@ -42,10 +42,10 @@ std::string resume_folder(const ResumeWords& words, const Settings& settings,
         return !checkpoint_paths(folder, peer).empty();
     });
     if (found || peers.size() == 1) return folder;
-    throw StartupError("--resume: no checkpoint of " + peers.front() + " or any other peer in " +
-                           folder,
-                       "with training.checkpoint_every a run keeps some; is it the folder of the "
-                       "run?");
+    throw StartupError(
+        "--resume: no checkpoint of " + peers.front() + " or any other peer in " + folder,
+        "with training.checkpoint_every a run keeps some; is it the folder of the "
+        "run?");
 }
 
 }  // namespace ako

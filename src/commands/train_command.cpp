@@ -114,7 +114,7 @@ class PeerProcess {
         (options_.report_fd < 0 ? log_.notice() : log_.detail())(first_words(settings_, self_));
         const ModelFiles files(folder, settings_, options_.peer, peer_.network().tensors());
         checkpoint_folder_.emplace(system_files_, folder, peer_.owner());
-        take_over_earlier();
+        take_over_earlier(folder);
         const TrainingOutcome outcome = train_or_serve(files);
         PeerResult result =
             make_result(settings_, self_, outcome, metrics, peer_.data().sample_count());
@@ -237,7 +237,14 @@ class PeerProcess {
     }
 
     /// What it goes on from is in its own run folder from now on, too.
-    void take_over_earlier() {
+    void take_over_earlier(const std::string& folder) {
+        if (options_.restarted && !options_.resume.said) {
+            // Of the process before, in this folder: to be removed once there are newer ones.
+            const auto left = find_checkpoints(folder, peer_.owner()).usable;
+            if (const auto taken = checkpoint_folder_->take_over(left); !taken)
+                log_.notice()(taken.error().what);
+            return;
+        }
         const EarlierCheckpoints& earlier = peer_.earlier();
         for (const std::string& refused : earlier.refused) log_.notice()(refused);
         if (earlier.usable.empty()) {

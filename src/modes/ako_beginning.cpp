@@ -165,11 +165,11 @@ void AkoBeginning::claim(Time now) {
     const RowHeld held = rows_.ledger().held(rows_.ledger().own());
     const PeerView& own = roster_[roster_.self()];
     if (held.highest == Version{} && state_ == State::joining && silent_holders() != 0) {
-        return fail(Ending::failed,
-                    "only " + names(silent_holders()) + " may hold what an earlier process of " +
-                        own_name() + " has learned, and did not answer for " +
-                        text_of("%g s", settings_.exchange.finish_timeout_s) +
-                        ": start this peer again once it does");
+        return fail(Ending::failed, "only " + names(silent_holders()) +
+                                        " may hold what an earlier process of " + own_name() +
+                                        " has learned, and did not answer for " +
+                                        text_of("%g s", settings_.exchange.finish_timeout_s) +
+                                        ": start this peer again once it does");
     }
     const std::optional<Incarnation> incarnation = next_incarnation(
         std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation}),
@@ -220,7 +220,8 @@ void AkoBeginning::hear_of_start(PeerIndex from, const Status& status) {
 void AkoBeginning::hear_run_id(PeerIndex from, const Status& status) {
     if (status.run_id == 0 || status.run_id == run_id_) return;
     if (state_ != State::begun && !settings_.checkpoints.empty()) {
-        const std::string what = status.resuming ? " goes on from a checkpoint" : " trains in a run";
+        const std::string what =
+            status.resuming ? " goes on from a checkpoint" : " trains in a run";
         return fail(Ending::failed,
                     "peer " + settings_.peer_names[from] + what +
                         " that is of another run than this peer's checkpoint: go on from "

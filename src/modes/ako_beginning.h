@@ -115,9 +115,9 @@ class AkoBeginning {
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     bool run_there_ = false;
     // Of processes that were heard of before this one has begun, and had not begun either.
-    PeerSet resuming_ = 0;     ///< to go on with an earlier run
-    PeerSet anew_ = 0;         ///< with one that begins now
-    PeerSet have_from_ = 0;    ///< with a checkpoint to go on from
+    PeerSet resuming_ = 0;          ///< to go on with an earlier run
+    PeerSet anew_ = 0;              ///< with one that begins now
+    PeerSet have_from_ = 0;         ///< with a checkpoint to go on from
     std::uint64_t lowest_process_;  ///< this one included
     std::uint64_t run_id_ = 0;
     bool said_what_comes_ = false;

@@ -18,6 +18,8 @@
 //
 // What a mode keeps:
 //
+//   ako              row.K of every peer, its .versions (runs of count, incarnation, round) and
+//                    .checksums; carry, velocity; progress (round, samples of every peer); run_id
 //   ring             parameters, velocity
 //   local-sgd        average, replica, velocity (of this peer's rounds), outer_velocity
 //   parameter-server parameters, as this worker pulled them; of its part as a server: served,
