@@ -95,6 +95,16 @@ bool AkoBeginning::is_of_a_run(const Status& status) const {
     return false;
 }
 
+// Who came and went without a word may have been one that is refused.
+std::size_t AkoBeginning::absent_count() const {
+    std::size_t absent = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peer == roster_.self()) continue;
+        if (!roster_[peer].live() || !roster_[peer].status) ++absent;
+    }
+    return absent;
+}
+
 bool AkoBeginning::met_all() const {
     const PeerSet met = resuming_ | anew_ | peer_bit(roster_.self());
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
@@ -123,8 +133,7 @@ void AkoBeginning::wait(bool unanswered, Time now) {
         // Who is refused goes at once, so that the others may never have all of them there.
         if (const std::string why = why_apart(); met_all() && !why.empty())
             return fail(Ending::failed, why);
-        const std::size_t absent = roster_.peer_count() - roster_.live_count();
-        const StartWait::State wait = start_wait_.look(absent, unanswered, now);
+        const StartWait::State wait = start_wait_.look(absent_count(), unanswered, now);
         if (wait == StartWait::State::failed) return fail(Ending::failed, start_wait_.why_not());
         over = wait == StartWait::State::over;
         if (const std::string why = why_apart(); over && !why.empty())

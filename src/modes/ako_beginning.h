@@ -89,6 +89,8 @@ class AkoBeginning {
     bool others_train() const;
     /// Why those who are here cannot begin together, for people; empty if they can.
     std::string why_apart() const;
+    /// Peers that are not there, or have never said how they are.
+    std::size_t absent_count() const;
     /// Has everybody been heard of before its first round?
     bool met_all() const;
     void hear_of_start(PeerIndex from, const Status& status);

@@ -42,18 +42,20 @@ def cut_power(run):
     run.wait()
 
 
-def launch_and_cut(bench, file, peers, *words):
-    """A run that is cut off when every peer has so many checkpoints as a random number says."""
+def launch_and_cut(bench, file, peers, *words, least=1):
+    """A run of MNIST that is cut off when every peer has made a random number of checkpoints, one
+    each tenth of an epoch, beyond those that it goes on from."""
+    every = 0.1 * 60_000 / 64 / len(peers)
+    before = run_folder(bench)
     run = bench.launch(file, *words)
-    wanted = random.Random().randint(1, 3)
-
-    def far_enough():
-        made = [max(rounds_of(run_folder(bench), name), default=0) for name in peers]
-        return run.process.poll() is not None or min(made) >= wanted * far_enough.every
     wait_for(lambda: run.process.poll() is not None or
-             all(rounds_of(run_folder(bench), name) for name in peers), "the first checkpoints")
-    far_enough.every = rounds_of(run_folder(bench), peers[0])[0]
-    wait_for(far_enough, "checkpoints")
+             (run_folder(bench) != before and all(rounds_of(run_folder(bench), p) for p in peers)),
+             "the first checkpoints")
+    goes_on = run.line_with("goes on from round")
+    since = int(re.search(r"round (\d+)", goes_on[1])[1]) if goes_on else 0
+    wanted = since + random.Random().randint(least, 3) * every - 1
+    wait_for(lambda: run.process.poll() is not None or
+             all(rounds_of(run_folder(bench), p)[-1] >= wanted for p in peers), "checkpoints")
     check(run.process.poll() is None, f"it had ended; it said:\n{run.output()}")
     cut_power(run)
     return run_folder(bench)
@@ -154,7 +156,7 @@ def case_resume_foreign(bench):
     """Checkpoints that are damaged, stale, foreign or not everybody's."""
     file = bench.file(3, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1",
                       exchange="mode: ring, start_wait_s: 20")
-    folder = launch_and_cut(bench, file, "abc")
+    folder = launch_and_cut(bench, file, "abc", least=3)
     kept = {name: rounds_of(folder, name) for name in "abc"}
 
     def resume(*words, exit=2):
@@ -214,8 +216,8 @@ def case_resume_one(bench):
 
 
 def case_resume_killed(bench):
-    """Killed a hundred times in the middle, mostly while it writes: each start goes on from a
-    checkpoint at least as new as the newest that was whole before."""
+    """Killed a hundred times while it writes a checkpoint: each start goes on from one at least as
+    new as the newest that was whole before."""
     file = bench.file(1, model="{name: synthetic, parameters: 2000000, compute_ms: 1, "
                                "samples: 100000000}",
                       training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
@@ -223,13 +225,17 @@ def case_resume_killed(bench):
     chance = random.Random(7)
     folder = os.path.join(bench.folder, "run")
     os.mkdir(folder)
-    newest, unfinished = 0, 0
+    unfinished = f"{folder}/state-a.partial"
+    newest, halves = 0, 0
     for kill in range(100):
         words = ("--resume", folder) if kill else ()
         peer = bench.start("train", file, "--peer", "a", "--plain", "--output-dir", folder, *words)
         wait_for(lambda: peer.process.poll() is not None or
                  rounds_of(folder, "a")[-1:] > [newest], "a checkpoint")
-        time.sleep(chance.uniform(0, 0.02))  # the moment of the fault, not a synchronisation
+        if kill % 2:  # the others at any moment
+            wait_for(lambda: peer.process.poll() is not None or os.path.exists(unfinished),
+                     "that it writes", poll_s=0)
+        time.sleep(chance.uniform(0, 0.01))  # the moment of the fault, not a synchronisation
         check(peer.process.poll() is None, f"it had ended; it said:\n{peer.output()}")
         peer.process.kill()
         peer.wait()
@@ -239,8 +245,10 @@ def case_resume_killed(bench):
                   f"from round {newest} or later; it said:\n{peer.output()}")
         check("is not used" not in peer.output(), peer.output())
         newest = rounds_of(folder, "a")[-1]
-        unfinished += os.path.exists(f"{folder}/state-a.partial")
-    check(unfinished >= 20, f"only {unfinished} of 100 were killed while they wrote")
+        halves += os.path.exists(unfinished)
+        if kill % 2 == 0 and os.path.exists(unfinished):
+            os.remove(unfinished)  # what is seen next is the next process's
+    check(halves >= 20, f"only {halves} of 100 were killed while they wrote")
 
 
 def case_resume_disk_refuses(bench):
