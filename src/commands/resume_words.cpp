@@ -41,7 +41,7 @@ std::string resume_folder(const ResumeWords& words, const Settings& settings,
     const bool found = std::any_of(peers.begin(), peers.end(), [&folder](const std::string& peer) {
         return !checkpoint_paths(folder, peer).empty();
     });
-    if (found || peers.size() == 1) return folder;
+    if (found || peers.size() < 2) return folder;
     throw StartupError(
         "--resume: no checkpoint of " + peers.front() + " or any other peer in " + folder,
         "with training.checkpoint_every a run keeps some; is it the folder of the "

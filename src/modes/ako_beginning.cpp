@@ -180,9 +180,13 @@ void AkoBeginning::claim(Time now) {
                                         text_of("%g s", settings_.exchange.finish_timeout_s) +
                                         ": start this peer again once it does");
     }
-    const std::optional<Incarnation> incarnation = next_incarnation(
-        std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation}),
-        settings_.process_id);
+    const Incarnation known =
+        std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation});
+    // Who has nothing of its row takes the place of none: it begins one apart, to be added up.
+    const bool has_nothing =
+        held.highest == Version{} && rows_.incarnation() == 0 && !joining_.has_put_aside();
+    const std::optional<Incarnation> incarnation =
+        next_incarnation(has_nothing ? 0 : known, settings_.process_id);
     if (!incarnation) return fail(Ending::broken, "more lives of one peer than can be counted");
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
     // What a Status says of samples may be older than a block of the row; a round is a batch.

@@ -63,6 +63,7 @@ class Joining {
     void ledger_changed() { count_again_ = true; }
     /// Was this incarnation of the own row put aside? Then no more is taken of it.
     bool is_aside(Incarnation incarnation) const;
+    bool has_put_aside() const { return !aside_.empty(); }
 
     /// Asks for what is due. True when there is nothing more to wait for.
     bool step(Time now);

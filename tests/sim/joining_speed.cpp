@@ -16,6 +16,8 @@ constexpr Time dead_for = ms(400);
 /// in.
 constexpr Time questions = ms(60);
 constexpr double allowed = 1.3;
+/// With one link of a fifth of the others' rate: what it was asked for first, it brings last.
+constexpr double allowed_with_slow_link = 1.6;
 
 struct Case {
     std::size_t peer_count = 3;
@@ -107,7 +109,8 @@ void run(const Case& what, std::uint64_t seed, bool verbose) {
     const std::string text = what.text() + ": caught up in " + std::to_string(took / needed) +
                              " of the " + std::to_string(needed) + " s that the bytes need";
     if (verbose) std::printf("%s\n", text.c_str());
-    if (took > allowed * needed) throw Violation(text);
+    const double limit = what.slow_link ? allowed_with_slow_link : allowed;
+    if (took > limit * needed) throw Violation(text);
 }
 
 }  // namespace

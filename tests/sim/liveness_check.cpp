@@ -50,7 +50,8 @@ Time stretched(const Scenario& scenario, Time time) {
 /// Whom it reaches may come, nothing comes any more, or all rows do; then it goes on.
 Time joining_time(const Scenario& scenario) {
     const Time meet = 2 * life_timeout + Departures::redial;
-    return stretched(scenario, finish_timeout + 2 * rows_time(scenario) + meet) + slack;
+    return stretched(scenario, finish_timeout + 2 * rows_time(scenario) + meet) + slack +
+           2 * wait_step + poll_interval;
 }
 
 /// Of a final exchange in which nothing moves any more, or all rows do: nobody waits for longer
