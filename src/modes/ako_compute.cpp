@@ -219,6 +219,15 @@ void AkoCompute::begin_session(const Arrival& arrival, Time now) {
 }
 
 void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Time now) {
+    const bool waits = beginning_.state() == AkoBeginning::State::waiting;
+    if (!status.resuming || settings_.resumes || !waits) return hear_status(arrival, status, now);
+    // Who begins anew passes on nothing of what was on the disks of others: it is no run.
+    Status without = status;
+    without.progress.assign(settings_.peer_count(), {});
+    hear_status(arrival, without, now);
+}
+
+void AkoCompute::hear_status(const Arrival& arrival, const Status& status, Time now) {
     const bool first = !roster_[arrival.from].heard;
     roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
     finish_.heard(arrival.from, status, now);

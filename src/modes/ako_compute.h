@@ -83,6 +83,7 @@ class AkoCompute final : public ComputeHalf {
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void begin_session(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void handle_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
+    void hear_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
