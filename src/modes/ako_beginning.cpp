@@ -32,6 +32,11 @@ bool has_made(const Status& status, PeerIndex peer) {
     return status.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
 }
 
+/// It waits for the first round of a run, as far as it says.
+bool begins_anew(const Status& status, PeerIndex peer) {
+    return !status.resuming && !status.joining && !has_made(status, peer);
+}
+
 std::string text_of(const char* format, double value) {
     char text[32];
     std::snprintf(text, sizeof text, format, value);
@@ -210,9 +215,10 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     hear_run_id(from, status);
     if (state_ == State::failed) return;
     // Not only the first: what had come to its sender by then it may have said too early to know.
-    // Who goes on from a checkpoint tells of its disk, until it has begun.
-    if (state_ == State::waiting && !status.resuming)
-        run_there_ = run_there_ || is_of_a_run(status);
+    // Who goes on from a checkpoint tells of its disk, until it has begun; and who begins anew
+    // may have it from there.
+    const bool from_disk = status.resuming || (settings_.resumes && begins_anew(status, from));
+    if (state_ == State::waiting && !from_disk) run_there_ = run_there_ || is_of_a_run(status);
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());
     if (met != Rival::none) meet_rival(from, met, now);
@@ -222,7 +228,7 @@ void AkoBeginning::hear_of_start(PeerIndex from, const Status& status) {
     const auto set = [bit = peer_bit(from)](PeerSet& peers, bool is_in) {
         peers = is_in ? peers | bit : peers & ~bit;
     };
-    const bool waits = !status.resuming && !status.joining && !has_made(status, from);
+    const bool waits = begins_anew(status, from);
     set(resuming_, status.resuming);
     set(anew_, waits);
     set(have_from_, status.resuming && !status.checkpoints.empty());
@@ -232,6 +238,7 @@ void AkoBeginning::hear_of_start(PeerIndex from, const Status& status) {
 
 void AkoBeginning::hear_run_id(PeerIndex from, const Status& status) {
     if (status.run_id == 0 || status.run_id == run_id_) return;
+    if (status.resuming && !settings_.resumes) return;  // it may be refused
     if (state_ != State::begun && !settings_.checkpoints.empty()) {
         const std::string what =
             status.resuming ? " goes on from a checkpoint" : " trains in a run";

@@ -42,6 +42,11 @@ class AkoBeginning {
     bool takes_in() const { return state_ == State::joining || waits_to_go_on(); }
     /// Waits for the others to go on together from what each has of an earlier start.
     bool waits_to_go_on() const { return waits() && settings_.resumes; }
+    /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
+    /// while it begins anew where somebody goes on, for that is on a disk and no run.
+    bool leaves_relays() const {
+        return state_ == State::joining || (waits() && !settings_.resumes && resuming_ != 0);
+    }
     /// The rows are those of a checkpoint of this run; before anything else.
     void restored(std::uint64_t run_id) { run_id_ = run_id; }
     /// See Status.

@@ -181,7 +181,7 @@ void AkoCompute::drain(Time now) {
     for (PeerIndex peer = 0; versions_wanted_ != 0; versions_wanted_ &= ~peer_bit(peer++)) {
         if (versions_wanted_ & peer_bit(peer)) relaying_.tell_versions(peer);
     }
-    if (!finish_.frozen() && !joins()) relaying_.step(now);
+    if (!finish_.frozen() && !beginning_.leaves_relays()) relaying_.step(now);
 }
 
 void AkoCompute::handle(Arrival& arrival, Time now) {
