@@ -13,7 +13,7 @@ namespace ako {
 enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic };
 enum class LayerKind { conv, max_pool, relu, flatten, dense };
 enum class DataFormat { idx, cifar10, npy };
-enum class Sharding { disjoint, shuffled };
+enum class Sharding { disjoint, shuffled, elastic };
 
 /// Where something stands in the cluster file ("file:line:column"), for complaints. It says nothing
 /// of what stands there, so any two are equal.

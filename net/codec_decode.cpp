@@ -16,6 +16,9 @@ namespace {
 /// Deepest nesting of pointers: Header, message, list, struct, and as much again to spare.
 constexpr int nesting_limit = 8;
 
+/// Of one header; Hello has most.
+constexpr std::size_t pointers_max = 16;
+
 /// What is wrong with a value; thrown here and caught by decode_header, so that reading a message
 /// is a list of fields and not a list of checks.
 struct Refused {
@@ -147,6 +150,18 @@ Verdict get(wire::Verdict::Reader in) {
             share(in.getAccuracy(), "verdict.accuracy"), finite(in.getLoss(), "verdict.loss")};
 }
 
+Covered get(wire::Covered::Reader in) {
+    Covered covered;
+    covered.pass = in.getPass();
+    const auto done = limited(in.getDone(), covered_words_max, "done");
+    for (const std::uint64_t word : done) covered.done.push_back(word);
+    const auto done_next = limited(in.getDoneNext(), covered_words_max, "done_next");
+    for (const std::uint64_t word : done_next) covered.done_next.push_back(word);
+    if (in.getInHand()) covered.in_hand = Portion{in.getHandPass(), in.getHandPlace()};
+    covered.items = in.getItems();
+    return covered;
+}
+
 Header get(wire::Status::Reader in) {
     Status status;
     status.sent_at = time(in.getSentAt(), "sent_at");
@@ -181,6 +196,8 @@ Header get(wire::Status::Reader in) {
     status.joining = in.getJoining();
     status.has_vote = in.getHasVote();
     status.may_have_voted = in.getMayHaveVoted();
+    status.leaving = in.getLeaving();
+    if (in.hasCovered()) status.covered = get(in.getCovered());
     status.process_id = in.getProcessId();
     for (const auto it : limited(in.getCheckpoints(), checkpoints_told_max, "checkpoints"))
         status.checkpoints.push_back({it.getStart(), it.getRound()});
@@ -268,6 +285,7 @@ Header get(wire::Chunk::Reader in) {
 Header get(wire::Bye::Reader in) {
     Bye bye{in.getFinalRound()};
     if (in.getGone() != 0) bye.gone = peer(in.getGone() - 1, "gone");
+    bye.leaves = in.getLeaves();
     return bye;
 }
 
@@ -327,9 +345,10 @@ Result<Header> decode_header(std::span<const std::byte> bytes) {
         auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
         if (!bytes.empty()) std::memcpy(words.asBytes().begin(), bytes.data(), bytes.size());
         capnp::ReaderOptions options;
-        // Every field is read once, so an honest message never visits more than its own size; one
-        // whose pointers share their targets to look larger than it is runs into this.
-        options.traversalLimitInWords = words.size();
+        // Every field is read once, so an honest message never visits more than its own size, and a
+        // word more for a pointer into another segment; one whose pointers share their targets to
+        // look larger than it is runs into this.
+        options.traversalLimitInWords = words.size() + pointers_max;
         options.nestingLimit = nesting_limit;
         capnp::FlatArrayMessageReader message(words, options);
         return get(message.getRoot<wire::Header>());

@@ -73,6 +73,22 @@ void put(wire::Header::Builder header, const Partial& partial) {
     out.setBoundAt(partial.bound_at.count());
 }
 
+void put(wire::Covered::Builder out, const Covered& covered) {
+    out.setPass(covered.pass);
+    const unsigned words = list_size(covered.done.size(), covered_words_max);
+    auto done = out.initDone(words);
+    for (unsigned i = 0; i < words; ++i) done.set(i, covered.done[i]);
+    const unsigned next_words = list_size(covered.done_next.size(), covered_words_max);
+    auto done_next = out.initDoneNext(next_words);
+    for (unsigned i = 0; i < next_words; ++i) done_next.set(i, covered.done_next[i]);
+    out.setInHand(covered.in_hand.has_value());
+    if (covered.in_hand) {
+        out.setHandPass(covered.in_hand->pass);
+        out.setHandPlace(covered.in_hand->place);
+    }
+    out.setItems(covered.items);
+}
+
 void put(wire::Header::Builder header, const Status& status) {
     auto out = header.initStatus();
     out.setSentAt(status.sent_at.count());
@@ -112,6 +128,8 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setJoining(status.joining);
     out.setHasVote(status.has_vote);
     out.setMayHaveVoted(status.may_have_voted);
+    out.setLeaving(status.leaving);
+    if (status.covered) put(out.initCovered(), *status.covered);
     out.setProcessId(status.process_id);
     const unsigned checkpoint_count = list_size(status.checkpoints.size(), checkpoints_told_max);
     auto checkpoints = out.initCheckpoints(checkpoint_count);
@@ -209,6 +227,7 @@ void put(wire::Header::Builder header, const Bye& bye) {
     auto out = header.initBye();
     out.setFinalRound(bye.final_round);
     out.setGone(bye.gone ? *bye.gone + 1 : 0);
+    out.setLeaves(bye.leaves);
 }
 
 void put(wire::Header::Builder header, const Chunk& chunk) {

@@ -23,6 +23,7 @@
 #include "ako/blocks.h"
 #include "ako/error.h"
 #include "ako/payload.h"
+#include "ako/portions.h"
 
 namespace ako {
 
@@ -35,6 +36,9 @@ inline constexpr std::size_t version_runs_max = block_count_max;
 /// Checksums of one Partial: a full payload in the smallest blocks that tests use, 4 floats.
 inline constexpr std::size_t checksums_max = elements_within(payload_bytes_limit) / 4;
 
+/// Of 64 portions each, of one pass over the data in a Status.
+inline constexpr std::size_t covered_words_max = portions_max / 64;
+
 /// Bytes of one text of a header (a run's or a peer's name, a value in a Reject).
 inline constexpr std::size_t text_bytes_max = 256;
 
@@ -45,7 +49,8 @@ inline constexpr std::size_t settings_text_bytes_max = 2560;
 /// What the largest header needs:
 ///     24 bytes * 32,768 runs              786,432   (Want, CutRow, Versions)
 ///      4 bytes * 65,536 checksums         262,144   (Partial, instead of the runs)
-///     56 bytes * 64 peers                   3,584   (Status: 16 of progress, 40 of rows)
+///     56 bytes * 64 peers                   3,584   (Status: 16 of progress, 40 of rows; and 128
+///                                                   of what is covered)
 ///    256 bytes * 3 texts, 32 * 5 digests      928   (Hello, Reject)
 ///     framing, fixed fields and pointers    < 512
 /// and the largest of these fits into 1 MiB. Anything longer is refused before memory is allocated.

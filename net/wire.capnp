@@ -93,12 +93,24 @@ struct Status {
   joining @16 :Bool;          # takes in the rows of a run under way, and makes no rounds yet
   hasVote @17 :Bool;          # on the cut
   mayHaveVoted @18 :UInt64;   # bit j: I have heard that peer j trained, or came to the end
-  unused19 @19 :Void;
-  unused20 @20 :Void;
+  leaving @19 :Bool;          # it goes before the end, as soon as the others hold its row
+  covered @20 :Covered;       # null = not with data.sharding: elastic
   processId @21 :UInt64;      # who says this, as in its Hello; 0 = not said
   checkpoints @22 :List(Checkpoint);  # of the sender, that all could go on from; newest first
   resuming @23 :Bool;         # goes on from a checkpoint, and has not begun
   runId @24 :UInt64;          # through all starts of the run; 0 = not known yet
+}
+
+# What of the data has been trained on, by anybody: portions of the lowest pass that is not over,
+# and of the next.
+struct Covered {
+  pass @0 :UInt32;
+  done @1 :List(UInt64);      # bit k of word j: portion 64 j + k
+  doneNext @2 :List(UInt64);
+  inHand @3 :Bool;            # the sender trains on a portion: the next three
+  handPass @4 :UInt32;
+  handPlace @5 :UInt32;
+  items @6 :UInt64;           # so many of it, in rounds that have ended
 }
 
 # How far one peer is, as far as the sender has heard.
@@ -230,6 +242,7 @@ struct Accepted {
 struct Bye {
   finalRound @0 :UInt64;
   gone @1 :UInt32;            # 1 + the peer whose loss is the reason; 0 = no such reason
+  leaves @2 :Bool;            # before the end: the run goes on without me
 }
 
 # "These elements of the flat vector belong to sync number `sync`": what all modes but `ako`

@@ -23,6 +23,7 @@ enum ExitStatus : int {
     exit_not_written = 6,   ///< trained and agreed, but not all results could be written
     exit_stopped_early = 7,  ///< agreed before the budget was spent: somebody asked for the end
     exit_interrupted = 130,
+    exit_left = 143,  ///< this peer alone went, before the end: as shells say of SIGTERM
 };
 
 enum class Ending {
@@ -36,6 +37,7 @@ enum class Ending {
     broken,         ///< it could not go on: a peer that its mode needs was lost
     numbers,        ///< a loss or a gradient of this peer is not finite, and nothing of it was
                     ///< sent; or a parameter at the end: there is no model
+    left,           ///< on purpose, while the others go on: what it learned is with them
 };
 
 struct EndingEntry {
@@ -45,7 +47,7 @@ struct EndingEntry {
 };
 
 /// In the order of the enumeration.
-inline constexpr std::array<EndingEntry, 8> endings = {{
+inline constexpr std::array<EndingEntry, 9> endings = {{
     {Ending::finished, "finished", exit_ok},
     {Ending::stopped_early, "stopped_early", exit_stopped_early},
     {Ending::interrupted, "interrupted", exit_interrupted},
@@ -54,13 +56,14 @@ inline constexpr std::array<EndingEntry, 8> endings = {{
     {Ending::failed, "failed", exit_start_up},
     {Ending::broken, "broken", exit_broken},
     {Ending::numbers, "numbers", exit_numbers},
+    {Ending::left, "left", exit_left},
 }};
 
 static_assert([] {
     for (std::size_t place = 0; place < endings.size(); ++place) {
         if (endings[place].ending != static_cast<Ending>(place)) return false;
     }
-    return endings.back().ending == Ending::numbers;  // the last
+    return endings.back().ending == Ending::left;  // the last
 }());
 
 constexpr const EndingEntry& entry_of(Ending ending) {

@@ -81,6 +81,21 @@ struct LinkView {
     std::optional<float> loss = {};
 };
 
+/// A peer that left on purpose, while the others went on.
+struct EarlyLeave {
+    PeerIndex peer = 0;
+    Round round = 0;      ///< its last
+    double progress = 0;  ///< 0 .. 1 of the sample budget of all, when it went
+};
+
+/// What of the data was trained on, by all peers together, as far as known here.
+struct Seen {
+    std::uint64_t items = 0;     ///< of the data set
+    std::uint64_t passes = 0;    ///< so many times all of them
+    std::uint64_t of_next = 0;   ///< and so many once more
+    std::uint64_t of_after = 0;  ///< and of the pass after that
+};
+
 /// How a run ended for this peer.
 struct FinishReport {
     bool agreed = false;     ///< a cut was decided and adopted here
@@ -104,6 +119,14 @@ struct FinishReport {
     std::vector<PeerIndex> waited_for;
     double serving_seconds = 0;
     double after_seconds = 0;  ///< of both, what came when the parameters were final
+
+    std::optional<Seen> seen;  ///< where data shards follow the live peers
+
+    std::vector<EarlyLeave> left_early;  ///< and did not come back; as far as known here
+    /// This peer is one of them: nothing was agreed here, and there is no model. `seconds` is what
+    /// handing over its row took.
+    bool left = false;
+    std::vector<PeerIndex> handed_to;  ///< then: who stays and holds all that it learned
 
     /// Somebody asked for the end before the training had come to its own.
     bool stopped_early() const { return stop == StopReason::requested && progress < 1; }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "ako/portions.h"
 #include "ako/row_index.h"
 #include "ako/types.h"
 
@@ -135,6 +136,18 @@ struct Verdict {
     bool operator==(const Verdict&) const = default;
 };
 
+/// What of the data has been trained on, by anybody, as far as the sender has heard, where data
+/// shards follow the live peers (src/group/coverage.h); merged by union.
+struct Covered {
+    std::uint32_t pass = 0;                ///< all before it are over
+    std::vector<std::uint64_t> done;       ///< portions of it that are: bit k % 64 of word k / 64
+    std::vector<std::uint64_t> done_next;  ///< and of the pass after it
+    std::optional<Portion> in_hand;        ///< what the sender trains on
+    std::uint64_t items = 0;               ///< so many of it, in rounds that have ended
+
+    bool operator==(const Covered&) const = default;
+};
+
 /// The state of the sender, repeated as a heartbeat; nothing in it is said only once.
 struct Status {
     Time sent_at{};                  ///< sender's clock
@@ -160,6 +173,8 @@ struct Status {
     /// Peers that may have voted on it, in this life or an earlier one: of which I have heard that
     /// they trained, or came to the end. Merged by union; the other modes leave it empty.
     PeerSet may_have_voted = 0;
+    std::optional<Covered> covered = {};  ///< there with `data.sharding: elastic`
+    bool leaving = false;  ///< I make no more rounds and go as soon as you hold my row; you go on
     /// The process that says all this, and its checkpoints on the disk, newest first. Before the
     /// first round those that it could go on from; none: it begins anew.
     std::uint64_t process_id = 0;
@@ -265,6 +280,7 @@ struct Accepted {
 struct Bye {
     Round final_round = 0;
     std::optional<PeerIndex> gone{};  ///< whose loss is the reason, in modes that cannot go on
+    bool leaves = false;              ///< before the end: the run goes on without me
     bool operator==(const Bye&) const = default;
 };
 

@@ -97,6 +97,7 @@ struct ExchangeSettings {
     double finish_exchange_s = 30;
     double finish_timeout_s = 120;
     double finish_linger_s = 10;
+    double leave_timeout_s = 25;
 
     bool operator==(const ExchangeSettings&) const = default;
 };

@@ -25,6 +25,7 @@ FinishReport finish_report(const ModeSettings& settings, const Roster& roster, c
     report.after_seconds = in_seconds(times.after());
     report.agreed = finish.adopted();
     report.samples_total = roster.samples();
+    report.left_early = roster.left_early(settings.sample_budget);
     for (const Progress& progress : roster.progress()) report.samples.push_back(progress.samples);
     report.identical = report.agreed;
     if (report.agreed) report.digest = *finish.digest();

@@ -136,6 +136,20 @@ std::optional<RateLimit> slowest_link(const Settings& settings, std::size_t link
     return slowest;
 }
 
+namespace {
+
+std::string images_text(const Settings& settings, std::uint64_t images, std::size_t workers) {
+    if (settings.data.sharding == Sharding::shuffled)
+        return fmt::format("{}, all in an order of its own", grouped(images));
+    if (!shards_follow(settings))
+        return fmt::format("{}, a shard of its own", grouped(images / workers));
+    const std::size_t portions =
+        portions_of(images, settings.training.batch_per_peer, settings.peers.size());
+    return fmt::format("of all {}, in {} portions a pass", grouped(images), portions);
+}
+
+}  // namespace
+
 std::string data_report(const Settings& settings, const DataCounts& counts) {
     std::string text = "#\n# data\n";
     const std::size_t workers = place_among_workers(settings, 0).count;
@@ -144,11 +158,7 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
     } else {
         text += line("training images", fmt::format("{}, and {} to test on", grouped(counts.train),
                                                     grouped(counts.test)));
-        const bool disjoint = settings.data.sharding == Sharding::disjoint;
-        text +=
-            line("images per peer",
-                 disjoint ? fmt::format("{}, a shard of its own", grouped(counts.train / workers))
-                          : fmt::format("{}, all in an order of its own", grouped(counts.train)));
+        text += line("images per peer", images_text(settings, counts.train, workers));
     }
     const std::uint64_t batch = settings.training.batch_per_peer;
     text += line("rounds of all peers together",

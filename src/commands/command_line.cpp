@@ -32,9 +32,9 @@ constexpr const char* exit_statuses =
     "3 a number is not finite; 4 no agreement was possible, or parameters differ; 5 a peer was\n"
     "lost that the mode cannot go on without; 6 trained and agreed, but not all results could be\n"
     "written; 7 all stopped before the budget was spent, because somebody asked for it; 130\n"
-    "interrupted.\n"
-    "launch: as its peers, the worst; 0 also if a peer was killed and the others finished alike;\n"
-    "1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
+    "interrupted; 143 this peer left (SIGTERM), and the others went on.\n"
+    "launch: as its peers, the worst; 0 also if a peer left or was killed and the others finished\n"
+    "alike; 1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
 
 struct CheckOptions {
     std::string file;

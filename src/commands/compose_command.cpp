@@ -177,7 +177,7 @@ class ComposeText {
                 "  # starts again whatever does not exit 0: with --exit-zero a peer that ended by\n"
                 "  # itself does, whatever it came to, which stands in its log and its result.\n" +
                 fmt::format("  restart: \"on-failure:{}\"\n", restarts_max);
-        text += "  stop_grace_period: 60s  # a peer that is stopped agrees with the others first\n";
+        text += "  stop_grace_period: 60s  # who is stopped brings what it learned to the others\n";
         text += "  volumes:\n" + mount(absolute(options_.file).string(), cluster_file_there);
         for (const Mount& other : mounts_) text += mount(other.here, other.there);
         return text +

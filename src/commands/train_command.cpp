@@ -92,7 +92,8 @@ class PeerProcess {
           peer_(
               settings_, self_, resume_folder(options.resume, settings_, {options.peer}),
               {log_.notice(), log_.detail()},
-              [this](const auto& missing) { metrics_->waits(missing); }, interrupts) {}
+              [this](const auto& missing) { metrics_->waits(missing); }, asked_to_leave,
+              interrupts) {}
 
     ExitStatus run() {
         const bool own = options_.output_dir.empty();
@@ -228,7 +229,7 @@ class PeerProcess {
             const NetworkStop stop(peer_);
             return serve(peer_.exchange(), interrupts_, *metrics_);
         }
-        const auto batches = peer_.data().batches(self_);
+        const auto batches = peer_.batches();
         const auto checkpoints = make_checkpoints(files);
         Trainer trainer(peer_.network(), *batches, peer_.data().test_set(), peer_.exchange(),
                         settings_.training, interrupts_, *metrics_, checkpoints.get());
@@ -287,6 +288,7 @@ class PeerProcess {
     /// Completes the result's curve with what was kept for later.
     void evaluate_milestones(const std::string& folder, PeerResult& result) {
         if (settings_.training.evaluate != EvaluateWhen::after) return;
+        if (result.ending == Ending::left) return;  // at short notice; they stay in their file
         const std::string path = milestone_path(folder, options_.peer);
         const int interrupts = interrupts_.load();
         bool all = true;

@@ -72,9 +72,11 @@ void add_data(std::vector<Field>& fields) {
     fields.push_back(channel_numbers_field("data.normalisation.deviation", Scope::shared,
                                            AKO_MEMBER(data.deviation),
                                            {.low = 0, .high = 1e6, .low_open = true}));
-    fields.push_back(choice_field<Sharding>(
-        "data.sharding", Scope::shared, AKO_MEMBER(data.sharding),
-        {{"disjoint", Sharding::disjoint}, {"shuffled", Sharding::shuffled}}));
+    fields.push_back(choice_field<Sharding>("data.sharding", Scope::shared,
+                                            AKO_MEMBER(data.sharding),
+                                            {{"disjoint", Sharding::disjoint},
+                                             {"shuffled", Sharding::shuffled},
+                                             {"elastic", Sharding::elastic}}));
 }
 
 void add_schedule(std::vector<Field>& fields) {
@@ -192,6 +194,7 @@ void add_exchange(std::vector<Field>& fields) {
     milliseconds("exchange.connect_timeout_ms", Scope::own,
                  AKO_MEMBER(exchange.connect_timeout_ms));
     milliseconds("exchange.want_timeout_ms", Scope::own, AKO_MEMBER(exchange.want_timeout_ms));
+    seconds("exchange.leave_timeout_s", Scope::own, AKO_MEMBER(exchange.leave_timeout_s));
     // So are these: a peer that gives up before the others propose would end without them.
     seconds("exchange.finish_exchange_s", Scope::shared, AKO_MEMBER(exchange.finish_exchange_s));
     seconds("exchange.finish_timeout_s", Scope::shared, AKO_MEMBER(exchange.finish_timeout_s));

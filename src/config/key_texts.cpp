@@ -52,7 +52,9 @@ constexpr Meaning meanings[] = {
     {"data.normalisation.deviation", pixel, "idx 0.3081, cifar10 [0.247, 0.2435, 0.2616], npy 1"},
     {"data.sharding",
      "disjoint: every peer has its own share | shuffled: every peer draws from all of it, in an "
-     "order of its own"},
+     "order of its own | elastic: with ako, shares follow the peers that are there and how fast "
+     "they "
+     "are, so that all of it is seen about equally often"},
     {"training.batch_per_peer", "images per round of one peer"},
     {"training.learning_rate", "choose it for the batch of ONE peer"},
     {"training.schedule.kind",
@@ -135,6 +137,8 @@ constexpr Meaning meanings[] = {
      "nothing moves for so long: end without (exit 4); > finish_exchange_s"},
     {"exchange.finish_linger_s",
      "how long a finished peer serves those that have not and do not move"},
+    {"exchange.leave_timeout_s",
+     "a peer that leaves (SIGTERM) goes when the others hold its row, or after so long"},
     {"memory_mb_max", "training refuses to start if a peer would need more, in MB"},
     {"output", "the folder for results; relative to where the command is started", "runs"},
     {"cluster_key_file",

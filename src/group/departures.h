@@ -4,7 +4,8 @@
 // over a pause of this process or, of several, within one life time-out and in silence or with a
 // Bye. What then would be trained, would be trained by nobody else. Whose connection breaks has
 // crashed, however many do at once; a single other peer that is lost without a pause is a loss, and
-// so are several that go one by one: then the rest of the run is this peer's.
+// so are several that go one by one: then the rest of the run is this peer's. Who said with its Bye
+// that the run goes on without it has ended nothing, and says nothing of the others.
 //
 // And who is *gone*, so that nobody need wait for it: who left, and who has no session while nobody
 // listens at its address. That must last, because a peer that only we cannot dial comes back by
@@ -44,6 +45,8 @@ class Departures {
         peers_[peer] = {};
         peers_[peer].met = true;
     }
+    /// It said, with its Bye, that the run goes on without it.
+    void left_early(PeerIndex peer) { peers_[peer].early = true; }
     /// Its session ended; `left`: it has said Bye; `silence`: so long after its last byte.
     void went(PeerIndex peer, bool left, Time silence, Time now) {
         peers_[peer].went_at = now;
@@ -73,7 +76,7 @@ class Departures {
     bool left_behind(Time now) const {
         Time last{0};
         for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-            if (!peers_[peer].met) continue;
+            if (!peers_[peer].met || peers_[peer].early) continue;
             if (!gone_for(grace_, peer, now)) return false;
             last = std::max(last, *peers_[peer].went_at);
         }
@@ -82,7 +85,7 @@ class Departures {
         std::size_t count = 0;
         bool broke = false;
         for (const Peer& it : peers_) {
-            if (!it.met || *it.went_at < last - together_) continue;
+            if (!it.met || it.early || *it.went_at < last - together_) continue;
             first = std::min(first, *it.went_at);
             broke = broke || it.broke;
             ++count;
@@ -98,6 +101,7 @@ class Departures {
         std::optional<Time> went_at;       ///< nothing while a session stands
         std::optional<Time> silent_since;  ///< nobody listens
         bool left = false;
+        bool early = false;  ///< it left before the end
         bool broke = false;  ///< the session ended without a Bye, and not by silence
     };
 

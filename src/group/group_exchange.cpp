@@ -64,7 +64,7 @@ std::optional<Next> GroupExchange::step_begin() {
     on_compute_thread();
     AKO_ASSERT(!diverged_, "a round after one whose numbers were refused");
     if (interrupts_ > 0) {
-        compute_.request_stop(StopReason::requested);
+        ask_to_end();
     } else if (running_) {
         if (std::optional<Next> next = look_for_another()) return next;
         // While it may be the second process of its name, it must not make its first round.
@@ -85,6 +85,13 @@ std::optional<Next> GroupExchange::step_begin() {
         return step_begin();  // which gives up
     }
     return std::nullopt;
+}
+
+void GroupExchange::ask_to_end() {
+    if (settings_.leaves && settings_.leaves())
+        compute_.request_leave();
+    else
+        compute_.request_stop(StopReason::requested);
 }
 
 void GroupExchange::await(Range range) {

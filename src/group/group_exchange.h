@@ -32,7 +32,7 @@ class GroupExchange final : public Exchange {
     static constexpr Time wait_step = std::chrono::milliseconds(50);
 
     /// `payload_bytes_max`: see Mailbox. `transport` and `clock` outlive this. `interrupts` counts
-    /// signals that ask to end: read while waiting.
+    /// signals that ask to end: read before each round and while waiting.
     GroupExchange(ModeSettings settings, std::size_t payload_bytes_max,
                   const HalvesMaker& make_halves, Transport& transport, const Clock& clock,
                   const std::atomic<int>& interrupts);
@@ -69,6 +69,8 @@ class GroupExchange final : public Exchange {
 
   private:
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
+    /// There is an interrupt.
+    void ask_to_end() AKO_COMPUTE_THREAD;
     void wait(const std::vector<PeerIndex>& missing) AKO_COMPUTE_THREAD;
     void log_missing() AKO_COMPUTE_THREAD;
     bool trains() const AKO_COMPUTE_THREAD { return compute_.standing().round > 0; }

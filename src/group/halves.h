@@ -42,6 +42,9 @@ class ComputeHalf {
 
     virtual void announce(const Verdict& verdict) AKO_COMPUTE_THREAD = 0;
     virtual void request_stop(StopReason reason) AKO_COMPUTE_THREAD = 0;
+    /// This peer is to end soon, and the others are to go on. A mode, or a peer of it, that the
+    /// others cannot do without stops for all. May be asked again.
+    virtual void request_leave() AKO_COMPUTE_THREAD { request_stop(StopReason::requested); }
 
     /// The parameters to evaluate and to save, once all of them are settled.
     virtual void copy_parameters(std::span<float> out) const AKO_COMPUTE_THREAD = 0;

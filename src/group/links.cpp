@@ -28,7 +28,8 @@ std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_ma
     if (auto frame = frame_of_mode(peer, payload_bytes_max)) return frame;
     if (link.status_due) return status_frame(link, clock_.now());
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
-    return OutFrame{Bye{status_.final_round.value_or(0), traffic_.because_of()}, {}, {}};
+    const Round final_round = status_.final_round.value_or(0);
+    return OutFrame{Bye{final_round, traffic_.because_of(), status_.leaving}, {}, {}};
 }
 
 std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload_bytes_max) {
@@ -116,8 +117,10 @@ void Links::arrived(PeerIndex peer, Header header, Destination destination, Time
     if (const auto* status = std::get_if<Status>(&header)) {
         link.heard_sent_at = status->sent_at;
         link.heard_at = arrived_at;
-    } else if (std::holds_alternative<Bye>(header)) {
+    } else if (const auto* bye = std::get_if<Bye>(&header)) {
         link.left = true;
+        if (bye->leaves && !closing_)
+            settings_.log("peer " + name(peer) + " has left, and the run goes on");
     }
     const bool to_mailbox = link.to_mailbox;
     PooledBuffer payload = traffic_.arrived(peer, header, destination, arrived_at);

@@ -20,9 +20,11 @@ std::size_t memory_of(const Header& header) {
     else if (const auto* versions = std::get_if<Versions>(&header))
         lists = versions->runs.capacity() * sizeof versions->runs[0];
     else if (const auto* status = std::get_if<Status>(&header))
-        lists = status->progress.capacity() * sizeof status->progress[0] +
-                status->rows.capacity() * sizeof status->rows[0] +
-                status->checkpoints.capacity() * sizeof status->checkpoints[0];
+        lists =
+            status->progress.capacity() * sizeof status->progress[0] +
+            status->rows.capacity() * sizeof status->rows[0] +
+            status->checkpoints.capacity() * sizeof status->checkpoints[0] +
+            (status->covered ? 2 * sizeof(std::uint64_t) * status->covered->done.capacity() : 0);
     return sizeof(Arrival) + lists;
 }
 

@@ -14,6 +14,8 @@
 
 namespace ako {
 
+class Coverage;
+
 struct ModeSettings {
     PeerIndex self = 0;
     std::uint64_t process_id = 1;         ///< that of the Hello: random, one per process life
@@ -48,6 +50,12 @@ struct ModeSettings {
                (exchange.server.clock_gap_max == 0U &&
                 exchange.server.placement == Placement::co_located);
     }
+    /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
+    /// is to end, while the others go on?
+    std::function<bool()> leaves;
+
+    /// Compute thread; null unless with `data.sharding: elastic`. Outlives the mode.
+    Coverage* coverage = nullptr;
 
     std::size_t peer_count() const { return peer_names.size(); }
     Role role(PeerIndex peer) const { return roles.empty() ? Role::worker : roles[peer]; }

@@ -11,6 +11,13 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
     PeerView& view = peers_[peer];
     if (view.presence == presence) return;
     if (view.presence == Presence::left && presence != Presence::up) return;  // a Bye stands
+    const bool is_missed = presence == Presence::lost || presence == Presence::gone;
+    if (is_missed && view.leaving()) {  // as it had said, though its Bye did not come
+        view.left_at = samples();
+        view.presence = Presence::left;
+        view.heard = false;
+        return;
+    }
     if (presence == Presence::lost) {
         view.ever_lost = true;
         view.moved = false;
@@ -18,6 +25,7 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
     }
     view.presence = presence;
     view.heard = false;
+    if (presence == Presence::up) view.left_at.reset();
 }
 
 void Roster::begin_session(PeerIndex peer, bool new_process) {
@@ -83,9 +91,10 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
     view.returned = false;
 }
 
-void Roster::heard_bye(PeerIndex peer, Round final_round) {
+void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     set_presence(peer, Presence::left);
-    peers_[peer].final_round = final_round;
+    peers_[peer].final_round = bye.final_round;
+    if (bye.leaves) peers_[peer].left_at = samples();
 }
 
 bool Roster::advancing(PeerIndex peer, Round own_round) const {
@@ -102,7 +111,8 @@ std::size_t Roster::live_count() const {
 
 PeerIndex Roster::lowest_live() const {
     for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
-        if (peers_[peer].live() && !peers_[peer].joins()) return peer;
+        const PeerView& view = peers_[peer];
+        if (view.live() && !view.joins() && !view.leaving()) return peer;
     }
     return self_;
 }
@@ -126,6 +136,20 @@ std::vector<Progress> Roster::progress() const {
     for (const PeerView& view : peers_)
         progress.push_back({std::max(view.announced, view.relayed_round), view.samples});
     return progress;
+}
+
+std::vector<EarlyLeave> Roster::left_early(std::uint64_t sample_budget) const {
+    std::vector<EarlyLeave> found;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        const PeerView& view = peers_[peer];
+        if (view.presence != Presence::left || !view.left_at) continue;
+        const double budget = static_cast<double>(std::max<std::uint64_t>(1, sample_budget));
+        const double share = static_cast<double>(*view.left_at) / budget;
+        // Who left on its way into the run has made none, and an earlier process perhaps some.
+        const Round last = std::max(view.final_round.value_or(0), view.relayed_round);
+        found.push_back({peer, last, std::min(1.0, share)});
+    }
+    return found;
 }
 
 LinkView Roster::link_view(PeerIndex peer) const {

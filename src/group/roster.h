@@ -17,6 +17,7 @@
 namespace ako {
 
 struct LinkView;
+struct EarlyLeave;
 
 /// What is known of one peer.
 struct PeerView {
@@ -36,10 +37,14 @@ struct PeerView {
     Round own_round_at_move = 0;  ///< own round when `announced` last moved
     double usual_gap = 0;         ///< own rounds between its moves, smoothed
     bool moved = false;           ///< in this presence
+    /// It has said Bye before the end; then the samples of all, as known here at that moment.
+    std::optional<std::uint64_t> left_at;
 
     bool live() const { return presence == Presence::up || presence == Presence::down; }
     /// It is on its way into the run, or back: it takes in rows and makes no rounds yet.
     bool joins() const { return status ? status->joining : returned; }
+    /// It is there, and goes before the end.
+    bool leaving() const { return live() && status && status->leaving; }
     /// Of its row, once it has ended.
     std::optional<Version> final_version() const {
         if (!final_round) return std::nullopt;
@@ -77,14 +82,14 @@ class Roster {
     void begin_session(PeerIndex peer, bool new_process);
     /// The newest Status of `peer` itself, which also carries what it has heard of others.
     void heard_status(PeerIndex peer, const Status& status, Time arrived_at, Round own_round);
-    void heard_bye(PeerIndex peer, Round final_round);
+    void heard_bye(PeerIndex peer, const Bye& bye);
 
     /// Live, and its rounds move within max(gap_min, twice its usual gap) of own rounds.
     bool advancing(PeerIndex peer, Round own_round) const;
 
     /// This peer included.
     std::size_t live_count() const;
-    /// Of those that take part in the run.
+    /// Of those that take part in the run, and are not about to leave.
     PeerIndex lowest_live() const;
     /// Peers other than this one with a session.
     PeerSet reached() const;
@@ -93,6 +98,8 @@ class Roster {
     /// Of all peers, as far as heard of.
     std::uint64_t samples() const;
     std::vector<Progress> progress() const;
+    /// Who left before the end, and is not back.
+    std::vector<EarlyLeave> left_early(std::uint64_t sample_budget) const;
     /// For reports: who the peer is, its presence, whether it is live, and how far it is.
     LinkView link_view(PeerIndex peer) const;
 

@@ -48,9 +48,9 @@ std::vector<std::string> command_line(const std::vector<std::string>& arguments,
 /// In the child, between fork and exec: nothing but calls that are safe there.
 [[noreturn]] void become_peer(const char* program, char* const* arguments, int log_fd,
                               int metrics_fd, pid_t launcher) {
-    // When launch dies, however that is, the peer is asked to end as by Ctrl-C. If launch died
-    // before this call, nobody would ask any more.
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // When launch dies, however that is, the run is to end as by Ctrl-C, and not this peer alone.
+    // If launch died before this call, nobody would ask any more.
+    prctl(PR_SET_PDEATHSIG, SIGINT);
     if (getppid() != launcher) _exit(1);
     // Its own process group: the terminal's Ctrl-C goes to launch alone, which passes it on once.
     setpgid(0, 0);

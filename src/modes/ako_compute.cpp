@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/agreement/finish_report.h"
-#include "src/agreement/why_not_agreed.h"
-#include "src/numbers/digest.h"
+#include "src/group/coverage.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
 
@@ -20,9 +18,6 @@ FinishTimes finish_times(const ExchangeSettings& exchange) {
             std::chrono::milliseconds(exchange.want_timeout_ms),
             from_seconds(exchange.finish_timeout_s)};
 }
-
-constexpr const char* left_behind_text =
-    "the others ended while this peer stood still or was cut off";
 
 }  // namespace
 
@@ -74,16 +69,19 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     if (progress() >= 1.0) hear_stop(StopReason::budget_spent);
     if (stop_ != StopReason::none) return stopped();
     if (left_behind_) return Next::finish(left_behind_text);
+    if (asked_to_leave_) return leave(now);
     if (too_stale(now)) return std::nullopt;
     update_standing_in(now);
+    if (settings_.coverage != nullptr) settings_.coverage->follow(roster_, round_);
     return Next::train();
 }
 
 std::optional<Next> AkoCompute::begin(Time now) {
-    if (stop_ != StopReason::none) {
+    if (stop_ != StopReason::none || asked_to_leave_) {
         // Once somebody has trained, there is something to finish together.
         if ((roster_.samples() == 0 && !beginning_.run_there()) || beginning_.waits_to_go_on())
             return Next::give_up(Ending::failed, never_began);
+        if (stop_ == StopReason::none) return leave(now);
         beginning_.stop(now);
         return stopped();
     }
@@ -146,6 +144,7 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
     samples_ += result.samples;
     loss_ = result.loss;
     roster_.set_own(round_, samples_);
+    if (settings_.coverage != nullptr) settings_.coverage->round_ended();
     post_status(false);
     return {};
 }
@@ -197,7 +196,8 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
                             return finish_.find(row, block, version);
                         });
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
-        roster_.heard_bye(arrival.from, bye->final_round);
+        roster_.heard_bye(arrival.from, *bye);
+        if (settings_.coverage != nullptr && bye->leaves) settings_.coverage->left(arrival.from);
     } else if (std::holds_alternative<WantVersions>(arrival.header)) {
         versions_wanted_ |= peer_bit(arrival.from);
     } else if (const auto* versions = std::get_if<Versions>(&arrival.header)) {
@@ -231,6 +231,8 @@ void AkoCompute::hear_status(const Arrival& arrival, const Status& status, Time 
     const bool first = !roster_[arrival.from].heard;
     roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
     finish_.heard(arrival.from, status, now);
+    if (settings_.coverage != nullptr && status.covered)
+        settings_.coverage->hear(arrival.from, *status.covered);
     // In the final exchange its row is as the cut will have it.
     if (!finish_.begun()) beginning_.heard(arrival.from, status, first, now);
     hear_stop(status.stop, status.asked);
@@ -335,56 +337,6 @@ void AkoCompute::announce(const Verdict& verdict) {
     post_status(false);
 }
 
-// ---- the end
-
-bool AkoCompute::step_finish(Time now, bool hurried) {
-    const bool first = !finish_began_;
-    if (first) {
-        finish_began_ = now;
-        end_times_.begin(now);
-        outbox_.lift_grants(true);
-        if (stop_ == StopReason::none && !left_behind_) request_stop(StopReason::requested);
-        finish_.begin(now);
-    }
-    const CutId accepted = finish_.accepted();
-    const CutId decided = finish_.decided();
-    drain(now);
-    finish_.step(now);
-    const bool adopts = finish_.ready_to_adopt();
-    if (adopts) adopt(now);
-    post_status(first || adopts || accepted != finish_.accepted() || decided != finish_.decided());
-
-    // Who is in a hurry does not wait for a majority that would have to come back.
-    const bool hopeless =
-        !agreement_possible(roster_, finish_) ||
-        (hurried && roster_.live_count() < settings_.peer_count() / 2 + 1 &&
-         now - *finish_began_ > std::chrono::milliseconds(settings_.exchange.life_timeout_ms));
-    const bool timed_out = !finish_.adopted() && (hopeless || finish_.timed_out(now));
-    end_times_.look(finish_, finish_.adopted() || timed_out, now);
-    return timed_out || finish_.done(now, hurried);
-}
-
-void AkoCompute::adopt(Time now) {
-    finish_.adopt_cut(rows_.open_for_cut(), now);
-    Sha256 hash;
-    for (const std::span<const float> row : rows_.ledger().rows()) hash.add(row);
-    std::vector<float> anchor(blocks_.element_count());
-    copy_parameters(anchor);
-    hash.add(std::span<const float>(anchor));
-    finish_.set_digest(hash.finish());
-}
-
-FinishReport AkoCompute::report(std::span<float> out, Time) {
-    copy_parameters(out);
-    FinishReport report = finish_report(settings_, roster_, finish_, end_times_);
-    report.rounds = round_;
-    report.progress = progress();
-    report.stop = stop_;
-    report.asked = asked();
-    if (!report.agreed && left_behind_) report.why_not = left_behind_text + ("; " + report.why_not);
-    return report;
-}
-
 // ---- checkpoints
 
 bool AkoCompute::save(Checkpoint& out) {
@@ -399,6 +351,13 @@ bool AkoCompute::save(Checkpoint& out) {
     known.clear();
     for (const Progress& peer : roster_.progress())
         known.insert(known.end(), {peer.round, peer.samples});
+    if (settings_.coverage != nullptr) {
+        // What this peer has in hand is not said: it may take it once more.
+        const Covered covered = settings_.coverage->said();
+        out.numbers["covered_pass"] = covered.pass;
+        out.put("covered", covered.done);
+        out.put("covered_next", covered.done_next);
+    }
     return true;
 }
 
@@ -408,6 +367,18 @@ Result<void> AkoCompute::restore(const Checkpoint& from) {
     if (!known) return tl::make_unexpected(known.error());
     const auto run_id = from.number("run_id");
     if (!run_id) return tl::make_unexpected(run_id.error());
+    if (settings_.coverage != nullptr) {
+        const auto pass = from.number("covered_pass");
+        const auto done = from.word_list("covered"), done_next = from.word_list("covered_next");
+        if (!pass) return tl::make_unexpected(pass.error());
+        if (!done) return tl::make_unexpected(done.error());
+        if (!done_next) return tl::make_unexpected(done_next.error());
+        Covered covered;
+        covered.pass = static_cast<std::uint32_t>(*pass);
+        covered.done.assign(done->begin(), done->end());
+        covered.done_next.assign(done_next->begin(), done_next->end());
+        settings_.coverage->hear(settings_.self, covered);
+    }
     if (const auto rows = rows_.restore(from); !rows) return rows;
     if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
     std::vector<Progress> progress;
@@ -459,12 +430,14 @@ void AkoCompute::post_status(bool urgent) {
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     status.asked = asked_;
-    status.joining = beginning_.takes_in();
+    status.joining = beginning_.takes_in() && !leaving_;
     status.process_id = settings_.process_id;
     status.resuming = settings_.resumes && beginning_.state() != AkoBeginning::State::begun;
     status.run_id = beginning_.run_id();
     if (status.resuming) status.checkpoints = settings_.checkpoints;
-    if (finish_began_ && rows_.claimed()) status.final_round = round_;
+    if ((finish_began_ || leaving_) && rows_.claimed()) status.final_round = round_;
+    status.leaving = leaving_.has_value();
+    if (settings_.coverage != nullptr) status.covered = settings_.coverage->said();
     status.accepted = finish_.accepted();
     status.decided = finish_.decided();
     status.digest = finish_.digest();

@@ -20,6 +20,7 @@
 #include "src/modes/ako_beginning.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
+#include "src/rows/leaving.h"
 #include "src/rows/outbox.h"
 #include "src/rows/relay.h"
 #include "src/rows/rows.h"
@@ -53,6 +54,7 @@ class AkoCompute final : public ComputeHalf {
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
         hear_stop(reason, peer_bit(settings_.self));
     }
+    void request_leave() override AKO_COMPUTE_THREAD { asked_to_leave_ = true; }
 
     /// The anchor.
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
@@ -78,6 +80,9 @@ class AkoCompute final : public ComputeHalf {
     std::uint64_t blocks_refused() const { return blocks_refused_; }
 
   private:
+    static constexpr const char* left_behind_text =
+        "the others ended while this peer stood still or was cut off";
+
     Result<void> restore(const Checkpoint& from) AKO_COMPUTE_THREAD;
     void drain(Time now) AKO_COMPUTE_THREAD;
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
@@ -100,6 +105,11 @@ class AkoCompute final : public ComputeHalf {
     /// `asked`: at whom, of `requested`.
     void hear_stop(StopReason reason, PeerSet asked = 0) AKO_COMPUTE_THREAD;
     Next stopped() const AKO_COMPUTE_THREAD;
+    /// This peer was asked to leave: it does, or stops for all where nobody stays.
+    Next leave(Time now) AKO_COMPUTE_THREAD;
+    /// True: it may go. False, and it does not leave any more: the run ends for all.
+    bool step_leave(Time now) AKO_COMPUTE_THREAD;
+    void say_left(FinishReport& report, Time now) const AKO_COMPUTE_THREAD;
     std::vector<PeerIndex> asked() const AKO_COMPUTE_THREAD;
     double progress() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
@@ -130,6 +140,8 @@ class AkoCompute final : public ComputeHalf {
     std::uint64_t peers_given_up_ = 0;  ///< waits for a peer that ended without it
     StopReason stop_ = StopReason::none;
     PeerSet asked_ = 0;  ///< who was asked for a stop that is `requested`
+    bool asked_to_leave_ = false;
+    std::optional<Leaving> leaving_;  ///< from its last round on, while the others go on
     /// The others ended without this peer (Departures): it stops after this round. It does not say
     /// so, for should it be wrong, the others are to go on.
     bool left_behind_ = false;

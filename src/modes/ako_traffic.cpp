@@ -191,8 +191,9 @@ std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::si
 PooledBuffer AkoTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
                                  Time) {
     Link& link = links_[peer];
-    if (std::holds_alternative<Bye>(header)) {
+    if (const auto* bye = std::get_if<Bye>(&header)) {
         link.left = true;
+        if (bye->leaves) departures_.left_early(peer);
     } else if (const auto* status = std::get_if<Status>(&header)) {
         link.joining = status->joining;
     }

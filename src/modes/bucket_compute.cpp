@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
 
@@ -53,7 +52,7 @@ void BucketCompute::drain() {
         if (const auto* status = std::get_if<Status>(&arrival.header))
             roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
         else if (const auto* bye = std::get_if<Bye>(&arrival.header))
-            roster_.heard_bye(arrival.from, bye->final_round);
+            roster_.heard_bye(arrival.from, *bye);
     }
 }
 
@@ -64,7 +63,8 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     if (std::string why = mailbox_.broken(); !why.empty())
         return Next::give_up(Ending::broken, why);
     if (!started_) {
-        if (wish_ != StopReason::none) return Next::give_up(Ending::failed, never_began);
+        if (wish_ != StopReason::none || asked_to_leave_)
+            return Next::give_up(Ending::failed, never_began);
         const StartWait::State wait = start_wait_.look(missing().size(), false, now);
         if (wait == StartWait::State::failed)
             return Next::give_up(Ending::failed, start_wait_.why_not());
@@ -83,6 +83,14 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         }
         if (!not_finite_.empty()) return Next::give_up(Ending::numbers, complaint(round_));
         return Next::finish(sentence(reason));
+    }
+    if (asked_to_leave_ && !somebody_stays()) {
+        request_stop(StopReason::requested);
+    } else if (asked_to_leave_) {
+        if (!settle_all()) return std::nullopt;
+        if (broken_) return begin_round(now);  // which says why
+        leaving_ = true;
+        return Next::finish("asked to leave: the others go on without this peer");
     }
     wish_of_round_ = wish_;
     std::fill(ready_.begin(), ready_.end(), 0);
@@ -103,6 +111,26 @@ std::string BucketCompute::start() {
     started_ = true;
     mailbox_.start();
     return "";
+}
+
+void BucketCompute::request_leave() {
+    const std::vector<PeerIndex> servers = settings_.servers();
+    const bool serves = std::find(servers.begin(), servers.end(), settings_.self) != servers.end();
+    if (settings_.exchange.mode == Mode::parameter_server && !serves) {
+        asked_to_leave_ = true;
+    } else if (wish_ == StopReason::none) {
+        settings_.log("in this mode the others cannot go on without this peer: it stops for all");
+        request_stop(StopReason::requested);
+    }
+}
+
+bool BucketCompute::somebody_stays() const {
+    for (const PeerIndex worker : settings_.workers()) {
+        if (worker == settings_.self || !roster_.reachable(worker)) continue;
+        const std::optional<Status>& status = roster_[worker].status;
+        if (!status || !status->final_round) return true;
+    }
+    return false;
 }
 
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
@@ -244,6 +272,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
     if (broken_) return {};
     ++round_;
     loss_ = result.loss;
+    roster_.set_own(round_, round_ * settings_.training.batch_per_peer);
     known_.follow(std::exchange(newest_, {}));
     post_status(false);
     return {};
@@ -351,7 +380,7 @@ Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
     }
     if (const auto kept = protocol_.check(*from); !kept) return kept;
     if (const auto held = rule_->restore(*from); !held) return held;
-    first_round_ = round_ = from->id.round;
+    round_ = from->id.round;
     synced_round_ = rule_->syncs(round_) ? round_ : 0;
     progress_ = from->progress;
     board_.restore(std::move(from));
@@ -362,102 +391,6 @@ Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
 void BucketCompute::tell_kept(const std::vector<CheckpointId>& kept) {
     status_.checkpoints = kept;
     post_status(false);
-}
-
-// ---- the end
-
-bool BucketCompute::all_told() const {
-    for (const PeerIndex worker : settings_.workers()) {
-        if (worker == settings_.self) continue;
-        const PeerView& view = roster_[worker];
-        if (roster_.reachable(worker) && !(view.status && view.status->digest)) return false;
-    }
-    return true;
-}
-
-bool BucketCompute::step_finish(Time now, bool hurried) {
-    // A worker's training is over, and whoever hears its wish would take it for the reason.
-    if (hurried && serves_only()) request_stop(StopReason::requested);
-    const bool broken = !mailbox_.broken().empty();
-    drain();  // after that look, so that who broke it off is known to be gone
-    if (!finish_since_) {
-        finish_since_ = now;
-        // Servers count the rounds of this start, as syncs do.
-        if (!serves_only()) status_.final_round = round_ - first_round_;
-        post_status(true);
-    }
-    if (serves_only() && status_.stop != wish_) post_status(true);
-    if (broken) return true;
-    // A server alone waits as long as anybody trains; the workers have the time-outs.
-    const Time patience = from_seconds(settings_.exchange.finish_timeout_s);
-    timed_out_ = !serves_only() && now - *finish_since_ >= patience;
-    if (timed_out_) return true;
-    const bool pulls_final = settings_.exchange.mode == Mode::parameter_server && !serves_only();
-    if (pulls_final && !board_.final_is_here()) return false;
-    if (!serves_only() && !digest_posted_) {
-        status_.digest = sha256(std::as_bytes(rule_->parameters()));
-        post_status(true);
-        digest_posted_ = true;
-    }
-    return all_told();
-}
-
-// Everybody has said its own wish by now, for a digest comes with it. So all come to the same, also
-// a server, which has no rounds and decides nothing.
-void BucketCompute::report_stop(FinishReport& report) const {
-    report.stop = stopped_for_;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::optional<Status>& said = roster_[peer].status;
-        StopReason wish = said ? said->stop : StopReason::none;
-        if (peer == settings_.self) wish = wish_;
-        report.stop = stronger(report.stop, wish);
-        if (wish == StopReason::requested) report.asked.push_back(peer);
-    }
-    // Of what was made, not of what this peer foresaw, so that all know the same.
-    const auto made = static_cast<double>(report.samples_total);
-    report.progress = settings_.sample_budget == 0
-                          ? 1
-                          : std::min(1.0, made / static_cast<double>(settings_.sample_budget));
-    if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
-    if (report.stop != StopReason::requested) report.asked.clear();
-}
-
-FinishReport BucketCompute::report(std::span<float> out, Time now) {
-    FinishReport report;
-    if (!serves_only()) copy_parameters(out);
-    report.rounds = round_;
-    report.seconds = std::chrono::duration<double>(now - finish_since_.value_or(now)).count();
-    std::optional<Digest> digest = status_.digest;
-    report.identical = true;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const bool self = peer == settings_.self;
-        const PeerView& view = roster_[peer];
-        const Status status = self ? status_ : view.status.value_or(Status{});
-        const std::uint64_t samples = status.progress.empty() ? 0 : status.progress[peer].samples;
-        report.samples.push_back(samples);
-        report.samples_total += samples;
-        if (status.digest) {
-            if (!digest) digest = status.digest;
-            if (status.digest == digest)
-                report.finished_with.push_back(peer);
-            else
-                report.identical = false;
-        } else if (!self && (view.ever_lost || view.presence == Presence::down)) {
-            report.lost.push_back(peer);
-        }
-    }
-    report_stop(report);
-    const std::string broken = mailbox_.broken();
-    const bool finite = all_finite(out);
-    report.agreed = digest.has_value() && broken.empty() && !timed_out_ && finite;
-    report.identical &= report.agreed;
-    if (digest) report.digest = *digest;
-    if (!report.agreed)
-        report.why_not = !broken.empty() ? broken
-                         : timed_out_ ? std::string("not all peers ended within finish_timeout_s")
-                         : !finite ? std::string("a parameter is not finite: the training diverged")
-                                   : std::string("no worker ended");
-    return report;
 }
 
 }  // namespace ako

@@ -44,6 +44,8 @@ class BucketCompute final : public ComputeHalf {
     void request_stop(StopReason reason) override AKO_COMPUTE_THREAD {
         wish_ = stronger(wish_, reason);
     }
+    /// Only a worker that is no server can be spared.
+    void request_leave() override AKO_COMPUTE_THREAD;
 
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
     Standing standing() const override AKO_COMPUTE_THREAD;
@@ -72,6 +74,8 @@ class BucketCompute final : public ComputeHalf {
     StopReason stop_due() const AKO_COMPUTE_THREAD;
     /// Into a report that has the samples of all: what this peer knows of why training ended.
     void report_stop(FinishReport& report) const AKO_COMPUTE_THREAD;
+    /// Does another worker go on without this one?
+    bool somebody_stays() const AKO_COMPUTE_THREAD;
     /// Begins the sync that ends local rounds, if the newest round was none's.
     void sync_the_rest() AKO_COMPUTE_THREAD;
     /// Of the newest sync before this round's own.
@@ -105,7 +109,6 @@ class BucketCompute final : public ComputeHalf {
     StartWait start_wait_;
     CommonStart common_;
     std::uint64_t start_ = 0;  ///< of the run; from the first round on
-    Round first_round_ = 0;    ///< the newest of before this start
     Round round_ = 0;
     Round synced_round_ = 0;              ///< the newest round that a sync took in
     std::uint64_t sync_ = 0;              ///< the newest begun
@@ -116,6 +119,8 @@ class BucketCompute final : public ComputeHalf {
     StopReason wish_ = StopReason::none;
     StopReason wish_of_round_ = StopReason::none;  ///< fixed for one sync
     StopReason stopped_for_ = StopReason::none;    ///< why training is over, once it is
+    bool asked_to_leave_ = false;
+    bool leaving_ = false;  ///< and all it has pushed is taken in
     bool broken_ = false;
     std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
     mutable double progress_ = 0;

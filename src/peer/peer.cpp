@@ -9,6 +9,7 @@
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "src/config/key_places.h"
+#include "src/group/coverage.h"
 #include "src/modes/make_exchange.h"
 #include "src/peer/hello.h"
 #include "src/peer/initial_parameters.h"
@@ -26,17 +27,35 @@ const Settings& within_memory(const Settings& settings, const Network& network) 
     return settings;
 }
 
+/// Null unless data shards follow the live peers.
+std::unique_ptr<Coverage> make_coverage(const Settings& settings, PeerIndex self,
+                                        const TrainingData& data) {
+    if (!shards_follow(settings)) return nullptr;
+    Coverage::Sizes sizes;
+    sizes.items = data.sample_count();
+    sizes.portions =
+        portions_of(sizes.items, settings.training.batch_per_peer, settings.peers.size());
+    // What is trained on twice brings nobody further. When the budget is spent, all end their
+    // round.
+    const std::uint64_t at_once = settings.training.batch_per_peer * settings.peers.size();
+    const std::uint64_t samples = data.sample_budget() + 2 * at_once;
+    sizes.pass_max = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(samples / sizes.items + 2, UINT32_MAX - 2));
+    return std::make_unique<Coverage>(self, settings.peers.size(), sizes);
+}
+
 }  // namespace
 
 Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, const PeerLog& log,
            std::function<void(const std::vector<PeerIndex>& missing)> waits,
-           const std::atomic<int>& interrupts)
+           std::function<bool()> leaves, const std::atomic<int>& interrupts)
     : settings_(settings),
       self_(self),
       process_id_(random_process_id()),
       key_(read_cluster_key(settings)),
       network_(make_network(settings.model, settings.seed + self)),
       data_(within_memory(settings, *network_)),
+      coverage_(make_coverage(settings, self, data_)),
       initial_(initial_parameters(settings, *network_)),
       hello_(make_hello(settings, self, process_id_, *network_, initial_)),
       owner_(checkpoint_owner(settings, hello_)),
@@ -48,8 +67,9 @@ Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, 
     // Before the exchange takes its memory.
     if (key_.none()) check_announced(settings, self, Names::looked_up);
     naming_key(settings, listen_key(settings, self), [this] { transport_.bind(); });
-    exchange_ = make_exchange(own_mode_settings(log, std::move(waits)), std::move(initial_),
-                              transport_, clock_, interrupts);
+    ModeSettings mode = own_mode_settings(log, std::move(waits));
+    mode.leaves = std::move(leaves);
+    exchange_ = make_exchange(std::move(mode), std::move(initial_), transport_, clock_, interrupts);
 }
 
 Peer::~Peer() = default;
@@ -57,6 +77,8 @@ Peer::~Peer() = default;
 void Peer::start() { exchange_->start(); }
 
 Exchange& Peer::exchange() { return *exchange_; }
+
+std::unique_ptr<BatchSource> Peer::batches() { return data_.batches(self_, coverage_.get()); }
 
 ModeSettings Peer::own_mode_settings(
     const PeerLog& log, std::function<void(const std::vector<PeerIndex>& missing)> waits) const {
@@ -79,6 +101,7 @@ ModeSettings Peer::own_mode_settings(
         if (!read) read.error().what = found->path + " " + read.error().what;
         return read;
     };
+    mode.coverage = coverage_.get();
     return mode;
 }
 

@@ -20,17 +20,18 @@
 
 namespace ako {
 
+class Coverage;
 class GroupExchange;
 
 class Peer {
   public:
     /// Reads the data and the initial parameters and binds the port. `resume`: the run folder whose
-    /// checkpoints it goes on from; empty: it begins anew. `waits`: see ModeSettings. `settings`
-    /// and `interrupts` outlive this. Throws StartupError: a file that is missing or damaged, more
-    /// memory than is allowed, a port that is taken, nothing to go on from.
+    /// checkpoints it goes on from; empty: it begins anew. `waits`, `leaves`: see ModeSettings.
+    /// `settings` and `interrupts` outlive this. Throws StartupError: a file that is missing or
+    /// damaged, more memory than is allowed, a port that is taken, nothing to go on from.
     Peer(const Settings& settings, PeerIndex self, const std::string& resume, const PeerLog& log,
          std::function<void(const std::vector<PeerIndex>& missing)> waits,
-         const std::atomic<int>& interrupts);
+         std::function<bool()> leaves, const std::atomic<int>& interrupts);
     ~Peer();
 
     /// Begins to listen and to dial. Once, before the first round. Throws StartupError.
@@ -38,6 +39,8 @@ class Peer {
 
     Network& network() { return *network_; }
     TrainingData& data() { return data_; }
+    /// Of this peer. Must not outlive this.
+    std::unique_ptr<BatchSource> batches();
     const Clock& clock() const { return clock_; }
     Transport& transport() { return transport_; }
     Exchange& exchange();
@@ -56,7 +59,8 @@ class Peer {
     const SteadyClock clock_;
     const std::unique_ptr<Network> network_;
     TrainingData data_;
-    std::vector<float> initial_;  ///< [parameter_count], until the exchange has it
+    const std::unique_ptr<Coverage> coverage_;  ///< null unless data shards follow the live peers
+    std::vector<float> initial_;                ///< [parameter_count], until the exchange has it
     const Hello hello_;
     const CheckpointOwner owner_;
     const bool resumes_;

@@ -25,7 +25,8 @@ std::vector<std::string> names_of(const std::vector<PeerIndex>& peers, const Set
 
 /// Does nobody else train on what is in a worker's shard?
 bool shards_apart(const Settings& settings) {
-    return needs_data(settings.model.kind) && settings.data.sharding == Sharding::disjoint;
+    return needs_data(settings.model.kind) && settings.data.sharding != Sharding::shuffled &&
+           !shards_follow(settings);
 }
 
 /// Whose shard it is, how many images are in it, and on how many its worker has trained.
@@ -49,16 +50,36 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
     return shards;
 }
 
-/// Of each worker that was not lost, how often its shard was seen; nothing where nobody hears of
-/// the others.
+/// Of each peer that left, when, and how much of what nobody else trains on it had seen.
+std::vector<LeftPeer> left_peers(const Settings& settings, const FinishReport& report,
+                                 std::uint64_t item_count) {
+    std::vector<LeftPeer> found;
+    for (const EarlyLeave& left : report.left_early) {
+        LeftPeer& it = found.emplace_back();
+        it = {settings.peers[left.peer].name, left.round, left.progress};
+        if (!shards_apart(settings) || settings.peers[left.peer].role != Role::worker) continue;
+        const auto shard = shard_of<ShardPasses>(left.peer, settings, report, item_count);
+        it.images = shard.images;
+        it.seen = shard.seen;
+    }
+    return found;
+}
+
+/// Did it stay to the end?
+bool stayed(const FinishReport& report, PeerIndex peer) {
+    const bool lost = std::find(report.lost.begin(), report.lost.end(), peer) != report.lost.end();
+    return !lost && std::none_of(report.left_early.begin(), report.left_early.end(),
+                                 [peer](const EarlyLeave& left) { return left.peer == peer; });
+}
+
+/// Of each worker that stayed, how often its shard was seen; nothing where nobody hears of the
+/// others.
 std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishReport& report,
                                       std::uint64_t item_count) {
     std::vector<ShardPasses> shards;
     if (!shards_apart(settings) || settings.exchange.mode == Mode::local) return shards;
     for (PeerIndex peer = 0; peer < report.samples.size(); ++peer) {
-        const bool lost =
-            std::find(report.lost.begin(), report.lost.end(), peer) != report.lost.end();
-        if (lost || settings.peers[peer].role != Role::worker) continue;
+        if (!stayed(report, peer) || settings.peers[peer].role != Role::worker) continue;
         shards.push_back(shard_of<ShardPasses>(peer, settings, report, item_count));
     }
     return shards;
@@ -130,11 +151,18 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.finished_with = names_of(report.finished_with, settings);
     result.lost_peers = names_of(report.lost, settings);
     result.lost_shards = lost_shards(settings, report, item_count);
+    result.left_peers = left_peers(settings, report, item_count);
+    result.seen = report.seen;
+    result.handed_to = names_of(report.handed_to, settings);
     result.shards = shard_passes(settings, report, item_count);
     return result;
 }
 
 void log_ending(const PeerResult& result, const std::function<void(const std::string&)>& log) {
+    if (result.ending == Ending::left) {
+        log(left_peer_text(result.left_peers.back()));
+        return log(handed_over_text(result));
+    }
     const bool trained = result.accuracy || result.agreed;
     if (gave_up(result.ending) || !trained) return log(fmt::format("stopped: {}", result.why));
     if (result.stopped_at) log(stopped_early_text(*result.stopped_at, asked_text(result.asked_by)));
@@ -144,6 +172,8 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
         return log(fmt::format("{}: all workers have ended", word));
     const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
     for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
+    for (const LeftPeer& left : result.left_peers) log(left_peer_text(left));
+    if (result.seen) log(seen_text(*result.seen, result.samples_total));
     if (const std::string waiting = waiting_text(result); !waiting.empty())
         log(fmt::format("at the end {}", waiting));
     if (const std::string uneven = uneven_shards_text(result.shards); !uneven.empty()) log(uneven);

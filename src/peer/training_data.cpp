@@ -6,6 +6,7 @@
 
 #include "ako/error.h"
 #include "models/catalog.h"
+#include "models/elastic.h"
 #include "models/shard.h"
 #include "src/config/key_places.h"
 
@@ -19,6 +20,11 @@ WorkerPlace place_among_workers(const Settings& settings, PeerIndex self) {
         ++place.count;
     }
     return place;
+}
+
+bool shards_follow(const Settings& settings) {
+    return settings.data.sharding == Sharding::elastic && settings.exchange.mode == Mode::ako &&
+           needs_data(settings.model.kind);
 }
 
 namespace {
@@ -82,10 +88,13 @@ TrainingData::TrainingData(const Settings& settings, DataParts parts)
     });
 }
 
-std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self) const {
+std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self, PortionSource* portions) const {
     if (!train_) return make_countless_source();
+    if (portions != nullptr) return make_elastic_source(*train_, *portions, settings_.seed);
     const auto [place, count] = place_among_workers(settings_, self);
-    return make_shard(*train_, settings_.data.sharding, place, count, settings_.seed);
+    const bool shuffled = settings_.data.sharding == Sharding::shuffled;
+    return make_shard(*train_, shuffled ? Sharding::shuffled : Sharding::disjoint, place, count,
+                      settings_.seed);
 }
 
 TestSet TrainingData::test_set() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ako/network.h"
+#include "ako/portions.h"
 #include "models/dataset.h"
 #include "src/config/settings.h"
 #include "src/training/trainer.h"
@@ -19,6 +20,10 @@ struct WorkerPlace {
     std::size_t count = 0;
 };
 WorkerPlace place_among_workers(const Settings& settings, PeerIndex self);
+
+/// Do data shards follow the live peers? In the other modes than ako they are `disjoint` then:
+/// there nobody can be spared, or nobody knows of the others.
+bool shards_follow(const Settings& settings);
 
 /// Samples in the training set, of which `epochs` counts. Loads it; throws StartupError as below.
 std::uint64_t training_set_size(const Settings& settings);
@@ -37,8 +42,9 @@ class TrainingData {
     TrainingData(const TrainingData&) = delete;  // batches point into the sets
     TrainingData& operator=(const TrainingData&) = delete;
 
-    /// The batches of one peer. Must not outlive this.
-    std::unique_ptr<BatchSource> batches(PeerIndex self) const;
+    /// The batches of one peer; `portions`: where data shards follow the live peers, else null.
+    /// Must not outlive either.
+    std::unique_ptr<BatchSource> batches(PeerIndex self, PortionSource* portions = nullptr) const;
     /// Must not outlive this.
     TestSet test_set();
     /// Samples in the training set, of which `epochs` counts.

@@ -68,6 +68,9 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
                               shape_text(input), input.height, input.width, input.channels),
                   fmt::format("channels come last: {}",
                               shape_text({input.width, input.channels, input.height})));
+    if (settings.data.sharding == Sharding::elastic && settings.exchange.mode != Mode::ako)
+        found.add("data.sharding", "elastic is of the mode ako",
+                  "in this mode every peer has its own share, as with disjoint");
     const std::size_t majority = settings.peers.size() / 2 + 1;
     const std::size_t begins_with = settings.exchange.start_peers_min;
     if (settings.exchange.mode == Mode::ako && begins_with > 0 && begins_with < majority)

@@ -77,6 +77,15 @@ std::string waiting_text(const PeerResult& result) {
                        all_lost ? fmt::format(", which {} lost", were) : "");
 }
 
+std::string handed_over_text(const PeerResult& result) {
+    if (result.handed_to.empty())
+        return fmt::format(
+            "after {:.1f} s nobody had all that it learned: its last rounds may be lost",
+            result.finish_seconds);
+    return fmt::format("all that it learned is at {} ({:.1f} s)", fmt::join(result.handed_to, ", "),
+                       result.finish_seconds);
+}
+
 std::string stopped_early_text(double progress, const std::string& who) {
     // Rounded down: "100 %" would be no early end.
     const double percent = std::floor(100 * progress);
@@ -114,6 +123,9 @@ ordered_json to_json(const PeerResult& result) {
                          {"finished_with", result.finished_with},
                          {"lost_peers", result.lost_peers},
                          {"lost_shards", lost_shards_json(result.lost_shards)},
+                         {"left_peers", left_peers_json(result.left_peers)},
+                         {"handed_to", result.handed_to},
+                         {"seen", seen_json(result.seen, result.samples_total)},
                          {"shards", ordered_json::array()},
                          {"stopped_at", or_null(result.stopped_at)},
                          {"asked_by", result.asked_by}};
@@ -156,6 +168,9 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
     for (const ordered_json& shard : json.at("lost_shards"))
         result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+    result.seen = seen_from(json.at("seen"));
+    result.left_peers = left_peers_from(json.at("left_peers"));
+    result.handed_to = json.at("handed_to").get<std::vector<std::string>>();
     for (const ordered_json& shard : json.at("shards"))
         result.shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
     result.stopped_at = optional_number(json.at("stopped_at"));

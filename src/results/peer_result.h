@@ -10,6 +10,8 @@
 #include "ako/ending.h"
 #include "ako/types.h"
 #include "src/results/curve.h"
+#include "src/results/left_peers.h"
+#include "src/results/seen_data.h"
 #include "src/results/shard_passes.h"
 #include "src/results/training_figures.h"
 
@@ -57,7 +59,10 @@ struct PeerResult {
     std::vector<std::string> finished_with;
     std::vector<std::string> lost_peers;
     std::vector<LostShard> lost_shards;
-    std::vector<ShardPasses> shards;  ///< of all that trained to the end, as known here
+    std::vector<LeftPeer> left_peers;    ///< this one too, if it left
+    std::vector<std::string> handed_to;  ///< then: who held all that it learned when it went
+    std::vector<ShardPasses> shards;     ///< of all that trained to the end, as known here
+    std::optional<Seen> seen;            ///< of the data, where shards follow the live peers
     /// How much of the sample budget was done, 0 .. 1, when all stopped because somebody asked for
     /// it; nothing if the training came to its own end.
     std::optional<double> stopped_at;
@@ -80,6 +85,9 @@ std::string short_digest(const std::string& digest);
 
 /// "9.8 s waiting for d, which was lost", of the end of one peer; empty if it waited for nobody.
 std::string waiting_text(const PeerResult& result);
+
+/// "all that it learned is at a, c (0.2 s)", of a peer that left.
+std::string handed_over_text(const PeerResult& result);
 
 /// As JSON on one line, and back: nullopt if it is none.
 std::string result_line(const PeerResult& result);

@@ -21,7 +21,8 @@ using nlohmann::ordered_json;
 /// Signals that a process sends itself by a bug, rather than being sent them.
 bool is_crash(int exit) {
     return exit == -SIGABRT || exit == -SIGSEGV || exit == -SIGBUS || exit == -SIGFPE ||
-           exit == -SIGILL || exit == 1 || exit > exit_interrupted || exit == 127;
+           exit == -SIGILL || exit == 1 || exit == 127 ||
+           (exit > exit_interrupted && exit != exit_left);
 }
 
 std::string how_it_ended(const PeerResult& peer) {
@@ -127,6 +128,16 @@ std::vector<LostShard> Summary::lost_shards() const {
     return shards;
 }
 
+std::vector<LeftPeer> Summary::left_peers() const {
+    std::vector<LeftPeer> left;
+    for (const PeerResult& peer : peers) merge_left_peers(left, peer.left_peers);
+    const std::vector<std::string> finished = finished_with();
+    std::erase_if(left, [&](const LeftPeer& it) {
+        return std::find(finished.begin(), finished.end(), it.peer) != finished.end();
+    });
+    return left;
+}
+
 bool Summary::replicas_identical() const {
     const PeerResult* first = finisher();
     // One alone cannot compare digests here; it did so when it finished.
@@ -215,6 +226,8 @@ std::string Summary::json() const {
         lost.insert(peer.lost_peers.begin(), peer.lost_peers.end());
     json["lost_peers"] = lost;
     json["lost_shards"] = lost_shards_json(lost_shards());
+    json["left_peers"] = left_peers_json(left_peers());
+    json["seen"] = first != nullptr ? seen_json(first->seen, first->samples_total) : nullptr;
     json["peers"] = ordered_json::array();
     for (const PeerResult& peer : peers) {
         ordered_json& entry = json["peers"].emplace_back();
@@ -263,10 +276,14 @@ std::string Summary::text(const std::string& folder) const {
             text +=
                 fmt::format("{} died and was started again {}\n", peer.name,
                             peer.restarts == 1 ? "once" : fmt::format("{} times", peer.restarts));
-        if (!peer.agreed || peer.exit == exit_not_written)
+        const bool as_usual = peer.agreed || peer.exit == exit_left;  // which is told below
+        if (!as_usual || peer.exit == exit_not_written)
             text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
     }
     for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
+    for (const LeftPeer& left : left_peers()) text += left_peer_text(left) + "\n";
+    if (first != nullptr && first->seen)
+        text += seen_text(*first->seen, first->samples_total) + "\n";
     if (const std::string uneven = first != nullptr ? uneven_shards_text(first->shards) : "";
         !uneven.empty())
         text += uneven + "\n";

@@ -20,6 +20,14 @@
 //   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
+//   left_peers          [{peer, rounds, at, images, seen, unseen}] of each peer that left on
+//                       purpose while the others went on: rounds that it made, how much of the
+//                       budget of all was done then (0 .. 1), and of its shard as above, null
+//                       without one
+//   seen                {images, passes, of_next, of_after, repeated} with elastic data shards:
+//                       all images were seen in so many passes over them, so many of the next pass
+//                       and of the one after it; samples that were trained on twice in one pass.
+//                       Null with others
 //   peers               [{name, role, restarts, rounds, images, egress_bytes, ingress_bytes,
 //                       digest, lost_peers, exit, why, egress_mbit, train_seconds, round_ms, ..}];
 //                       `exit` is negative if a signal ended it (-9: SIGKILL), and then rounds,
@@ -67,6 +75,8 @@ struct Summary {
     std::vector<std::string> finished_with() const;
     /// Of the peers that those lost, as the one who heard most of each knows it.
     std::vector<LostShard> lost_shards() const;
+    /// Who left and did not end with the others after all.
+    std::vector<LeftPeer> left_peers() const;
     /// The marks that any of the peers evaluated, then the final parameters. The clock of all is
     /// that of the peer that began first, if the others' beginnings are known by the same clock.
     Curve curve(EvaluateWhen evaluated) const;
@@ -81,10 +91,11 @@ struct Summary {
     /// The first peer that finished with agreement, or nullptr.
     const PeerResult* finisher() const;
     /// The exit status of launch. Interrupted: 130. A peer that was killed from outside (SIGKILL,
-    /// SIGTERM, ..) is reported but no failure, as long as others finished identical: that is what
-    /// Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not start, 3 numbers,
-    /// 5 a peer could not go on without another, 4 no agreement, or replicas that differ, 6 a peer
-    /// could not write its results, 7 all stopped early because somebody else than launch asked.
+    /// ..), or was asked to leave, is reported but no failure, as long as others finished
+    /// identical: that is what Ako promises. Otherwise the worst of: 1 a peer crashed, 2 could not
+    /// start, 3 numbers, 5 a peer could not go on without another, 4 no agreement, or replicas that
+    /// differ, 6 a peer could not write its results, 7 all stopped early because somebody else than
+    /// launch asked.
     ExitStatus exit_status() const;
 
     std::string json() const;

@@ -29,6 +29,8 @@ std::string end_text(int exit) {
             return "stopped early";
         case exit_interrupted:
             return "interrupted";
+        case exit_left:
+            return "left, the others go on";
         case exit_start_up:
             return "could not start (exit 2)";
         case exit_numbers:
@@ -207,7 +209,8 @@ void RunState::refresh_peer(PeerState& peer) const {
         return set(Mood::ill, fmt::format("{}, starts again in {:.0f} s", end_text(*peer.exit),
                                           std::max(0.0, std::ceil(*peer.starts_at - seconds_))));
     if (peer.exit) {
-        const bool as_asked = went_well(*peer.exit) || *peer.exit == exit_interrupted;
+        const bool as_asked =
+            went_well(*peer.exit) || *peer.exit == exit_interrupted || *peer.exit == exit_left;
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (peer.seen) return refresh_seen(peer);

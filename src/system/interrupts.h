@@ -1,7 +1,8 @@
 // Interrupts: SIGINT and SIGTERM as a counter. The first asks the process to end cleanly, the
 // second ends it at once. SIGHUP, as of a terminal that is closed, asks as well, but ends nothing
-// at once: a shell and the system may both send it. Signals are a thing of which a process has only
-// one, so what is here is global.
+// at once: a shell and the system may both send it. The first also says what is to end: SIGTERM,
+// which is what stops one machine or one container, this peer alone; the others the run. Signals
+// are a thing of which a process has only one, so what is here is global.
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,9 @@ namespace ako {
 /// process began, as under nohup. SIGPIPE and SIGXFSZ are ignored: a reader that is gone, or a file
 /// that must not grow, is no reason to die.
 const std::atomic<int>& count_interrupts();
+
+/// Was the first that was counted SIGTERM? Known as soon as the counter is not 0. Any thread.
+bool asked_to_leave();
 
 /// Is SIGHUP ignored, as under nohup?
 bool hangups_ignored();

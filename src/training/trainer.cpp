@@ -60,7 +60,6 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
 
 TrainingOutcome Trainer::run() {
     for (;;) {
-        if (interrupts_.load() > 0) exchange_.request_stop(StopReason::requested);
         observer_.reached(RoundMoment::begun);
         Next next = exchange_.begin_round();
         if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
@@ -157,6 +156,10 @@ TrainingOutcome Trainer::finish(std::string why) {
     outcome.why = std::move(why);
     outcome.report = exchange_.finish(evaluation_.parameters());
     observer_.finished(outcome.report);
+    if (outcome.report.left) {  // its notice is short, and nobody needs its parameters
+        outcome.ending = Ending::left;
+        return outcome;
+    }
     // Steps with finite gradients may still lead beyond what a number can be.
     if (!all_finite(evaluation_.parameters())) {
         const std::string why_none = "a parameter is not finite at the end: no model";

@@ -57,9 +57,9 @@ class TrainingObserver {
 /// How a run ended.
 struct TrainingOutcome {
     Ending ending = Ending::finished;
-    std::string why;                ///< why it stopped, for people
-    FinishReport report;            ///< empty if it gave up
-    Verdict verdict;                ///< of the final parameters on the whole test set; likewise
+    std::string why;      ///< why it stopped, for people
+    FinishReport report;  ///< empty if it gave up
+    Verdict verdict;  ///< of the final parameters on the whole test set; likewise, or if it left
     std::vector<float> parameters;  ///< [parameter_count]; likewise, and if it only served
 };
 
@@ -84,7 +84,8 @@ class ProgressMarks {
 
 class Trainer {
   public:
-    /// `interrupts` counts the signals that ask this process to end; it may change at any time.
+    /// `interrupts` counts the signals that ask this process to end, which the exchange heeds; here
+    /// they say how it ended.
     /// `checkpoints` may be null only if the settings ask for none.
     Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
             const TrainingSettings& settings, const std::atomic<int>& interrupts,

@@ -171,6 +171,32 @@ def case_other_configuration(bench):
                  "b says that a has another configuration", 60)
 
 
+def case_stopped(bench):
+    """One service is stopped, and the others go on; then all are, and end well."""
+    with shipped_cluster(bench, 200) as cluster:
+        cluster.up()
+        for service in cluster.services:
+            wait_for(lambda service=service: " round " in cluster.log(service),
+                     f"{service} trains", 60)
+        run(*cluster.words, "stop", "d")
+        log = cluster.log("d")
+        check("exit 0 instead of 143" in log and "all that it learned is at a, b, c" in log, log)
+        running = run("docker", "inspect", "-f", "{{.State.Running}}", cluster.container("a"))
+        check_equal(running.strip(), "true", "a goes on")
+        began = time.monotonic()
+        run(*cluster.words, "stop")
+        took = time.monotonic() - began
+        check(took < 30, f"to stop them took {took:.1f} s")
+        check_equal(cluster.exits(), dict.fromkeys(cluster.services, 0), "exit statuses")
+        logs = {service: cluster.log(service) for service in "abc"}
+        together = [service for service, log in logs.items() if "exit 0 instead of 130" in log]
+        check(together, f"somebody ended the run:\n{logs}")
+        for service in together:
+            log = logs[service]
+            check(re.search(r"replicas identical: yes .* on " + ", ".join(together), log), log)
+            check("d left at " in log, log)
+
+
 def case_written_for_any_file(bench):
     """What `ako compose` writes for loopback addresses, in a folder of a difficult name."""
     folder = os.path.join(bench.folder, "its $own: folder")

@@ -21,6 +21,7 @@ import time
 import zlib
 
 import launching
+import leaving
 import live_view
 import modes
 import own_data
@@ -387,8 +388,9 @@ def issues():
 
 SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(launching), **vars(live_view), **vars(modes),
-                            **vars(own_data), **vars(refusals), **vars(resuming), **vars(returning),
+         for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
+                            **vars(modes), **vars(own_data), **vars(refusals), **vars(resuming),
+                            **vars(returning),
                             **issues()}.items()
          if name.startswith("case_")}
 

@@ -52,6 +52,10 @@ TEST_CASE("the largest headers fit into the limit") {
     status.rows.resize(peers_max);
     status.digest = Digest{};
     status.verdict = Verdict{};
+    status.covered = Covered{};
+    status.covered->done.resize(covered_words_max, ~std::uint64_t{0});
+    status.covered->done_next.resize(covered_words_max);
+    status.covered->in_hand = Portion{};
     Hello hello;
     hello.run_name = hello.peer_name = hello.to_peer_name = std::string(text_bytes_max, 'x');
     hello.key_proof = KeyProof{};
@@ -64,6 +68,27 @@ TEST_CASE("the largest headers fit into the limit") {
         CHECK(*decoded == header);
     }
     CHECK(encode_frame_head(hello, 0).size() <= handshake_header_bytes_max);
+}
+
+TEST_CASE("nothing that is said of the data is told from nothing that is covered, at any size") {
+    Status status;
+    for (std::size_t peers = 0; peers <= peers_max; ++peers) {
+        status.progress.resize(peers);
+        status.rows.resize(peers);
+        status.verdict = peers % 2 == 0 ? std::optional(Verdict{}) : std::nullopt;
+        for (const std::size_t words : {std::size_t{0}, std::size_t{1}, covered_words_max}) {
+            status.covered.reset();
+            const std::vector<std::byte> bare = encode_frame_head(status, 0);
+            const auto without = decode_header(header_of(bare));
+            REQUIRE_MESSAGE(without.has_value(), without.error().what);
+            CHECK(!std::get<Status>(*without).covered);
+            status.covered = Covered{7, std::vector<std::uint64_t>(words, 5), {}, {}, 3};
+            const std::vector<std::byte> head = encode_frame_head(status, 0);
+            const auto with = decode_header(header_of(head));
+            REQUIRE_MESSAGE(with.has_value(), with.error().what);
+            CHECK(std::get<Status>(*with) == status);
+        }
+    }
 }
 
 TEST_CASE("a prefix is refused by the reason") {

@@ -39,7 +39,7 @@ class RandomHeaders {
             case 10:
                 return Accepted{ballot(), ballot()};
             case 11:
-                return below(2) == 0 ? Bye{u64()} : Bye{u64(), peer()};
+                return below(2) == 0 ? Bye{u64()} : Bye{u64(), peer(), below(2) == 1};
             case 13:
                 return lack();
             case 14:
@@ -91,6 +91,15 @@ class RandomHeaders {
         partial.bound_at = time();
         return partial;
     }
+    Covered covered() {
+        Covered covered{u32(), {}, {}, std::nullopt, u64()};
+        for (std::size_t i = below(covered_words_max + 1); i > 0; --i) {
+            covered.done.push_back(u64());
+            covered.done_next.push_back(u64());
+        }
+        if (below(2) == 1) covered.in_hand = Portion{u32(), u32()};
+        return covered;
+    }
     Status status() {
         Status status;
         status.sent_at = time();
@@ -113,6 +122,8 @@ class RandomHeaders {
         status.joining = below(2) == 1;
         status.has_vote = below(2) == 1;
         status.may_have_voted = u64();
+        status.leaving = below(2) == 1;
+        if (below(2) == 1) status.covered = covered();
         status.process_id = u64();
         for (std::size_t i = below(checkpoints_told_max + 1); i > 0; --i)
             status.checkpoints.push_back({u64(), u64()});

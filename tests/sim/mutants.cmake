@@ -178,7 +178,7 @@ mutation(src/group/roster.cpp
 
 mutant(goodbye_ignored simulate "--count;400" "violated: peer [0-9]+ said goodbye")
 mutation(src/modes/ako_compute.cpp
-    [=[        roster_.heard_bye(arrival.from, bye->final_round);]=]
+    [=[        roster_.heard_bye(arrival.from, *bye);]=]
     [=[        (void)bye;]=])
 
 # Whoever has adopted the cut leaves after the linger time, whoever still pulls it.
@@ -307,8 +307,8 @@ mutation(src/buckets/ring.cpp
 # Who leaves does not say because of whom, and is taken for the one that died.
 mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
 mutation(src/group/links.cpp
-    [=[    return OutFrame{Bye{status_.final_round.value_or(0), traffic_.because_of()}, {}, {}};]=]
-    [=[    return OutFrame{Bye{status_.final_round.value_or(0), std::nullopt}, {}, {}};]=])
+    [=[    return OutFrame{Bye{final_round, traffic_.because_of(), status_.leaving}, {}, {}};]=]
+    [=[    return OutFrame{Bye{final_round, std::nullopt, status_.leaving}, {}, {}};]=])
 
 # SSP: one round more than agreed.
 mutant(ssp_gap_off_by_one simulate "--modes;--count;400" "violated: SSP")

@@ -240,3 +240,58 @@ TEST_CASE("the view of a link tells a peer that has left from one that was lost"
     CHECK(known(2) == Presence::lost);
     CHECK(!peer.link(1, {}).live);
 }
+
+TEST_CASE("only a worker that serves nobody leaves alone; the others stop for all") {
+    ModeSettings settings = Alone::settings_of(Mode::parameter_server, 100);
+    settings.peer_names = {"a", "b", "c"};
+    settings.exchange.server.placement = Placement::co_located;
+    std::vector<std::string> lines;
+    settings.log = [&lines](const std::string& line) { lines.push_back(line); };
+    bool leaves = true;
+    SUBCASE("a worker") { settings.self = 1; }
+    SUBCASE("a server, which trains too") { leaves = false; }
+    SUBCASE("in a ring") {
+        settings.exchange.mode = Mode::ring;
+        settings.self = 1;
+        leaves = false;
+    }
+    const Buckets buckets{{}, Alone::elements};
+    const std::vector<float> sums(Alone::elements);
+    Mailbox mailbox{3};
+    BucketBoard board{1, [] {}};
+    BucketCompute peer(settings, buckets, mailbox, board, sums,
+                       std::make_unique<PulledParameters>(sums));
+    for (PeerIndex other = 0; other < 3; ++other) {
+        if (other != settings.self) mailbox.set_presence(other, Presence::up);
+    }
+    REQUIRE(peer.begin_round({})->kind == Next::Kind::train);
+    const std::vector<float> gradient(Alone::elements, 1);
+    REQUIRE(peer.end_round(Gradient{gradient}, {1, 0.5F}, {}));
+    peer.request_leave();
+    if (leaves) {
+        CHECK(!peer.begin_round({}));  // what it has pushed is not taken in yet
+        const std::vector<Contribution> pushed = board.take().contributions;
+        REQUIRE(pushed.size() == 1);
+        board.complete(pushed[0].bucket, pushed[0].sync, {});
+        const std::optional<Next> next = peer.begin_round({});
+        REQUIRE(next);
+        CHECK(next->kind == Next::Kind::finish);
+        CHECK(peer.step_finish({}));
+        const Mailbox::Posted posted = mailbox.take_posted();
+        CHECK(posted.status->leaving);
+        CHECK(posted.status->final_round == 1);
+        CHECK(posted.status->stop == StopReason::none);
+        std::vector<float> out(Alone::elements);
+        const FinishReport report = peer.report(out, {});
+        CHECK(report.left);
+        CHECK(!report.agreed);
+        CHECK(report.handed_to == std::vector<PeerIndex>{0});
+        REQUIRE(report.left_early.size() == 1);
+        CHECK(report.left_early[0].peer == 1);
+    } else {
+        REQUIRE(lines.size() == 1);
+        CHECK(lines[0].find("it stops for all") != std::string::npos);
+        peer.request_leave();
+        CHECK(lines.size() == 1);
+    }
+}

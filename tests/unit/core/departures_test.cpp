@@ -171,3 +171,26 @@ TEST_CASE("to be left behind takes the whole grace, also of those who crash over
     bench.pass(grace);
     CHECK(bench.departures.left_behind(bench.now));
 }
+
+TEST_CASE("who left before the end has ended nothing: those who stay are not left behind") {
+    Bench bench(4);
+    SUBCASE("all others leave at once") {
+        for (const PeerIndex peer : {1, 2, 3}) {
+            bench.departures.left_early(peer);
+            bench.departures.went(peer, true, milliseconds(10), bench.now);
+        }
+        bench.pass(grace + seconds(1));
+        CHECK(bench.departures.gone(1, bench.now));
+        CHECK(!bench.departures.left_behind(bench.now));
+    }
+    SUBCASE("one leaves long before the others end together") {
+        bench.departures.left_early(1);
+        bench.departures.went(1, true, milliseconds(10), bench.now);
+        bench.pass(seconds(100));
+        CHECK(!bench.departures.left_behind(bench.now));
+        for (const PeerIndex peer : {2, 3})
+            bench.departures.went(peer, true, milliseconds(10), bench.now);
+        bench.pass(grace + seconds(1));
+        CHECK(bench.departures.left_behind(bench.now));
+    }
+}

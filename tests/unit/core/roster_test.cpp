@@ -45,7 +45,7 @@ TEST_CASE("who is there: absent, up, down, lost, left") {
 TEST_CASE("a Bye stands: what the transport says afterwards makes nobody lost") {
     Roster members(0, 2);
     members.set_presence(1, Presence::up);
-    members.heard_bye(1, 30);
+    members.heard_bye(1, Bye{30});
     CHECK(members[1].presence == Presence::left);
     CHECK(members[1].final_round == 30);
     members.set_presence(1, Presence::down);
@@ -228,4 +228,48 @@ TEST_CASE("of the own progress others know until this process has made it its ow
     members.forget_own();
     members.heard_status(1, status_of({{8, 80}, {}, {}}), Time(4), 5);
     CHECK(members.samples() == 80);
+}
+
+TEST_CASE("who said that it leaves has left, also if its Bye does not come") {
+    Roster members(1, 3);
+    for (const PeerIndex peer : {0, 2}) members.set_presence(peer, Presence::up);
+    Status leaving = status_of({{4, 30}, {0, 0}, {0, 0}});
+    leaving.leaving = true;
+    leaving.final_round = 4;
+    members.heard_status(0, leaving, Time(1), 5);
+    members.set_presence(0, Presence::down);
+    CHECK(members[0].live());
+    members.set_presence(0, Presence::lost);
+    CHECK(members[0].presence == Presence::left);
+    CHECK(!members[0].ever_lost);
+    const std::vector<EarlyLeave> left = members.left_early(60);
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].round == 4);
+    CHECK(left[0].progress == 0.5);
+    members.set_presence(2, Presence::lost);
+    CHECK(members[2].presence == Presence::lost);
+    CHECK(members.left_early(60).size() == 1);
+}
+
+TEST_CASE("who leaves before the end is told from who has finished, until it is back") {
+    Roster members(1, 4);
+    for (const PeerIndex peer : {0, 2, 3}) members.set_presence(peer, Presence::up);
+    members.set_own(5, 50);
+    Status leaving = status_of({{4, 30}, {0, 0}, {0, 0}, {0, 0}});
+    leaving.leaving = true;
+    leaving.final_round = 4;
+    members.heard_status(0, leaving, Time(1), 5);
+    CHECK(members[0].leaving());
+    CHECK(members.lowest_live() == 1);  // who evaluates from now on
+    CHECK(members.left_early(160).empty());
+    members.heard_bye(0, Bye{4, {}, true});
+    members.heard_bye(2, Bye{7});
+    CHECK(!members[0].leaving());
+    const std::vector<EarlyLeave> left = members.left_early(160);
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].peer == 0);
+    CHECK(left[0].round == 4);
+    CHECK(left[0].progress == 0.5);  // 30 of its samples and 50 of this peer's
+    members.set_presence(0, Presence::up);
+    CHECK(members.left_early(160).empty());
 }

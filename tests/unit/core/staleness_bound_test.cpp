@@ -74,7 +74,7 @@ TEST_CASE("who is lost, gone or in the final exchange is not waited for") {
     pair.made(10);
     CHECK(pair.bound.must_wait(Time{0}));
     SUBCASE("lost") { pair.roster.set_presence(other, Presence::lost); }
-    SUBCASE("left") { pair.roster.heard_bye(other, 1); }
+    SUBCASE("left") { pair.roster.heard_bye(other, Bye{1}); }
     SUBCASE("finishing") { pair.heard(1, 1, 1); }
     CHECK_FALSE(pair.bound.must_wait(Time{0}));
     CHECK(pair.bound.take_given_up().empty());

@@ -365,15 +365,30 @@ TEST_CASE("the target accuracy stops all") {
     CHECK(bench.exchange.standing().round == 10);
 }
 
-TEST_CASE("an interrupt stops all after the round, and is how the run ended") {
+TEST_CASE("an interrupt, which the exchange heeds, is how the run ended") {
     Bench bench;
-    bench.exchange.on_round = [&](Round round) { bench.interrupts = round == 2 ? 1 : 0; };
-    const TrainingOutcome outcome = bench.run();
-    CHECK(bench.exchange.stop == StopReason::requested);
+    bench.settings.evaluate_every = 0;
+    bench.exchange.on_round = [&](Round round) {
+        if (round != 2) return;
+        bench.interrupts = 1;
+        bench.exchange.stop = StopReason::requested;
+    };
+    SUBCASE("with the others") {
+        const TrainingOutcome outcome = bench.run();
+        CHECK(outcome.ending == Ending::interrupted);
+        CHECK(outcome.parameters.size() == parameters);
+    }
+    SUBCASE("without them: what is judged and kept, they judge and keep") {
+        bench.exchange.agrees = false;
+        bench.exchange.report.left = true;
+        const TrainingOutcome outcome = bench.run();
+        CHECK(outcome.ending == Ending::left);
+        CHECK(outcome.parameters.empty());
+        CHECK(bench.network.evaluated.empty());
+        CHECK(bench.recorder.finishes == 1);
+    }
     CHECK(bench.exchange.standing().round == 2);
-    CHECK(outcome.ending == Ending::interrupted);
     CHECK(bench.exchange.events.back() == 'f');
-    CHECK(outcome.parameters.size() == parameters);
 }
 
 TEST_CASE("who stops because another was asked to has an ending of its own, if it is early") {

@@ -56,3 +56,68 @@ TEST_CASE("a program can tell whose word a summary is, and what is not known") {
     CHECK(summary.exit_status() == exit_no_agreement);
     CHECK(summary_of_one("r", true, result_of(false, 0), line_of()).others.empty());
 }
+
+TEST_CASE("a peer that left is told as such, with what of its data nobody saw") {
+    PeerResult stays = result_of(true, exit_ok);
+    stays.rounds = 900;
+    stays.left_peers = {{"b", 800, 0.319, 15000, 7700}};
+    PeerResult left;
+    left.name = "b";
+    left.ending = Ending::left;
+    left.exit = exit_left;
+    left.rounds = 812;
+    left.left_peers = {{"b", 812, 0.315, 15000, 7712}};  // it knows best how far it came
+    left.handed_to = {"a", "c"};
+    left.finish_seconds = 0.24;
+    const std::optional<PeerResult> parsed = parse_result_line(result_line(left));
+    REQUIRE(parsed);
+    CHECK(parsed->handed_to == left.handed_to);
+    CHECK(parsed->ending == Ending::left);
+    CHECK(handed_over_text(*parsed) == "all that it learned is at a, c (0.2 s)");
+
+    Summary summary;
+    summary.run = "r";
+    summary.peers = {stays, *parsed};
+    CHECK(summary.exit_status() == exit_ok);
+    const std::string text = summary.text("runs/x");
+    CHECK_MESSAGE(contains(text,
+                           "b left at 31 % of the budget, after 812 rounds: 7,288 of the "
+                           "15,000 images in its data shard were never seen\n"),
+                  text);
+    CHECK(!contains(text, "b: "));
+    CHECK(!contains(text, "lost"));
+    CHECK(contains(summary.json(), R"("unseen": 7288)"));
+
+    // Without a shard of its own nothing of it is unseen.
+    summary.peers[1].left_peers = {{"b", 812, 0.315, 0, 0}};
+    CHECK(contains(summary.text("runs/x"), "after 812 rounds\n"));
+    CHECK(contains(summary.json(), R"("unseen": null)"));
+
+    // Who left and came back in time ended with the others.
+    summary.peers.pop_back();
+    summary.seen_by = "a";
+    CHECK(summary.left_peers().size() == 1);
+    summary.peers[0].finished_with = {"a", "b", "c"};
+    CHECK(summary.left_peers().empty());
+}
+
+TEST_CASE("with elastic data shards it is said how often the data were seen") {
+    PeerResult result = result_of(true, exit_ok);
+    result.seen = Seen{60000, 3, 59800, 74};
+    result.samples_total = 240000;
+    const std::optional<PeerResult> parsed = parse_result_line(result_line(result));
+    REQUIRE(parsed);
+    REQUIRE(parsed->seen);
+    CHECK(seen_again(*parsed->seen, 240000) == 126);
+    CHECK(seen_text(*parsed->seen, 240000) ==
+          "all 60,000 images were seen 3 times, 59,800 of them once more; 126 of 240,000 samples "
+          "were a repetition");
+    CHECK(seen_text(Seen{60000, 0, 500, 0}, 500) == "500 of 60,000 images were seen");
+    CHECK(seen_text(Seen{60000, 1, 0, 0}, 60000) ==
+          "all 60,000 images were seen 1 time, 0 of them once more");
+    Summary summary;
+    summary.peers = {*parsed};
+    CHECK(contains(summary.json(), R"("repeated": 126)"));
+    result.seen.reset();
+    CHECK(!parse_result_line(result_line(result))->seen);
+}
