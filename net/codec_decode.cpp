@@ -198,6 +198,11 @@ Header get(wire::Status::Reader in) {
     status.may_have_voted = in.getMayHaveVoted();
     status.leaving = in.getLeaving();
     if (in.hasCovered()) status.covered = get(in.getCovered());
+    status.process_id = in.getProcessId();
+    for (const auto it : limited(in.getCheckpoints(), checkpoints_told_max, "checkpoints"))
+        status.checkpoints.push_back({it.getStart(), it.getRound()});
+    status.resuming = in.getResuming();
+    status.run_id = in.getRunId();
     return status;
 }
 

@@ -130,6 +130,15 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setMayHaveVoted(status.may_have_voted);
     out.setLeaving(status.leaving);
     if (status.covered) put(out.initCovered(), *status.covered);
+    out.setProcessId(status.process_id);
+    const unsigned checkpoint_count = list_size(status.checkpoints.size(), checkpoints_told_max);
+    auto checkpoints = out.initCheckpoints(checkpoint_count);
+    for (unsigned i = 0; i < checkpoint_count; ++i) {
+        checkpoints[i].setStart(status.checkpoints[i].start);
+        checkpoints[i].setRound(status.checkpoints[i].round);
+    }
+    out.setResuming(status.resuming);
+    out.setRunId(status.run_id);
 }
 
 void put(wire::Header::Builder header, const Want& want) {

@@ -95,6 +95,10 @@ struct Status {
   mayHaveVoted @18 :UInt64;   # bit j: I have heard that peer j trained, or came to the end
   leaving @19 :Bool;          # it goes before the end, as soon as the others hold its row
   covered @20 :Covered;       # null = not with data.sharding: elastic
+  processId @21 :UInt64;      # who says this, as in its Hello; 0 = not said
+  checkpoints @22 :List(Checkpoint);  # of the sender, that all could go on from; newest first
+  resuming @23 :Bool;         # goes on from a checkpoint, and has not begun
+  runId @24 :UInt64;          # through all starts of the run; 0 = not known yet
 }
 
 # What of the data has been trained on, by anybody: portions of the lowest pass that is not over,
@@ -123,6 +127,12 @@ struct RowHeld {
   lowestRound @2 :UInt64;
   highestRound @3 :UInt64;
   mapChecksum @4 :UInt32;
+}
+
+# Which checkpoint of a peer.
+struct Checkpoint {
+  start @0 :UInt64;           # of the run
+  round @1 :UInt64;           # the newest of the peer that is in it
 }
 
 enum StopReason {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "ako/checkpoint.h"
 #include "ako/ending.h"
 #include "ako/error.h"
 #include "ako/frame.h"
@@ -55,7 +56,7 @@ struct Standing {
     double progress = 0;     ///< 0 .. 1 of the sample budget, over all peers; never falls
     bool evaluates = false;  ///< it is this peer that evaluates now
     std::optional<Verdict> newest_verdict;  ///< of anyone
-    /// That this peer has trained on; of modes in which no other process may have before, 0.
+    /// That this peer has trained on, earlier processes of its name included.
     std::uint64_t samples = 0;
     bool joining = false;  ///< it takes in the rows of a run that is under way
 };
@@ -170,6 +171,13 @@ class Exchange {
     virtual void copy_parameters(std::span<float> out) = 0;
     virtual Standing standing() const = 0;
     virtual std::vector<LinkView> links() const = 0;
+
+    /// Between rounds: puts all that this peer needs to go on from here into `out`, over what is
+    /// left there of another. May wait for what is under way. False, and nothing of use in `out`,
+    /// in a mode that cannot go on from one, or when the exchange is about to give up.
+    virtual bool save(Checkpoint& out) = 0;
+    /// These of its checkpoints are on this peer's disk, newest first.
+    virtual void tell_kept(const std::vector<CheckpointId>& kept) = 0;
 };
 
 }  // namespace ako

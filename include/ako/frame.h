@@ -72,6 +72,9 @@ struct Partial {
     bool operator==(const Partial&) const = default;
 };
 
+/// Checkpoints that a Status names: kept are fewer.
+inline constexpr std::size_t checkpoints_told_max = 8;
+
 /// How far a peer is, as far as the sender has heard; merged by maximum.
 struct Progress {
     Round round = 0;
@@ -172,6 +175,15 @@ struct Status {
     PeerSet may_have_voted = 0;
     std::optional<Covered> covered = {};  ///< there with `data.sharding: elastic`
     bool leaving = false;  ///< I make no more rounds and go as soon as you hold my row; you go on
+    /// The process that says all this, and its checkpoints on the disk, newest first. Before the
+    /// first round those that it could go on from; none: it begins anew.
+    std::uint64_t process_id = 0;
+    std::vector<CheckpointId> checkpoints = {};
+    /// I go on from a checkpoint, and have not begun: what I know I have from a disk, or from
+    /// somebody else. Only ako says so.
+    bool resuming = false;
+    /// Of the run, through all its starts: 0 = not known yet. Only ako says so.
+    std::uint64_t run_id = 0;
 
     bool operator==(const Status&) const = default;
 };

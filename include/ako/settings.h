@@ -42,7 +42,7 @@ struct TrainingSettings {
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
     EvaluateWhen evaluate = EvaluateWhen::during;
-    double checkpoint_every = 0;  ///< epochs between checkpoints; 0: none
+    double checkpoint_every = 0;  ///< epochs between checkpoints, of this peer; 0: none
     unsigned threads = 1;         ///< of OpenBLAS, per peer
 
     bool operator==(const TrainingSettings&) const = default;

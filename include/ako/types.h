@@ -42,6 +42,14 @@ struct Version {
     auto operator<=>(const Version&) const = default;
 };
 
+/// Which checkpoint of a peer: see checkpoint.h.
+struct CheckpointId {
+    std::uint64_t start = 0;  ///< of the run: another one each time that it begins or is resumed
+    Round round = 0;          ///< the peer's newest that is in it
+
+    auto operator<=>(const CheckpointId&) const = default;
+};
+
 /// A run of elements of the flat parameter vector: [first, first + count).
 struct Range {
     std::size_t first = 0;

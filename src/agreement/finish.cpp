@@ -8,6 +8,20 @@
 #include "src/group/incarnation.h"
 
 namespace ako {
+namespace {
+
+bool contains(const std::vector<Incarnation>& lives, Incarnation one) {
+    return std::find(lives.begin(), lives.end(), one) != lives.end();
+}
+
+/// The oldest goes where there are too many.
+void remember(std::vector<Incarnation>& lives, Incarnation one) {
+    if (contains(lives, one)) return;
+    if (lives.size() == Finish::lives_kept) lives.erase(lives.begin());
+    lives.push_back(one);
+}
+
+}  // namespace
 
 Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTimes times,
                std::uint64_t process_id)
@@ -18,7 +32,8 @@ Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTime
       process_id_(process_id),
       agreement_(roster.self(), roster.peer_count(), process_id),
       cut_(ledger, roster, std::move(send), times.ask),
-      movement_(roster.peer_count()) {}
+      movement_(roster.peer_count()),
+      beside_(roster.peer_count()) {}
 
 void Finish::begin(Time now) {
     begun_at_ = now;
@@ -37,16 +52,29 @@ void Finish::heard(PeerIndex peer, const Status& status, Time now) {
         std::max(status.progress[self].round, status.rows[ledger_.own()].highest.round);
     const bool had_trained = said > std::max(roster_[self].announced, rounds_of_earlier_);
     if (had_trained) rounds_of_earlier_ = said;
-    const bool had_life = is_of_another_life(status.rows[ledger_.own()].highest.incarnation);
-    if (had_voted || had_trained || had_life) lose_vote();
+    const Incarnation life = status.rows[ledger_.own()].highest.incarnation;
+    const bool beside = resumes_beside(peer, status);
+    const bool from_disk = beside && !may_vote();
+    if (from_disk) remember(earlier_lives_, life);
+    const bool known_life = (beside || status.resuming) && contains(earlier_lives_, life);
+    const bool had_life = !known_life && is_of_another_life(life);
+    if (had_voted || (had_trained && !from_disk) || had_life) lose_vote();
+}
+
+void Finish::resume(Incarnation own_row) {
+    resumes_ = true;
+    remember(earlier_lives_, own_row);
+}
+
+bool Finish::resumes_beside(PeerIndex peer, const Status& status) {
+    if (resumes_ && status.resuming && !may_vote()) beside_[peer] = status.process_id;
+    return status.process_id != 0 && beside_[peer] == status.process_id;
 }
 
 bool Finish::is_of_another_life(Incarnation own_row) {
     if (own_row == 0 || process_of(own_row) == process_of(process_id_)) return false;
-    if (std::find(other_lives_.begin(), other_lives_.end(), own_row) != other_lives_.end())
-        return false;
-    if (other_lives_.size() == lives_kept) other_lives_.erase(other_lives_.begin());
-    other_lives_.push_back(own_row);
+    if (contains(other_lives_, own_row)) return false;
+    remember(other_lives_, own_row);
     return true;
 }
 

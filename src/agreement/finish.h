@@ -63,6 +63,10 @@ class Finish {
     /// has taken its place, or it says so itself. Else it finds out in `heard`.
     void lose_vote();
     bool has_vote() const { return agreement_.has_vote(); }
+    /// This process goes on with an earlier run, with its own row of this incarnation (0: without
+    /// it). All who were part of that are over. So what others know of it from their disks costs no
+    /// vote; what somebody knows who did not begin beside this process does.
+    void resume(Incarnation own_row);
 
     /// This peer has made its last round.
     void begin(Time now);
@@ -142,6 +146,9 @@ class Finish {
     bool proposes_first() const;
     /// Heard of for the first time: it is of another process.
     bool is_of_another_life(Incarnation own_row);
+    /// Does this process of `peer` go on with an earlier run as this one does, and did it not have
+    /// begun when this one had not?
+    bool resumes_beside(PeerIndex peer, const Status& status);
     /// How long neither the agreement nor anybody who pulls a cut has moved.
     Time quiet(Time now) const;
     /// So long it must have been quiet before this peer outbids others.
@@ -195,9 +202,12 @@ class Finish {
     unsigned proposals_ = 0;       ///< each waits twice as long before the next
     PeerSet heard_of_ = 0;         ///< peers that may have voted, as others say
     Round rounds_of_earlier_ = 0;  ///< the most that others have heard of and this process not made
-    std::vector<Incarnation> other_lives_;   ///< of the own row, heard of; oldest first
-    unsigned asked_for_vote_ = 0;            ///< and so does this
-    std::optional<Time> asked_for_vote_at_;  ///< last, under a new ballot
+    std::vector<Incarnation> other_lives_;  ///< of the own row, heard of; oldest first
+    bool resumes_ = false;
+    std::vector<std::uint64_t> beside_;       ///< [peer]: its process that resumes beside this one
+    std::vector<Incarnation> earlier_lives_;  ///< of the own row, from disks
+    unsigned asked_for_vote_ = 0;             ///< and so does this
+    std::optional<Time> asked_for_vote_at_;   ///< last, under a new ballot
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
     std::optional<Header> asked_;

@@ -2,6 +2,11 @@
 
 namespace ako {
 
+void BucketBoard::restore(std::shared_ptr<const Checkpoint> from) {
+    const MutexLock lock(mutex_);
+    unseen_.restored = std::move(from);
+}
+
 void BucketBoard::contribute(const Contribution& contribution) {
     const MutexLock lock(mutex_);
     unseen_.contributions.push_back(contribution);

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "ako/checkpoint.h"
 #include "ako/frame.h"
 #include "ako/threads.h"
 #include "ako/types.h"
@@ -52,6 +54,7 @@ class BucketBoard {
     struct Unseen {
         std::vector<Contribution> contributions;
         std::vector<std::pair<std::size_t, std::uint64_t>> consumed;  ///< bucket, sync
+        std::shared_ptr<const Checkpoint> restored;  ///< to be gone on from; before contributions
     };
 
     /// `wake`: called after anything that the compute half may be waiting for.
@@ -59,6 +62,8 @@ class BucketBoard {
         : wake_(std::move(wake)), completed_(bucket_count) {}
 
     // Compute thread.
+    /// Goes on from this; before the first contribution.
+    void restore(std::shared_ptr<const Checkpoint> from) AKO_COMPUTE_THREAD;
     void contribute(const Contribution& contribution) AKO_COMPUTE_THREAD;
     /// The result of this sync has been used: its memory is free again.
     void consume(std::size_t bucket, std::uint64_t sync) AKO_COMPUTE_THREAD;

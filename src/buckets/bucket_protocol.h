@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "ako/checkpoint.h"
 #include "ako/threads.h"
 #include "ako/transport.h"
 #include "src/buckets/bucket_board.h"
@@ -45,6 +46,15 @@ class BucketProtocol {
                                                     std::size_t count) AKO_NETWORK_THREAD = 0;
     virtual void arrived(PeerIndex peer, const Chunk& chunk,
                          std::size_t count) AKO_NETWORK_THREAD = 0;
+
+    // What it keeps from one sync to the next.
+    /// Compute thread, while every bucket is settled here and this peer has contributed nothing of
+    /// the next sync: what is kept does not change before it does.
+    virtual void save(Checkpoint&) const {}
+    /// Any thread: is all there that `restore` takes?
+    virtual Result<void> check(const Checkpoint&) const { return {}; }
+    /// Before this peer's first contribution.
+    virtual void restore(const Checkpoint&) AKO_NETWORK_THREAD {}
 
     /// What syncs give, [parameter_count]: a bucket's part belongs to the compute thread from
     /// its completion on the board to its consumption.

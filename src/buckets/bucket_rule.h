@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ako/assert.h"
+#include "ako/checkpoint.h"
 #include "ako/settings.h"
 #include "ako/types.h"
 #include "src/numbers/optimizer.h"
@@ -36,6 +37,11 @@ class BucketRule {
     virtual std::span<const float> contribution(Range range) = 0;
     /// Takes in the result of a sync of this range; `result` is [parameter_count].
     virtual void settle(Range range, std::span<const float> result) = 0;
+
+    /// What it holds between two rounds, all of it settled.
+    virtual void save(Checkpoint& out) const = 0;
+    /// Before the first round. After an error nothing that it holds means anything.
+    virtual Result<void> restore(const Checkpoint& from) = 0;
 };
 
 /// ring: gradients go round, and every peer makes the same step with their mean.
@@ -56,6 +62,14 @@ class MeanGradient final : public BucketRule {
     void settle(Range range, std::span<const float> sums) override {
         optimizer_.apply(range, sums.subspan(range.first, range.count), share_,
                          std::span(parameters_).subspan(range.first, range.count), rate_);
+    }
+    void save(Checkpoint& out) const override {
+        out.put("parameters", parameters_);
+        out.put("velocity", optimizer_.velocity());
+    }
+    Result<void> restore(const Checkpoint& from) override {
+        const Result<void> copied = from.copy("parameters", parameters_);
+        return copied ? from.copy("velocity", optimizer_.velocity()) : copied;
     }
 
   private:
@@ -109,6 +123,18 @@ class MeanOfLocalRounds final : public BucketRule {
             replica_[k] = average_[k];
         }
     }
+    void save(Checkpoint& out) const override {
+        out.put("average", average_);
+        out.put("replica", replica_);
+        out.put("velocity", optimizer_.velocity());
+        out.put("outer_velocity", velocity_);
+    }
+    Result<void> restore(const Checkpoint& from) override {
+        Result<void> copied = from.copy("average", average_);
+        if (copied) copied = from.copy("replica", replica_);
+        if (copied) copied = from.copy("velocity", optimizer_.velocity());
+        return copied ? from.copy("outer_velocity", velocity_) : copied;
+    }
 
   private:
     const Round rounds_;
@@ -122,15 +148,20 @@ class MeanOfLocalRounds final : public BucketRule {
 class PulledParameters final : public BucketRule {
   public:
     /// `parameters` is where pulls are read into.
-    explicit PulledParameters(std::span<const float> parameters) : parameters_(parameters) {}
+    explicit PulledParameters(std::span<float> parameters) : parameters_(parameters) {}
 
     std::span<const float> replica() const override { return parameters_; }
     void take(Range, std::span<const float> gradient, double) override { gradient_ = gradient; }
     std::span<const float> contribution(Range) override { return gradient_; }
     void settle(Range, std::span<const float>) override {}
+    void save(Checkpoint& out) const override { out.put("parameters", parameters_); }
+    /// Nothing is pulled before the first push.
+    Result<void> restore(const Checkpoint& from) override {
+        return from.copy("parameters", parameters_);
+    }
 
   private:
-    const std::span<const float> parameters_;
+    const std::span<float> parameters_;
     std::span<const float> gradient_;
 };
 

@@ -171,6 +171,37 @@ void ParameterKeeper::stop_wished(StopReason reason) {
     for (State& state : states_) state.summary.stop = stronger(state.summary.stop, reason);
 }
 
+void ParameterKeeper::save(Checkpoint& out) const {
+    out.put("served", parameters_);
+    out.put("served_velocity", optimizer_.velocity());
+    std::vector<std::uint64_t> rounds;
+    for (const State& state : states_) rounds.push_back(state.summary.rounds_total);
+    out.put("served_rounds", rounds);
+}
+
+Result<void> ParameterKeeper::check(const Checkpoint& from) const {
+    if (auto found = from.vector("served", part_elements_); !found)
+        return tl::make_unexpected(found.error());
+    if (auto found = from.vector("served_velocity", part_elements_); !found)
+        return tl::make_unexpected(found.error());
+    if (auto found = from.word_list("served_rounds", states_.size()); !found)
+        return tl::make_unexpected(found.error());
+    return {};
+}
+
+void ParameterKeeper::restore(const Checkpoint& from) {
+    const Result<void> values = from.copy("served", parameters_);
+    const Result<void> velocity = from.copy("served_velocity", optimizer_.velocity());
+    AKO_ASSERT(values && velocity, "a checkpoint that was not checked");
+    const std::span<const std::uint64_t> rounds =
+        from.word_list("served_rounds", states_.size()).value();
+    // Pushes that are here already have been counted.
+    for (std::size_t slice = 0; slice < states_.size(); ++slice) {
+        states_[slice].pushes += rounds[slice];
+        states_[slice].summary.rounds_total = rounds[slice];
+    }
+}
+
 bool ParameterKeeper::final_is_here() const {
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
         const Worker& view = workers_[worker];

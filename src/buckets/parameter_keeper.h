@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "ako/checkpoint.h"
 #include "src/buckets/bucket_board.h"
 #include "src/buckets/slices.h"
 #include "src/group/mode_settings.h"
@@ -66,6 +67,12 @@ class ParameterKeeper {
     std::span<const float> parameters(std::size_t slice) const;
     /// What is said with them.
     const SyncSummary& summary(std::size_t slice) const { return states_[slice].summary; }
+
+    /// BSP, as BucketProtocol says of it: what pushes that are not stepped yet do not touch.
+    void save(Checkpoint& out) const;
+    Result<void> check(const Checkpoint& from) const;
+    /// Before the first step. `check` has found nothing.
+    void restore(const Checkpoint& from);
 
   private:
     struct Worker {

@@ -46,6 +46,15 @@ class PushPull final : public BucketProtocol {
     std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
                                             std::size_t count) override AKO_NETWORK_THREAD;
     void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) override AKO_NETWORK_THREAD;
+    void save(Checkpoint& out) const override {
+        if (keeper_) keeper_->save(out);
+    }
+    Result<void> check(const Checkpoint& from) const override {
+        return keeper_ ? keeper_->check(from) : Result<void>{};
+    }
+    void restore(const Checkpoint& from) override AKO_NETWORK_THREAD {
+        if (keeper_) keeper_->restore(from);
+    }
     /// The parameters of this worker.
     std::span<float> result() override { return parameters_; }
 

@@ -52,6 +52,27 @@ void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
         ->allow_extra_args(false);
 }
 
+/// --resume, after the file, which then may be left out.
+CLI::Option* add_resume(CLI::App& command, std::string& file, std::vector<std::string>& overrides,
+                        ResumeWords& resume) {
+    command.add_option("FILE", file, "the cluster file (YAML); with --resume FOLDER, that run's");
+    add_overrides(command, overrides);
+    return command
+        .add_option("--resume", resume.folder,
+                    "go on from the checkpoints (training.checkpoint_every) that the run in this "
+                    "folder has left; without a folder, from the newest below `output`")
+        ->type_name("FOLDER")
+        ->expected(0, 1);
+}
+
+/// What FILE is where it was left out.
+void complete_file(const CLI::Option& said, std::string& file, ResumeWords& resume) {
+    resume.said = said.count() > 0;
+    if (!file.empty()) return;
+    if (resume.folder.empty()) throw CLI::RequiredError("FILE");
+    file = cluster_file_of(resume);
+}
+
 /// FILE and --set.
 void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::string>& overrides) {
     command.add_option("FILE", file, "the cluster file (YAML)")->required();
@@ -63,10 +84,37 @@ void add_keep_milestones(CLI::App& command, bool& keep) {
                      "keep the parameters of training.evaluate: after once they are evaluated");
 }
 
-void add_launch(CLI::App& app, LaunchOptions& options) {
+struct ResumableWords {
+    const CLI::App* command;
+    const CLI::Option* resume;
+};
+
+ResumableWords add_train(CLI::App& app, TrainOptions& options) {
+    CLI::App* words = app.add_subcommand("train", "Train as one peer, in the foreground");
+    const CLI::Option* resume = add_resume(*words, options.file, options.overrides, options.resume);
+    words->add_option("--peer", options.peer, "which peer of the file this one is")
+        ->required()
+        ->type_name("NAME");
+    words
+        ->add_option("--output-dir", options.output_dir,
+                     "write results here instead of into a new folder")
+        ->type_name("FOLDER");
+    words->add_flag("--plain", options.plain,
+                    "show lines of text instead of the live view, as in a pipe");
+    add_keep_milestones(*words, options.keep_milestones);
+    words->add_flag("--exit-zero", options.exit_zero,
+                    "exit 0 whatever the run came to, but for settings that are wrong and "
+                    "crashes: for what starts again all that ends otherwise, as Docker's "
+                    "on-failure");
+    words->add_option("--report-fd", options.report_fd)->group("");
+    words->add_flag("--restarted", options.restarted)->group("");
+    return {words, resume};
+}
+
+ResumableWords add_launch(CLI::App& app, LaunchOptions& options) {
     CLI::App* words = app.add_subcommand(
         "launch", "Train as all peers of the file, on this machine, one process each");
-    add_cluster_file(*words, options.file, options.overrides);
+    const CLI::Option* resume = add_resume(*words, options.file, options.overrides, options.resume);
     CLI::Option* free_ports =
         words->add_flag("--free-ports", options.free_ports,
                         "use free ports of 127.0.0.1 instead of the file's addresses");
@@ -89,6 +137,7 @@ void add_launch(CLI::App& app, LaunchOptions& options) {
         ->add_option("--output-dir", options.output_dir,
                      "write results here, a new or empty folder, instead of below `output`")
         ->type_name("FOLDER");
+    return {words, resume};
 }
 
 CLI::App* add_compare(CLI::App& app, CompareOptions& options) {
@@ -170,27 +219,10 @@ int run_command_line(int count, char** words) {
     const CLI::App* check_words = add_check(app, check_options);
 
     TrainOptions train_options;
-    CLI::App* train_words = app.add_subcommand("train", "Train as one peer, in the foreground");
-    add_cluster_file(*train_words, train_options.file, train_options.overrides);
-    train_words->add_option("--peer", train_options.peer, "which peer of the file this one is")
-        ->required()
-        ->type_name("NAME");
-    train_words
-        ->add_option("--output-dir", train_options.output_dir,
-                     "write results here instead of into a new folder")
-        ->type_name("FOLDER");
-    train_words->add_flag("--plain", train_options.plain,
-                          "show lines of text instead of the live view, as in a pipe");
-    add_keep_milestones(*train_words, train_options.keep_milestones);
-    train_words->add_flag("--exit-zero", train_options.exit_zero,
-                          "exit 0 whatever the run came to, but for settings that are wrong and "
-                          "crashes: for what starts again all that ends otherwise, as Docker's "
-                          "on-failure");
-    train_words->add_option("--report-fd", train_options.report_fd)->group("");
-    train_words->add_flag("--restarted", train_options.restarted)->group("");
+    const ResumableWords train_words = add_train(app, train_options);
 
     LaunchOptions launch_options;
-    add_launch(app, launch_options);
+    const ResumableWords launch_words = add_launch(app, launch_options);
 
     EvaluateOptions evaluate_options;
     CLI::App* evaluate_words = app.add_subcommand(
@@ -217,6 +249,10 @@ int run_command_line(int count, char** words) {
     if (count > 1) check_command_word(app, words[1]);
     try {
         app.parse(count, words);
+        if (train_words.command->parsed())
+            complete_file(*train_words.resume, train_options.file, train_options.resume);
+        if (launch_words.command->parsed())
+            complete_file(*launch_words.resume, launch_options.file, launch_options.resume);
     } catch (const CLI::ParseError& error) {
         return refuse_words(app, error, {words + 1, words + count});
     }
@@ -230,7 +266,7 @@ int run_command_line(int count, char** words) {
     }
     if (compose_words->parsed()) return compose(compose_options);
     if (compare_words->parsed()) return compare(compare_options);
-    if (train_words->parsed()) return train(train_options);
+    if (train_words.command->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);
     return launch(launch_options);
 }

@@ -25,6 +25,7 @@
 #include "src/peer/memory_plan.h"
 #include "src/peer/training_data.h"
 #include "src/peer/warnings.h"
+#include "src/results/checkpoint_file.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
 #include "src/results/peer_result.h"
@@ -58,10 +59,11 @@ constexpr double latecomer_s = 3;
 class Launch {
   public:
     Launch(const Settings& settings, const PeerPlace& place, const LaunchOptions& options,
-           std::string folder, LatestRun latest, bool live)
+           std::string resume, std::string folder, LatestRun latest, bool live)
         : settings_(settings),
           place_(place),
           keep_milestones_(options.keep_milestones),
+          resume_(std::move(resume)),
           folder_(std::move(folder)),
           latest_(std::move(latest)),
           restarts_(settings.peers.size(), options.restart),
@@ -122,7 +124,10 @@ class Launch {
         const std::string& name = settings_.peers[k].name;
         std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
                                               "--output-dir", folder_};
-        if (restarts_.made(k) > 0) arguments.emplace_back("--restarted");
+        if (restarts_.made(k) > 0)
+            arguments.emplace_back("--restarted");
+        else if (!resume_.empty())
+            arguments.insert(arguments.end(), {"--resume", resume_});
         return std::make_unique<PeerChild>(name, arguments, place_.words(k, name));
     }
 
@@ -402,6 +407,7 @@ class Launch {
     const Settings& settings_;
     const PeerPlace& place_;
     const bool keep_milestones_;
+    const std::string resume_;  ///< the run folder to go on from; empty: none
     const std::string folder_;
     LatestRun latest_;
     Restarts restarts_;
@@ -449,13 +455,14 @@ ExitStatus launch(const LaunchOptions& options) {
                                   "leave --restart out, or set exchange.mode=ako"));
     if (options.free_ports) use_free_ports(settings);
     const PeerPlace place(options.in);
+    const std::string resume = resume_folder(options.resume, settings, peer_names(settings));
     check_before(settings, place);
     const bool live = !options.plain && Terminal::usable();
     const std::string folder = options.output_dir.empty()
                                    ? make_run_folder(settings)
                                    : make_run_folder(settings, options.output_dir);
     LatestRun latest(options.output_dir.empty() ? folder : "");
-    return Launch(settings, place, options, folder, std::move(latest), live).run();
+    return Launch(settings, place, options, resume, folder, std::move(latest), live).run();
 }
 
 }  // namespace ako

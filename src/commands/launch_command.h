@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ako/ending.h"
+#include "src/commands/resume_words.h"
 
 namespace ako {
 
@@ -15,6 +16,7 @@ struct LaunchOptions {
     bool plain = false;                  ///< rows of text on a terminal, too
     bool keep_milestones = false;        ///< also once they are evaluated
     unsigned restart = 0;                ///< how often a peer that died is started again, at most
+    ResumeWords resume;
     std::string in;          ///< the command that starts each peer, see peer_place.h; empty: none
     std::string output_dir;  ///< the run folder, new or empty; empty: make one below `output`
 };

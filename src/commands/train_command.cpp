@@ -16,9 +16,11 @@
 #include "src/config/cluster_file.h"
 #include "src/launch/report_pipe.h"
 #include "src/numbers/digest.h"
+#include "src/peer/mode_settings.h"
 #include "src/peer/peer.h"
 #include "src/peer/peer_report.h"
 #include "src/peer/warnings.h"
+#include "src/results/checkpoint_folder.h"
 #include "src/results/metrics.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
@@ -88,7 +90,8 @@ class PeerProcess {
           log_(options.peer, options.report_fd < 0 ? LogStyle::with_time_and_name : LogStyle::bare,
                console_),
           peer_(
-              settings_, self_, {log_.notice(), log_.detail()},
+              settings_, self_, resume_folder(options.resume, settings_, {options.peer}),
+              {log_.notice(), log_.detail()},
               [this](const auto& missing) { metrics_->waits(missing); }, asked_to_leave,
               interrupts) {}
 
@@ -111,6 +114,8 @@ class PeerProcess {
         peer_.start();
         (options_.report_fd < 0 ? log_.notice() : log_.detail())(first_words(settings_, self_));
         const ModelFiles files(folder, settings_, options_.peer, peer_.network().tensors());
+        checkpoint_folder_.emplace(system_files_, folder, peer_.owner());
+        take_over_earlier(folder);
         const TrainingOutcome outcome = train_or_serve(files);
         PeerResult result =
             make_result(settings_, self_, outcome, metrics, peer_.data().sample_count());
@@ -232,15 +237,44 @@ class PeerProcess {
         return trainer.run();
     }
 
+    /// What it goes on from is in its own run folder from now on, too.
+    void take_over_earlier(const std::string& folder) {
+        if (options_.restarted && !options_.resume.said) {
+            // Of the process before, in this folder: to be removed once there are newer ones.
+            const auto left = find_checkpoints(folder, peer_.owner()).usable;
+            if (const auto taken = checkpoint_folder_->take_over(left); !taken)
+                log_.notice()(taken.error().what);
+            return;
+        }
+        const EarlierCheckpoints& earlier = peer_.earlier();
+        for (const std::string& refused : earlier.refused) log_.notice()(refused);
+        if (earlier.usable.empty()) {
+            if (options_.resume.said)
+                log_.notice()("has no checkpoint to go on from: it has its row from the others");
+            return;
+        }
+        const KeptCheckpoint& newest = earlier.usable.front();
+        log_.notice()(fmt::format("its newest checkpoint is {}, of {:.0f} % of the run",
+                                  newest.path, newest.progress * 100));
+        if (const auto taken = checkpoint_folder_->take_over(earlier.usable); !taken)
+            log_.notice()(
+                "should the run be cut off before its next checkpoint, go on from the "
+                "earlier folder: " +
+                taken.error().what);
+    }
+
     /// Null if none are asked for.
     std::unique_ptr<Checkpoints> make_checkpoints(const ModelFiles& files) {
         if (settings_.training.checkpoint_every == 0) return nullptr;
+        Checkpoints::Write write;
+        if (mode_settings(settings_).keeps_checkpoints())
+            write = [this](const Checkpoint& it) { return checkpoint_folder_->write(it); };
         return std::make_unique<Checkpoints>(
             peer_.network().parameter_count(),
             [&files](std::span<const float> parameters, const Verdict& verdict) {
                 return files.write_checkpoint(parameters, verdict);
             },
-            log_.notice(), log_.detail());
+            log_.notice(), log_.detail(), std::move(write));
     }
 
     /// Null if nothing is evaluated later.
@@ -311,6 +345,8 @@ class PeerProcess {
     LatestRun latest_;
     std::unique_ptr<ViewThread> view_;  ///< null under launch, which shows all its peers
     std::optional<Metrics> metrics_;    ///< from the run folder on
+    SystemFiles system_files_;
+    std::optional<CheckpointFolder> checkpoint_folder_;  ///< likewise
     Peer peer_;
 };
 

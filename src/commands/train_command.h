@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ako/ending.h"
+#include "src/commands/resume_words.h"
 
 namespace ako {
 
@@ -19,7 +20,8 @@ struct TrainOptions {
     bool exit_zero = false;
     bool keep_milestones = false;  ///< also once they are evaluated
     bool restarted = false;        ///< its files go on where an earlier process of it has left off
-    int report_fd = -1;            ///< where `ako launch` reads metrics lines; -1: show them here
+    ResumeWords resume;
+    int report_fd = -1;  ///< where `ako launch` reads metrics lines; -1: show them here
 };
 
 /// Returns the exit status. Throws StartupError.

@@ -54,10 +54,6 @@ void check_evaluation(const ConfigValue& tree, const TrainingSettings& training)
         refuse(place(tree, "training.target_accuracy"), "training.target_accuracy",
                "null with training.evaluate: after", fmt::format("{}", *training.target_accuracy),
                "nobody knows the accuracy before the end; use evaluate: during");
-    if (training.checkpoint_every > 0)
-        refuse(place(tree, "training.checkpoint_every"), "training.checkpoint_every",
-               "0 with training.evaluate: after", fmt::format("{}", training.checkpoint_every),
-               "a checkpoint is evaluated when it is written; use evaluate: during");
 }
 
 /// What no field can check by itself.

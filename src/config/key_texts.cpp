@@ -76,8 +76,8 @@ constexpr Meaning meanings[] = {
      "a file (their size each time), to be evaluated when all is over; takes no time from "
      "training, and no target_accuracy"},
     {"training.checkpoint_every",
-     "epochs between two checkpoints of the anchor, each evaluated as well, written by the lowest "
-     "live peer into its run folder; 0: none"},
+     "epochs between two checkpoints in the run folder: every peer keeps what `--resume` goes on "
+     "from, the lowest live peer also the evaluated anchor (with evaluate: during); 0: none"},
     {"training.threads", "of each peer for matrix products; leave one core's worth to the network"},
     {"peers", "the same list in the same order for everyone", "required"},
     {"peers.*.name", "what `--peer` calls it", "required"},

@@ -170,6 +170,19 @@ std::vector<LinkView> GroupExchange::links() const {
     return views;
 }
 
+// ---- checkpoints
+
+bool GroupExchange::save(Checkpoint& out) {
+    on_compute_thread();
+    await({0, compute_.replica().size()});
+    return mailbox_.broken().empty() && compute_.save(out);
+}
+
+void GroupExchange::tell_kept(const std::vector<CheckpointId>& kept) {
+    on_compute_thread();
+    compute_.tell_kept(kept);
+}
+
 // ---- waiting
 
 void GroupExchange::wait(const std::vector<PeerIndex>& missing) {

@@ -56,6 +56,8 @@ class GroupExchange final : public Exchange {
     void copy_parameters(std::span<float> out) override;
     Standing standing() const override;
     std::vector<LinkView> links() const override;
+    bool save(Checkpoint& out) override;
+    void tell_kept(const std::vector<CheckpointId>& kept) override;
 
     // The steps of what waits: nothing, or false, asks for another after the next event.
     std::optional<Next> step_begin();

@@ -51,6 +51,10 @@ class ComputeHalf {
     virtual Standing standing() const AKO_COMPUTE_THREAD = 0;
     virtual LinkView link(PeerIndex peer, Time now) const AKO_COMPUTE_THREAD = 0;
 
+    /// As Exchange::save, once all parameters are settled.
+    virtual bool save(Checkpoint&) AKO_COMPUTE_THREAD { return false; }
+    virtual void tell_kept(const std::vector<CheckpointId>&) AKO_COMPUTE_THREAD {}
+
     /// Does a round wait for what others send (ring, parameter server, local SGD)? Then it has to
     /// be settled, and `newest_sign_at` is when this peer last saw that the others get on; 0 before
     /// the first time.

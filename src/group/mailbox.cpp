@@ -23,6 +23,7 @@ std::size_t memory_of(const Header& header) {
         lists =
             status->progress.capacity() * sizeof status->progress[0] +
             status->rows.capacity() * sizeof status->rows[0] +
+            status->checkpoints.capacity() * sizeof status->checkpoints[0] +
             (status->covered ? 2 * sizeof(std::uint64_t) * status->covered->done.capacity() : 0);
     return sizeof(Arrival) + lists;
 }

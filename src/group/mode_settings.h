@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ako/blocks.h"
+#include "ako/checkpoint.h"
 #include "ako/settings.h"
 #include "ako/types.h"
 
@@ -34,6 +35,21 @@ struct ModeSettings {
     /// at the start with the peers that are missing, later (staleness, final exchange) with none.
     std::function<void(const std::vector<PeerIndex>& missing)> waits;
 
+    /// This peer's checkpoints to go on from, newest first; none: it begins anew. Compute thread:
+    /// `read_checkpoint` reads one of them.
+    std::vector<CheckpointId> checkpoints = {};
+    /// It is to go on with an earlier run; in the mode ako perhaps without a checkpoint of its own,
+    /// which its disk has lost: then it has its row from the others.
+    bool resumes = false;
+    std::function<Result<Checkpoint>(const CheckpointId&)> read_checkpoint = {};
+
+    /// Can peers go on from checkpoints? Not where workers are at different rounds when their
+    /// servers are looked at, nor where a server is no worker, which nobody tells of rounds.
+    bool keeps_checkpoints() const {
+        return exchange.mode != Mode::parameter_server ||
+               (exchange.server.clock_gap_max == 0U &&
+                exchange.server.placement == Placement::co_located);
+    }
     /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
     /// is to end, while the others go on?
     std::function<bool()> leaves;

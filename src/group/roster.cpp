@@ -46,6 +46,13 @@ void Roster::set_own(Round round, std::uint64_t samples) {
     peers_[self_].samples = samples;
 }
 
+void Roster::restore(const std::vector<Progress>& progress) {
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        peers_[peer].relayed_round = progress[peer].round;
+        peers_[peer].samples = progress[peer].samples;
+    }
+}
+
 void Roster::heard_round(PeerIndex peer, Round round, Round own_round) {
     PeerView& view = peers_[peer];
     if (round <= view.announced) return;

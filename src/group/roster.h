@@ -77,6 +77,8 @@ class Roster {
     /// say of it, for an earlier process made it.
     void set_own(Round round, std::uint64_t samples);
     void forget_own() { own_known_ = false; }
+    /// What a checkpoint says of all peers, [peer_count]: as if others said it.
+    void restore(const std::vector<Progress>& progress);
     /// A round of `peer` was heard of while this peer was at `own_round`.
     void heard_round(PeerIndex peer, Round round, Round own_round);
     /// The first frame of a session. `new_process`: that of another process than before.

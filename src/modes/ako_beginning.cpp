@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/group/common_start.h"
 #include "src/group/departures.h"
 #include "src/group/incarnation.h"
 
@@ -31,6 +32,11 @@ bool has_made(const Status& status, PeerIndex peer) {
     return status.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
 }
 
+/// It waits for the first round of a run, as far as it says.
+bool begins_anew(const Status& status, PeerIndex peer) {
+    return !status.resuming && !status.joining && !has_made(status, peer);
+}
+
 std::string text_of(const char* format, double value) {
     char text[32];
     std::snprintf(text, sizeof text, format, value);
@@ -45,7 +51,9 @@ AkoBeginning::AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& ros
       rows_(rows),
       roster_(roster),
       start_wait_(settings, start_peers_min(settings)),
-      joining_(rows.ledger(), roster, std::move(send), joining_times(settings.exchange)) {}
+      joining_(rows.ledger(), roster, std::move(send), joining_times(settings.exchange)),
+      have_from_(settings.checkpoints.empty() ? 0 : peer_bit(settings.self)),
+      lowest_process_(settings.process_id) {}
 
 AkoBeginning::State AkoBeginning::step(bool unanswered, Time now) {
     if (state_ == State::waiting) wait(unanswered, now);
@@ -72,7 +80,8 @@ void AkoBeginning::fail(Ending ending, std::string why) {
 bool AkoBeginning::others_train() const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];
-        if (view.heard && roster_.reachable(peer) && has_made(*view.status, peer)) return true;
+        if (!view.heard || !roster_.reachable(peer) || view.joins()) continue;
+        if (has_made(*view.status, peer)) return true;
     }
     return false;
 }
@@ -91,22 +100,54 @@ bool AkoBeginning::is_of_a_run(const Status& status) const {
     return false;
 }
 
+// Who came and went without a word may have been one that is refused.
+std::size_t AkoBeginning::absent_count() const {
+    std::size_t absent = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peer == roster_.self()) continue;
+        if (!roster_[peer].live() || !roster_[peer].status) ++absent;
+    }
+    return absent;
+}
+
+bool AkoBeginning::met_all() const {
+    const PeerSet met = resuming_ | anew_ | peer_bit(roster_.self());
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if ((met & peer_bit(peer)) == 0) return false;
+    }
+    return true;
+}
+
+std::string AkoBeginning::why_apart() const {
+    const PeerSet self = peer_bit(roster_.self());
+    const PeerSet going_on = resuming_ | (settings_.resumes ? self : 0);
+    const PeerSet anew = anew_ | (settings_.resumes ? 0 : self);
+    if (going_on == 0) return "";
+    if (anew != 0) return mixed_start_text(name_list(going_on), name_list(anew));
+    if (have_from_ != 0) return "";
+    return "none of " + names(going_on) +
+           " has a checkpoint to go on from: begin anew, without --resume, or from a saved model "
+           "with --set model.initial=FILE";
+}
+
 void AkoBeginning::wait(bool unanswered, Time now) {
-    if (run_there_) {
-        state_ = State::joining;
-        return joining_.begin(now);
-    }
     // Who has been met before its first round has just begun, and so does this peer.
-    if (others_train()) return claim(now);
-    if (!heard_all()) return;  // what they have to say may tell of a run
-    switch (start_wait_.look(roster_.peer_count() - roster_.live_count(), unanswered, now)) {
-        case StartWait::State::waits:
-            return;
-        case StartWait::State::over:
-            return claim(now);
-        case StartWait::State::failed:
-            return fail(Ending::failed, start_wait_.why_not());
+    bool over = run_there_ || others_train();
+    if (!over) {
+        if (!heard_all()) return;  // what they have to say may tell of a run
+        // Who is refused goes at once, so that the others may never have all of them there.
+        if (const std::string why = why_apart(); met_all() && !why.empty())
+            return fail(Ending::failed, why);
+        const StartWait::State wait = start_wait_.look(absent_count(), unanswered, now);
+        if (wait == StartWait::State::failed) return fail(Ending::failed, start_wait_.why_not());
+        over = wait == StartWait::State::over;
+        if (const std::string why = why_apart(); over && !why.empty())
+            return fail(Ending::failed, why);
     }
+    if (!over) return;
+    if (!run_there_ && !settings_.resumes) return claim(now);
+    state_ = State::joining;
+    joining_.begin(now);
 }
 
 // ---- joining
@@ -138,11 +179,11 @@ void AkoBeginning::claim(Time now) {
     const RowHeld held = rows_.ledger().held(rows_.ledger().own());
     const PeerView& own = roster_[roster_.self()];
     if (held.highest == Version{} && state_ == State::joining && silent_holders() != 0) {
-        return fail(Ending::failed,
-                    "only " + names(silent_holders()) + " may hold what an earlier process of " +
-                        own_name() + " has learned, and did not answer for " +
-                        text_of("%g s", settings_.exchange.finish_timeout_s) +
-                        ": start this peer again once it does");
+        return fail(Ending::failed, "only " + names(silent_holders()) +
+                                        " may hold what an earlier process of " + own_name() +
+                                        " has learned, and did not answer for " +
+                                        text_of("%g s", settings_.exchange.finish_timeout_s) +
+                                        ": start this peer again once it does");
     }
     const Incarnation known =
         std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation});
@@ -155,6 +196,7 @@ void AkoBeginning::claim(Time now) {
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
     // What a Status says of samples may be older than a block of the row; a round is a batch.
     const std::uint64_t samples = round * settings_.training.batch_per_peer;
+    settle_run_id();
     rows_.claim(*incarnation, round, now);
     roster_.set_own(round, samples);
     state_ = State::begun;
@@ -169,11 +211,50 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
         met_at_zero_ &= ~peer_bit(from);
         if (!has_made(status, from)) met_at_zero_ |= peer_bit(from);
     }
+    if (state_ != State::begun) hear_of_start(from, status);
+    hear_run_id(from, status);
+    if (state_ == State::failed) return;
     // Not only the first: what had come to its sender by then it may have said too early to know.
-    if (state_ == State::waiting) run_there_ = run_there_ || is_of_a_run(status);
+    // Who goes on from a checkpoint tells of its disk, until it has begun; and who begins anew
+    // may have it from there.
+    const bool from_disk = status.resuming || (settings_.resumes && begins_anew(status, from));
+    if (state_ == State::waiting && !from_disk) run_there_ = run_there_ || is_of_a_run(status);
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());
     if (met != Rival::none) meet_rival(from, met, now);
+}
+
+void AkoBeginning::hear_of_start(PeerIndex from, const Status& status) {
+    const auto set = [bit = peer_bit(from)](PeerSet& peers, bool is_in) {
+        peers = is_in ? peers | bit : peers & ~bit;
+    };
+    const bool waits = begins_anew(status, from);
+    set(resuming_, status.resuming);
+    set(anew_, waits);
+    set(have_from_, status.resuming && !status.checkpoints.empty());
+    if (waits && status.process_id != 0)
+        lowest_process_ = std::min(lowest_process_, status.process_id);
+}
+
+void AkoBeginning::hear_run_id(PeerIndex from, const Status& status) {
+    if (status.run_id == 0 || status.run_id == run_id_) return;
+    if (status.resuming && !settings_.resumes) return;  // it may be refused
+    if (state_ != State::begun && !settings_.checkpoints.empty()) {
+        const std::string what =
+            status.resuming ? " goes on from a checkpoint" : " trains in a run";
+        return fail(Ending::failed,
+                    "peer " + settings_.peer_names[from] + what +
+                        " that is of another run than this peer's checkpoint: go on from "
+                        "checkpoints of one run, or remove those of " +
+                        own_name() + ", and it has its row from the others");
+    }
+    // Two halves that did not know of each other come to the same.
+    if (run_id_ == 0 || (!status.resuming && status.run_id < run_id_)) run_id_ = status.run_id;
+}
+
+// Who waited together has heard of the same processes.
+void AkoBeginning::settle_run_id() {
+    if (run_id_ == 0) run_id_ = lowest_process_;
 }
 
 void AkoBeginning::meet_rival(PeerIndex from, Rival rival, Time now) {
@@ -189,6 +270,7 @@ void AkoBeginning::meet_rival(PeerIndex from, Rival rival, Time now) {
     rows_.disclaim();
     roster_.forget_own();
     said_what_comes_ = false;
+    run_there_ = true;
     state_ = State::joining;
     joining_.begin(now);
 }
@@ -209,10 +291,19 @@ std::string AkoBeginning::names(PeerSet peers) const {
     return text;
 }
 
+std::vector<std::string> AkoBeginning::name_list(PeerSet peers) const {
+    std::vector<std::string> list;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peers & peer_bit(peer)) list.push_back(settings_.peer_names[peer]);
+    }
+    return list;
+}
+
 void AkoBeginning::say_what_comes() {
     if (std::exchange(said_what_comes_, true)) return;
     const auto bytes = static_cast<double>(joining_.lacking() * settings_.block_elements * 4);
-    settings_.log("joins a run that is at " + progress_text() + ": " +
+    settings_.log((run_there_ ? "joins" : "goes on with") +
+                  (" a run that is at " + progress_text()) + ": " +
                   text_of("%.3g MB", bytes / 1e6) + " to come from " + names(roster_.reached()));
 }
 

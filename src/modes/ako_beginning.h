@@ -1,11 +1,12 @@
 // How a peer of the mode `ako` comes to its first round, and what its row begins with.
 //
 //   waiting   for all peers, or for enough of them after `start_wait_s`; then its row begins at
-//             zero
-//   joining   somebody had made rounds when this peer met it: it takes in the rows of the run, its
-//             own among them (Joining), and claims its own row in an incarnation above all others
+//             zero, or all go on together from what each has of an earlier start (a checkpoint)
+//   joining   somebody had made rounds when this peer met it, or goes on from a checkpoint as this
+//             one does: it takes in the rows of the run, its own among them (Joining), and claims
+//             its own row in an incarnation above all others
 //   begun     the own row is this process's: it may train
-//   failed    too few came, or its name is another's
+//   failed    too few came, its name is another's, or others go on from another run's checkpoints
 //
 // From begun it goes back to joining when it hears that another process has taken its row over, or
 // has begun one of its name apart from it: at most `rivals_max` times, for two processes that go by
@@ -37,6 +38,19 @@ class AkoBeginning {
     AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster, Joining::Send send);
 
     State state() const { return state_; }
+    /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
+    bool takes_in() const { return state_ == State::joining || waits_to_go_on(); }
+    /// Waits for the others to go on together from what each has of an earlier start.
+    bool waits_to_go_on() const { return waits() && settings_.resumes; }
+    /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
+    /// while it begins anew where somebody goes on, for that is on a disk and no run.
+    bool leaves_relays() const {
+        return state_ == State::joining || (waits() && !settings_.resumes && resuming_ != 0);
+    }
+    /// The rows are those of a checkpoint of this run; before anything else.
+    void restored(std::uint64_t run_id) { run_id_ = run_id; }
+    /// See Status.
+    std::uint64_t run_id() const { return run_id_; }
     /// Goes on. `unanswered`: see StartWait.
     State step(bool unanswered, Time now) AKO_COMPUTE_THREAD;
     /// The training is over before this peer has begun. A row that nobody has made is its own, and
@@ -76,7 +90,18 @@ class AkoBeginning {
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
+    bool waits() const { return state_ == State::waiting; }
     bool others_train() const;
+    /// Why those who are here cannot begin together, for people; empty if they can.
+    std::string why_apart() const;
+    /// Peers that are not there, or have never said how they are.
+    std::size_t absent_count() const;
+    /// Has everybody been heard of before its first round?
+    bool met_all() const;
+    void hear_of_start(PeerIndex from, const Status& status);
+    void hear_run_id(PeerIndex from, const Status& status);
+    void settle_run_id();
+    std::vector<std::string> name_list(PeerSet peers) const;
     /// Everybody who has a session has said how it is.
     bool heard_all() const;
     /// Does it tell of rounds that this peer was not there for?
@@ -96,6 +121,12 @@ class AkoBeginning {
     State state_ = State::waiting;
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     bool run_there_ = false;
+    // Of processes that were heard of before this one has begun, and had not begun either.
+    PeerSet resuming_ = 0;          ///< to go on with an earlier run
+    PeerSet anew_ = 0;              ///< with one that begins now
+    PeerSet have_from_ = 0;         ///< with a checkpoint to go on from
+    std::uint64_t lowest_process_;  ///< this one included
+    std::uint64_t run_id_ = 0;
     bool said_what_comes_ = false;
     unsigned rivals_ = 0;
     std::string why_not_;

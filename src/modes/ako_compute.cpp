@@ -49,6 +49,15 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
       attendance_(roster_, std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
       ages_(settings.peer_count()) {
     outbox_.lift_grants(true);
+    if (!settings_.checkpoints.empty()) {
+        const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
+        if (!read) throw StartupError(read.error().what);
+        const Result<void> restored = restore(*read);
+        if (!restored) throw StartupError(restored.error().what);
+        settings_.log("has its rows from a checkpoint of round " + std::to_string(read->id.round));
+    }
+    if (settings_.resumes)
+        finish_.resume(rows_.ledger().held(rows_.ledger().own()).highest.incarnation);
     post_status(true);
 }
 
@@ -80,7 +89,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
 std::optional<Next> AkoCompute::begin(Time now) {
     if (stop_ != StopReason::none || asked_to_leave_) {
         // Once somebody has trained, there is something to finish together.
-        if (roster_.samples() == 0 && !beginning_.run_there())
+        if ((roster_.samples() == 0 && !beginning_.run_there()) || beginning_.waits_to_go_on())
             return Next::give_up(Ending::failed, never_began);
         if (stop_ == StopReason::none) return leave(now);
         beginning_.stop(now);
@@ -97,8 +106,9 @@ std::optional<Next> AkoCompute::begin(Time now) {
     }
     round_ = roster_[settings_.self].announced;
     samples_ = roster_[settings_.self].samples;
-    optimizer_ = Sgd(blocks_.element_count(), settings_.training);  // what it carried is gone
     attendance_.begin(now);
+    if (!std::exchange(keeps_velocity_, false))  // what it carried is gone
+        optimizer_ = Sgd(blocks_.element_count(), settings_.training);
     outbox_.lift_grants(false);
     post_status(state != before);
     return std::nullopt;
@@ -220,7 +230,7 @@ void AkoCompute::drain(Time now) {
     for (PeerIndex peer = 0; versions_wanted_ != 0; versions_wanted_ &= ~peer_bit(peer++)) {
         if (versions_wanted_ & peer_bit(peer)) relaying_.tell_versions(peer);
     }
-    if (!finish_.frozen() && !joins()) relaying_.step(now);
+    if (!finish_.frozen() && !beginning_.leaves_relays()) relaying_.step(now);
 }
 
 void AkoCompute::handle(Arrival& arrival, Time now) {
@@ -261,6 +271,15 @@ void AkoCompute::begin_session(const Arrival& arrival, Time now) {
 }
 
 void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Time now) {
+    const bool waits = beginning_.state() == AkoBeginning::State::waiting;
+    if (!status.resuming || settings_.resumes || !waits) return hear_status(arrival, status, now);
+    // Who begins anew passes on nothing of what was on the disks of others: it is no run.
+    Status without = status;
+    without.progress.assign(settings_.peer_count(), {});
+    hear_status(arrival, without, now);
+}
+
+void AkoCompute::hear_status(const Arrival& arrival, const Status& status, Time now) {
     const bool first = !roster_[arrival.from].heard;
     roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
     if ((answered_ & peer_bit(arrival.from)) == 0) unanswered_ |= peer_bit(arrival.from);
@@ -376,6 +395,59 @@ void AkoCompute::announce(const Verdict& verdict) {
     post_status(false);
 }
 
+// ---- checkpoints
+
+bool AkoCompute::save(Checkpoint& out) {
+    if (!claimed()) return false;
+    out.id = {settings_.process_id, round_};
+    out.samples = samples_;
+    out.progress = progress();
+    rows_.save(out);
+    out.put("velocity", optimizer_.velocity());
+    out.numbers["run_id"] = beginning_.run_id();
+    std::vector<std::uint64_t>& known = out.words["progress"];
+    known.clear();
+    for (const Progress& peer : roster_.progress())
+        known.insert(known.end(), {peer.round, peer.samples});
+    if (settings_.coverage != nullptr) {
+        // What this peer has in hand is not said: it may take it once more.
+        const Covered covered = settings_.coverage->said();
+        out.numbers["covered_pass"] = covered.pass;
+        out.put("covered", covered.done);
+        out.put("covered_next", covered.done_next);
+    }
+    return true;
+}
+
+Result<void> AkoCompute::restore(const Checkpoint& from) {
+    const std::size_t peers = settings_.peer_count();
+    const auto known = from.word_list("progress", 2 * peers);
+    if (!known) return tl::make_unexpected(known.error());
+    const auto run_id = from.number("run_id");
+    if (!run_id) return tl::make_unexpected(run_id.error());
+    if (settings_.coverage != nullptr) {
+        const auto pass = from.number("covered_pass");
+        const auto done = from.word_list("covered"), done_next = from.word_list("covered_next");
+        if (!pass) return tl::make_unexpected(pass.error());
+        if (!done) return tl::make_unexpected(done.error());
+        if (!done_next) return tl::make_unexpected(done_next.error());
+        Covered covered;
+        covered.pass = static_cast<std::uint32_t>(*pass);
+        covered.done.assign(done->begin(), done->end());
+        covered.done_next.assign(done_next->begin(), done_next->end());
+        settings_.coverage->hear(settings_.self, covered);
+    }
+    if (const auto rows = rows_.restore(from); !rows) return rows;
+    if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    std::vector<Progress> progress;
+    for (std::size_t k = 0; k < peers; ++k)
+        progress.push_back({(*known)[2 * k], (*known)[2 * k + 1]});
+    roster_.restore(progress);
+    beginning_.restored(*run_id);
+    keeps_velocity_ = true;
+    return {};
+}
+
 // ---- what others may ask
 
 double AkoCompute::progress() const {
@@ -416,7 +488,11 @@ void AkoCompute::post_status(bool urgent) {
     for (const RowHeld& held : status.rows) lowest_told_.push_back(held.lowest.round);
     status.stop = stop_;
     status.asked = asked_;
-    status.joining = joins() && !leaving_;
+    status.joining = beginning_.takes_in() && !leaving_;
+    status.process_id = settings_.process_id;
+    status.resuming = settings_.resumes && beginning_.state() != AkoBeginning::State::begun;
+    status.run_id = beginning_.run_id();
+    if (status.resuming) status.checkpoints = settings_.checkpoints;
     if ((finish_began_ || leaving_) && rows_.claimed()) status.final_round = round_;
     status.leaving = leaving_.has_value();
     if (settings_.coverage != nullptr) status.covered = settings_.coverage->said();

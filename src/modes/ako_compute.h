@@ -32,7 +32,8 @@ namespace ako {
 
 class AkoCompute final : public ComputeHalf {
   public:
-    /// `initial` is [parameter_count] and must outlive this, as all references.
+    /// `initial` is [parameter_count] and must outlive this, as all references. Throws StartupError
+    /// if the checkpoint to go on from cannot be read.
     AkoCompute(const ModeSettings& settings, std::span<const float> initial, Mailbox& mailbox,
                Outbox& outbox, Snapshots& snapshots);
 
@@ -60,6 +61,7 @@ class AkoCompute final : public ComputeHalf {
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
     Standing standing() const override AKO_COMPUTE_THREAD;
     LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
+    bool save(Checkpoint& out) override AKO_COMPUTE_THREAD;
 
     /// Hurried, it waits neither for a majority that is not there nor for the lost.
     bool step_finish(Time now, bool hurried = false) override AKO_COMPUTE_THREAD;
@@ -85,12 +87,14 @@ class AkoCompute final : public ComputeHalf {
     static constexpr const char* left_behind_text =
         "the others ended while this peer stood still or was cut off";
 
+    Result<void> restore(const Checkpoint& from) AKO_COMPUTE_THREAD;
     void drain(Time now) AKO_COMPUTE_THREAD;
     void handle(Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void begin_session(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void handle_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     /// Lets the own row go to those whose first word in their session was heard.
     void answer() AKO_COMPUTE_THREAD;
+    void hear_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
@@ -161,6 +165,7 @@ class AkoCompute final : public ComputeHalf {
     std::optional<Time> finish_began_;
     EndTimes end_times_;
     std::uint64_t blocks_refused_ = 0;
+    bool keeps_velocity_ = false;  ///< of a checkpoint, into the first life of the row
 };
 
 }  // namespace ako

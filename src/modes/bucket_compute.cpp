@@ -5,29 +5,33 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
 
 namespace ako {
 
 BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
-                             BucketBoard& board, std::span<const float> result,
+                             BucketBoard& board, BucketProtocol& protocol,
                              std::unique_ptr<BucketRule> rule)
     : settings_(settings),
       buckets_(buckets),
       mailbox_(mailbox),
       board_(board),
-      result_(result),
+      protocol_(protocol),
+      result_(protocol.result()),
       rule_(std::move(rule)),
       worker_count_(settings.workers().size()),
       rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
                      settings.training.batch_per_peer),
       roster_(settings.self, settings.peer_count()),
       start_wait_(settings, settings.peer_count()),
+      common_(settings_, roster_),
       settled_(buckets.count()),
       ready_(buckets.count()) {
     status_.progress.resize(settings.peer_count());
+    status_.process_id = settings.process_id;
+    status_.checkpoints = settings.checkpoints;
+    post_status(true);
 }
 
 // In the others a worker may be ahead, and no two know the same at the same round.
@@ -39,8 +43,12 @@ bool BucketCompute::lockstep() const {
 // ---- beginning and ending of training
 
 void BucketCompute::drain() {
-    roster_.follow(mailbox_.take_presence());
+    const std::vector<PresenceChange> changes = mailbox_.take_presence();
+    roster_.follow(changes);
+    for (const auto& [peer, presence] : changes)
+        if (presence == Presence::up) roster_.begin_session(peer, false);
     for (const Arrival& arrival : mailbox_.take()) {
+        if (arrival.opens_session) roster_.begin_session(arrival.from, arrival.new_process);
         if (const auto* status = std::get_if<Status>(&arrival.header))
             roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
         else if (const auto* bye = std::get_if<Bye>(&arrival.header))
@@ -48,12 +56,7 @@ void BucketCompute::drain() {
     }
 }
 
-std::vector<PeerIndex> BucketCompute::missing() const {
-    std::vector<PeerIndex> absent;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
-        if (!roster_.reachable(peer)) absent.push_back(peer);
-    return absent;
-}
+std::vector<PeerIndex> BucketCompute::missing() const { return common_.silent(); }
 
 std::optional<Next> BucketCompute::begin_round(Time now) {
     drain();
@@ -66,8 +69,8 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         if (wait == StartWait::State::failed)
             return Next::give_up(Ending::failed, start_wait_.why_not());
         if (wait == StartWait::State::waits) return std::nullopt;
-        started_ = true;
-        mailbox_.start();
+        if (const std::string why = start(); !why.empty())
+            return Next::give_up(Ending::failed, why);
     }
     if (serves_only()) return Next::finish("");
     if (const StopReason reason = stop_due(); reason != StopReason::none) {
@@ -92,6 +95,22 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     wish_of_round_ = wish_;
     std::fill(ready_.begin(), ready_.end(), 0);
     return Next::train();
+}
+
+std::string BucketCompute::start() {
+    if (std::string why = common_.why_not(); !why.empty()) return why;
+    if (const auto id = common_.checkpoint()) {
+        Result<Checkpoint> read = settings_.read_checkpoint(*id);
+        if (!read) return read.error().what;
+        const auto restored = restore(std::make_shared<const Checkpoint>(*std::move(read)));
+        if (!restored) return restored.error().what;
+        settings_.log("goes on from round " + std::to_string(round_) +
+                      ", the newest that all peers have a checkpoint of");
+    }
+    start_ = common_.id();
+    started_ = true;
+    mailbox_.start();
+    return "";
 }
 
 void BucketCompute::request_leave() {
@@ -321,7 +340,8 @@ std::optional<Verdict> BucketCompute::newest_verdict() const {
 }
 
 Standing BucketCompute::standing() const {
-    return {round_, progress(), evaluates(), newest_verdict()};
+    return {round_, progress(), evaluates(), newest_verdict(),
+            round_ * settings_.training.batch_per_peer};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
@@ -330,109 +350,47 @@ LinkView BucketCompute::link(PeerIndex peer, Time) const {
     return view;
 }
 
-// ---- the end
+// ---- checkpoints
 
-bool BucketCompute::all_told() const {
-    for (const PeerIndex worker : settings_.workers()) {
-        if (worker == settings_.self) continue;
-        const PeerView& view = roster_[worker];
-        if (roster_.reachable(worker) && !(view.status && view.status->digest)) return false;
-    }
+bool BucketCompute::save(Checkpoint& out) {
+    if (!settings_.keeps_checkpoints()) return false;
+    out.id = {start_, round_};
+    out.samples = round_ * settings_.training.batch_per_peer;
+    out.progress = progress();
+    out.common = common_.newest_of(status_.checkpoints);
+    const auto put = [&out](const std::string& name, const SyncSummary& summary) {
+        out.numbers[name + ".rounds_total"] = summary.rounds_total;
+        out.numbers[name + ".workers"] = summary.workers;
+    };
+    put("known", known_);
+    put("newest", newest_);
+    rule_->save(out);
+    protocol_.save(out);
     return true;
 }
 
-bool BucketCompute::step_finish(Time now, bool hurried) {
-    // A worker's training is over, and whoever hears its wish would take it for the reason.
-    if (hurried && serves_only()) request_stop(StopReason::requested);
-    const bool broken = !mailbox_.broken().empty();
-    drain();  // after that look, so that who broke it off is known to be gone
-    if (!finish_since_) {
-        finish_since_ = now;
-        if (!serves_only()) status_.final_round = round_;
-        status_.leaving = leaving_;
-        post_status(true);
+Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
+    for (const auto& [name, summary] :
+         {std::pair("known", &known_), std::pair("newest", &newest_)}) {
+        const auto rounds = from->number(std::string(name) + ".rounds_total");
+        const auto workers = from->number(std::string(name) + ".workers");
+        if (!rounds) return tl::make_unexpected(rounds.error());
+        if (!workers) return tl::make_unexpected(workers.error());
+        *summary = {StopReason::none, *rounds, static_cast<std::uint32_t>(*workers)};
     }
-    if (leaving_) return true;
-    if (serves_only() && status_.stop != wish_) post_status(true);
-    if (broken) return true;
-    // A server alone waits as long as anybody trains; the workers have the time-outs.
-    const Time patience = from_seconds(settings_.exchange.finish_timeout_s);
-    timed_out_ = !serves_only() && now - *finish_since_ >= patience;
-    if (timed_out_) return true;
-    const bool pulls_final = settings_.exchange.mode == Mode::parameter_server && !serves_only();
-    if (pulls_final && !board_.final_is_here()) return false;
-    if (!serves_only() && !digest_posted_) {
-        status_.digest = sha256(std::as_bytes(rule_->parameters()));
-        post_status(true);
-        digest_posted_ = true;
-    }
-    return all_told();
+    if (const auto kept = protocol_.check(*from); !kept) return kept;
+    if (const auto held = rule_->restore(*from); !held) return held;
+    round_ = from->id.round;
+    synced_round_ = rule_->syncs(round_) ? round_ : 0;
+    progress_ = from->progress;
+    board_.restore(std::move(from));
+    post_status(true);
+    return {};
 }
 
-// Everybody has said its own wish by now, for a digest comes with it. So all come to the same, also
-// a server, which has no rounds and decides nothing.
-void BucketCompute::report_stop(FinishReport& report) const {
-    report.stop = stopped_for_;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::optional<Status>& said = roster_[peer].status;
-        StopReason wish = said ? said->stop : StopReason::none;
-        if (peer == settings_.self) wish = wish_;
-        report.stop = stronger(report.stop, wish);
-        if (wish == StopReason::requested) report.asked.push_back(peer);
-    }
-    // Of what was made, not of what this peer foresaw, so that all know the same.
-    const auto made = static_cast<double>(report.samples_total);
-    report.progress = settings_.sample_budget == 0
-                          ? 1
-                          : std::min(1.0, made / static_cast<double>(settings_.sample_budget));
-    if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
-    if (report.stop != StopReason::requested) report.asked.clear();
-}
-
-FinishReport BucketCompute::report(std::span<float> out, Time now) {
-    FinishReport report;
-    if (!serves_only()) copy_parameters(out);
-    report.rounds = round_;
-    report.seconds = std::chrono::duration<double>(now - finish_since_.value_or(now)).count();
-    std::optional<Digest> digest = status_.digest;
-    report.identical = true;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const bool self = peer == settings_.self;
-        const PeerView& view = roster_[peer];
-        const Status status = self ? status_ : view.status.value_or(Status{});
-        const std::uint64_t samples = status.progress.empty() ? 0 : status.progress[peer].samples;
-        report.samples.push_back(samples);
-        report.samples_total += samples;
-        if (status.digest) {
-            if (!digest) digest = status.digest;
-            if (status.digest == digest)
-                report.finished_with.push_back(peer);
-            else
-                report.identical = false;
-        } else if (!self && (view.ever_lost || view.presence == Presence::down)) {
-            report.lost.push_back(peer);
-        }
-    }
-    report_stop(report);
-    report.left_early = roster_.left_early(settings_.sample_budget);
-    if (leaving_) {
-        report.left = true;
-        report.left_early.push_back({settings_.self, round_, report.progress});
-        report.identical = false;
-        report.handed_to = settings_.servers();  // which have taken in all that it pushed
-        return report;
-    }
-    const std::string broken = mailbox_.broken();
-    const bool finite = all_finite(out);
-    report.agreed = digest.has_value() && broken.empty() && !timed_out_ && finite;
-    report.identical &= report.agreed;
-    if (digest) report.digest = *digest;
-    if (!report.agreed)
-        report.why_not = !broken.empty() ? broken
-                         : timed_out_ ? std::string("not all peers ended within finish_timeout_s")
-                         : !finite ? std::string("a parameter is not finite: the training diverged")
-                                   : std::string("no worker ended");
-    return report;
+void BucketCompute::tell_kept(const std::vector<CheckpointId>& kept) {
+    status_.checkpoints = kept;
+    post_status(false);
 }
 
 }  // namespace ako

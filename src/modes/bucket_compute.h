@@ -10,8 +10,10 @@
 
 #include "ako/threads.h"
 #include "src/buckets/bucket_board.h"
+#include "src/buckets/bucket_protocol.h"
 #include "src/buckets/bucket_rule.h"
 #include "src/buckets/buckets.h"
+#include "src/group/common_start.h"
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
@@ -22,11 +24,9 @@ namespace ako {
 
 class BucketCompute final : public ComputeHalf {
   public:
-    /// All references outlive this. `result` is BucketProtocol::result; `rule` is null for a
-    /// peer that only serves.
+    /// All references outlive this. `rule` is null for a peer that only serves.
     BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
-                  BucketBoard& board, std::span<const float> result,
-                  std::unique_ptr<BucketRule> rule);
+                  BucketBoard& board, BucketProtocol& protocol, std::unique_ptr<BucketRule> rule);
 
     std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
     bool started() const override AKO_COMPUTE_THREAD { return started_; }
@@ -51,6 +51,9 @@ class BucketCompute final : public ComputeHalf {
     Standing standing() const override AKO_COMPUTE_THREAD;
     LinkView link(PeerIndex peer, Time now) const override AKO_COMPUTE_THREAD;
 
+    bool save(Checkpoint& out) override AKO_COMPUTE_THREAD;
+    void tell_kept(const std::vector<CheckpointId>& kept) override AKO_COMPUTE_THREAD;
+
     bool waits_for_others() const override AKO_COMPUTE_THREAD { return true; }
     Time newest_sign_at() const override AKO_COMPUTE_THREAD { return board_.newest_sign_at(); }
 
@@ -59,6 +62,10 @@ class BucketCompute final : public ComputeHalf {
 
   private:
     void drain() AKO_COMPUTE_THREAD;
+    /// Everybody is here: begins the training, or goes on with it. What is wrong, if anything, for
+    /// people.
+    std::string start() AKO_COMPUTE_THREAD;
+    Result<void> restore(std::shared_ptr<const Checkpoint> from) AKO_COMPUTE_THREAD;
     bool settle_all() AKO_COMPUTE_THREAD { return settle({0, buckets_.parameter_count()}); }
     std::span<const float> parameters() const { return rule_->parameters(); }
     bool serves_only() const { return rule_ == nullptr; }
@@ -91,7 +98,8 @@ class BucketCompute final : public ComputeHalf {
     const Buckets& buckets_;
     Mailbox& mailbox_;
     BucketBoard& board_;
-    const std::span<const float> result_;
+    BucketProtocol& protocol_;
+    const std::span<const float> result_;  ///< of the protocol
     const std::unique_ptr<BucketRule> rule_;
     const std::size_t worker_count_;
     const std::uint64_t rounds_budget_;  ///< of all workers together
@@ -99,6 +107,8 @@ class BucketCompute final : public ComputeHalf {
     Roster roster_;
     bool started_ = false;
     StartWait start_wait_;
+    CommonStart common_;
+    std::uint64_t start_ = 0;  ///< of the run; from the first round on
     Round round_ = 0;
     Round synced_round_ = 0;              ///< the newest round that a sync took in
     std::uint64_t sync_ = 0;              ///< the newest begun

@@ -53,6 +53,7 @@ ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) 
     costs.memory = {{"replica", "M", vector_bytes},
                     {"sums, and small layers of others", "2 M", 2 * vector_bytes},
                     {"momentum", "M", vector_bytes}};
+    costs.checkpoint = {"checkpoint being written", "2 M", 2 * vector_bytes};
     costs.sent = {{.way = SentBytes::Way::to_successor,
                    .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
     return costs;
@@ -64,6 +65,7 @@ ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_co
     costs.memory = {{"replica and average", "2 M", 2 * vector_bytes},
                     {"distances, sums, small layers", "3 M", 3 * vector_bytes},
                     {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
+    costs.checkpoint = {"checkpoint being written", "4 M", 4 * vector_bytes};
     costs.sent = {{.way = SentBytes::Way::to_successor,
                    .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count)),
                    .rounds = settings.exchange.local_sgd.rounds}};
@@ -81,6 +83,9 @@ ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count
     costs.memory = {{"parameters of the worker", "M", vector_bytes},
                     {"served: parameters and momentum", "2 M / servers", 2 * part},
                     {"pushes of the workers", "n M / servers", workers * part}};
+    if (settings.keeps_checkpoints())
+        costs.checkpoint = {"checkpoint being written", "M + 2 M / servers",
+                            vector_bytes + 2 * part};
     // A worker pushes all but what it serves itself; a server answers all workers but itself.
     const auto pushed = static_cast<double>(payload_bytes_of(parameter_count));
     const double served = pushed / static_cast<double>(servers);

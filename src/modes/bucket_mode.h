@@ -38,7 +38,7 @@ class BucketMode final : public Halves {
         : buckets_(std::move(buckets)),
           board_(buckets_.count(), [&mailbox] { mailbox.wake(); }),
           protocol_(make_protocol(settings, buckets_, initial, board_, transport)),
-          compute_(settings, buckets_, mailbox, board_, protocol_->result(),
+          compute_(settings, buckets_, mailbox, board_, *protocol_,
                    make_update(settings, initial, *protocol_)),
           traffic_(settings, mailbox, board_, *protocol_) {}
 

@@ -32,12 +32,16 @@ void BucketTraffic::poll(const Word& word, Time) {
     started_ = word.started;
     closing_ = word.closing;
     broken_ |= word.broken;
+    if (unseen.restored) {
+        protocol_.restore(*unseen.restored);
+        round_before_ = unseen.restored->id.round;
+    }
     for (const auto& [bucket, sync] : unseen.consumed) protocol_.consumed(bucket, sync);
     for (const Contribution& contribution : unseen.contributions)
         protocol_.contributed(contribution);
     if (word.own.stop != StopReason::none) protocol_.stop_wished(word.own.stop);
     if (word.own.final_round && !std::exchange(finished_, true))
-        protocol_.finished(settings_.self, *word.own.final_round);
+        protocol_.finished(settings_.self, of_this_start(*word.own.final_round));
 }
 
 // ---- receiving
@@ -96,7 +100,7 @@ void BucketTraffic::heard(PeerIndex peer, const Status& status, Time arrived_at)
     const Round round = status.progress[peer].round;
     if (round > std::exchange(link.round, round) && protocol_.partner(peer))
         board_.sign_came(arrived_at);
-    if (status.final_round) protocol_.finished(peer, *status.final_round);
+    if (status.final_round) protocol_.finished(peer, of_this_start(*status.final_round));
 }
 
 void BucketTraffic::heard_bye(PeerIndex peer, const Bye& bye) {

@@ -44,6 +44,10 @@ class BucketTraffic final : public TrafficHalf {
     void poll(const Word& word, Time now) override AKO_NETWORK_THREAD;
 
   private:
+    /// Servers count rounds as syncs are: anew at each start.
+    Round of_this_start(Round round) const {
+        return round > round_before_ ? round - round_before_ : 0;
+    }
     struct Link {
         bool gone = false;  ///< for good: its session ended after chunks had begun to flow
         bool done = false;  ///< has said that its parameters are final
@@ -64,7 +68,8 @@ class BucketTraffic final : public TrafficHalf {
 
     std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
     bool started_ = false;
-    bool finished_ = false;  ///< this peer's last round is made
+    bool finished_ = false;   ///< this peer's last round is made
+    Round round_before_ = 0;  ///< the newest of before this start, at all peers
     bool closing_ = false;
     bool broken_ = false;                 ///< no chunk is of use any more
     std::optional<PeerIndex> broken_by_;  ///< who is needed and gone, the first known of

@@ -40,6 +40,7 @@ struct SentBytes {
 struct ModeCosts {
     std::vector<MemoryTerm> memory;  ///< of the peer with the most
     std::vector<SentBytes> sent;     ///< one for each kind of peers; none: nothing is sent
+    MemoryTerm checkpoint;           ///< of the peer with the most, and as large on its disk
     /// Where peers hold each other's rows, and pull at the end what they lack: the blocks of a row.
     std::optional<Blocks> row;
 };

@@ -12,7 +12,13 @@ namespace ako {
 LocalCompute::LocalCompute(const ModeSettings& settings, std::vector<float> initial)
     : settings_(settings),
       parameters_(std::move(initial)),
-      optimizer_(parameters_.size(), settings_.training) {}
+      optimizer_(parameters_.size(), settings_.training) {
+    if (settings_.checkpoints.empty()) return;
+    const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
+    if (!read) throw StartupError(read.error().what);
+    if (const auto restored = restore(*read); !restored) throw StartupError(restored.error().what);
+    settings_.log("goes on from round " + std::to_string(round_));
+}
 
 std::optional<Next> LocalCompute::begin_round(Time) {
     if (stop_ == StopReason::none && progress() >= 1) stop_ = StopReason::budget_spent;
@@ -37,6 +43,23 @@ Result<void> LocalCompute::end_round(const Learned& learned, const RoundResult& 
     }
     ++round_;
     samples_ += result.samples;
+    return {};
+}
+
+bool LocalCompute::save(Checkpoint& out) {
+    out.id = {settings_.process_id, round_};
+    out.samples = samples_;
+    out.progress = progress();
+    out.put("parameters", parameters_);
+    out.put("velocity", optimizer_.velocity());
+    return true;
+}
+
+Result<void> LocalCompute::restore(const Checkpoint& from) {
+    if (const auto copied = from.copy("parameters", parameters_); !copied) return copied;
+    if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    round_ = from.id.round;
+    samples_ = from.samples;
     return {};
 }
 
@@ -72,6 +95,7 @@ ModeCosts LocalMode::costs(std::size_t parameter_count) {
     const std::size_t vector_bytes = parameter_count * sizeof(float);
     ModeCosts costs;
     costs.memory = {{"replica", "M", vector_bytes}, {"momentum", "M", vector_bytes}};
+    costs.checkpoint = {"checkpoint being written", "2 M", 2 * vector_bytes};
     return costs;
 }
 

@@ -14,6 +14,7 @@ namespace ako {
 
 class LocalCompute final : public ComputeHalf {
   public:
+    /// Throws StartupError if the checkpoint to go on from cannot be read.
     LocalCompute(const ModeSettings& settings, std::vector<float> initial);
 
     std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
@@ -29,14 +30,16 @@ class LocalCompute final : public ComputeHalf {
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;
     /// Only the first peer evaluates, whose curve is shown.
     Standing standing() const override AKO_COMPUTE_THREAD {
-        return {round_, progress(), settings_.self == 0, verdict_};
+        return {round_, progress(), settings_.self == 0, verdict_, samples_};
     }
     LinkView link(PeerIndex peer, Time) const override AKO_COMPUTE_THREAD { return {.peer = peer}; }
+    bool save(Checkpoint& out) override AKO_COMPUTE_THREAD;
     /// Alone: nobody else holds these parameters, and nobody is asked.
     bool step_finish(Time, bool) override AKO_COMPUTE_THREAD { return true; }
     FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
 
   private:
+    Result<void> restore(const Checkpoint& from);
     double progress() const AKO_COMPUTE_THREAD;
 
     const ModeSettings settings_;  // constant after construction

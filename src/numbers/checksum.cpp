@@ -64,8 +64,9 @@ std::uint64_t word_at(const std::byte* at) {
     return word;
 }
 
-__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const std::byte> bytes) {
-    std::uint64_t crc = 0xFFFFFFFFu;
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const std::byte> bytes,
+                                                               std::uint32_t before) {
+    std::uint64_t crc = static_cast<std::uint32_t>(~before);
     const std::byte* at = bytes.data();
     std::size_t left = bytes.size();
     for (; left >= 3 * strand; at += 3 * strand, left -= 3 * strand) {
@@ -90,20 +91,20 @@ __attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const s
 
 }  // namespace
 
-std::uint32_t detail::crc32c_by_table(std::span<const std::byte> bytes) {
-    std::uint32_t crc = 0xFFFFFFFFu;
+std::uint32_t detail::crc32c_by_table(std::span<const std::byte> bytes, std::uint32_t before) {
+    std::uint32_t crc = ~before;
     for (const std::byte byte : bytes) {
         crc = (crc >> 8) ^ table[(crc ^ static_cast<std::uint32_t>(byte)) & 0xFFu];
     }
     return ~crc;
 }
 
-std::uint32_t crc32c(std::span<const std::byte> bytes) {
+std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before) {
 #if defined(__x86_64__)
     static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
-    if (has_instruction) return by_instruction(bytes);
+    if (has_instruction) return by_instruction(bytes, before);
 #endif
-    return detail::crc32c_by_table(bytes);
+    return detail::crc32c_by_table(bytes, before);
 }
 
 }  // namespace ako

@@ -62,6 +62,10 @@ class Sgd {
         }
     }
 
+    /// All that it remembers from one step to the next, [parameter_count].
+    std::span<const float> velocity() const { return velocity_; }
+    std::span<float> velocity() { return velocity_; }
+
   private:
     float momentum_;
     float weight_decay_;

@@ -37,7 +37,8 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
                          "train a smaller model"));
     }
     const std::size_t vector_bytes = run.parameter_count * sizeof(float);
-    MemoryPlan plan{mode_costs(settings, run.parameter_count).memory};
+    const ModeCosts costs = mode_costs(settings, run.parameter_count);
+    MemoryPlan plan{costs.memory};
     plan.terms.insert(plan.terms.end(),
                       {{"gradient", "M", vector_bytes},
                        {"initial parameters", "M", vector_bytes},
@@ -48,8 +49,10 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
                        {"scratch memory of the layers", "", scratch_bytes(settings.model)},
                        {"data set", "", run.data_bytes},
                        {"program and buffers", "", program_bytes}});
-    if (settings.training.checkpoint_every > 0)
-        plan.terms.insert(plan.terms.end() - 2, {"checkpoint being written", "M", vector_bytes});
+    if (settings.training.checkpoint_every > 0) {
+        plan.terms.insert(plan.terms.end() - 2, {"model being written", "M", vector_bytes});
+        if (costs.checkpoint.bytes > 0) plan.terms.insert(plan.terms.end() - 2, costs.checkpoint);
+    }
     return plan;
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "ako/assert.h"
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "src/config/key_places.h"
@@ -44,7 +46,7 @@ std::unique_ptr<Coverage> make_coverage(const Settings& settings, PeerIndex self
 
 }  // namespace
 
-Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
+Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, const PeerLog& log,
            std::function<void(const std::vector<PeerIndex>& missing)> waits,
            std::function<bool()> leaves, const std::atomic<int>& interrupts)
     : settings_(settings),
@@ -55,10 +57,12 @@ Peer::Peer(const Settings& settings, PeerIndex self, const PeerLog& log,
       data_(within_memory(settings, *network_)),
       coverage_(make_coverage(settings, self, data_)),
       initial_(initial_parameters(settings, *network_)),
-      transport_(transport_settings(settings, self,
-                                    make_hello(settings, self, process_id_, *network_, initial_),
-                                    key_, log),
-                 clock_) {
+      hello_(make_hello(settings, self, process_id_, *network_, initial_)),
+      owner_(checkpoint_owner(settings, hello_)),
+      resumes_(!resume.empty()),
+      earlier_(resume.empty() ? EarlierCheckpoints()
+                              : checkpoints_to_go_on_from(settings, resume, owner_)),
+      transport_(transport_settings(settings, self, hello_, key_, log), clock_) {
     set_blas_threads(settings.training.threads);
     // Before the exchange takes its memory.
     if (key_.none()) check_announced(settings, self, Names::looked_up);
@@ -85,6 +89,18 @@ ModeSettings Peer::own_mode_settings(
     mode.sample_budget = data_.sample_budget();
     mode.log = log.notice;
     mode.waits = std::move(waits);
+    mode.resumes = resumes_;
+    for (const KeptCheckpoint& it : earlier_.usable) {
+        if (mode.checkpoints.size() < checkpoints_told_max) mode.checkpoints.push_back(it.id);
+    }
+    mode.read_checkpoint = [usable = earlier_.usable](const CheckpointId& id) {
+        const auto found = std::find_if(usable.begin(), usable.end(),
+                                        [&id](const KeptCheckpoint& it) { return it.id == id; });
+        AKO_ASSERT(found != usable.end(), "a checkpoint that was not found before");
+        Result<Checkpoint> read = read_checkpoint(found->path);
+        if (!read) read.error().what = found->path + " " + read.error().what;
+        return read;
+    };
     mode.coverage = coverage_.get();
     return mode;
 }

@@ -10,6 +10,8 @@
 //   milestones-<peer>.bin   with `evaluate: after`, until they are evaluated: see milestone_file.h
 //   checkpoint.safetensors, checkpoint-before.safetensors
 //                           the anchor on the way, if `checkpoint_every` is set: see model_files.h
+//   state-<peer>-<round>.safetensors
+//                           what the peer goes on from with --resume: see checkpoint_file.h
 //   model.safetensors       the parameters that all who finished hold
 //   model-<peer>.safetensors  those of a peer that ended without agreement
 //   summary.json            of the run, by `ako launch`, or as one peer saw it: see summary.h

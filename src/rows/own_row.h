@@ -23,6 +23,12 @@ class OwnRow {
              Snapshot& next, std::span<float> difference);
     /// The total is another one.
     void forget_carry() { std::fill(carry_.begin(), carry_.end(), 0.0f); }
+    /// What rounding has cut off so far, [parameter_count].
+    std::span<const float> carry() const { return carry_; }
+    std::span<float> carry(BlockIndex block) {
+        const Range range = blocks_.range(block);
+        return std::span(carry_).subspan(range.first, range.count);
+    }
 
   private:
     Blocks blocks_;

@@ -50,13 +50,87 @@ void Rows::claim(Incarnation incarnation, Round round, Time now) {
     snapshot.version = version_of(round, incarnation);
     snapshot.sealed_at = now;
     incarnation_ = incarnation;
-    aside_ = {};
-    own_row_.forget_carry();
+    take_up_carry();
     ledger_.set_own(snapshot);
     replica_.begin_anew();
     current_ = next;
     current_posted_ = round > 0;  // of a row that is zero there is nothing to send
     if (current_posted_) outbox_.post(next);
+}
+
+void Rows::take_up_carry() {
+    own_row_.forget_carry();
+    const bool another = !aside_.empty() || restored_.versions.empty();
+    for (BlockIndex block = 0; block < ledger_.blocks().count() && !another; ++block) {
+        if (ledger_.version(ledger_.own(), block) != restored_.versions[block]) continue;
+        const Range range = ledger_.blocks().range(block);
+        const std::span<const float> carry = restored_.carry;
+        std::ranges::copy(carry.subspan(range.first, range.count), own_row_.carry(block).begin());
+    }
+    aside_ = {};
+    restored_ = {};
+}
+
+// ---- checkpoints
+
+namespace {
+
+std::string name_of(RowIndex row) { return "row." + std::to_string(row.place()); }
+
+}  // namespace
+
+void Rows::save(Checkpoint& out) const {
+    for (const RowIndex row : ledger_.all()) {
+        out.put(name_of(row), ledger_.values(row));
+        std::vector<std::uint64_t>& runs = out.words[name_of(row) + ".versions"];
+        runs.clear();
+        for (const VersionRun& run : ledger_.versions(row))
+            runs.insert(runs.end(), {run.count, run.version.incarnation, run.version.round});
+        std::vector<std::uint64_t>& checksums = out.words[name_of(row) + ".checksums"];
+        checksums.clear();
+        for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block)
+            checksums.push_back(ledger_.checksum(row, block));
+    }
+    out.put("carry", own_row_.carry());
+}
+
+Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
+    const Blocks& blocks = ledger_.blocks();
+    const auto values = from.vector(name_of(row), blocks.element_count());
+    if (!values) return tl::make_unexpected(values.error());
+    const auto checksums = from.word_list(name_of(row) + ".checksums", blocks.count());
+    if (!checksums) return tl::make_unexpected(checksums.error());
+    const auto runs = from.word_list(name_of(row) + ".versions");
+    if (!runs) return tl::make_unexpected(runs.error());
+    BlockIndex block = 0;
+    for (std::size_t k = 0; k + 2 < runs->size(); k += 3) {
+        const Version version{(*runs)[k + 1], (*runs)[k + 2]};
+        const std::uint64_t left = blocks.count() - block;
+        for (const std::uint64_t end = block + std::min((*runs)[k], left); block < end; ++block) {
+            if (version == Version{}) continue;
+            const Range range = blocks.range(block);
+            const auto checksum = static_cast<std::uint32_t>((*checksums)[block]);
+            const BlockCheck found =
+                take(row, block, version, values->subspan(range.first, range.count), checksum,
+                     std::nullopt, Time{0});
+            if (found != BlockCheck::good)
+                return fail(Error::Kind::io, "the checkpoint has a block " + std::to_string(block) +
+                                                 " of " + name_of(row) +
+                                                 " that is not as its owner made it");
+        }
+    }
+    if (block == blocks.count()) return {};
+    return fail(Error::Kind::io, "the checkpoint lacks versions of " + name_of(row));
+}
+
+Result<void> Rows::restore(const Checkpoint& from) {
+    for (const RowIndex row : ledger_.all()) {
+        if (const auto taken = restore(row, from); !taken) return taken;
+    }
+    restored_.carry.resize(ledger_.blocks().element_count());
+    for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block)
+        restored_.versions.push_back(ledger_.version(ledger_.own(), block));
+    return from.copy("carry", restored_.carry);
 }
 
 void Rows::disclaim() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ako/blocks.h"
+#include "ako/checkpoint.h"
 #include "ako/row_index.h"
 #include "ako/threads.h"
 #include "ako/types.h"
@@ -37,9 +38,17 @@ class Rows {
     /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].
     void copy_anchor(std::span<float> out) const;
 
+    /// Puts the rows in as they are held, each block with its version and its owner's checksum, and
+    /// the carry.
+    void save(Checkpoint& out) const;
+    /// Takes the rows in again, the own one like any other. Before anything else; after an error
+    /// they mean nothing.
+    Result<void> restore(const Checkpoint& from) AKO_COMPUTE_THREAD;
+
     /// From now on this process alone writes the own row: it goes on from what is held of it, and
     /// of what was set aside, as from its round `round` in this incarnation. Round 0: from zero.
-    /// Without a carry, for that died with who made the row.
+    /// Without a carry, for that died with who made the row; but for blocks that are still as a
+    /// checkpoint had them, with the carry.
     void claim(Incarnation incarnation, Round round, Time now) AKO_COMPUTE_THREAD;
     bool claimed() const { return current_.has_value(); }
     /// 0 before the first claim.
@@ -97,6 +106,13 @@ class Rows {
     /// What gives way on this block goes out of `update` too, and is returned; empty if nothing
     /// does.
     std::span<const float> take_out(BlockIndex block, std::span<float> update) AKO_COMPUTE_THREAD;
+    /// Of the own row, as the checkpoint had it.
+    struct Restored {
+        std::vector<Version> versions;  ///< [block count]; empty: there was none
+        std::vector<float> carry;       ///< [parameter_count]
+    };
+    Result<void> restore(RowIndex row, const Checkpoint& from) AKO_COMPUTE_THREAD;
+    void take_up_carry();
 
     Outbox& outbox_;
     Snapshots& snapshots_;
@@ -107,6 +123,7 @@ class Rows {
     Incarnation incarnation_ = 0;
     std::optional<SnapshotIndex> current_;  ///< the own row, while it is claimed
     std::vector<float> aside_;              ///< [parameter_count]; empty: nothing
+    Restored restored_;                     ///< until the claim
     bool open_for_cut_ = false;
     bool current_posted_ = false;          ///< the traffic half knows it, and will give it back
     std::vector<float> update_;            ///< one block

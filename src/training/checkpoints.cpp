@@ -1,21 +1,16 @@
 #include "src/training/checkpoints.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ako/assert.h"
 
 namespace ako {
 
-namespace {
-
-std::string place_of(const Verdict& verdict) {
-    return "at " + std::to_string(static_cast<int>(verdict.progress * 100)) + " % of the run";
-}
-
-}  // namespace
-
-Checkpoints::Checkpoints(std::size_t parameter_count, Write write, Say notice, Say detail)
-    : write_(std::move(write)),
+Checkpoints::Checkpoints(std::size_t parameter_count, WriteModel write_model, Say notice,
+                         Say detail, Write write)
+    : write_model_(std::move(write_model)),
+      write_(std::move(write)),
       notice_(std::move(notice)),
       detail_(std::move(detail)),
       parameters_(parameter_count),
@@ -30,53 +25,105 @@ Checkpoints::~Checkpoints() {
     thread_.join();
 }
 
+std::string Checkpoints::name_of(Kind kind, double progress) const {
+    return std::string("the ") + (kind == model ? "model" : "checkpoint") + " at " +
+           std::to_string(static_cast<int>(progress * 100)) + " % of the run";
+}
+
+// ---- the callers
+
 void Checkpoints::flush() {
     const MutexLock lock(mutex_);
-    changed_.wait(mutex_, [this]() AKO_REQUIRES(mutex_) { return !busy_; });
+    changed_.wait(mutex_, [this]() AKO_REQUIRES(mutex_) {
+        return std::all_of(stages_.begin(), stages_.end(),
+                           [](Stage stage) { return stage == Stage::free; });
+    });
 }
 
 void Checkpoints::take(std::vector<float>& parameters, const Verdict& verdict) {
     {
         const MutexLock lock(mutex_);
-        if (!busy_) {
+        if (stages_[model] == Stage::free) {
             AKO_ASSERT(parameters.size() == parameters_.size(),
                        std::to_string(parameters.size()) + " parameters");
             std::swap(parameters, parameters_);
-            busy_ = true;
-            waiting_ = verdict;
+            verdict_ = verdict;
+            stages_[model] = Stage::waiting;
             changed_.notify_all();
             return;
         }
     }
-    notice_("the checkpoint " + place_of(verdict) +
+    notice_(name_of(model, verdict.progress) +
             " is left out: the one before is still being written");
 }
 
-std::optional<Verdict> Checkpoints::await_next() {
+Checkpoint* Checkpoints::room(double progress) {
+    if (!write_) return nullptr;
+    {
+        const MutexLock lock(mutex_);
+        if (stages_[state] == Stage::free) return &checkpoint_;
+    }
+    notice_(name_of(state, progress) + " is left out: the one before is still being written");
+    return nullptr;
+}
+
+void Checkpoints::filled() {
     const MutexLock lock(mutex_);
-    changed_.wait(mutex_, [this]() AKO_REQUIRES(mutex_) { return waiting_ || ending_; });
-    return std::exchange(waiting_, std::nullopt);
+    AKO_ASSERT(stages_[state] == Stage::free, "filled while it is being written");
+    stages_[state] = Stage::waiting;
+    changed_.notify_all();
+}
+
+std::optional<std::vector<CheckpointId>> Checkpoints::take_kept() {
+    const MutexLock lock(mutex_);
+    return std::exchange(kept_, std::nullopt);
+}
+
+// ---- the writing thread
+
+std::optional<Checkpoints::Kind> Checkpoints::await_next() {
+    const MutexLock lock(mutex_);
+    // To go on from is worth more than to look at.
+    const auto next = [this]() AKO_REQUIRES(mutex_) -> std::optional<Kind> {
+        if (stages_[state] == Stage::waiting) return state;
+        if (stages_[model] == Stage::waiting) return model;
+        return std::nullopt;
+    };
+    changed_.wait(mutex_, [&]() AKO_REQUIRES(mutex_) { return next() || ending_; });
+    const std::optional<Kind> kind = next();
+    if (kind) stages_[*kind] = Stage::writing;
+    return kind;
 }
 
 void Checkpoints::run() {
-    while (const std::optional<Verdict> verdict = await_next()) {
-        write(*verdict);
+    while (const std::optional<Kind> kind = await_next()) {
+        write(*kind);
         const MutexLock lock(mutex_);
-        busy_ = false;
+        stages_[*kind] = Stage::free;
         changed_.notify_all();
     }
 }
 
-void Checkpoints::write(const Verdict& verdict) {
-    const Result<void> written = write_(parameters_, verdict);
-    if (!written && !failing_)
-        notice_("the checkpoint " + place_of(verdict) +
-                " is not written, training goes on: " + written.error().what);
-    else if (written && failing_)
-        notice_("the checkpoint " + place_of(verdict) + " is written again");
+Result<void> Checkpoints::write_one(Kind kind) {
+    if (kind == model) return write_model_(parameters_, verdict_);
+    Result<std::vector<CheckpointId>> kept = write_(checkpoint_);
+    if (!kept) return tl::make_unexpected(kept.error());
+    const MutexLock lock(mutex_);
+    kept_ = *std::move(kept);
+    return {};
+}
+
+void Checkpoints::write(Kind kind) {
+    const Result<void> written = write_one(kind);
+    const std::string name =
+        name_of(kind, kind == model ? verdict_.progress : checkpoint_.progress);
+    if (!written && !failing_[kind])
+        notice_(name + " is not written, training goes on: " + written.error().what);
+    else if (written && failing_[kind])
+        notice_(name + " is written again");
     else if (written)
-        detail_("the checkpoint " + place_of(verdict) + " is written");
-    failing_ = !written;
+        detail_(name + " is written");
+    failing_[kind] = !written;
 }
 
 }  // namespace ako

@@ -1,9 +1,11 @@
-// Checkpoints: evaluated parameters on their way to the disk, on a thread of their own, so that no
-// round waits for a disk. One is written at a time; one that comes while the disk is still busy
-// with the one before is left out, and so the memory is one parameter vector. A checkpoint that
-// cannot be written is said and training goes on: the next may succeed.
+// Checkpoints on their way to the disk, on a thread of their own, so that no round waits for a
+// disk: evaluated parameters, and all that a peer needs to go on after a restart of its run. Of
+// each kind one is written at a time; one that comes while the one before is still under way is
+// left out, and so the memory is one of each. A checkpoint that cannot be written is said and
+// training goes on: the next may succeed.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "ako/checkpoint.h"
 #include "ako/error.h"
 #include "ako/frame.h"
 #include "ako/threads.h"
@@ -19,43 +22,66 @@ namespace ako {
 
 class Checkpoints {
   public:
-    /// Called on the writing thread, one call at a time; must not throw.
-    using Write = std::function<Result<void>(std::span<const float> parameters, const Verdict&)>;
-    /// Called on the writing thread and on the caller's of `take`.
+    // Called on the writing thread, one call at a time; must not throw.
+    using WriteModel =
+        std::function<Result<void>(std::span<const float> parameters, const Verdict&)>;
+    /// Returns what is on the disk then, newest first.
+    using Write = std::function<Result<std::vector<CheckpointId>>(const Checkpoint&)>;
+    /// Called on the writing thread and on the callers' of `take` and `room`.
     using Say = std::function<void(const std::string&)>;
 
-    /// `notice` gets what people must know, `detail` the rest.
-    Checkpoints(std::size_t parameter_count, Write write, Say notice, Say detail);
-    /// Waits until the one being written is.
+    /// `notice` gets what people must know, `detail` the rest. Without `write`, only models.
+    Checkpoints(std::size_t parameter_count, WriteModel write_model, Say notice, Say detail,
+                Write write = nullptr);
+    /// Waits until what is being written is.
     ~Checkpoints();
     Checkpoints(const Checkpoints&) = delete;
     Checkpoints& operator=(const Checkpoints&) = delete;
 
-    /// Takes the parameters [parameter_count] and what an evaluation said of them, without waiting:
-    /// by exchange, so the caller gets another vector of this size, with no meaning. Unchanged if
-    /// this checkpoint is left out. One thread at a time.
+    // One thread at a time calls the next five; none but `flush` waits.
+    /// Takes the parameters [parameter_count] and what an evaluation said of them by exchange, so
+    /// the caller gets another vector of this size, with no meaning. Unchanged if this one is left
+    /// out.
     void take(std::vector<float>& parameters, const Verdict& verdict);
-    /// Waits until what was taken is written, or has failed.
+    /// Where the next checkpoint is put, to be filled before `filled` is called; null if it is left
+    /// out, for the one before is still being written. It holds what an earlier one left there.
+    Checkpoint* room(double progress);
+    /// It is to be written.
+    void filled();
+    /// What is on the disk, if that has changed since the last call.
+    std::optional<std::vector<CheckpointId>> take_kept();
+    /// Waits until all that was taken is written, or has failed.
     void flush();
 
   private:
-    void run();
-    /// What is to be written next; nothing: no more comes.
-    std::optional<Verdict> await_next();
-    void write(const Verdict& verdict);
+    enum Kind : std::size_t { model, state };
+    static constexpr std::size_t kind_count = 2;
+    enum class Stage { free, waiting, writing };
 
+    void run();
+    /// What is to be written next, and is being written from now on; nothing: no more comes.
+    std::optional<Kind> await_next();
+    void write(Kind kind);
+    Result<void> write_one(Kind kind);
+    std::string name_of(Kind kind, double progress) const;
+
+    const WriteModel write_model_;
     const Write write_;
     const Say notice_;
     const Say detail_;
 
     Mutex mutex_;
     Condition changed_;
-    std::optional<Verdict> waiting_ AKO_GUARDED_BY(mutex_);  ///< to be written
-    bool busy_ AKO_GUARDED_BY(mutex_) = false;  ///< parameters_ is the writing thread's
+    std::array<Stage, kind_count> stages_ AKO_GUARDED_BY(mutex_) = {};
+    std::optional<std::vector<CheckpointId>> kept_ AKO_GUARDED_BY(mutex_);  ///< news
     bool ending_ AKO_GUARDED_BY(mutex_) = false;
 
-    std::vector<float> parameters_;  ///< of `take` unless busy_
-    bool failing_ = false;           ///< writing thread: said once, not at every try
+    // Of the caller while its stage is `free`, else of the writing thread.
+    std::vector<float> parameters_;
+    Verdict verdict_;
+    Checkpoint checkpoint_;
+
+    std::array<bool, kind_count> failing_ = {};  ///< writing thread: said once, not at every try
     std::thread thread_;
 };
 

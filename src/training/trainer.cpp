@@ -52,6 +52,8 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
       gradient_(network.parameter_count()),
       evaluation_(network, std::move(test_set), network.parameter_count()),
       evaluation_marks_(settings.evaluate_every, settings.epochs),
+      model_marks_(settings.evaluate == EvaluateWhen::during ? settings.checkpoint_every : 0,
+                   settings.epochs),
       checkpoint_marks_(settings.checkpoint_every, settings.epochs) {
     AKO_ASSERT(checkpoints_ != nullptr || settings.checkpoint_every == 0, "nobody to keep them");
 }
@@ -63,10 +65,17 @@ TrainingOutcome Trainer::run() {
         if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
         if (next.kind == Next::Kind::give_up)
             return given_up(std::move(next), interrupts_.load() > 0);
+        if (drawn_ == 0) pass_marks(exchange_.standing().progress);
         if (const Result<void> trained = train_round(); !trained)
             return {Ending::numbers, trained.error().what, {}, {}, {}};
+        keep_checkpoint();
         evaluate_slice();
     }
+}
+
+void Trainer::pass_marks(double progress) {
+    for (ProgressMarks* const marks : {&evaluation_marks_, &model_marks_, &checkpoint_marks_})
+        marks->pass(progress);
 }
 
 Batch Trainer::next_batch() {
@@ -104,12 +113,22 @@ Result<void> Trainer::train_round() {
     return {};
 }
 
+void Trainer::keep_checkpoint() {
+    if (checkpoints_ == nullptr) return;
+    if (const auto kept = checkpoints_->take_kept()) exchange_.tell_kept(*kept);
+    const double progress = exchange_.standing().progress;
+    // At the end of the budget there is the model.
+    if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
+    Checkpoint* const room = checkpoints_->room(progress);
+    if (room != nullptr && exchange_.save(*room)) checkpoints_->filled();
+}
+
 void Trainer::evaluate_slice() {
     if (!evaluation_.running()) {
         const Standing standing = exchange_.standing();
         const double progress = standing.progress;
         const bool evaluate = evaluation_marks_.pass(progress);
-        const bool keep = checkpoint_marks_.pass(progress);
+        const bool keep = model_marks_.pass(progress);
         // The end of the budget is evaluated by finish(), on the parameters that all agree on.
         if (!(evaluate || keep) || progress >= 1 || !standing.evaluates) return;
         exchange_.copy_parameters(evaluation_.parameters());

@@ -99,8 +99,12 @@ class Trainer {
     Result<void> train_round();
     /// The next batch. What an earlier process of this peer has trained on is not drawn again.
     Batch next_batch();
-    /// Begins an evaluation when progress has passed a mark, goes on with one that is running. A
-    /// checkpoint is an evaluation whose parameters are kept. With `evaluate: after` the observer
+    /// In a run that was begun earlier the marks up to here were passed.
+    void pass_marks(double progress);
+    /// Keeps all that this peer needs to go on from here, when progress has passed a mark.
+    void keep_checkpoint();
+    /// Begins an evaluation when progress has passed a mark, goes on with one that is running. At a
+    /// mark of checkpoints its parameters are kept as a model. With `evaluate: after` the observer
     /// gets the parameters and that is all.
     void evaluate_slice();
     void judged(const Verdict& verdict);
@@ -118,8 +122,9 @@ class Trainer {
     std::vector<float> gradient_;
     SlicedEvaluation evaluation_;
     ProgressMarks evaluation_marks_;
+    ProgressMarks model_marks_;
     ProgressMarks checkpoint_marks_;
-    bool keeps_ = false;       ///< the evaluation that is running is of a checkpoint
+    bool keeps_ = false;       ///< the parameters of the evaluation that is running
     std::uint64_t drawn_ = 0;  ///< samples, those that were skipped included
 };
 

@@ -17,6 +17,10 @@ class Failure(Exception):
     """What a case found wrong."""
 
 
+class Skipped(Exception):
+    """Why a case cannot be run here."""
+
+
 def check(condition, what):
     if not condition:
         raise Failure(what)
@@ -26,14 +30,14 @@ def check_equal(found, expected, what):
     check(found == expected, f"{what}: expected {expected!r}, found {found!r}")
 
 
-def wait_for(condition, what, seconds=PATIENCE_S):
+def wait_for(condition, what, seconds=PATIENCE_S, poll_s=0.02):
     """Polls until `condition()` is true and returns what it returned."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         result = condition()
         if result:
             return result
-        time.sleep(0.02)
+        time.sleep(poll_s)
     raise Failure(f"not within {seconds} s: {what}")
 
 

@@ -27,7 +27,9 @@ import modes
 import own_data
 import refusals
 import returning
-from bench import Bench, Failure, check, check_all_identical, check_equal, long_run, wait_for
+import resuming
+from bench import (Bench, Failure, Skipped, check, check_all_identical, check_equal, long_run,
+                   wait_for)
 from compose_cases import case_compose_any, case_compose_shipped  # picked up below
 
 
@@ -384,9 +386,11 @@ def issues():
     return {name: case for name, case in cases.items() if name.startswith("case_")}
 
 
+SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
-                            **vars(modes), **vars(own_data), **vars(refusals), **vars(returning),
+                            **vars(modes), **vars(own_data), **vars(refusals), **vars(resuming),
+                            **vars(returning),
                             **issues()}.items()
          if name.startswith("case_")}
 
@@ -396,6 +400,10 @@ def run_case(name, ako, source):
     began = time.monotonic()
     try:
         CASES[name](Bench(ako, source, folder))
+    except Skipped as why:
+        shutil.rmtree(folder)
+        print(f"skipped {name}: {why}", flush=True)
+        return None
     except (Failure, OSError, KeyError, ValueError) as error:
         print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}\n"
               f"       its folder: {folder}", flush=True)
@@ -413,7 +421,9 @@ def main():
     words = parser.parse_args()
     results = [run_case(name, os.path.abspath(words.ako), os.path.abspath(words.source))
                for name in words.cases or CASES]
-    return 0 if all(results) else 1
+    if all(result is None for result in results):
+        return SKIPPED
+    return 0 if all(result is not False for result in results) else 1
 
 
 if __name__ == "__main__":

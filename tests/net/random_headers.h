@@ -124,6 +124,11 @@ class RandomHeaders {
         status.may_have_voted = u64();
         status.leaving = below(2) == 1;
         if (below(2) == 1) status.covered = covered();
+        status.process_id = u64();
+        for (std::size_t i = below(checkpoints_told_max + 1); i > 0; --i)
+            status.checkpoints.push_back({u64(), u64()});
+        status.resuming = below(2) == 1;
+        status.run_id = u64();
         return status;
     }
     Want want() {

@@ -6,6 +6,7 @@
 
 #include "src/modes/bucket_mode.h"
 #include "tests/sim/sim_times.h"
+#include "tests/sim/violation.h"
 
 namespace ako::sim {
 namespace {
@@ -23,6 +24,11 @@ ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
     settings.log = [](const std::string&) {};
     settings.exchange.heartbeat_ms = heartbeat / ms(1);
     settings.exchange.life_timeout_ms = life_timeout / ms(1);
+    settings.process_id = scenario.seed * 100 + self + 1;
+    if (scenario.goes_on_from.empty()) return settings;
+    const Checkpoint& from = scenario.goes_on_from[self];
+    settings.checkpoints = {from.id};
+    settings.read_checkpoint = [from](const CheckpointId&) { return from; };
     return settings;
 }
 
@@ -33,7 +39,8 @@ ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, S
       initial_(initial),
       gradient_(std::move(gradient)),
       cluster_(scenario.seed, scenario.settings.peer_count(), life_timeout, pace, *this, *this),
-      given_(scenario.settings.peer_count(), 0) {
+      given_(scenario.settings.peer_count(), 0),
+      checkpoints_(scenario.settings.peer_count()) {
     set_links();
     for (PeerIndex peer = 0; peer < scenario.settings.peer_count(); ++peer) {
         cluster_.add(make_peer(peer), cluster_.random().time(ms(0), ms(50)));
@@ -79,6 +86,7 @@ Time ModeRun::layer_time(const SimPeer& peer) {
 
 float ModeRun::gradient(SimPeer& peer) {
     measure_gap(peer.settings.self);
+    keep_checkpoint(peer);
     gradient_(peer.settings.self, peer.exchange.standing().round, peer.exchange.replica(),
               peer.gradient);
     return 0.5F;
@@ -94,6 +102,14 @@ void ModeRun::measure_gap(PeerIndex peer) {
         if (trains) slowest = std::min(slowest, given_[worker]);
     }
     widest_gap_ = std::max(widest_gap_, own - slowest);
+}
+
+/// After the forward pass, when everything of the rounds before is settled and nothing of this one
+/// is given away.
+void ModeRun::keep_checkpoint(SimPeer& peer) {
+    if (scenario_.keeps_after != peer.exchange.standing().round) return;
+    if (!peer.exchange.save(checkpoints_[peer.settings.self]))
+        throw Violation("a checkpoint is refused");
 }
 
 void ModeRun::ended_round(SimPeer& peer) {
@@ -119,6 +135,7 @@ ModeOutcome ModeRun::run() {
     cluster_.run(deadline);
     ModeOutcome outcome;
     outcome.widest_gap = widest_gap_;
+    outcome.checkpoints = std::move(checkpoints_);
     const SimNetwork& network = cluster_.network();
     for (PeerIndex peer = 0; peer < cluster_.size(); ++peer) {
         SimPeer& p = cluster_[peer];

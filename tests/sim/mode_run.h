@@ -33,6 +33,9 @@ struct ModeScenario {
     /// Of buckets. Small, so that small models have several buckets, and large layers too.
     std::size_t bucket_bytes_min = 64;
     std::size_t bucket_bytes_split = 256;
+    /// Every peer keeps a checkpoint after so many rounds.
+    std::optional<Round> keeps_after;
+    std::vector<Checkpoint> goes_on_from;  ///< [peer]; empty: all begin anew
 
     std::size_t element_count() const {
         const Range& last = settings.layers.back();
@@ -60,6 +63,7 @@ struct ModeOutcome {
     std::vector<ModeEnd> ends;            ///< [peer]
     std::vector<std::uint64_t> sent;      ///< [peer]: bytes of payload that arrived
     std::vector<std::uint64_t> received;  ///< [peer]
+    std::vector<Checkpoint> checkpoints;  ///< [peer], of who came so far
     /// The most rounds by which a worker that computes at current parameters was ahead of the
     /// slowest that trained: of gradients given away.
     Round widest_gap = 0;
@@ -78,6 +82,7 @@ class ModeRun final : Work, Observer {
     void set_links();
     Time layer_time(const SimPeer& peer);
     void measure_gap(PeerIndex peer);
+    void keep_checkpoint(SimPeer& peer);
 
     float gradient(SimPeer& peer) override;
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
@@ -92,6 +97,7 @@ class ModeRun final : Work, Observer {
     const SimGradient gradient_;
     SimCluster cluster_;
     std::vector<Round> given_;  ///< [peer]: whole gradients
+    std::vector<Checkpoint> checkpoints_;
     Round widest_gap_ = 0;
 };
 

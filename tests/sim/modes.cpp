@@ -5,6 +5,8 @@
 //     `bsp` it is read as a gap of 0, before anything here sees it)
 //   - SSP: no worker begins a round more than s ahead of the slowest
 //   - bytes per peer and round: 2(n-1)/n M for ring and servers on all peers, n M through one
+//   - lockstep modes: a run that goes on from checkpoints of any round ends with the same bits as
+//     one that was not interrupted
 //   - all who finish hold the same bits; a worker that dies is survived by a parameter server, any
 //     other death ends the run for everybody soon, and everybody names who died
 #include "tests/sim/modes.h"
@@ -288,6 +290,34 @@ void check_ssp(ModeScenario scenario, const Task& task, Random& random) {
     finished_alike(scenario, run(scenario, task));
 }
 
+/// The power goes after any round, and all begin again where they were.
+void check_resume(ModeScenario scenario, const Task& task, Random& random) {
+    const auto peers = static_cast<unsigned>(scenario.peers.size());
+    ExchangeSettings& exchange = scenario.settings.exchange;
+    exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, 0};
+    exchange.local_sgd = {static_cast<unsigned>(random.between(1, 5)), 0.7, 0.9};
+    const Round rounds = scenario.settings.sample_budget / (batch * peers);
+    for (const Mode mode : {Mode::ring, Mode::local_sgd, Mode::parameter_server}) {
+        exchange.mode = mode;
+        scenario.goes_on_from.clear();
+        scenario.keeps_after = random.between(1, rounds - 1);
+        const ModeOutcome whole = run(scenario, task);
+        const std::vector<float> parameters = finished_alike(scenario, whole);
+        scenario.goes_on_from = whole.checkpoints;
+        scenario.keeps_after = random.between(*scenario.keeps_after, rounds - 1);
+        const ModeOutcome second = run(scenario, task);
+        require(finished_alike(scenario, second) == parameters,
+                "what goes on from a checkpoint comes to other parameters");
+        scenario.goes_on_from = second.checkpoints;
+        const ModeOutcome third = run(scenario, task);
+        require(finished_alike(scenario, third) == parameters,
+                "what goes on for the second time comes to other parameters");
+        require(third.ends[0].report.rounds == rounds &&
+                    third.ends[0].report.samples_total == whole.ends[0].report.samples_total,
+                "rounds or samples from before the checkpoint are not counted");
+    }
+}
+
 /// Whoever survives this death notices it soon, and takes nobody else for dead.
 void require_broken(const ModeScenario& scenario, const Task& task, PeerIndex victim) {
     const ModeOutcome ran = run(scenario, task);
@@ -351,6 +381,7 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
             check_local_sgd(scenario, task, random);
             check_servers(scenario, task, random);
             check_ssp(scenario, task, random);
+            check_resume(scenario, task, random);
             check_stop(scenario, task, random);
             check_death(scenario, task, random);
         } catch (const Violation& violation) {

@@ -38,7 +38,7 @@ ROOMS = {
     "src/training": "src/numbers",
     "src/config": "models",
     "src/system": "",
-    "src/results": "models src/training src/config src/system",
+    "src/results": "models src/numbers src/training src/config src/system",
     "src/screen": "src/results src/system",
     "src/launch": "src/results src/config",
     "src/peer": "models net src/numbers src/group src/modes src/training src/config "

@@ -156,7 +156,7 @@ TEST_CASE("what is refused late has the key that was written") {
         const std::string by_check = refused([&] { check_links(settings); });
         const std::string by_peer = refused([&] {
             Peer(
-                settings, 0, {}, [](const auto&) {}, {}, interrupts);
+                settings, 0, "", {}, [](const auto&) {}, {}, interrupts);
         });
         CHECK(by_check == by_peer);
         return by_peer;

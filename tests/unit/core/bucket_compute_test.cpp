@@ -13,6 +13,29 @@ using namespace ako;
 
 namespace {
 
+/// Nothing but the memory of the sums.
+class NoProtocol final : public BucketProtocol {
+  public:
+    explicit NoProtocol(std::size_t elements) : sums(elements) {}
+    void contributed(const Contribution&) override {}
+    void consumed(std::size_t, std::uint64_t) override {}
+    void finished(PeerIndex, Round) override {}
+    void gone(PeerIndex) override {}
+    bool partner(PeerIndex) const override { return true; }
+    bool needs(PeerIndex) const override { return true; }
+    std::optional<OutFrame> next(PeerIndex, std::size_t) override { return std::nullopt; }
+    std::optional<std::string> refuse(PeerIndex, const Chunk&, std::size_t) const override {
+        return std::nullopt;
+    }
+    std::optional<std::span<float>> reserve(PeerIndex, const Chunk&, std::size_t) override {
+        return std::nullopt;
+    }
+    void arrived(PeerIndex, const Chunk&, std::size_t) override {}
+    std::span<float> result() override { return sums; }
+
+    std::vector<float> sums;
+};
+
 /// The only peer of its run, so that its own contribution is the sum. Every gradient is finite, but
 /// a step with it leads beyond what a float can hold.
 struct Alone {
@@ -22,11 +45,11 @@ struct Alone {
         if (mode == Mode::ring)
             update = std::make_unique<MeanGradient>(settings.training, initial, 1);
         else if (mode == Mode::parameter_server)
-            update = std::make_unique<PulledParameters>(sums);
+            update = std::make_unique<PulledParameters>(protocol.result());
         else
             update = std::make_unique<MeanOfLocalRounds>(settings.training,
                                                          settings.exchange.local_sgd, initial, 1);
-        peer = std::make_unique<BucketCompute>(settings, buckets, mailbox, board, sums,
+        peer = std::make_unique<BucketCompute>(settings, buckets, mailbox, board, protocol,
                                                std::move(update));
     }
 
@@ -62,7 +85,8 @@ struct Alone {
     const ModeSettings settings;
     const Buckets buckets{{}, elements};
     std::vector<float> gradient = std::vector<float>(elements, 3e38F);
-    std::vector<float> sums = std::vector<float>(elements);
+    NoProtocol protocol{elements};
+    std::vector<float>& sums = protocol.sums;
     Mailbox mailbox{1};
     BucketBoard board{1, [] {}};
     std::unique_ptr<BucketCompute> peer;
@@ -198,11 +222,11 @@ TEST_CASE("the view of a link tells a peer that has left from one that was lost"
     ModeSettings settings = Alone::settings_of(Mode::ring, 1);
     settings.peer_names = {"a", "b", "c"};
     const Buckets buckets{{}, Alone::elements};
-    const std::vector<float> sums(Alone::elements);
+    NoProtocol protocol(Alone::elements);
     Mailbox mailbox{3};
     BucketBoard board{1, [] {}};
-    BucketCompute peer(settings, buckets, mailbox, board, sums,
-                       std::make_unique<MeanGradient>(settings.training, sums, 3));
+    BucketCompute peer(settings, buckets, mailbox, board, protocol,
+                       std::make_unique<MeanGradient>(settings.training, protocol.sums, 3));
     const auto known = [&peer](PeerIndex other) { return peer.link(other, {}).presence; };
     CHECK(known(1) == Presence::absent);
     mailbox.set_presence(1, Presence::up);

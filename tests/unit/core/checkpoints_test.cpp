@@ -20,6 +20,7 @@ struct Disk {
     bool full = false;
     std::vector<std::vector<float>> written;
     std::vector<double> progress;
+    std::vector<Round> rounds;  ///< of checkpoints
     std::mutex mutex;
     std::vector<std::string> notices, details;
 
@@ -39,11 +40,21 @@ struct Disk {
             lines.push_back(line);
         };
     }
+    Result<std::vector<CheckpointId>> write_state(const Checkpoint& checkpoint) {
+        if (holds) {
+            begun.set_value();
+            go_on.get_future().wait();
+        }
+        if (full) return fail(Error::Kind::io, "no space left");
+        rounds.push_back(checkpoint.id.round);
+        return std::vector{checkpoint.id};
+    }
     std::unique_ptr<Checkpoints> checkpoints() {
         return std::make_unique<Checkpoints>(
             3,
             [this](auto parameters, const Verdict& verdict) { return write(parameters, verdict); },
-            into(notices), into(details));
+            into(notices), into(details),
+            [this](const Checkpoint& checkpoint) { return write_state(checkpoint); });
     }
 };
 
@@ -59,7 +70,7 @@ TEST_CASE("what was taken is written, at the latest when it ends") {
     CHECK(disk.written == std::vector<std::vector<float>>{{1, 2, 3}});
     CHECK(disk.progress == std::vector<double>{0.5});
     CHECK(disk.notices.empty());
-    CHECK(disk.details == std::vector<std::string>{"the checkpoint at 50 % of the run is written"});
+    CHECK(disk.details == std::vector<std::string>{"the model at 50 % of the run is written"});
 }
 
 TEST_CASE("while the disk is busy another is left out and said, and the caller goes on") {
@@ -77,7 +88,7 @@ TEST_CASE("while the disk is busy another is left out and said, and the caller g
     CHECK(disk.written == std::vector<std::vector<float>>{{1, 2, 3}});
     REQUIRE(disk.notices.size() == 1);
     CHECK(disk.notices[0] ==
-          "the checkpoint at 50 % of the run is left out: the one before is still being written");
+          "the model at 50 % of the run is left out: the one before is still being written");
 }
 
 TEST_CASE("a disk that refuses is named once, and so is its recovery") {
@@ -91,7 +102,63 @@ TEST_CASE("a disk that refuses is named once, and so is its recovery") {
     }
     CHECK(disk.notices ==
           std::vector<std::string>{
-              "the checkpoint at 25 % of the run is not written, training goes on: no space left",
-              "the checkpoint at 75 % of the run is written again"});
+              "the model at 25 % of the run is not written, training goes on: no space left",
+              "the model at 75 % of the run is written again"});
     CHECK(disk.progress == std::vector<double>{0.75, 0.875});
+}
+
+TEST_CASE("what a peer goes on from is written beside it, and then said to be kept") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints();
+    CHECK_FALSE(checkpoints->take_kept());
+    Checkpoint* const room = checkpoints->room(0.5);
+    REQUIRE(room != nullptr);
+    room->id = {7, 40};
+    room->progress = 0.5;
+    checkpoints->filled();
+    checkpoints->flush();
+    CHECK(checkpoints->take_kept() == std::vector<CheckpointId>{{7, 40}});
+    CHECK_FALSE(checkpoints->take_kept());  // no news
+    checkpoints.reset();
+    CHECK(disk.rounds == std::vector<Round>{40});
+    CHECK(disk.details == std::vector<std::string>{"the checkpoint at 50 % of the run is written"});
+}
+
+TEST_CASE("while one is being written there is no room for the next, which is said") {
+    Disk disk;
+    disk.holds = true;
+    auto checkpoints = disk.checkpoints();
+    REQUIRE(checkpoints->room(0.25) != nullptr);
+    checkpoints->filled();
+    disk.begun.get_future().wait();
+    CHECK(checkpoints->room(0.5) == nullptr);
+    disk.go_on.set_value();
+    checkpoints->flush();
+    CHECK(checkpoints->room(0.75) != nullptr);  // and not filled: the exchange gave up
+    checkpoints.reset();
+    CHECK(disk.rounds.size() == 1);
+    CHECK(disk.notices ==
+          std::vector<std::string>{"the checkpoint at 50 % of the run is left out: the one before "
+                                   "is still being written"});
+}
+
+TEST_CASE("a full disk leaves those that are kept, and is said once") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints();
+    for (const Round round : {10, 20, 30, 40}) {
+        disk.full = round == 20 || round == 30;
+        Checkpoint* const room = checkpoints->room(0);
+        REQUIRE(room != nullptr);
+        room->id = {7, round};
+        room->progress = static_cast<double>(round) / 100;
+        checkpoints->filled();
+        checkpoints->flush();
+        const auto kept = checkpoints->take_kept();
+        CHECK(kept.has_value() != disk.full);
+    }
+    CHECK(disk.rounds == std::vector<Round>{10, 40});
+    CHECK(disk.notices ==
+          std::vector<std::string>{
+              "the checkpoint at 20 % of the run is not written, training goes on: no space left",
+              "the checkpoint at 40 % of the run is written again"});
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "src/agreement/why_not_agreed.h"
+#include "src/group/incarnation.h"
 #include "tests/contains.h"
 #include "tests/unit/core/finish_bench.h"
 
@@ -291,4 +292,51 @@ TEST_CASE("without enough votes no cut is waited for, and it is said whose are l
     bench.status(0, 6, {1, 0}, true);
     bench.finish.step(bench.now);
     CHECK(agreement_possible(bench.roster, bench.finish));
+}
+
+TEST_CASE("what others know from their disks costs who goes on with a run no vote, all else does") {
+    const Blocks blocks{8, 4};
+    Ledger ledger{1, 3, blocks};
+    Roster roster{1, 3};
+    Finish finish{ledger, roster, [](PeerIndex, const Header&) {}, times, 77};
+    const Incarnation earlier = next_incarnation(0, 5).value();
+    finish.resume(earlier);
+    Status status = status_of_a_peer();
+    status.may_have_voted = 0;
+    status.process_id = 90;
+    status.resuming = true;
+    status.rows[1].highest = {earlier, 40};
+    status.progress[1] = {40, 40};
+    finish.heard(0, status, seconds(1));
+    CHECK(finish.has_vote());
+    bool keeps = true;
+    SUBCASE("before it begins, from one that has begun") { status.resuming = false; }
+    SUBCASE("before it begins, that its peer may have voted") {
+        status.may_have_voted = peer_bit(1);
+        keeps = false;
+    }
+    SUBCASE("once it has begun") {
+        roster.set_own(40, 40);
+        SUBCASE("from one that has begun beside it") { status.resuming = false; }
+        SUBCASE("from one that is started again, and has it from its disk") {
+            status.process_id = 91;
+        }
+        SUBCASE("from one that did not go on beside it, but has trained all the time") {
+            status.process_id = 91;
+            status.resuming = false;
+            keeps = false;
+        }
+        SUBCASE("of a life that was on no disk") {
+            status.resuming = false;
+            status.rows[1].highest = {next_incarnation(earlier, 6).value(), 40};
+            keeps = false;
+        }
+        SUBCASE("of more rounds than were on any disk") {
+            status.resuming = false;
+            status.progress[1] = {41, 41};
+            keeps = false;
+        }
+    }
+    finish.heard(0, status, seconds(2));
+    CHECK(finish.has_vote() == keeps);
 }

@@ -63,7 +63,10 @@ struct Bench {
                               clock, interrupts)),
           exchange(*owned) {
         exchange.start();
-        for (const PeerIndex peer : {0, 2}) transport.sink->session_up(peer, Hello{});
+        for (const PeerIndex peer : {0, 2}) {
+            transport.sink->session_up(peer, Hello{});
+            announces(peer, 0);
+        }
     }
     ModeSettings make_settings(Mode mode, std::uint64_t rounds) {
         ModeSettings settings;
@@ -88,14 +91,14 @@ struct Bench {
         REQUIRE(exchange.begin_round().kind == Next::Kind::train);
         REQUIRE(exchange.end_round(Gradient{gradient}, {1, 0.5F}));
     }
-    /// What peer c has to say while nobody sends chunks.
-    void c_announces(Round made) {
+    /// What a peer has to say before the first round, and while nobody sends chunks.
+    void announces(PeerIndex peer, Round made) {
         Status status;
         status.progress.resize(3);
-        status.progress[2].round = made;
-        const auto destination = transport.sink->reserve(2, status, 0);
+        status.progress[peer].round = made;
+        const auto destination = transport.sink->reserve(peer, status, 0);
         REQUIRE(destination);
-        transport.sink->arrived(2, status, *destination, clock.now());
+        transport.sink->arrived(peer, status, *destination, clock.now());
     }
 
     const std::vector<float> gradient = std::vector<float>(elements, 1.0F);
@@ -137,7 +140,7 @@ TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
     bench.round();
     // A round every 40 s: 120 s without a chunk are nothing unusual.
     bench.meanwhile = [&] {
-        bench.c_announces(static_cast<Round>(bench.waits / 4));
+        bench.announces(2, static_cast<Round>(bench.waits / 4));
         if (bench.waits == 60)
             bench.transport.sink->session_down(0, "the end of the test", Time{0});
     };
@@ -149,7 +152,7 @@ TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
 TEST_CASE("one that lives but makes no rounds is not waited for longer than finish_timeout_s") {
     Bench bench(Mode::local_sgd);
     bench.round();
-    bench.meanwhile = [&] { bench.c_announces(1); };
+    bench.meanwhile = [&] { bench.announces(2, 1); };
     bench.exchange.await({0, elements});
     // The round that was announced after 10 s, and 120 s from then on.
     CHECK(bench.waits == 14);
@@ -161,7 +164,7 @@ TEST_CASE("one that lives but makes no rounds is not waited for longer than fini
 TEST_CASE("the last exchange is waited for no longer either") {
     Bench bench(Mode::ring, 1);
     bench.round();
-    bench.meanwhile = [&] { bench.c_announces(1); };
+    bench.meanwhile = [&] { bench.announces(2, 1); };
     const Next next = bench.exchange.begin_round();
     CHECK(bench.waits == 14);
     CHECK(next.ending == Ending::broken);

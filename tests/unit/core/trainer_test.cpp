@@ -91,6 +91,14 @@ class FakeExchange final : public Exchange {
     void announce(const Verdict& verdict) override { verdicts.push_back(verdict); }
     std::vector<LinkView> links() const override { return {}; }
     void request_stop(StopReason reason) override { stop = reason; }
+    bool save(Checkpoint& out) override {
+        out.id.round = round_;
+        saved.push_back(round_);
+        return saves;
+    }
+    void tell_kept(const std::vector<CheckpointId>& kept) override { told_kept.push_back(kept); }
+    /// As if it had gone on from a checkpoint.
+    void go_on_from(Round round) { round_ = round; }
     FinishReport finish(std::span<float> out) override {
         events += 'f';
         std::fill(out.begin(), out.end(), last_parameter);
@@ -113,6 +121,9 @@ class FakeExchange final : public Exchange {
     std::uint64_t samples_before = 0;  ///< that another process trained on; 0: it does not say
     std::vector<Verdict> verdicts;
     StopReason stop = StopReason::none;
+    bool saves = true;
+    std::vector<Round> saved;
+    std::vector<std::vector<CheckpointId>> told_kept;
     FinishReport report;  ///< without what is known at the end
 
   private:
@@ -148,7 +159,8 @@ struct Bench {
     TrainingSettings settings;
     std::atomic<int> interrupts = 0;
     std::size_t test_images = 1000;
-    std::vector<std::pair<float, double>> kept;  ///< first parameter and progress of checkpoints
+    std::vector<std::pair<float, double>> kept;  ///< first parameter and progress of models
+    std::vector<Round> written;                  ///< checkpoints
 
     TrainingOutcome run() {
         const TestSet test_set{test_images, [](std::size_t, std::size_t count) {
@@ -160,7 +172,11 @@ struct Bench {
                 kept.emplace_back(values[0], verdict.progress);
                 return {};
             },
-            [](const std::string& line) { FAIL_CHECK(line); }, [](const std::string&) {});
+            [](const std::string& line) { FAIL_CHECK(line); }, [](const std::string&) {},
+            [this](const Checkpoint& it) -> Result<std::vector<CheckpointId>> {
+                written.push_back(it.id.round);
+                return std::vector{it.id};
+            });
         // A slow disk would leave some out.
         exchange.before_round = [&] { checkpoints.flush(); };
         return Trainer(network, batches, test_set, exchange, settings, interrupts, recorder,
@@ -273,7 +289,55 @@ TEST_CASE("a checkpoint is a frozen copy with its verdict, evaluated for it wher
     CHECK(bench.exchange.verdicts.size() == 3);
 }
 
-TEST_CASE("no checkpoint by one that does not evaluate, nor of what has diverged") {
+TEST_CASE("a checkpoint to go on from at every mark, by every peer, and the others hear of it") {
+    Bench bench;
+    bench.exchange.rounds_max = 20;
+    bench.exchange.evaluator = false;
+    bench.settings.epochs = 2;
+    bench.settings.checkpoint_every = 0.5;
+    bench.run();
+    CHECK(bench.written == std::vector<Round>{5, 10, 15});  // at the end there is the model
+    CHECK(bench.exchange.told_kept ==
+          std::vector<std::vector<CheckpointId>>{{{0, 5}}, {{0, 10}}, {{0, 15}}});
+    CHECK(bench.kept.empty());
+
+    Bench after;
+    after.exchange.rounds_max = 20;
+    after.settings.epochs = 2;
+    after.settings.evaluate_every = 0;
+    after.settings.evaluate = EvaluateWhen::after;
+    after.settings.checkpoint_every = 0.5;
+    after.run();
+    CHECK(after.written == std::vector<Round>{5, 10, 15});
+    CHECK(after.recorder.milestones.empty());
+
+    Bench unable;
+    unable.exchange.rounds_max = 20;
+    unable.exchange.saves = false;
+    unable.settings.epochs = 1;
+    unable.settings.checkpoint_every = 0.5;
+    unable.run();
+    CHECK(unable.exchange.saved == std::vector<Round>{10});
+    CHECK(unable.written.empty());
+}
+
+TEST_CASE("a run that goes on does so where its data were, and passes no mark again") {
+    Bench bench;
+    bench.exchange.rounds_max = 20;
+    bench.exchange.go_on_from(11);
+    bench.exchange.samples_before = 11 * 64;
+    bench.settings.epochs = 2;
+    bench.settings.evaluate_every = 0.5;
+    bench.settings.checkpoint_every = 1;
+    bench.test_images = 100;
+    bench.run();
+    CHECK(bench.batches.skipped == std::vector<std::uint64_t>{11 * 64});
+    CHECK(bench.recorder.rounds.front().round == 12);
+    CHECK(bench.recorder.milestones == std::vector<std::pair<Round, float>>{{15, 15.0F}});
+    CHECK(bench.written.empty());
+}
+
+TEST_CASE("no model by one that does not evaluate, nor of what has diverged") {
     Bench idle;
     idle.exchange.evaluator = false;
     idle.settings.checkpoint_every = 0.25;

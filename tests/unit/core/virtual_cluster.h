@@ -53,11 +53,12 @@ class VirtualCluster final : sim::Work, sim::Observer {
     /// Everybody trains three rounds and ends; true if all have ended by then.
     bool run(Time deadline) {
         for (PeerIndex peer = 0; peer < hung_.size(); ++peer) {
-            cluster_.add(make_peer(peer, peer + 1), starts_at[peer]);
+            cluster_.add(make_peer(peer, first_process + peer), starts_at[peer]);
         }
         try {
             cluster_.run(deadline);
-        } catch (const sim::Violation&) {
+        } catch (const sim::Violation& found) {
+            violation = found.what();
             return false;
         }
         return true;
@@ -84,13 +85,25 @@ class VirtualCluster final : sim::Work, sim::Observer {
     std::vector<Time> starts_at;  ///< [peer]
     Time round_time = ms(10);
     std::optional<Time> finish_at;
-    std::function<void(PeerIndex)> trains;     ///< called before each round
+    std::vector<std::optional<Checkpoint>> goes_on_from;  ///< [peer]; empty: all begin anew
+    PeerSet begins_anew = 0;                              ///< of those, where the others go on
+    std::uint64_t first_process = 1;                      ///< the id of peer a's
+    std::string violation;                                ///< why `run` was not as it should be
+    std::function<void(PeerIndex)> trains;                ///< called before each round
     std::function<void(PeerIndex)> finishing;  ///< called before each step of a final exchange
 
   private:
     std::unique_ptr<sim::AkoPeer> make_peer(PeerIndex peer, std::uint64_t process_id) {
         settings.self = peer;
         settings.process_id = process_id;
+        settings.checkpoints.clear();
+        settings.resumes = !goes_on_from.empty() && !(begins_anew & peer_bit(peer));
+        if (settings.resumes && goes_on_from[peer]) {
+            settings.checkpoints = {goes_on_from[peer]->id};
+            settings.read_checkpoint = [from = *goes_on_from[peer]](const CheckpointId&) {
+                return from;
+            };
+        }
         return std::make_unique<sim::AkoPeer>(settings, initial_, 64 << 20, cluster_,
                                               peer * ms(700));
     }

@@ -124,5 +124,22 @@ TEST_CASE("shard: without data there are counts only") {
     CHECK(batch.labels.empty());
 }
 
+TEST_CASE("shard: who skips draws what it would have drawn from there on") {
+    const Dataset dataset = numbered(103);
+    for (const Sharding sharding : {Sharding::disjoint, Sharding::shuffled}) {
+        const auto whole = make_shard(dataset, sharding, 1, 3, 7);
+        const std::vector<int> items = draw(*whole, 500, 8);
+        for (const std::size_t place : {0u, 1u, 34u, 35u, 103u, 104u, 311u}) {
+            CAPTURE(place);
+            const auto later = make_shard(dataset, sharding, 1, 3, 7);
+            later->skip(place);
+            const auto first = items.begin() + static_cast<std::ptrdiff_t>(place);
+            CHECK(draw(*later, 100, 8) == std::vector<int>(first, first + 100));
+            later->skip(40);
+            CHECK(draw(*later, 10, 5) == std::vector<int>(first + 140, first + 150));
+        }
+    }
+}
+
 }  // namespace
 }  // namespace ako

@@ -1,0 +1,48 @@
+// The checkpoints of one peer in its run folder: writes a new one, and then removes those that
+// nobody needs any more. Kept are the newest two, for the newest may be the one that a failing disk
+// has taken badly, and, where all peers have to go on from the same, the newest that every peer is
+// known to have. One thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/results/checkpoint_file.h"
+
+namespace ako {
+
+/// A file that is whole, and of this peer.
+struct KeptCheckpoint {
+    CheckpointId id;
+    double progress = 0;
+    std::string path;
+
+    bool operator==(const KeptCheckpoint&) const = default;
+};
+
+class CheckpointFolder {
+  public:
+    /// `files` outlives this.
+    CheckpointFolder(FileLayer& files, std::string folder, CheckpointOwner owner)
+        : files_(files), folder_(std::move(folder)), owner_(std::move(owner)) {}
+
+    /// Has these, newest first, in this folder as well, so that whoever goes on from this run
+    /// before it has written one of its own finds them: by a second name, or as a copy where a file
+    /// system has none. An error names the file that it could not have.
+    Result<void> take_over(const std::vector<KeptCheckpoint>& earlier);
+
+    /// Writes it; an error names the file, and nothing has changed. Returns those that are kept,
+    /// newest first.
+    Result<std::vector<CheckpointId>> write(const Checkpoint& checkpoint);
+
+    /// Newest first.
+    std::vector<CheckpointId> kept() const;
+
+  private:
+    FileLayer& files_;
+    const std::string folder_;
+    const CheckpointOwner owner_;
+    std::vector<KeptCheckpoint> kept_;  ///< newest first
+};
+
+}  // namespace ako

@@ -1,0 +1,301 @@
+"""Cases of e2e_test.py: the power goes, and a second start of the whole file goes on from the
+checkpoints of the first."""
+
+import glob
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+from bench import Skipped, check, check_all_identical, check_equal, newest_run, wait_for
+
+LOCKSTEP = (["exchange.mode=ring"], ["exchange.mode=local-sgd", "exchange.local_rounds=5"],
+            ["exchange.mode=parameter-server", "exchange.servers=2"])
+
+
+def sets(*overrides):
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def rounds_of(folder, peer):
+    """Of the checkpoints of this peer, oldest first."""
+    names = [os.path.basename(path) for path in glob.glob(f"{folder}/state-{peer}-*.safetensors")]
+    return sorted(int(re.search(r"-(\d+)\.safetensors$", name)[1]) for name in names)
+
+
+def run_folder(bench):
+    return newest_run(os.path.join(bench.folder, "runs"))
+
+
+def cut_power(run):
+    """Ends all processes of a launch at once, with no chance to say a word."""
+    pids = [*run.peers().values(), run.process.pid]
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    run.wait()
+
+
+def launch_and_cut(bench, file, peers, *words, least=1):
+    """A run of MNIST that is cut off when every peer has made a random number of checkpoints, one
+    each tenth of an epoch, beyond those that it goes on from."""
+    every = 0.1 * 60_000 / 64 / len(peers)
+    before = run_folder(bench)
+    run = bench.launch(file, *words)
+    wait_for(lambda: run.process.poll() is not None or
+             (run_folder(bench) != before and all(rounds_of(run_folder(bench), p) for p in peers)),
+             "the first checkpoints")
+    goes_on = run.line_with("goes on from round") or run.line_with("a checkpoint of round")
+    since = int(re.search(r"round (\d+)", goes_on[1])[1]) if goes_on else 0
+    wanted = since + random.Random().randint(least, 3) * every - 1
+    wait_for(lambda: run.process.poll() is not None or
+             all(rounds_of(run_folder(bench), p)[-1] >= wanted for p in peers), "checkpoints")
+    check(run.process.poll() is None, f"it had ended; it said:\n{run.output()}")
+    cut_power(run)
+    return run_folder(bench)
+
+
+def case_resume_lockstep(bench):
+    """Cut off at any moment and begun again, twice, a run of the modes in which all wait for each
+    other ends with the very bits of one that nobody disturbed."""
+    file = bench.file(3, training="epochs: 2, learning_rate: 0.05, evaluate_every: 0, "
+                                  "schedule: cosine, checkpoint_every: 0.1")
+    for mode in LOCKSTEP:
+        words = sets(*mode)
+        bench.launch(file, *words).expect(0)
+        whole = check_all_identical(bench, 3)
+        launch_and_cut(bench, file, "abc", *words)
+        first = run_folder(bench)
+        launch_and_cut(bench, file, "abc", *words, "--resume", first)
+        second = run_folder(bench)
+        check(second != first, "a resumed run has a folder of its own")
+        output = bench.launch(file, *words, "--resume").expect(0)
+        check("goes on from round " in output and second in output, output)
+        again = check_all_identical(bench, 3)
+        check_equal(again["digest"], whole["digest"], f"{mode}: digest")
+        check_equal(again["samples"], whole["samples"], f"{mode}: samples")
+        check_equal([peer["rounds"] for peer in again["peers"]],
+                    [peer["rounds"] for peer in whole["peers"]], f"{mode}: rounds")
+
+
+def case_resume_ako(bench):
+    """In the mode ako each goes on from its own newest, and takes in what others have beyond it;
+    who has lost its disk has its row from them."""
+    file = bench.file(3, training="epochs: 2, learning_rate: 0.05, evaluate_every: 0, "
+                                  "checkpoint_every: 0.1")
+    first = launch_and_cut(bench, file, "abc")
+    second = launch_and_cut(bench, file, "abc", "--resume", first)
+    kept = {name: rounds_of(second, name)[-1] for name in "abc"}
+    for path in glob.glob(f"{second}/state-b-*"):
+        os.remove(path)
+    output = bench.launch("--resume", second).expect(0)
+    for text in (f"has its rows from a checkpoint of round {kept['a']}",
+                 "has no checkpoint to go on from: it has its row from the others",
+                 "goes on with a run that is"):
+        check(text in output, f"{text!r} in:\n{output}")
+    summary = check_all_identical(bench, 3)
+    check(summary["accuracy"] > 0.93, f"accuracy {summary['accuracy']} of mlp after two epochs")
+    check(120_000 <= summary["samples"] < 130_000, f"{summary['samples']} samples of 120,000")
+    check_equal(sum(peer["rounds"] for peer in summary["peers"]) * 64, summary["samples"],
+                "rounds of all starts together")
+    images = sum(peer["images"] for peer in summary["peers"])
+    check(images < 114_000, f"{images} images in the last start, which did not begin at zero")
+
+
+def case_resume_mixed(bench):
+    """Checkpoints of two runs of the same file do not go together, in no mode; nor do some that go
+    on and some that begin anew."""
+    file = bench.file(3, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1",
+                      exchange="start_wait_s: 10")
+    for mode, text in (("ako", "that is of another run than this peer's checkpoint"),
+                       ("ring", "no checkpoint is on the disks of all peers: a has round")):
+        words = sets(f"exchange.mode={mode}")
+        mixed = launch_and_cut(bench, file, "abc", *words)
+        other = launch_and_cut(bench, file, "abc", *words)
+        for path in glob.glob(f"{mixed}/state-b-*"):
+            os.remove(path)
+        for path in glob.glob(f"{other}/state-b-*"):
+            shutil.copy(path, mixed)
+        output = bench.launch(file, *words, "--resume", mixed).expect(2)
+        check(text in output, f"{text!r} in:\n{output}")
+        peers = [bench.start("train", file, "--peer", name, "--plain", *words, *resume)
+                 for name, resume in (("a", ("--resume", mixed)), ("b", ()),
+                                      ("c", ("--resume", mixed)))]
+        outputs = [peer.expect(2) for peer in peers]
+        check(any("a and c go on from a checkpoint, b begins anew" in output
+                  for output in outputs), "\n".join(outputs))
+
+
+def case_resume_words(bench):
+    """The folder names its cluster file; each peer by hand; and what is said of wrong words."""
+    file = bench.file(2, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1",
+                      exchange="mode: ring")
+    launch_and_cut(bench, file, "ab")
+    folder = run_folder(bench)
+    bench.launch("--resume", folder).expect(0)
+    digest = check_all_identical(bench, 2)["digest"]
+    peers = [bench.start("train", file, "--peer", name, "--plain", "--resume", folder)
+             for name in "ab"]
+    for peer in peers:
+        check(digest[:16] in peer.expect(0), f"the digest {digest[:16]} in:\n{peer.output()}")
+    output = bench.start("launch", "--resume", file).expect(2)
+    check("is a file, not the folder of a run" in output, output)
+    output = bench.start("launch", "--resume").expect(2)
+    check("FILE is required" in output, output)
+    output = bench.start("launch", file, "--resume", bench.folder).expect(2)
+    check("no checkpoint" in output, output)
+
+
+def case_resume_foreign(bench):
+    """Checkpoints that are damaged, stale, foreign or not everybody's."""
+    file = bench.file(3, training="epochs: 2, evaluate_every: 0, checkpoint_every: 0.1",
+                      exchange="mode: ring, start_wait_s: 20")
+    folder = launch_and_cut(bench, file, "abc", least=3)
+    kept = {name: rounds_of(folder, name) for name in "abc"}
+
+    def resume(*words, exit=2):
+        return bench.launch(file, "--resume", folder, *words).expect(exit)
+
+    output = resume("--set", "training.learning_rate=0.01")
+    for text in ("is not used: it was made with other settings",
+                 "training.learning_rate: 0.01 here, 0.05 there", "model.initial"):
+        check(text in output, f"{text!r} in:\n{output}")
+    check("it is of the run e2e, not another" in resume("--set", "run=another"), "another run")
+    output = resume("--set", "peers.2.name=d")
+    check("it is of the peers a, b, c; the cluster file names a, b, d" in output, output)
+
+    # The newest of one is damaged: all go on from the one before, if everybody has it.
+    newest = f"{folder}/state-b-{kept['b'][-1]}.safetensors"
+    whole = newest + ".whole"
+    shutil.copy(newest, whole)
+    with open(newest, "r+b") as damaged:
+        damaged.seek(-1000, os.SEEK_END)
+        damaged.write(b"\x55" * 100)
+    common = sorted(set(kept["a"]) & set(kept["b"][:-1]) & set(kept["c"]))
+    output = resume(exit=0 if common else 2)
+    check("is not used: is damaged: it has the checksum" in output, output)
+    check_equal("no checkpoint is on the disks of all peers" in output, not common, output)
+
+    # One lost its disk.
+    for path in glob.glob(f"{folder}/state-b-*"):
+        os.remove(path)
+    check("--resume: no checkpoint of peer b in" in resume(), "b has none")
+
+
+def case_resume_one(bench):
+    """In the mode ako one peer may die and go on with its run from its own checkpoint, while the
+    others train; it may vote at the end, and so may they."""
+    file = bench.file(3, training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
+                                  "checkpoint_every: 0.05",
+                      model="{name: synthetic, parameters: 50000, compute_ms: 5, "
+                            "samples: 288000}")
+    peers = {name: bench.start("train", file, "--peer", name, "--plain") for name in "abc"}
+
+    def of_b():
+        return [path for path in glob.glob(f"{bench.folder}/runs/*/state-b-*.safetensors")]
+    wait_for(of_b, "a checkpoint of b")
+    peers["b"].process.kill()
+    peers["b"].wait()
+    folder = os.path.dirname(of_b()[0])
+    peers["b"] = bench.start("train", file, "--peer", "b", "--plain", "--resume", folder)
+    digests = set()
+    for peer in peers.values():
+        output = peer.expect(0)
+        digests.update(re.findall(r"identical: yes \(([0-9a-f]+)\) on a, b, c", output))
+        check("identical: yes" in output, output)
+    check_equal(len(digests), 1, "digests")
+    output = peers["b"].output()
+    for text in ("has its rows from a checkpoint of round", "joins a run that is at"):
+        check(text in output, f"{text!r} in:\n{output}")
+
+
+def case_resume_killed(bench):
+    """Killed a hundred times while it writes a checkpoint: each start goes on from one at least as
+    new as the newest that was whole before."""
+    file = bench.file(1, model="{name: synthetic, parameters: 2000000, compute_ms: 1, "
+                               "samples: 100000000}",
+                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
+                               "checkpoint_every: 0.000002", exchange="mode: local")
+    chance = random.Random(7)
+    folder = os.path.join(bench.folder, "run")
+    os.mkdir(folder)
+    unfinished = f"{folder}/state-a.partial"
+    newest, halves = 0, 0
+    for kill in range(100):
+        words = ("--resume", folder) if kill else ()
+        peer = bench.start("train", file, "--peer", "a", "--plain", "--output-dir", folder, *words)
+        wait_for(lambda: peer.process.poll() is not None or
+                 rounds_of(folder, "a")[-1:] > [newest], "a checkpoint")
+        if kill % 2:  # the others at any moment
+            wait_for(lambda: peer.process.poll() is not None or os.path.exists(unfinished),
+                     "that it writes", poll_s=0)
+        time.sleep(chance.uniform(0, 0.01))  # the moment of the fault, not a synchronisation
+        check(peer.process.poll() is None, f"it had ended; it said:\n{peer.output()}")
+        peer.process.kill()
+        peer.wait()
+        went_on = peer.line_with("goes on from round")
+        if kill:
+            check(went_on and int(re.search(r"round (\d+)", went_on[1])[1]) >= newest,
+                  f"from round {newest} or later; it said:\n{peer.output()}")
+        check("is not used" not in peer.output(), peer.output())
+        newest = rounds_of(folder, "a")[-1]
+        halves += os.path.exists(unfinished)
+        if kill % 2 == 0 and os.path.exists(unfinished):
+            os.remove(unfinished)  # what is seen next is the next process's
+    check(halves >= 20, f"only {halves} of 100 were killed while they wrote")
+
+
+def case_resume_disk_refuses(bench):
+    """A disk that takes no more is said once; training goes on, and so does what resumes later."""
+    # Five thousand rounds of two milliseconds or more, so that it can be looked at.
+    file = bench.file(2, model="{name: synthetic, parameters: 50000, compute_ms: 2, "
+                               "samples: 640000}",
+                      training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
+                               "checkpoint_every: 0.04", exchange="mode: ring")
+    run = bench.launch(file)
+    folder = wait_for(lambda: rounds_of(run_folder(bench), "b") and run_folder(bench),
+                      "the first checkpoint")
+    before = rounds_of(folder, "b")
+    resource.prlimit(run.peers()["b"], resource.RLIMIT_FSIZE, (100_000, 100_000))
+    wait_for(lambda: run.line_with("is not written, training goes on", "File too large"),
+             "that the disk is full is said")
+    wait_for(lambda: len(rounds_of(folder, "a")) == 3, "a keeps the one that b has")
+    wait_for(lambda: rounds_of(folder, "a")[-1] > rounds_of(folder, "a")[0] + 4 * before[0],
+             "more checkpoints of a")
+    check_equal(run.output().count("is not written, training goes on"), 1, "said once")
+    kept = rounds_of(folder, "b")
+    check(kept and kept[-1] in rounds_of(folder, "a"),
+          f"b has {kept}, a has {rounds_of(folder, 'a')}")
+    check_equal(glob.glob(f"{folder}/state-b.partial"), [], "half a file")
+    cut_power(run)
+    output = bench.launch(file, "--resume").expect(0)
+    check_all_identical(bench, 2)
+    check(f"goes on from round {kept[-1]}," in output, output)
+
+
+def case_resume_full_disk(bench):
+    """The same on a disk of its own that has no room, where this user may mount one."""
+    private = ("unshare", "--user", "--map-root-user", "--mount")
+    folder = os.path.join(bench.folder, "small")
+    os.mkdir(folder)
+    mount = 'mount -t tmpfs -o size=1m none "$0" && '
+    if subprocess.run([*private, "sh", "-c", mount + "true", folder], check=False,
+                      capture_output=True).returncode != 0:
+        raise Skipped("this user may not mount a disk of memory (unshare --mount)")
+    # A checkpoint has 0.8 MB, so that one finds room and no second.
+    run = bench.start("train", bench.file(1, training="epochs: 1, checkpoint_every: 0.1, "
+                                                      "evaluate_every: 0, evaluate: after",
+                                          exchange="mode: local"),
+                      "--peer", "a", "--plain", "--output-dir", folder,
+                      before=(*private, "sh", "-c", mount + '{ "$@"; ls "$0"; }', folder))
+    output = run.expect(0)
+    check_equal(output.count("is not written, training goes on: "), 1, f"said once in:\n{output}")
+    check("No space left on device" in output, output)
+    check(re.search(r"^state-a-\d+\.safetensors$", output, re.MULTILINE), output)
+    check("state-a.partial" not in output, output)
