@@ -144,6 +144,7 @@ def row(scenario, trials):
         scenario.name, len(trials), spread(named) + (f", {unnamed} not" if unnamed else ""),
         spread([it["pause"] for it in trials]),
         f"{statistics.median(paces):.2f}" if paces else "-",
+        spread([it["connected"] for it in trials]),
         spread([it.get("first_round") for it in trials]),
         spread([it.get("catch_up") for it in trials]),
         f"{identical} of {len(trials)}, on " + " or ".join(map(str, together)),
@@ -154,8 +155,8 @@ def row(scenario, trials):
 
 
 HEADINGS = ["scenario", "trials", "named after, s", "pause of the others, s", "their pace",
-            "first round, s", "caught up, s", "identical", "its status", "rise of the loss",
-            "not well"]
+            "connected, s", "first round, s", "caught up, s", "identical", "its status",
+            "rise of the loss", "not well"]
 
 
 def print_table(scenarios, trials):

@@ -18,8 +18,11 @@ import engine
 from bench import Failure, wait_for
 from network import Skip
 
+# Apart from that of the end-to-end tests, which may run beside this.
+compose_test.IMAGE = "ako-acceptance"
 EPOCHS = 3
 SERVICES = "abcd"
+# How long it is away; None: until the engine has started it again.
 AWAY_S = {"killed": 3.0, "killed, restarted by the engine": None, "paused": 10.0, "moved": 5.0}
 WARM_S = (4.0, 10.0)
 END_PATIENCE_S = 300

@@ -6,6 +6,7 @@ rules themselves can be tried on lives that never ran.
 import dataclasses
 import re
 import statistics
+from typing import NamedTuple
 
 from faults import AWAY, NAMED
 
@@ -40,9 +41,10 @@ def of_peer(case, name):
             it.fault.kind == "partition"]
 
 
-def in_trouble(case, name, begin, end):
+def in_trouble(case, name, begin, end, but=None):
     """Was it hit by something that keeps a peer from training, hearing or being heard?"""
-    return any(it.fault.kind in TROUBLE and it.overlaps(begin, end) for it in of_peer(case, name))
+    return any(it.fault.kind in TROUBLE and it.overlaps(begin, end) and it is not but
+               for it in of_peer(case, name))
 
 
 def claims(case):
@@ -82,7 +84,9 @@ def no_bug(case):
 
 
 def last_words(life):
-    return lines_of(life)[-1][1] if lines_of(life) else "nothing"
+    """The last of what it said that is more than where its results lie."""
+    said = [text for _, text in lines_of(life) if " results in " not in text]
+    return said[-1] if said else "nothing"
 
 
 def one_digest(case):
@@ -148,51 +152,65 @@ def second_refused(case):
     return found
 
 
+class Naming(NamedTuple):
+    it: object        # what happened
+    life: object      # who had to name
+    victim: str       # whom
+    seconds: float    # after how long; None: not at all
+
+
 def namings(case):
-    """(fault, peer, seconds or None) of each loss that a peer had to name."""
+    """Each loss that a peer had to name."""
     found = []
     for it in case.happened:
-        if it.fault.kind not in NAMED or (it.ended and it.ended - it.began < NAMED_WITHIN_S):
+        if it.ended and it.ended - it.began < NAMED_WITHIN_S:
             continue
-        until = it.began + NAMED_WITHIN_S
-        victim = [life for life in case.lives if life.name == it.fault.peer
-                  and life.began < it.began and (life.killed_at or life.ended or until) >= it.began]
-        others = [same for same in of_peer(case, it.fault.peer) if same is not it and
-                  same.fault.kind in TROUBLE and same.overlaps(it.began - SETTLED_S, until)]
-        if not victim or others:
-            continue
-        for life in case.lives:
-            if life.name != it.fault.peer and must_name(case, life, it, until):
-                found.append((it, life, named_after(life, it)))
+        for life, victim in apart(case, it):
+            if must_name(case, life, victim, it):
+                found.append(Naming(it, life, victim, named_after(life, victim, it.began)))
     return found
 
 
-def must_name(case, life, it, until):
-    """Was it training and well, and connected with the victim?"""
-    if life.role == "second" or in_trouble(case, life.name, it.began - SETTLED_S, until):
+def apart(case, it):
+    """(life, name) of all who cannot hear of whom, as long as this goes on."""
+    lives = [life for life in case.lives if life.role != "second"]
+    if it.fault.kind == "partition":
+        half = set(it.fault.others)
+        return [(life, name) for life in lives for name in case.names
+                if (life.name in half) != (name in half)]
+    if it.fault.kind not in NAMED:
+        return []
+    return [(life, it.fault.peer) for life in lives if life.name != it.fault.peer]
+
+
+def must_name(case, life, victim, it):
+    """Were both training and well, and connected?"""
+    begin, until = it.began - SETTLED_S, it.began + NAMED_WITHIN_S
+    if any(in_trouble(case, name, begin, until, but=it) for name in (life.name, victim)):
         return False
     before = [line.own for line in life.metrics if line.at <= it.began]
     after = [line.own for line in life.metrics if line.at >= until]
     if not before or not after or after[0]["phase"] not in ("waiting", "training"):
         return False
-    return any(link["peer"] == it.fault.peer and link["presence"] == "up"
+    return any(link["peer"] == victim and link["presence"] == "up"
                for link in before[-1]["links"])
 
 
-def named_after(life, it):
+def named_after(life, victim, began):
     for at, text in lines_of(life):
         match = LOST.search(text)
-        if match and match[1] == it.fault.peer and at >= it.began - EARLY_S:
-            return at - it.began
+        if match and match[1] == victim and at >= began - EARLY_S:
+            return at - began
     return None
 
 
 def losses_named(case):
     found = []
-    for it, life, seconds in namings(case):
-        if seconds is None or seconds > NAMED_WITHIN_S:
-            after = "not at all" if seconds is None else f"after {seconds:.1f} s"
-            found.append(f"{life.label()} names {it.fault.peer} {after}: {it.fault.text()}")
+    for naming in namings(case):
+        if naming.seconds is None or naming.seconds > NAMED_WITHIN_S:
+            after = "not at all" if naming.seconds is None else f"after {naming.seconds:.1f} s"
+            found.append(f"{naming.life.label()} names {naming.victim} {after}: "
+                         f"{naming.it.fault.text()}")
     return found
 
 
@@ -267,7 +285,7 @@ def first_round_after(life):
 
 def facts(case):
     """Some lines for people."""
-    seconds = sorted(after for _, _, after in namings(case) if after is not None)
+    seconds = sorted(it.seconds for it in namings(case) if it.seconds is not None)
     joins = [after for life in case.lives if life.role in ("again", "late")
              if (after := first_round_after(life)) is not None]
     found = claims(case)

@@ -20,17 +20,18 @@ PORT = 7700
 DELAY_MS = 20
 PATIENCE_S = 10
 ECHO = f"""
-import socket
+import socket, threading
 listener = socket.create_server(("", {PORT}))
 print("ready", flush=True)
-while True:
-    connection, _ = listener.accept()
+def echo(connection):
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         while data := connection.recv(1 << 16):
             connection.sendall(data)
     except OSError:
         pass
+while True:
+    threading.Thread(target=echo, args=(listener.accept()[0],), daemon=True).start()
 """
 # Sends what it is told and says when as much has come back, or why not.
 CALLER = f"""

@@ -145,8 +145,12 @@ def judge_asks_for_names():
           "after 3.5 s")
     busy = [killed, happened("stop", "a", 49.0, 53.0)]
     named = judge.namings(a_case(dead, again, *naming(), happened=busy))
-    check_equal([life.name for it, life, _ in named if it is killed], ["c", "d"],
+    check_equal([it.life.name for it in named if it.it is killed], ["c", "d"],
                 "who stood still need not name it")
+    halves = happened("partition", "", 50.5, 60.5, ("a", "b"))
+    named = [(it.life.name, it.victim) for it in judge.namings(a_case(happened=[halves]))]
+    check_equal(sorted(named), [("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "a"),
+                                ("c", "b"), ("d", "a"), ("d", "b")], "who is apart from whom")
     short = happened("kill", "b", 50.5, 51.5)
     check_equal(judge.losses_named(a_case(dead, again, *naming(), happened=[short])), [],
                 "who is back after a second need not be named")

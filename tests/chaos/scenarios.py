@@ -39,9 +39,9 @@ SCENARIOS = [
     Scenario("hung, back after 10 s", "hang", 10.0),
     Scenario("late by 10 s", "late", 10.0),
     Scenario("late by 60 s", "late", 60.0),
-    Scenario("2 | 2 for 10 s", "partition", 10.0),
-    Scenario("3 | 1 at the end for 5 s", "partition3", 5.0, at_end=True),
-    Scenario("2 | 2 at the end for 5 s", "partition", 5.0, at_end=True),
+    Scenario("2 and 2 apart for 10 s", "partition", 10.0),
+    Scenario("3 and 1 apart at the end for 5 s", "partition3", 5.0, at_end=True),
+    Scenario("2 and 2 apart at the end for 5 s", "partition", 5.0, at_end=True),
     Scenario("killed at the end, back after 1 s", "kill", 1.0, at_end=True),
 ]
 

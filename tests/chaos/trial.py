@@ -40,7 +40,7 @@ class Trial:
         self.warm = round(self.random.uniform(*WARM_S), 2)
         self.near_end = self.random.uniform(-0.5, 0.5)
         self.folder = os.path.join(
-            bench.folder, f"{scenario.name.replace(' ', '-').replace('|', '')}-{number}")
+            bench.folder, f"{scenario.name.replace(' ', '-')}-{number}")
         os.makedirs(self.folder)
         self.duration = self.warm + scenario.seconds() + AFTER_S
         epochs = max(0.5, self.duration * bench.epochs_per_s)
@@ -154,7 +154,7 @@ class Trial:
         measured = {
             "scenario": self.scenario.name, "number": self.number, "victim": self.victim,
             "moment": round(began - self.timeline.zero, 2),
-            "named": [seconds for _, _, seconds in judge.namings(self._case())],
+            "named": [it.seconds for it in judge.namings(self._case())],
             "exits": {name: life.exit if life and life.killed_at is None else "killed"
                       for name, life in ends.items()},
             "claims": sorted({digest for _, digest, _ in judge.claims(self._case())}),
@@ -166,8 +166,16 @@ class Trial:
         }
         moment = back if self.scenario.kind == "late" else began
         measured["pause"], measured["pace"] = measures.pauses(others, moment)
+        measured["connected"] = self._connected(back)
         measured.update(self._catch_up(back))
         return measured
+
+    def _connected(self, back):
+        """Until the last of those who had been apart said that they are connected again."""
+        if back is None or not self.scenario.returns_in_training():
+            return None
+        return max((at - back for life in self.cluster.lives for at, text in life.process.lines
+                    if at >= back and "is connected again" in text), default=None)
 
     def _catch_up(self, back):
         """Of a peer that comes back while the others train: seconds until its first round, and
