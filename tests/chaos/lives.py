@@ -157,7 +157,8 @@ class Cluster:
         place = self.place(name)
         if role == "second":
             place = self.outside()
-            words += ["--set", f"peers.{self.place(name) - 1}.listen=0.0.0.0:7701"]
+            port = 7701 + sum(1 for life in self.lives if life.role == "second")
+            words += ["--set", f"peers.{self.place(name) - 1}.listen=0.0.0.0:{port}"]
         case = types.SimpleNamespace(ako=self.ako, folder=self.folder)
         process = Process(case, "train", self.file, "--peer", name, *words,
                           before=self.network.inside(place))

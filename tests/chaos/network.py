@@ -1,5 +1,5 @@
 """The network of a chaos run: deploy/testbed (a namespace per peer, rates by tbf) and what can be
-done to it. Delay, loss and stalls are packet_delay.py's, cuts and resets are rules of iptables.
+done to it by packet_delay.py, through which every packet passes that comes in at a peer.
 
 What is done is a set of effects, each under the name of who did it. Two faults may cut the same
 wire: it stands again when both are over. A wire is one direction of a pair, (sender, receiver);
@@ -19,6 +19,17 @@ SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 # tc, iptables and nsenter take milliseconds each; a machine that swaps takes longer.
 TOOL_PATIENCE_S = 30
+
+# This program and its tools go before whatever computes on the machine, or on a busy one faults and
+# packets are late by seconds; peers compute as all others do.
+REAL_TIME, AS_ALL = os.SCHED_RR, ["chrt", "--other", "0"]
+# So that peers have the share of a core that --cpus says, whatever else runs: four times the usual
+# weight. Far more, and threads of the kernel starve.
+WEIGHTS = (("cpu.shares", "4096"), ("cpu.weight", "400"))
+
+# What comes in passes the second; what packet_delay.py sends around again has the mark.
+RULES = ("-i eth0 -p tcp -m mark --mark 1 -j REJECT --reject-with tcp-reset",
+         "-i eth0 -j NFQUEUE --queue-num 0")
 
 # kind: cut, reset, delay (value: ms), loss (value: a share), hold; or of one place (sender ==
 # receiver) rate (value: as tc takes it).
@@ -46,7 +57,10 @@ class Network:
         if shutil.which("iptables") is None:
             raise Skip("there is no `iptables` (package iptables)")
         self._make(self.cpus)
+        self._hurry()
         try:
+            for place in range(1, self.places + 1) if self.cpus else ():
+                self._prefer(place)
             self._start_delays()
         except BaseException:
             self.__exit__()
@@ -54,8 +68,6 @@ class Network:
         return self
 
     def __exit__(self, *_):
-        for place in range(1, self.places + 1) if self.delays else ():
-            self._run(*self._at(place), "iptables", "-F", "INPUT", check=False)
         if self.delays:
             self.delays.stdin.close()
             self.delays.wait(TOOL_PATIENCE_S)
@@ -77,6 +89,20 @@ class Network:
         self.cpus = cpus
         return None
 
+    @staticmethod
+    def _hurry():
+        try:
+            os.sched_setscheduler(0, REAL_TIME, os.sched_param(1))
+        except OSError as error:
+            print(f"no real-time scheduling: {error}; on a busy machine faults come late",
+                  flush=True)
+
+    def _prefer(self, place):
+        group = self.tools["cpu_groups"]().group(self.name, place)
+        for file, weight in WEIGHTS:
+            if (group / file).exists():
+                (group / file).write_text(weight)
+
     def _start_delays(self):
         spaces = [f"/run/netns/{self._space(place)}" for place in range(1, self.places + 1)]
         self.delays = subprocess.Popen(
@@ -87,14 +113,15 @@ class Network:
         for sender, receiver in self.wires():
             self._set_wire(sender, receiver)
         for place in range(1, self.places + 1):
-            self._set_rules(place)
+            for rule in RULES:
+                self._run(*self._at(place), "iptables", "-A", "INPUT", *rule.split())
 
     # ---- where peers run
 
     def inside(self, place):
         """The words of a command that becomes what follows it, in the namespace of this place. What
         is started so ends with this program."""
-        return [self.testbed, "--name", self.name, "exec", str(place), "--", "setpriv",
+        return [*AS_ALL, self.testbed, "--name", self.name, "exec", str(place), "--", "setpriv",
                 "--pdeathsig", "KILL", "--"]
 
     def address(self, place):
@@ -116,11 +143,8 @@ class Network:
         self._show(self.effects.pop(owner, []))
 
     def _show(self, touched):
-        for place in sorted({effect.receiver for effect in touched
-                             if effect.kind in ("cut", "reset")}):
-            self._set_rules(place)
         for wire in sorted({(effect.sender, effect.receiver) for effect in touched
-                            if effect.kind in ("delay", "loss", "hold")}):
+                            if effect.kind != "rate"}):
             self._set_wire(*wire)
         for place in sorted({effect.receiver for effect in touched if effect.kind == "rate"}):
             self._set_rate(place)
@@ -129,27 +153,15 @@ class Network:
         return [effect.value for effects in self.effects.values() for effect in effects
                 if (effect.kind, effect.sender, effect.receiver) == (kind, sender, receiver)]
 
-    def _set_rules(self, place):
-        """All rules of a place, replaced at once."""
-        rules = []
-        for sender in range(1, self.places + 1):
-            source = f"-A INPUT -s {self.address(sender)}"
-            if self._standing("cut", sender, place):
-                rules.append(f"{source} -j DROP")
-            elif self._standing("reset", sender, place):
-                # Not of a reset: the other end's answer to ours ends the connection here.
-                rules.append(f"{source} -p tcp -m tcp ! --tcp-flags RST RST -j REJECT "
-                             "--reject-with tcp-reset")
-        rules.append("-A INPUT -i eth0 -j NFQUEUE --queue-num 0")
-        text = "*filter\n:INPUT ACCEPT [0:0]\n" + "\n".join(rules) + "\nCOMMIT\n"
-        self._run(*self._at(place), "iptables-restore", input=text)
-
     def _set_wire(self, sender, receiver):
         delay_ms = max([self.delay_ms, *self._standing("delay", sender, receiver)])
         loss = max([self.loss, *self._standing("loss", sender, receiver)])
+        if self._standing("cut", sender, receiver):
+            loss = 1
         command = {"receiver": receiver - 1, "sender": self.address(sender), "delay_ms": delay_ms,
                    "jitter_ms": self.jitter_ms, "loss": loss,
-                   "hold": bool(self._standing("hold", sender, receiver))}
+                   "hold": bool(self._standing("hold", sender, receiver)),
+                   "reset": bool(self._standing("reset", sender, receiver))}
         self.delays.stdin.write(json.dumps(command) + "\n")
         self.delays.stdin.flush()
         if self.delays.stdout.readline() != "ok\n":
@@ -178,9 +190,8 @@ class Network:
         return ["nsenter", f"--net=/run/netns/{self._space(place)}"]
 
     @staticmethod
-    def _run(*words, check=True, **more):
-        done = subprocess.run(words, capture_output=True, text=True, timeout=TOOL_PATIENCE_S,
-                              **more)
+    def _run(*words, check=True):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=TOOL_PATIENCE_S)
         if check and done.returncode != 0:
             raise Skip(f"{' '.join(words)}: {done.stderr.strip()}")
 

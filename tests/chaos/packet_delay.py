@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""Delay, loss and stalls between network namespaces, packet by packet, where there is no netem.
+"""What happens to packets between network namespaces, one by one: delay, loss, stalls, silence and
+resets. In the place of netem, which not every kernel has.
 
     packet_delay.py --seed 1 PATH-OF-NAMESPACE ...
 
 In each namespace a rule of iptables hands what comes in to queue 0 (`NFQUEUE --queue-num 0`). The
 packets stay in the kernel; this program is told the sender of each and says after the delay of that
-wire whether it goes on. A wire is one direction of a pair: (receiver, sender). No packet overtakes
+wire whether it goes on. A rule before that rejects what has mark 1: such packets come around again,
+and their connection is reset. Rules are never changed while peers run: each change waits for
+threads of the kernel, on a busy machine for seconds. A wire is one direction of a pair: (receiver, sender). No packet overtakes
 another of its wire, whatever the jitter; TCP runs from end to end, and sees what a long or bad line
 does to it.
 
 Commands come as JSON, one a line, and each is answered by the line "ok":
 
     {"receiver": 0, "sender": "10.99.0.2", "delay_ms": 10, "jitter_ms": 2, "loss": 0.001,
-     "hold": false}
+     "hold": false, "reset": false}
 
 `receiver` counts the namespaces of the command line from 0; what is held is let go together when
-`hold` ends. A wire of which nothing was said delays nothing. The end of the input is the end of the
+`hold` ends; a loss of 1 is silence. A wire of which nothing was said delays nothing. The end of the input is the end of the
 program: what then waits in the queues is dropped by the kernel, so the rules must be gone before.
 """
 
@@ -42,12 +45,14 @@ CFG_CMD, CFG_PARAMS, CFG_QUEUE_MAXLEN, CFG_MASK, CFG_FLAGS = 1, 2, 3, 4, 5
 CMD_BIND = 1
 COPY_PACKET = 2
 FLAG_GSO = 4  # whole segments, as the kernel has them, and not cut into packets for this queue
-ATTRIBUTE_PACKET, ATTRIBUTE_VERDICT, ATTRIBUTE_PAYLOAD = 1, 2, 10
-DROP, ACCEPT = 0, 1
+ATTRIBUTE_PACKET, ATTRIBUTE_VERDICT, ATTRIBUTE_MARK, ATTRIBUTE_PAYLOAD = 1, 2, 3, 10
+DROP, ACCEPT, REPEAT = 0, 1, 4
+REJECTED = struct.pack(">I", 1)  # the mark
+TCP, RST = 6, 4
 REQUEST, ACK = 1, 4
 NLMSG_ERROR = 2
 
-HEADER_BYTES = 20  # of an IPv4 packet, all that is looked at
+HEADER_BYTES = 40  # of an IPv4 packet and of TCP, all that is looked at
 # 4,096 segments of at most 16 KiB; what the kernel cannot queue it drops, as a full router does.
 QUEUE_PACKETS_MAX = 4096
 RECEIVE_BUFFER = 8 << 20
@@ -65,8 +70,15 @@ def message(kind, flags, payload):
 
 
 def verdict(number, word):
-    return message(VERDICT, REQUEST,
-                   attribute(ATTRIBUTE_VERDICT, struct.pack(">II", word, number)))
+    text = attribute(ATTRIBUTE_VERDICT, struct.pack(">II", word, number))
+    if word == REPEAT:
+        text += attribute(ATTRIBUTE_MARK, REJECTED)
+    return message(VERDICT, REQUEST, text)
+
+
+def may_be_reset(header):
+    """TCP, and no reset itself: the other end's answer to ours ends the connection here."""
+    return len(header) >= HEADER_BYTES and header[9] == TCP and not header[33] & RST
 
 
 class Wire:
@@ -74,7 +86,7 @@ class Wire:
 
     def __init__(self):
         self.delay_s = self.jitter_s = self.loss = 0.0
-        self.hold = False
+        self.hold = self.reset = False
         self.held = []        # numbers of packets
         self.released_at = 0  # of the newest packet, so that none overtakes
 
@@ -114,7 +126,7 @@ class Namespace:
         return self.wires.setdefault(sender, Wire())
 
     def packets(self):
-        """(number, sender) of those that have come."""
+        """(number, the first bytes) of those that have come."""
         for _ in range(PACKETS_AT_ONCE):
             try:
                 data = self.socket.recv(1 << 16)
@@ -133,16 +145,16 @@ class Namespace:
 
     @staticmethod
     def parse(data, place, end):
-        number = sender = None
+        number, header = None, b""
         while place + 4 <= end:
             length, kind = struct.unpack_from("=HH", data, place)
             kind &= 0x3fff
             if kind == ATTRIBUTE_PACKET:
                 number, = struct.unpack_from(">I", data, place + 4)
             elif kind == ATTRIBUTE_PAYLOAD:
-                sender = data[place + 16:place + 20]
+                header = data[place + 4:place + length]
             place += (length + 3) & ~3
-        return number, sender
+        return number, header
 
     def judge(self, verdicts):
         """What the kernel does not know any more, as after the rules changed, does not matter."""
@@ -164,10 +176,14 @@ class Delays:
 
     def take(self, space, now):
         at_once = []
-        for number, sender in space.packets():
-            wire = space.wires.get(sender)
-            if wire is None or number is None:
-                at_once.append(verdict(number or 0, ACCEPT))
+        for number, header in space.packets():
+            wire = space.wires.get(header[12:16])
+            if number is None:
+                continue
+            if wire is None:
+                at_once.append(verdict(number, ACCEPT))
+            elif wire.reset and may_be_reset(header):
+                at_once.append(verdict(number, REPEAT))
             elif wire.loss and self.random.random() < wire.loss:
                 at_once.append(verdict(number, DROP))
             elif wire.hold:
@@ -199,7 +215,7 @@ class Delays:
         wire.delay_s = command.get("delay_ms", 0) / 1e3
         wire.jitter_s = command.get("jitter_ms", 0) / 1e3
         wire.loss = command.get("loss", 0)
-        wire.hold = command.get("hold", False)
+        wire.hold, wire.reset = command.get("hold", False), command.get("reset", False)
         if not wire.hold:
             held, wire.held = wire.held, []
             for number in held:

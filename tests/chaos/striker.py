@@ -8,6 +8,9 @@ from faults import FAR_MS, LOSSY, SLOW_BY
 from network import Effect, effects_between
 
 
+LATE_S = 0.5
+
+
 class Happened:
     """A fault that was made to happen, by the clock of this machine."""
 
@@ -45,8 +48,19 @@ class Striker:
         if fault.kind == "disk" and fault.peer not in self.disks:
             return self.timeline.say(f"not done: {fault.text()}: it has none of its own")
         self.timeline.say(fault.text())
-        it = Happened(fault, time.monotonic())
+        asked = time.monotonic()
+        it = Happened(fault, asked)
         self.happened.append(it)
+        self._begin(it, life)
+        it.began = time.monotonic()  # a change of rules takes a moment, on a busy machine more
+        if it.ended is not None:
+            it.ended = it.began
+        if it.began - asked > LATE_S:
+            self.timeline.say(f"    that took {it.began - asked:.1f} s")
+        return None
+
+    def _begin(self, it, life):
+        fault = it.fault
         if fault.kind == "kill":
             life.kill()
         elif fault.kind == "stop":
@@ -60,7 +74,6 @@ class Striker:
             it.ended = it.began
         elif fault.kind != "late":
             self.network.apply(fault.number, self._effects(fault))
-        return None
 
     def _hang(self, it, life):
         said = life.hang()
