@@ -118,7 +118,7 @@ def table(arguments):
                 process.terminate()
                 process.wait()
     trials = all_trials(arguments)
-    print_table(chosen(arguments.only), trials)
+    print_table(chosen(arguments.only), trials, arguments.rate)
     return max([*statuses, 1 if any(it["findings"] for it in trials) else 0])
 
 
@@ -130,7 +130,15 @@ def spread(values, form="{:.1f}"):
     return f"{form} / {form}".format(statistics.median(values), max(values))
 
 
-def row(scenario, trials):
+def times_of_bytes(trials, rate):
+    """How long peers took to join, over what one link of that rate needs for the bytes: what comes
+    to a peer comes over its own link, from all others together."""
+    mbit = float(rate.split(",")[0].removesuffix("mbit"))
+    return [seconds / (megabytes * 8 / mbit) for it in trials if it.get("joined")
+            for seconds, megabytes in [it["joined"]] if megabytes > 0]
+
+
+def row(scenario, trials, rate):
     named = [seconds for it in trials for seconds in it["named"]]
     unnamed = sum(1 for seconds in named if seconds is None)
     paces = [it["pace"] for it in trials if it["pace"] is not None]
@@ -146,6 +154,8 @@ def row(scenario, trials):
         f"{statistics.median(paces):.2f}" if paces else "-",
         spread([it["connected"] for it in trials]),
         spread([it.get("first_round") for it in trials]),
+        spread([it["joined"][0] for it in trials if it.get("joined")]) + ", x " +
+        spread(times_of_bytes(trials, rate), "{:.2f}"),
         spread([it.get("catch_up") for it in trials]),
         f"{identical} of {len(trials)}, on " + " or ".join(map(str, together)),
         ", ".join(f"{count} x {ended}" for ended, count in sorted(exits.items(), key=str)),
@@ -155,18 +165,18 @@ def row(scenario, trials):
 
 
 HEADINGS = ["scenario", "trials", "named after, s", "pause of the others, s", "their pace",
-            "connected, s", "first round, s", "caught up, s", "identical", "its status",
-            "rise of the loss", "not well"]
+            "connected, s", "first round, s", "joined, s, x its bytes' time", "caught up, s",
+            "identical", "its status", "rise of the loss", "not well"]
 
 
-def print_table(scenarios, trials):
+def print_table(scenarios, trials, rate):
     print("Two figures: the median and the worst.\n")
     print("| " + " | ".join(HEADINGS) + " |")
     print("|" + " --- |" * len(HEADINGS))
     for scenario in scenarios:
         own = [it for it in trials if it["scenario"] == scenario.name]
         if own:
-            print("| " + " | ".join(str(cell) for cell in row(scenario, own)) + " |")
+            print("| " + " | ".join(str(cell) for cell in row(scenario, own, rate)) + " |")
     for it in trials:
         for finding in it["findings"]:
             print(f"- {it['scenario']}, trial {it['number']}: {finding}")

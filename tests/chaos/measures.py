@@ -4,8 +4,11 @@ The clock is this machine's monotonic one. A line says when it was made by the c
 the two are brought together by the line that was seen here with the least delay.
 """
 
+import re
 import statistics
 
+JOINS = re.compile(r"joins a run that is at .*: ([\d.e+]+) MB to come")
+JOINED = re.compile(r"has joined after ([\d.]+) s")
 BEFORE_S = 6.0     # the pace before an event is the median over these
 AFTER_S = 10.0     # and a pause is looked for in these
 SLOW_BELOW = 0.7   # of that pace: seconds in which less was done belong to a pause
@@ -81,6 +84,17 @@ def first_round(seconds, moment, fresh_as=None):
         taken = min(it.seconds, it.images / typical)
         return max(it.end - taken, moment), it.line
     return None
+
+
+def joined(said):
+    """(seconds, megabytes) that a peer says it took to join a run; None if it did not."""
+    megabytes = seconds = None
+    for _, text in said:
+        if match := JOINS.search(text):
+            megabytes = float(match[1])
+        elif match := JOINED.search(text):
+            seconds = float(match[1])
+    return None if seconds is None or megabytes is None else (seconds, megabytes)
 
 
 def stale_before(seconds, moment):

@@ -5,10 +5,10 @@ resets. In the place of netem, which not every kernel has.
     packet_delay.py --seed 1 PATH-OF-NAMESPACE ...
 
 In each namespace a rule of iptables hands what comes in to queue 0 (`NFQUEUE --queue-num 0`). The
-packets stay in the kernel; this program is told the sender of each and says after the delay of that
-wire whether it goes on. A rule before that rejects what has mark 1: such packets come around again,
-and their connection is reset. Rules are never changed while peers run: each change waits for
-threads of the kernel, on a busy machine for seconds. A wire is one direction of a pair: (receiver, sender). No packet overtakes
+packets stay in the kernel; this program is told the sender of each and says after the delay of
+that wire whether it goes on. A rule before that rejects what has mark 1: such packets come around
+again, and their connection is reset. Rules are never changed while peers run: each change waits
+for threads of the kernel, on a busy machine for seconds. A wire is one direction of a pair: (receiver, sender). No packet overtakes
 another of its wire, whatever the jitter; TCP runs from end to end, and sees what a long or bad line
 does to it.
 

@@ -179,7 +179,7 @@ class Trial:
 
     def _catch_up(self, back):
         """Of a peer that comes back while the others train: seconds until its first round, and
-        until it is no staler than before; of a new process also the bytes that it took for that."""
+        until it is no staler than before; and what it says itself of joining."""
         if back is None or self.scenario.kind in ("nothing", "partition", "partition3") or \
                 not self.scenario.returns_in_training():
             return {}
@@ -191,8 +191,7 @@ class Trial:
              if old.name != self.victim], self.struck.began)
         fresh = measures.first_round(seconds, back, stale or 0)
         found = {"first_round": first and first[0] - back, "catch_up": fresh and fresh[0] - back}
-        if first and life.role in ("again", "late"):
-            found["bytes"] = first[1]["ingress_bytes"]
+        found["joined"] = measures.joined(life.process.lines)
         return found
 
     def _case(self):
