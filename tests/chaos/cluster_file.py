@@ -1,0 +1,35 @@
+"""What a cluster file says, as far as a chaos run must know: `ako check` prints it as resolved."""
+
+import re
+import subprocess
+
+
+class Refused(Exception):
+    """Why the file is no good here, for people."""
+
+
+class ClusterFile:
+    def __init__(self, ako, path, words=()):
+        done = subprocess.run([ako, "check", path, *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Refused(done.stderr.strip() or done.stdout.strip())
+        self.path, self.text = path, done.stdout
+        self.names = re.findall(r'^  - \{name: "([^"]+)"', self.text, re.MULTILINE)
+        if len(self.names) < 2:
+            raise Refused("a cluster of one peer has nobody to lose")
+        if self.key("mode") != "ako":
+            raise Refused(f"exchange.mode is {self.key('mode')}: chaos is for ako, the other modes "
+                          "end when a peer is lost")
+
+    def key(self, name):
+        """A key of the second level that is there once, as text."""
+        return re.search(rf"^  {name}: (.*)$", self.text, re.MULTILINE)[1]
+
+    def number(self, name):
+        return float(self.key(name))
+
+    def ending_s(self):
+        """How long a peer may take to end, at most, when nothing happens any more: waiting for
+        others at the start, for blocks, and for those who may come back."""
+        return sum(self.number(key) for key in
+                   ("start_wait_s", "finish_exchange_s", "finish_timeout_s", "finish_linger_s"))
