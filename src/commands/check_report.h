@@ -1,5 +1,5 @@
-// What `ako check` says a cluster file comes to: the data, the rounds, with whom training begins, and
-// what the links carry. By formula, as comments of YAML. Pure functions.
+// What `ako check` says a cluster file comes to: the data, the rounds, with whom training begins,
+// and what the links carry. By formula, as comments of YAML. Pure functions.
 #pragma once
 
 #include <cstdint>

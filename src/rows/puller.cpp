@@ -21,7 +21,7 @@ constexpr unsigned silences_max = 4;
 /// A block is under way from so many holders at most.
 constexpr unsigned asked_max = 2;
 /// Asked again where it comes so many times sooner: what is gained must outweigh that it comes
-/// twice. Once all that is lacking is under way, the faster link has nothing better to do.
+/// twice.
 constexpr double sooner = 2;
 
 double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
@@ -279,7 +279,6 @@ std::vector<Puller::Ask> Puller::step(Time now, const Need& need) {
     count_streams(need, now);
     const std::map<Place, Expected> expected = expectations(now);
     std::vector<Candidate> under_way;
-    bool all_under_way = true;
     const std::size_t all = sources_.size() * block_count_;
     const std::size_t first = cursor_;
     for (std::size_t seen = 0; seen < all; ++seen) {
@@ -300,19 +299,16 @@ std::vector<Puller::Ask> Puller::step(Time now, const Need& need) {
         } else if (const std::optional<PeerIndex> holder = step.best(what)) {
             step.ask(*holder, what);
             cursor_ = (at + 1) % all;
-        } else {
-            all_under_way = false;
         }
     }
     // The latest first: of what an owner streams, the other holders send the end.
     std::stable_sort(under_way.begin(), under_way.end(), [](const auto& a, const auto& b) {
         return a.expected.seconds > b.expected.seconds;
     });
-    const double gain = all_under_way ? 1 : sooner;
     for (const Candidate& what : under_way) {
         if (what.expected.asked >= asked_max) continue;
         const std::optional<PeerIndex> holder = step.best(what);
-        if (holder && gain * step.brings_in(*holder) < what.expected.seconds) {
+        if (holder && sooner * step.brings_in(*holder) < what.expected.seconds) {
             step.ask(*holder, what);
         }
     }

@@ -8,9 +8,9 @@ In each namespace a rule of iptables hands what comes in to queue 0 (`NFQUEUE --
 packets stay in the kernel; this program is told the sender of each and says after the delay of
 that wire whether it goes on. A rule before that rejects what has mark 1: such packets come around
 again, and their connection is reset. Rules are never changed while peers run: each change waits
-for threads of the kernel, on a busy machine for seconds. A wire is one direction of a pair: (receiver, sender). No packet overtakes
-another of its wire, whatever the jitter; TCP runs from end to end, and sees what a long or bad line
-does to it.
+for threads of the kernel, on a busy machine for seconds. A wire is one direction of a pair:
+(receiver, sender). No packet overtakes another of its wire, whatever the jitter; TCP runs from end
+to end, and sees what a long or bad line does to it.
 
 Commands come as JSON, one a line, and each is answered by the line "ok":
 
@@ -18,8 +18,9 @@ Commands come as JSON, one a line, and each is answered by the line "ok":
      "hold": false, "reset": false}
 
 `receiver` counts the namespaces of the command line from 0; what is held is let go together when
-`hold` ends; a loss of 1 is silence. A wire of which nothing was said delays nothing. The end of the input is the end of the
-program: what then waits in the queues is dropped by the kernel, so the rules must be gone before.
+`hold` ends; a loss of 1 is silence. A wire of which nothing was said delays nothing. The end of
+the input is the end of the program: what then waits in the queues is dropped by the kernel, so the
+rules must be gone before.
 """
 
 import argparse

@@ -175,13 +175,13 @@ mutation(src/modes/ako_traffic.cpp
 
 # Only who is asked to stop stops.
 mutant(stop_not_gossiped simulate "--count;400" "violated: peer [0-9]+ stopped [0-9.]+ s after the first")
-mutation(src/modes/ako_compute.cpp
+mutation(src/modes/ako_arrivals.cpp
     [=[    hear_stop(status.stop, status.asked);]=]
     [=[]=])
 
 # Who asked for it is not passed on with a stop.
 mutant(asked_not_gossiped simulate "--count;400" "violated: peer [0-9]+ does not know who asked for the end")
-mutation(src/modes/ako_compute.cpp
+mutation(src/modes/ako_arrivals.cpp
     [=[    hear_stop(status.stop, status.asked);]=]
     [=[    hear_stop(status.stop);]=])
 
@@ -203,7 +203,7 @@ mutation(src/group/roster.cpp
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= 1e9 + allowed;]=])
 
 mutant(goodbye_ignored simulate "--count;400" "violated: peer [0-9]+ said goodbye")
-mutation(src/modes/ako_compute.cpp
+mutation(src/modes/ako_arrivals.cpp
     [=[        roster_.heard_bye(arrival.from, *bye);]=]
     [=[        (void)bye;]=])
 

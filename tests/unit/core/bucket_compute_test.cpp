@@ -256,11 +256,11 @@ TEST_CASE("only a worker that serves nobody leaves alone; the others stop for al
         leaves = false;
     }
     const Buckets buckets{{}, Alone::elements};
-    const std::vector<float> sums(Alone::elements);
+    NoProtocol protocol(Alone::elements);
     Mailbox mailbox{3};
     BucketBoard board{1, [] {}};
-    BucketCompute peer(settings, buckets, mailbox, board, sums,
-                       std::make_unique<PulledParameters>(sums));
+    BucketCompute peer(settings, buckets, mailbox, board, protocol,
+                       std::make_unique<PulledParameters>(protocol.sums));
     for (PeerIndex other = 0; other < 3; ++other) {
         if (other != settings.self) mailbox.set_presence(other, Presence::up);
     }

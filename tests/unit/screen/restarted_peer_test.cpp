@@ -31,7 +31,8 @@ MetricsLine trains(std::uint64_t round) {
 /// All rows, without colours.
 std::string table(const RunState& state, std::size_t columns = 100) {
     std::string text;
-    for (const ScreenLine& line : peer_table(state, 0, 9, columns)) text += line.text(columns, false) + "\n";
+    for (const ScreenLine& line : peer_table(state, 0, 9, columns))
+        text += line.text(columns, false) + "\n";
     return text;
 }
 

@@ -1,0 +1,153 @@
+// What a peer does with what arrived, as seen by the compute thread: each frame goes to the part of
+// the class that waits for it, each block into the ledger. The rest of the class is in
+// ako_compute.cpp.
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "src/group/coverage.h"
+#include "src/modes/ako_compute.h"
+
+namespace ako {
+
+void AkoCompute::drain(Time now) {
+    roster_.follow(mailbox_.take_presence());
+    std::deque<Arrival> arrivals = mailbox_.take();
+    for (Arrival& arrival : arrivals) handle(arrival, now);
+    for (PeerIndex peer = 0; versions_wanted_ != 0; versions_wanted_ &= ~peer_bit(peer++)) {
+        if (versions_wanted_ & peer_bit(peer)) relaying_.tell_versions(peer);
+    }
+    if (!finish_.frozen() && !beginning_.leaves_relays()) relaying_.step(now);
+}
+
+void AkoCompute::handle(Arrival& arrival, Time now) {
+    if (arrival.opens_session) begin_session(arrival, now);
+    if (std::holds_alternative<Partial>(arrival.header)) {
+        handle_partial(arrival, now);
+        arrival.payload = {};  // back to the pool at once, not when all have been handled
+    } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
+        handle_status(arrival, *status, now);
+    } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
+        relaying_.serve(arrival.from, *want,
+                        [this](RowIndex row, BlockIndex block, Version version) {
+                            return finish_.find(row, block, version);
+                        });
+    } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
+        roster_.heard_bye(arrival.from, *bye);
+        if (settings_.coverage != nullptr && bye->leaves) settings_.coverage->left(arrival.from);
+    } else if (std::holds_alternative<WantVersions>(arrival.header)) {
+        versions_wanted_ |= peer_bit(arrival.from);
+    } else if (const auto* versions = std::get_if<Versions>(&arrival.header)) {
+        beginning_.heard(arrival.from, *versions, now);
+    } else {
+        if (const auto* lack = std::get_if<Lack>(&arrival.header)) {
+            relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
+            beginning_.lacks(arrival.from, *lack, now);
+        }
+        finish_.handle(arrival.from, arrival.header, now);
+    }
+}
+
+void AkoCompute::begin_session(const Arrival& arrival, Time now) {
+    answered_ &= ~peer_bit(arrival.from);
+    unanswered_ &= ~peer_bit(arrival.from);
+    roster_.begin_session(arrival.from, arrival.new_process);
+    relaying_.forget_asked(arrival.from);
+    finish_.forget_asked(arrival.from);
+    beginning_.begin_session(arrival.from, arrival.new_process, now);
+}
+
+void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Time now) {
+    const bool waits = beginning_.state() == AkoBeginning::State::waiting;
+    if (!status.resuming || settings_.resumes || !waits) return hear_status(arrival, status, now);
+    // Who begins anew passes on nothing of what was on the disks of others: it is no run.
+    Status without = status;
+    without.progress.assign(settings_.peer_count(), {});
+    hear_status(arrival, without, now);
+}
+
+void AkoCompute::hear_status(const Arrival& arrival, const Status& status, Time now) {
+    const bool first = !roster_[arrival.from].heard;
+    roster_.heard_status(arrival.from, status, arrival.arrived_at, round_);
+    if ((answered_ & peer_bit(arrival.from)) == 0) unanswered_ |= peer_bit(arrival.from);
+    finish_.heard(arrival.from, status, now);
+    if (settings_.coverage != nullptr && status.covered)
+        settings_.coverage->hear(arrival.from, *status.covered);
+    // In the final exchange its row is as the cut will have it.
+    if (!finish_.begun()) beginning_.heard(arrival.from, status, first, now);
+    hear_stop(status.stop, status.asked);
+    if (status.verdict && (!verdict_ || status.verdict->progress > verdict_->progress)) {
+        verdict_ = status.verdict;
+    }
+}
+
+void AkoCompute::answer() {
+    if (unanswered_ != 0) outbox_.answer(unanswered_);
+    answered_ |= std::exchange(unanswered_, 0);
+}
+
+void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
+    const auto& partial = std::get<Partial>(arrival.header);
+    if (partial.bound_at != Time{0}) {
+        const auto bound_at = roster_[arrival.from].clock.to_local(partial.bound_at);
+        if (bound_at) ages_[arrival.from].add(arrival.arrived_at - *bound_at);
+    }
+    std::optional<Time> sealed_at;
+    if (!partial.relayed) {
+        roster_.heard_round(arrival.from, partial.version.round, round_);
+        sealed_at = roster_[arrival.from].clock.to_local(partial.sealed_at);
+        sealed_at = std::min(sealed_at.value_or(arrival.arrived_at), arrival.arrived_at);
+    }
+    const std::size_t first_element = blocks_.range(partial.run).first;
+    const std::span<const float> payload = arrival.payload.floats();
+    for (BlockIndex k = 0; k < partial.run.count; ++k) {
+        const BlockIndex block = partial.run.first + k;
+        const Range range = blocks_.range(block);
+        take_block(arrival.from, partial, block,
+                   payload.subspan(range.first - first_element, range.count), sealed_at, now);
+    }
+    finish_.arrived(arrival.from, partial, arrival.arrived_at);
+    relaying_.arrived(arrival.from, partial, arrival.arrived_at);
+    beginning_.arrived(arrival.from, partial, arrival.arrived_at);
+}
+
+void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex block,
+                            std::span<const float> values, const std::optional<Time>& sealed_at,
+                            Time now) {
+    const RowIndex row = partial.origin;
+    const std::uint32_t checksum = partial.checksums[block - partial.run.first];
+    if (finish_.begun()) {
+        const BlockCheck intact = Ledger::inspect(values, checksum);
+        if (intact == BlockCheck::damaged) return refuse_block(from, partial, intact);
+        if (intact == BlockCheck::good &&
+            finish_.take(row, block, partial.version, values, checksum, now))
+            return;
+    }
+    if (finish_.frozen()) return;
+    if (row == rows_.ledger().own() && beginning_.refuses(partial.version)) return;
+    const BlockCheck check =
+        rows_.take(row, block, partial.version, values, checksum, sealed_at, now);
+    if (check == BlockCheck::good) {
+        finish_.ledger_changed(now);
+        beginning_.ledger_changed();
+    } else if (check != BlockCheck::late) {
+        refuse_block(from, partial, check);
+    }
+}
+
+void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) {
+    // Damaged on the way: nobody sends it again in this session.
+    if (check == BlockCheck::damaged) outbox_.mistrust(from);
+    if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
+    settings_.log("a block of peer " + name(owner_of(partial.origin)) + ", round " +
+                  std::to_string(partial.version.round) +
+                  (check == BlockCheck::damaged
+                       ? ", does not match its checksum"
+                       : ", holds values that are not finite or beyond 2^24: it diverges") +
+                  ": dropped, the older copy is kept");
+}
+
+}  // namespace ako
