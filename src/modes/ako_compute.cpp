@@ -7,6 +7,7 @@
 
 #include "ako/assert.h"
 #include "src/group/coverage.h"
+#include "src/group/run_bounds.h"
 #include "src/numbers/finite.h"
 #include "src/numbers/learning_rate.h"
 
@@ -203,7 +204,8 @@ double AkoCompute::meet(Time now) {
 void AkoCompute::meet_at_the_end(Time now) {
     if (finish_.frozen() || !finish_.decided().none()) return;
     // Who has made no round in a row of its own has nothing to give.
-    if (!rows_.claimed() || round_ == 0 || meet(now) < share_at_end_min) return;
+    if (!rows_.claimed() || round_ == 0 || round_ >= RunBounds::of(settings_).round_max) return;
+    if (meet(now) < share_at_end_min) return;
     const auto nothing = [](Range, std::span<float> update) {
         std::fill(update.begin(), update.end(), 0.0f);
     };

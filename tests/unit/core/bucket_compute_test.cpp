@@ -262,7 +262,11 @@ TEST_CASE("only a worker that serves nobody leaves alone; the others stop for al
     BucketCompute peer(settings, buckets, mailbox, board, protocol,
                        std::make_unique<PulledParameters>(protocol.sums));
     for (PeerIndex other = 0; other < 3; ++other) {
-        if (other != settings.self) mailbox.set_presence(other, Presence::up);
+        if (other == settings.self) continue;
+        mailbox.set_presence(other, Presence::up);
+        Status anew;
+        anew.progress.resize(3);
+        mailbox.push({other, anew, {}, {}});
     }
     REQUIRE(peer.begin_round({})->kind == Next::Kind::train);
     const std::vector<float> gradient(Alone::elements, 1);
