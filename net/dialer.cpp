@@ -12,11 +12,12 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Shorter, and a peer that is just being started is dialled for nothing; longer, and one that is
-/// back is kept waiting.
+/// back is kept waiting (NameTaken and Departures count on a second).
 constexpr Time wait_min = milliseconds(100);
-constexpr Time wait_max = milliseconds(2000);
+constexpr Time wait_max = milliseconds(1000);
+constexpr double jitter_max = 1.5;
 /// 100 ms doubled so often is more than the longest wait.
-constexpr unsigned failures_max = 5;
+constexpr unsigned failures_max = 4;
 /// 100 ms doubled so often is 400 ms.
 constexpr unsigned failures_soon = 2;
 /// What the peer with the higher index waits more: the round trip of a handshake and a hiccup.
@@ -81,10 +82,10 @@ void Dialer::try_again_soon(Time now) {
 
 // With jitter, so that two peers do not dial each other at the same moment again and again.
 void Dialer::set_due(Time now) {
-    const double jitter = std::uniform_real_distribution<double>(1.0, 1.5)(random_);
-    const auto wait =
-        std::chrono::duration_cast<Time>(jitter * std::min(wait_max, wait_min * (1 << failures_)));
-    due_ = now + std::min(wait, wait_max) + (patient_ ? patience : Time{0});
+    const double jitter = std::uniform_real_distribution<double>(1.0, jitter_max)(random_);
+    const double doubled = std::min<double>(1U << failures_, wait_max / wait_min / jitter_max);
+    due_ = now + std::chrono::duration_cast<Time>(jitter * doubled * wait_min) +
+           (patient_ ? patience : Time{0});
 }
 
 void Dialer::dial(Time now) {

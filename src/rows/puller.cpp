@@ -56,16 +56,16 @@ class Puller::Step {
 
     /// Who would bring it first, of those that have room; nothing: nobody.
     std::optional<PeerIndex> best(const Candidate& what) const {
-        PeerSet holders = holders_[what.place.first];
+        const PeerSet holders = holders_[what.place.first];
         const auto denied = puller_.denied_.find(what.place);
-        if (denied != puller_.denied_.end()) holders &= ~denied->second;
-        std::optional<PeerIndex> best;
-        for (PeerIndex holder = 0; holder < puller_.sources_.size(); ++holder) {
-            if (!(holders & peer_bit(holder)) || !puller_.has_room(holder, now_)) continue;
-            if (best && brings_in(holder) >= brings_in(*best)) continue;
-            if (!asked_of(holder, what.place)) best = holder;
+        if (denied == puller_.denied_.end()) return best_of(holders, what.place);
+        const bool may_have_it_now = now_ >= denied->second.until;
+        const bool is_first = what.expected.asked == 0;
+        if (is_first || !may_have_it_now) {
+            const auto other = best_of(holders & ~denied->second.holders, what.place);
+            if (other || !may_have_it_now) return other;
         }
-        return best;
+        return best_of(holders, what.place);
     }
 
     /// Seconds until a block that is asked of this holder now is there.
@@ -92,6 +92,15 @@ class Puller::Step {
     std::vector<Ask> take() { return std::move(asks_); }
 
   private:
+    std::optional<PeerIndex> best_of(PeerSet holders, Place place) const {
+        std::optional<PeerIndex> best;
+        for (PeerIndex holder = 0; holder < puller_.sources_.size(); ++holder) {
+            if (!(holders & peer_bit(holder)) || !puller_.has_room(holder, now_)) continue;
+            if (best && brings_in(holder) >= brings_in(*best)) continue;
+            if (!asked_of(holder, place)) best = holder;
+        }
+        return best;
+    }
     bool asked_of(PeerIndex holder, Place place) const {
         const auto& asked = puller_.sources_[holder].asked;
         return std::any_of(asked.begin(), asked.end(),
@@ -143,13 +152,15 @@ void Puller::arrived(PeerIndex from, const Partial& partial, Time at) {
     for (Source& other : sources_) {
         for (Asked& asked : other.asked) asked.came |= answers(partial, asked);
     }
+    const BlockRun run = partial.run;
+    denied_.erase(denied_.lower_bound({partial.origin, run.first}),
+                  denied_.lower_bound({partial.origin, run.first + run.count}));
 }
 
 void Puller::lacks(PeerIndex from, const Lack& lack, Time now) {
     Source& source = sources_[from];
     source.moved_at = std::max(source.moved_at, now);
     source.silences = 0;
-    if (denied_.empty()) denied_until_ = now + patience_;
     // An answer like any other, and one that cost the link nothing: of a row of which little is
     // newer elsewhere, most answers are of this kind.
     source.window += static_cast<double>(std::erase_if(source.asked, [&](const Asked& asked) {
@@ -157,7 +168,11 @@ void Puller::lacks(PeerIndex from, const Lack& lack, Time now) {
                              std::any_of(lack.runs.begin(), lack.runs.end(), [&](BlockRun run) {
                                  return contains(run, asked.place.second);
                              });
-        if (lacking) denied_[asked.place] |= peer_bit(from);
+        if (lacking) {
+            Denied& denied = denied_[asked.place];
+            denied.holders |= peer_bit(from);
+            denied.until = now + patience_;
+        }
         return lacking;
     }));
 }
@@ -211,7 +226,6 @@ void Puller::give_up_silent(Time now) {
         source.window = window_first;
         source.asked.clear();
     }
-    if (now >= denied_until_) denied_.clear();
 }
 
 void Puller::suit_windows(Time now) {

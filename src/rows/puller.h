@@ -98,6 +98,13 @@ class Puller {
         unsigned asked = 0;  ///< of so many holders that are not silent
         double seconds = 0;  ///< from now; of the first of them
     };
+    /// Holders that did not have it. For a patience they are not asked again; after that they come
+    /// behind everybody who was not asked yet, or, of a block that only the slowest link can bring,
+    /// the others would be asked for ever.
+    struct Denied {
+        PeerSet holders = 0;
+        Time until{};  ///< a patience after the newest answer
+    };
     struct Candidate {
         Place place;
         Version version;
@@ -121,8 +128,7 @@ class Puller {
     const bool exact_;
     const Time patience_;
     std::vector<Source> sources_;      ///< [peer_count]
-    std::map<Place, PeerSet> denied_;  ///< holders that do not have it
-    Time denied_until_{};
+    std::map<Place, Denied> denied_;
     Time stepped_at_{};
     std::size_t cursor_ = 0;  ///< where the next question starts, so that no block is starved
 };

@@ -128,9 +128,9 @@ def case_second_process(bench):
 
 
 def case_replaced_while_stopped(bench):
-    """Another process takes the name over while the first one stands still, and is let in within
-    about a second after the first one's sessions have fallen. The first one, when it goes on,
-    is refused and ends."""
+    """Another process takes the name over while the first one stands still, and is let in soon
+    after the first one's sessions have fallen: once the others' own dials, to the address where
+    that one stands still, are given up. The first one, when it goes on, is refused and ends."""
     fleet = fleet_that_trains(bench, paced_file(bench, 3, 14), "abc")
     first = fleet.runs["b"]
     first.process.send_signal(signal.SIGSTOP)
@@ -143,7 +143,7 @@ def case_replaced_while_stopped(bench):
         fell, _ = wait_for(lambda: a.line_with("peer b: session ended"), "b's session falls", 10)
         back, _ = wait_for(lambda: a.line_with("peer b is connected again"), "the second b is in",
                            10)
-        check(back - fell < 1.5, f"it was let in after {back - fell:.2f} s")
+        check(back - fell < 3, f"it was let in after {back - fell:.2f} s")
         fleet.wait_trains("b", above=50)
     finally:
         first.process.send_signal(signal.SIGCONT)

@@ -242,3 +242,38 @@ TEST_CASE("nothing is asked of a link whose stream would suffer by it") {
     CHECK(lacking.empty());
     CHECK(asked <= 1);
 }
+
+TEST_CASE(
+    "what only the slowest holder has is asked of it, though the others take long to say no") {
+    const Time to_deny = 300 * ms, to_bring = 1000 * ms;
+    const PeerIndex slow = 6;
+    std::map<PeerIndex, Time> each{{slow, to_bring}};
+    for (PeerIndex fast = 1; fast < slow; ++fast) each[fast] = 2 * ms;
+    Bench bench(400, 0);
+    for (const auto& [peer, takes] : each) bench.holders |= peer_bit(peer);
+    bench.run(each, bench.now + std::chrono::seconds(10));
+    REQUIRE(bench.lacking.empty());
+    REQUIRE(bench.puller.rate(slow) < bench.puller.rate(1));
+
+    bench.now += 20 * to_bring;  // what was under way twice has come, or is given up
+    bench.step();
+    bench.queues.clear();
+    bench.lacking = {7};
+    std::map<PeerIndex, Time> asked_at;
+    for (const Time end = bench.now + std::chrono::seconds(20);
+         bench.now < end && !bench.lacking.empty(); bench.now += 10 * ms) {
+        bench.step();
+        for (auto& [peer, queue] : bench.queues) {
+            if (queue.empty()) continue;
+            const Time asked = asked_at.try_emplace(peer, bench.now).first->second;
+            if (bench.now - asked < (peer == slow ? to_bring : to_deny)) continue;
+            if (peer == slow)
+                bench.come(slow, 7);
+            else
+                bench.puller.lacks(peer, {0, {{7, 1}}}, bench.now);
+            queue.pop_front();
+            asked_at.erase(peer);
+        }
+    }
+    CHECK(bench.lacking.empty());
+}
