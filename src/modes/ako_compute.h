@@ -56,6 +56,8 @@ class AkoCompute final : public ComputeHalf {
         hear_stop(reason, peer_bit(settings_.self));
     }
     void request_leave() override AKO_COMPUTE_THREAD { asked_to_leave_ = true; }
+    /// It gives what it holds to those who stay, and ends then.
+    bool leaving() const AKO_COMPUTE_THREAD { return leaving_.has_value(); }
 
     /// The anchor.
     void copy_parameters(std::span<float> out) const override AKO_COMPUTE_THREAD;

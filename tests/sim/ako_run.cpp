@@ -46,6 +46,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
     exchange.finish_exchange_s = std::chrono::duration<double>(scenario.finish_exchange).count();
     exchange.finish_timeout_s = std::chrono::duration<double>(finish_timeout).count();
     exchange.finish_linger_s = scenario.linger_s;
+    exchange.leave_timeout_s = std::chrono::duration<double>(leave_timeout).count();
     return settings;
 }
 
@@ -198,9 +199,21 @@ void AkoRun::died(SimPeer& peer, bool silently) {
     stays_.died(peer.settings.self, silently);
 }
 
+void AkoRun::left(SimPeer& process) {
+    const auto& peer = static_cast<const AkoPeer&>(process);
+    coverage_.saw(Event::left_early);
+    coverage_.saw(Event::handed_over, !peer.report->handed_to.empty());
+    liveness_.left(peer);
+    if (!counts(peer)) return;
+    promises_.left(peer.settings.self);
+    stays_.died(peer.settings.self, false);
+}
+
 void AkoRun::gave_up(SimPeer& peer, const Next& next) {
     // Of two processes of one name, one may find that it is not wanted.
-    if (begun_[peer.settings.self] < 2) throw Violation("a peer did not start: " + next.why);
+    const PeerIndex self = peer.settings.self;
+    const bool asked = faults_.struck(FaultKind::leave, self, Time{0}, cluster_.world().now());
+    if (begun_[self] < 2 && !asked) throw Violation("a peer did not start: " + next.why);
     coverage_.saw(Event::gave_up);
 }
 
@@ -252,6 +265,7 @@ void AkoRun::began(SimPeer& process, const std::optional<Next>& next) {
         if (peer.half.started()) coverage_.saw(Event::staleness_wait);
         return;
     }
+    if (next->kind == Next::Kind::finish && peer.half.leaving()) return;
     if (next->kind == Next::Kind::finish) return stopped(peer, next->why);
     if (next->kind != Next::Kind::train) return;
     joining_.trains(peer);
@@ -272,6 +286,7 @@ void AkoRun::ended_round(SimPeer& process) {
 
 void AkoRun::stopped(AkoPeer& peer, const std::string& why) {
     const PeerIndex self = peer.settings.self;
+    states_[&peer].stopped = true;
     coverage_.saw(Event::joined_to_end, !peer.half.claimed());
     liveness_.stopped(peer);
     if (counts(peer)) {
@@ -285,6 +300,9 @@ void AkoRun::stopped(AkoPeer& peer, const std::string& why) {
 
 void AkoRun::finishes(SimPeer& process) {
     auto& peer = static_cast<AkoPeer&>(process);
+    if (peer.half.leaving()) return stepped(peer, false);
+    // Where nobody stays to go on without it, it stops for all.
+    if (!states_[&peer].stopped) stopped(peer, "");
     const Finish& finish = peer.half.finish();
     coverage_.saw(Event::gave_way_at_end, invariants_.finishes(peer, cluster_.world().now()));
     // What strikes then does so before anybody else can know.
@@ -326,7 +344,7 @@ Outcome AkoRun::outcome() const {
     for (const auto& process : cluster_.processes()) {
         const auto& peer = static_cast<const AkoPeer&>(*process);
         outcome.rounds += peer.half.round();
-        if (!peer.report) {
+        if (!peer.report || peer.report->left) {
             ++outcome.dead;
         } else if (peer.report->agreed) {
             ++outcome.agreed;

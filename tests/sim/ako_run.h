@@ -84,6 +84,7 @@ class AkoRun final : Work, Observer {
     void ended_round(SimPeer& peer) override;
     void finishes(SimPeer& peer) override;
     void died(SimPeer& peer, bool silently) override;
+    void left(SimPeer& peer) override;
     void gave_up(SimPeer& peer, const Next& next) override;
 
     /// What a round began with.
@@ -106,6 +107,7 @@ class AkoRun final : Work, Observer {
         std::optional<Phase> phase;
         Incarnation incarnation = 0;  ///< of the row that it has claimed last
         bool had_vote = true;
+        bool stopped = false;
     };
 
     const Scenario scenario_;

@@ -49,6 +49,8 @@ constexpr const char* names[] = {"frames lost",
                                  "goodbyes",
                                  "updates of own optimizers",
                                  "peers taken for gone",
+                                 "peers that left on purpose",
+                                 "rows handed over before that",
                                  "peers left behind",
                                  "ends without agreement"};
 static_assert(std::size(names) == static_cast<std::size_t>(Event::count));

@@ -59,6 +59,8 @@ enum class Event : std::uint8_t {
     goodbye,
     update,       ///< a round ended with what the peer's own optimizer made
     gone,         ///< a peer takes another for gone: nobody listens where it was
+    left_early,   ///< a peer left on purpose
+    handed_over,  ///< when others held its whole row
     left_behind,  ///< a peer stops because all others went while it stood still or was cut off
     no_agreement,
     count

@@ -18,7 +18,10 @@ constexpr Time connecting = ms(12);
 class Draw {
   public:
     Draw(const Scenario& scenario, Random& random)
-        : scenario_(scenario), random_(random), count_(scenario.peers.size()) {}
+        : scenario_(scenario),
+          random_(random),
+          leaving_(scenario.seed ^ 0x1EAF),
+          count_(scenario.peers.size()) {}
 
     Schedule schedule() {
         const bool rough = scenario_.weather == Weather::rough;
@@ -34,6 +37,8 @@ class Draw {
             if (random_.chance(0.1)) draw_second();
         }
         if (random_.chance(0.2)) draw_stop_wish();
+        const bool faulty = rough || scenario_.weather == Weather::deaths;
+        if (faulty && leaving_.chance(0.12)) draw_leaving();
         return std::move(faults_);
     }
 
@@ -78,14 +83,15 @@ class Draw {
         faults_.push_back(fault);
     }
     /// Some of the newest fault strike while sessions come up, and some wait for a trigger.
-    void move_newest(double triggered) {
+    void move_newest(double triggered) { move_newest(triggered, random_); }
+    void move_newest(double triggered, Random& random) {
         Fault& fault = faults_.back();
-        if (random_.chance(0.1)) fault.at = random_.time(ms(0), connecting);
-        if (!random_.chance(triggered)) return;
-        fault.trigger = static_cast<Trigger>(
-            random_.between(1, static_cast<std::uint64_t>(Trigger::count) - 1));
-        fault.at = random_.chance(0.3) ? Time{0} : random_.time(ms(0), ms(120));
-        if (!random_.chance(0.4)) return;
+        if (random.chance(0.1)) fault.at = random.time(ms(0), connecting);
+        if (!random.chance(triggered)) return;
+        fault.trigger =
+            static_cast<Trigger>(random.between(1, static_cast<std::uint64_t>(Trigger::count) - 1));
+        fault.at = random.chance(0.3) ? Time{0} : random.time(ms(0), ms(120));
+        if (!random.chance(0.4)) return;
         fault.peer.reset();  // whoever pulls it
         fault.side = fault.others = 0;
     }
@@ -104,10 +110,12 @@ class Draw {
     void draw_alone();
     void draw_second();
     void draw_stop_wish();
+    void draw_leaving();
     void draw_straggler(const Fault& wish);
 
     const Scenario& scenario_;
     Random& random_;
+    Random leaving_;  ///< of its own, so that all else of a seed is as it is without it
     const std::size_t count_;
     Schedule faults_;
 };
@@ -292,6 +300,17 @@ void Draw::draw_stop_wish() {
     }
     if (scenario_.weather == Weather::rough && random_.chance(0.2)) draw_straggler(wish);
     faults_.push_back(wish);
+}
+
+/// One, or several, of which some at the same time, are asked to leave.
+void Draw::draw_leaving() {
+    const std::size_t times = leaving_.between(1, leaving_.chance(0.2) ? count_ : 2);
+    Time at = leaving_.time(ms(5), ms(700));
+    for (std::size_t k = 0; k < times; ++k) {
+        add(FaultKind::leave, static_cast<PeerIndex>(leaving_.below(count_)), at);
+        move_newest(0.4, leaving_);
+        if (leaving_.chance(0.5)) at = leaving_.time(ms(5), ms(700));
+    }
 }
 
 /// Stands still from before the stop until the others have waited for it and left.

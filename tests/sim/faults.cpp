@@ -177,9 +177,18 @@ void Faults::strike_peer(const Fault& fault, PeerIndex index) {
             return;
         case FaultKind::drift:
             return peer.clock.drift(fault.amount);
+        case FaultKind::leave:
+            return ask_to_leave(fault, static_cast<AkoPeer&>(peer));
         default:
             return stand_still(fault, peer);
     }
+}
+
+void Faults::ask_to_leave(const Fault& fault, AkoPeer& peer) {
+    if (peer.over()) return;
+    note(fault, peer);
+    asked_ |= peer_bit(peer.settings.self);  // where nobody stays, all stop for it
+    peer.half.request_leave();
 }
 
 void Faults::stand_still(const Fault& fault, SimPeer& peer) {

@@ -13,6 +13,8 @@
 
 namespace ako::sim {
 
+struct AkoPeer;
+
 /// A fault that struck a peer, from when to when.
 struct Strike {
     FaultKind kind = FaultKind::kill;
@@ -57,6 +59,7 @@ class Faults {
     void strike(const Fault& fault, std::optional<PeerIndex> who);
     void strike_peer(const Fault& fault, PeerIndex peer);
     void strike_ways(const Fault& fault, PeerSet side);
+    void ask_to_leave(const Fault& fault, AkoPeer& peer);
     void stand_still(const Fault& fault, SimPeer& peer);
     void begin_again(const Fault& fault, SimPeer& peer);
     /// It strikes this peer now.

@@ -82,8 +82,9 @@ Time deadline_of(const Scenario& scenario) {
     const Time alone = from_seconds(in_seconds(scenario.slowest_round()) * scenario.rounds) * peers;
     const Time trickle = want_timeout * Finish::asks_per_block * peers *
                          static_cast<std::int64_t>(block_count(scenario));
+    const Time leave = scenario.has(FaultKind::leave) ? leave_timeout + slack : Time{0};
     const Time start = from_seconds(scenario.start_wait_s) + joining_time(scenario);
-    return latest + held_up + stretched(scenario, alone + begins * start + trickle) +
+    return latest + held_up + stretched(scenario, alone + begins * (start + leave) + trickle) +
            finish_time(scenario);
 }
 
@@ -122,6 +123,17 @@ void LivenessCheck::check_joining(const AkoPeer& peer, Time since) const {
     throw Violation("peer " + std::to_string(peer.settings.self) + " joins for " +
                     std::to_string(in_seconds(took)) + " s, allowed " +
                     std::to_string(in_seconds(joining_time(scenario_))));
+}
+
+void LivenessCheck::left(const AkoPeer& peer) const {
+    const Time now = cluster_.world().now();
+    const Time allowed =
+        stretched(scenario_, leave_timeout + scenario_.slowest_round()) + slack;
+    const Time took = now - quiet_since(now);
+    if (took <= allowed) return;
+    throw Violation("peer " + std::to_string(peer.settings.self) + " takes " +
+                    std::to_string(in_seconds(took)) + " s to leave, allowed " +
+                    std::to_string(in_seconds(allowed)));
 }
 
 void LivenessCheck::ended() const {

@@ -25,6 +25,8 @@ class LivenessCheck {
     /// `peer` has made a step.
     void stepped(const AkoPeer& peer);
     void stopped(const AkoPeer& peer);
+    /// It has left on purpose.
+    void left(const AkoPeer& peer) const;
     /// All have ended or died.
     void ended() const;
 

@@ -316,6 +316,12 @@ mutation(src/modes/ako_compute.cpp
     [=[            std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,]=]
     [=[            std::copy_n(values.begin(), range.count,]=])
 
+# Whoever leaves says that others hold its row without having heard so.
+mutant(row_left_behind simulate "--count;1000" "violated: peer [0-9]+ left its row to peer [0-9]+, which does not hold")
+mutation(src/rows/leaving.cpp
+    [=[        } else if (holds_all(*view.status)) {]=]
+    [=[        } else if (!moves(peer, *view.status, now) || true) {]=])
+
 # ---- the other modes
 
 # The next sync is read into sums that are still being sent on.

@@ -24,6 +24,8 @@ class Observer {
     /// It has made a step of the final exchange.
     virtual void finishes(SimPeer&) {}
     virtual void died(SimPeer&, bool /*silently*/) {}
+    /// It has left, on purpose, while the others go on; its report is there.
+    virtual void left(SimPeer&) {}
     /// Is the run not over before it has ended?
     virtual bool awaited(const SimPeer&) const { return true; }
     /// It will not train, or not any more, and there is nothing to finish.

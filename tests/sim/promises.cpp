@@ -250,6 +250,19 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
 
 void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
 
+// Whom it names as holding its row does, to the last round.
+void Promises::left(PeerIndex peer) {
+    died_at_[peer] = world_.now();
+    const AkoPeer& left = *peers_[peer];
+    const Version last = left.half.ledger().held(row_of(peer)).lowest;
+    for (const PeerIndex other : left.report->handed_to) {
+        const AkoPeer& holder = *peers_[other];
+        if (!is_first(other) || holder.half.ledger().held(row_of(peer)).lowest >= last) continue;
+        throw Violation(name("peer", peer) + " left its row to " + name("peer", other) +
+                        ", which does not hold all of it");
+    }
+}
+
 void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
 
 void Promises::adopted(PeerIndex peer) {

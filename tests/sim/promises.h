@@ -27,6 +27,8 @@ class Promises {
     /// Another process is about to begin under its name.
     void begins_anew(PeerIndex peer);
     void died(PeerIndex peer);
+    /// It has left on purpose, and its report is there.
+    void left(PeerIndex peer);
     /// A frame was handed to `to`.
     void arrived(PeerIndex from, PeerIndex to, const Header& header);
     /// `peer` has taken in what had arrived.

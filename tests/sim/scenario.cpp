@@ -71,6 +71,7 @@ bool breaks_network(const Fault& fault) {
         case FaultKind::late:
         case FaultKind::hang:
         case FaultKind::hurry:
+        case FaultKind::leave:
         case FaultKind::stop:
         case FaultKind::target:
             return false;

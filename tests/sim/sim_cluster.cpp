@@ -139,11 +139,14 @@ void SimCluster::finish(SimPeer& peer) {
         peer.parameters.resize(peer.gradient.size());
     }
     peer.report = peer.exchange.report(peer.parameters);
+    if (peer.report->left) observer_.left(peer);
     step_after(peer, pace_.goodbye, &SimCluster::end);
 }
 
 void SimCluster::end(SimPeer& peer) {
-    peer.state = peer.report ? SimPeer::State::ended : SimPeer::State::broken;
+    peer.state = !peer.report        ? SimPeer::State::broken
+                 : peer.report->left ? SimPeer::State::left
+                                     : SimPeer::State::ended;
     peer.ended_at = world_.now();
     network_.kill(*peer.transport.end(), false);
 }

@@ -43,7 +43,7 @@ struct SimPeer {
     Halves* halves = nullptr;  ///< those of the exchange
     GroupExchange exchange;
 
-    enum class State { training, finishing, ended, broken, dead };
+    enum class State { training, finishing, ended, left, broken, dead };
     State state = State::training;
     bool begun = false;  ///< its process has
     bool over() const { return state != State::training && state != State::finishing; }
