@@ -53,6 +53,7 @@ bool Mailbox::replace_status(Arrival& arrival) {
         header_bytes_ += memory_of(arrival.header);
         header_bytes_ -= memory_of(older.header);
         arrival.opens_session |= older.opens_session;
+        arrival.new_process |= older.new_process;
         older = std::move(arrival);
         return true;
     }

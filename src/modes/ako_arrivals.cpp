@@ -66,6 +66,7 @@ void AkoCompute::handle_status(const Arrival& arrival, const Status& status, Tim
     // Who begins anew passes on nothing of what was on the disks of others: it is no run.
     Status without = status;
     without.progress.assign(settings_.peer_count(), {});
+    without.covered.reset();
     hear_status(arrival, without, now);
 }
 

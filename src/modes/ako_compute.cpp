@@ -90,7 +90,8 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
 std::optional<Next> AkoCompute::begin(Time now) {
     if (stop_ != StopReason::none || asked_to_leave_) {
         // Once somebody has trained, there is something to finish together.
-        if ((roster_.samples() == 0 && !beginning_.run_there()) || beginning_.waits_to_go_on())
+        const bool nothing_yet = roster_.samples() == 0 || beginning_.waits_to_go_on();
+        if (nothing_yet && !beginning_.run_there())
             return Next::give_up(Ending::failed, never_began);
         if (stop_ == StopReason::none) return leave(now);
         beginning_.stop(now);

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -112,6 +112,21 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std
                                  : from_a_model);
 }
 
+namespace {
+
+/// "20260131-235959", as after the name of a run in that of its folder; then a number may follow.
+bool is_time(const std::string& text) {
+    constexpr std::string_view form = "00000000-000000";
+    if (text.size() < form.size()) return false;
+    for (std::size_t k = 0; k < form.size(); ++k) {
+        const bool digit = text[k] >= '0' && text[k] <= '9';
+        if (form[k] == '-' ? text[k] != '-' : !digit) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 std::string newest_run_with_checkpoints(const Settings& settings,
                                         const std::vector<std::string>& peers) {
     const std::string begin = settings.run + "-";  // and then the time
@@ -120,8 +135,7 @@ std::string newest_run_with_checkpoints(const Settings& settings,
     for (fs::directory_iterator entry(settings.output, error), end; !error && entry != end;
          entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        const bool of_run = name.size() > begin.size() && name.starts_with(begin) &&
-                            std::isdigit(static_cast<unsigned char>(name[begin.size()])) != 0;
+        const bool of_run = name.starts_with(begin) && is_time(name.substr(begin.size()));
         std::error_code unknown;
         if (!of_run || entry->is_symlink(unknown)) continue;  // `latest` is one of the others
         const auto written = newest_in(entry->path(), peers);

@@ -51,9 +51,11 @@ class Leaving {
     };
 
     static bool stays(const PeerView& view) { return view.live() && !view.leaving(); }
-    /// What this peer can give to others: of a row whose owner is there, they get more from that.
+    /// What this peer can give to others: of a row whose owner is there, they get more from that,
+    /// unless it is only on its way back and has its row from them.
     bool gives(RowIndex row) const {
-        return row == ledger_.own() || !roster_[owner_of(row)].live();
+        const PeerView& owner = roster_[owner_of(row)];
+        return row == ledger_.own() || !owner.live() || owner.joins();
     }
     /// Does it hold all of that?
     bool holds_all(const Status& status) const;

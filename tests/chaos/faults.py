@@ -158,6 +158,11 @@ class Plan:
                                            for it in now):
                 return False
         parted = any(it.kind == "partition" for it in now)
+        # Before it is refused, a second process must not find that its name is free.
+        hides = AWAY | {"wire", "partition"}
+        if fault.kind in hides and any(it.kind == "second" and fault.peer in ("", it.peer)
+                                       for it in now):
+            return False
         if fault.kind == "partition":
             return away == 0 and not parted
         if fault.kind == "second":

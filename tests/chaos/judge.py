@@ -8,7 +8,8 @@ import re
 import statistics
 from typing import NamedTuple
 
-from faults import AWAY, NAMED
+from faults import AWAY, NAMED, OF_LINKS
+from lives import TRAINING
 
 NAMED_WITHIN_S = 3.0
 # A peer that lost others a moment before (a stall, a reset) may name one a moment too early.
@@ -117,7 +118,7 @@ def agreement(case):
 def stop_of(case):
     """When training was over for the first peer."""
     return min((line.at for life in case.lives if life.role != "second" for line in life.metrics
-                if line.own["phase"] not in ("waiting", "training")), default=float("inf"))
+                if line.own["phase"] not in TRAINING), default=float("inf"))
 
 
 def disk_was_full(case, name):
@@ -125,10 +126,14 @@ def disk_was_full(case, name):
 
 
 def failed_starts(case):
-    """Status 2 is right for a second process, and for one that came when too few were there."""
+    """Status 2 is right for a second process, and for one that came when too few were there, or
+    could reach too few."""
     found = []
     for life in case.lives:
         if life.exit != FAILED_START or life.role == "second" or disk_was_full(case, life.name):
+            continue
+        if any(it.fault.kind in OF_LINKS | {"partition"} and it.overlaps(life.began, life.ended)
+               for it in of_peer(case, life.name)):
             continue
         others = [it for it in case.lives if it.name != life.name and it.role != "second"
                   and it.began < life.ended and (it.ended is None or it.ended > life.ended)]
@@ -190,7 +195,7 @@ def must_name(case, life, victim, it):
         return False
     before = [line.own for line in life.metrics if line.at <= it.began]
     after = [line.own for line in life.metrics if line.at >= until]
-    if not before or not after or after[0]["phase"] not in ("waiting", "training"):
+    if not before or not after or after[0]["phase"] not in TRAINING:
         return False
     return any(link["peer"] == victim and link["presence"] == "up"
                for link in before[-1]["links"])

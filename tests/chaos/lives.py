@@ -20,7 +20,8 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 from bench import Process  # noqa: E402
 
 HANG_PATIENCE_S = 10  # until a traced thread goes on: at once, but on a machine that swaps
-TRAINING = ("waiting", "training")
+# Before its part in the run is over: who joins trains on.
+TRAINING = ("waiting", "joining", "training")
 
 Line = collections.namedtuple("Line", "at own")  # when it was seen here, and what it says
 

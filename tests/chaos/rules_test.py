@@ -115,6 +115,9 @@ def judge_finds():
     finds(judge.one_digest, a_case(a_life("b", exit=4, process=said((1.0, "no")))), "says that b")
     finds(judge.agreement, a_case(a_life("b", exit=4)), "though nothing kept it")
     finds(judge.agreement, a_case(a_life("b", exit=4), calm=False), "though nothing kept it")
+    joins = a_life("b", metrics=[line(2.0, "waiting", 0), line(20.0, "joining", 0),
+                                 line(30.0, "training", 5), line(91.0, "finishing", 900)])
+    check_equal(judge.stop_of(a_case(joins)), 91.0, "when training is over, if somebody joins")
     cut = happened("cut", "b", 88.0, 99.0)
     check_equal(judge.agreement(a_case(a_life("b", exit=4), happened=[cut], calm=False)), [],
                 "who was cut off at the end is excused")
@@ -124,6 +127,10 @@ def judge_finds():
     finds(judge.failed_starts, a_case(a_life("b", exit=2, role="again", ended=50.0)), "could not")
     finds(judge.same_samples, a_case(a_life("b", result=lambda: {
         "identical": True, "samples_total": 7, "accuracy": 0.99})), "different samples")
+    lone = a_life("b", exit=2, role="again", began=40.0, ended=50.0)
+    alone = happened("cut", "b", 39.0, 60.0)
+    check_equal(judge.failed_starts(a_case(lone, happened=[alone])), [],
+                "who begins where it reaches nobody may give up")
 
 
 def judge_asks_for_names():

@@ -151,6 +151,7 @@ TEST_CASE("without a folder it is the run that has the newest checkpoint of the 
     run("mnist-20261123-100000", "a", 2);
     run("mnist-20261123-110000", "b", 1);
     run("mnist-big-20261123-120000", "a", 0);
+    run("mnist-2-20261123-120000", "a", 0);
     fs::create_directory(output.file("mnist-20261123-130000"));
     fs::create_directory_symlink(output.file("mnist-20261122-100000"), output.file("mnist-1"));
     CHECK(newest({"a"}) == output.file("mnist-20261123-100000"));

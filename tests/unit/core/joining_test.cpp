@@ -242,6 +242,18 @@ TEST_CASE("of two rows of its name that were begun at zero one comes after the o
     CHECK(!bench.joining.another());
 }
 
+TEST_CASE("a row of which no block came in time is not taken for one that was put aside") {
+    Bench bench;
+    bench.come(b);
+    bench.step();
+    bench.holds(b, 0, {{4, {x, 5}}});
+    CHECK(!bench.step());
+    CHECK(bench.step(seconds(121)));
+    CHECK(!bench.joining.another());
+    CHECK(!bench.joining.has_put_aside());
+    CHECK(bench.joining.lacking() == 4);  // which is said
+}
+
 TEST_CASE("what a row was begun as is in what somebody has claimed since") {
     Bench bench;
     const Incarnation claimed = next_incarnation(x, 9).value();

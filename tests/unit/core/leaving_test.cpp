@@ -282,3 +282,35 @@ TEST_CASE("peers leave at any moment, and another may die: those who stay agree,
     }
     CHECK(handed_over > 50);  // else little was checked
 }
+
+TEST_CASE(
+    "the row of a peer that is on its way back is handed on, for that has it from the others") {
+    const Blocks blocks{8, 4};
+    Snapshots own(blocks);
+    Ledger ledger{0, 3, blocks};
+    ledger.set_own(own[0]);
+    const std::vector<float> values(4, 1.0F);
+    for (BlockIndex block = 0; block < blocks.count(); ++block)
+        ledger.replace(2, block, {9, 5}, values, crc32c(std::span<const float>(values)));
+    Roster roster{0, 3};
+    const auto says = [&](PeerIndex peer, bool joins, bool holds_row_2) {
+        Status status;
+        status.progress.resize(3);
+        for (const RowIndex row : ledger.all()) status.rows.push_back(ledger.held(row));
+        if (!holds_row_2) status.rows[row_of(2)] = {};
+        status.joining = joins;
+        roster.set_presence(peer, Presence::up);
+        roster.heard_status(peer, status, ms(1000), 1);
+    };
+    const auto may_go = [&] {
+        return Leaving(ledger, roster, ms(2000), ms(25'000), ms(0)).step(ms(2100));
+    };
+    says(1, false, false);
+    says(2, false, true);
+    CHECK(may_go());  // peer 2 is there with its row
+    says(2, true, false);
+    CHECK_FALSE(may_go());
+    says(1, false, true);
+    says(2, true, true);
+    CHECK(may_go());
+}

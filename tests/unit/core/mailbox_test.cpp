@@ -128,6 +128,7 @@ TEST_CASE("a Status may take the place of an older one of its peer, and of nothi
         return Arrival{from, status, {}, Time{0}, opens_session};
     };
     Arrival first = status_of(1, 1, true);
+    first.new_process = true;
     CHECK_FALSE(mailbox.replace_status(first));  // there is none
     mailbox.push(std::move(first));
     Arrival of_other = status_of(2, 2, true);
@@ -140,4 +141,5 @@ TEST_CASE("a Status may take the place of an older one of its peer, and of nothi
     REQUIRE(frames.size() == 1);
     CHECK(std::get<Status>(frames[0].header).loss == 3);
     CHECK(frames[0].opens_session);
+    CHECK(frames[0].new_process);
 }
