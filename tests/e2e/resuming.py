@@ -43,19 +43,26 @@ def cut_power(run):
 
 
 def launch_and_cut(bench, file, peers, *words, least=1):
-    """A run of MNIST that is cut off when every peer has made a random number of checkpoints, one
-    each tenth of an epoch, beyond those that it goes on from."""
+    """A run of MNIST that is cut off when every peer has made a checkpoint beyond the one that it
+    goes on from, and the fastest a random number of them: one each tenth of an epoch."""
     every = 0.1 * 60_000 / 64 / len(peers)
     before = run_folder(bench)
     run = bench.launch(file, *words)
     wait_for(lambda: run.process.poll() is not None or
              (run_folder(bench) != before and all(rounds_of(run_folder(bench), p) for p in peers)),
              "the first checkpoints")
-    goes_on = run.line_with("goes on from round") or run.line_with("a checkpoint of round")
-    since = int(re.search(r"round (\d+)", goes_on[1])[1]) if goes_on else 0
-    wanted = since + random.Random().randint(least, 3) * every - 1
+    together = re.search(r"goes on from round (\d+)", run.output())
+    since = dict.fromkeys(peers, int(together[1]) if together else 0)
+    for peer, of_round in re.findall(r"(\w) +has its rows from a checkpoint of round (\d+)",
+                                     run.output()):
+        since[peer] = int(of_round)
+    wanted = random.Random().randint(least, 3) * every - 1
+
+    def made():
+        return [rounds_of(run_folder(bench), peer)[-1] - since[peer] for peer in peers]
+
     wait_for(lambda: run.process.poll() is not None or
-             all(rounds_of(run_folder(bench), p)[-1] >= wanted for p in peers), "checkpoints")
+             (min(made()) > 0 and max(made()) >= wanted), "checkpoints")
     check(run.process.poll() is None, f"it had ended; it said:\n{run.output()}")
     cut_power(run)
     return run_folder(bench)
@@ -87,7 +94,8 @@ def case_resume_lockstep(bench):
 def case_resume_ako(bench):
     """In the mode ako each goes on from its own newest, and takes in what others have beyond it;
     who has lost its disk has its row from them."""
-    file = bench.file(3, training="epochs: 2, learning_rate: 0.05, evaluate_every: 0, "
+    # Many epochs, for on a slow disk the checkpoints of one peer may lie far behind another's.
+    file = bench.file(3, training="epochs: 6, learning_rate: 0.05, evaluate_every: 0, "
                                   "checkpoint_every: 0.1")
     first = launch_and_cut(bench, file, "abc")
     second = launch_and_cut(bench, file, "abc", "--resume", first)
@@ -100,12 +108,12 @@ def case_resume_ako(bench):
                  "goes on with a run that is"):
         check(text in output, f"{text!r} in:\n{output}")
     summary = check_all_identical(bench, 3)
-    check(summary["accuracy"] > 0.93, f"accuracy {summary['accuracy']} of mlp after two epochs")
-    check(120_000 <= summary["samples"] < 130_000, f"{summary['samples']} samples of 120,000")
+    check(summary["accuracy"] > 0.93, f"accuracy {summary['accuracy']} of mlp after six epochs")
+    check(360_000 <= summary["samples"] < 370_000, f"{summary['samples']} samples of 360,000")
     check_equal(sum(peer["rounds"] for peer in summary["peers"]) * 64, summary["samples"],
                 "rounds of all starts together")
     images = sum(peer["images"] for peer in summary["peers"])
-    check(images < 114_000, f"{images} images in the last start, which did not begin at zero")
+    check(images < 354_000, f"{images} images in the last start, which did not begin at zero")
 
 
 def case_resume_mixed(bench):

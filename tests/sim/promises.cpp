@@ -96,6 +96,8 @@ bool Promises::took_part(PeerIndex peer) const {
     if (!first || heard_at_[peer] > *first) return false;
     // May leave before a cut heals.
     if (scenario_.hurried(peer) && !scenario_.network_stands()) return false;
+    // The others do not wait for who leaves; where nobody stays, it comes too late for their end.
+    if (faults_.struck(FaultKind::leave, peer, Time{0}, world_.now())) return false;
     // Of two processes of one name, the older one may have been the one that took part.
     if (faults_.struck(FaultKind::second, peer, Time{0}, world_.now())) return false;
     for (const Strike& strike : faults_.struck()) {
