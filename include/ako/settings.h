@@ -93,7 +93,7 @@ struct ExchangeSettings {
     unsigned heartbeat_ms = 500;
     unsigned life_timeout_ms = 2000;
     unsigned connect_timeout_ms = 3000;
-    unsigned want_timeout_ms = 500;
+    unsigned want_timeout_ms = 0;  ///< 0 = auto: from round trips and rounds
     double finish_exchange_s = 30;
     double finish_timeout_s = 120;
     double finish_linger_s = 10;

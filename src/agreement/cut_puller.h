@@ -25,8 +25,8 @@ class CutPuller {
     /// bytes, at most four times 16 for each block of each row.
     static constexpr std::size_t maps_max = 4;
 
-    /// Both outlive this. `ask`: for an answer, and between two tries of any question.
-    CutPuller(const Ledger& ledger, const Roster& roster, Send send, Time ask);
+    /// Both outlive this.
+    CutPuller(const Ledger& ledger, const Roster& roster, Send send);
 
     // ---- version maps
     /// The map of an own proposal: what the ledger holds now, and of final rounds what lies beside
@@ -86,7 +86,6 @@ class CutPuller {
     const Ledger& ledger_;
     const Roster& roster_;
     const Send send_;
-    const Time ask_;
 
     std::map<CutId, CutMap> maps_;
     CutStore store_;

@@ -31,7 +31,7 @@ Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTime
       times_(times),
       process_id_(process_id),
       agreement_(roster.self(), roster.peer_count(), process_id),
-      cut_(ledger, roster, std::move(send), times.ask),
+      cut_(ledger, roster, std::move(send)),
       movement_(roster.peer_count()),
       beside_(roster.peer_count()) {}
 
@@ -135,8 +135,8 @@ bool Finish::enough(PeerSet peers) const {
 void Finish::regain(Time now) {
     if (has_vote()) return;
     // Two who regain theirs at once are not to outbid each other for ever, nor a proposer.
-    const Time wait =
-        (times_.ask + times_.ask * roster_.self() / 4) * (1 << std::min(asked_for_vote_, 4u));
+    const Time ask = roster_.answer_time();
+    const Time wait = (ask + ask * roster_.self() / 4) * (1 << std::min(asked_for_vote_, 4u));
     const bool holds_up = !agreement_.to_hold().none() && quiet(now) > patience();
     const bool over =
         agreement_.outstanding() ? agreement_.outbid() : agreement_.to_hold().none() || holds_up;
@@ -226,7 +226,8 @@ Time Finish::quiet(Time now) const {
 
 Time Finish::patience() const {
     // Stagger by place, so that two who lost patience together do not outbid each other for ever.
-    return (std::max(times_.exchange / 4, times_.ask) + times_.ask * roster_.self()) *
+    const Time ask = roster_.answer_time();
+    return (std::max(times_.exchange / 4, ask) + ask * roster_.self()) *
            (1 << std::min(proposals_, 4u));
 }
 
@@ -243,7 +244,7 @@ void Finish::push_agreement(Time now) {
     const std::optional<Header> question = agreement_.outstanding();
     if (!question) return;
     const bool is_new = !asked_ || *asked_ != *question;
-    if (!is_new && now < *asked_at_ + times_.ask) return;
+    if (!is_new && now < *asked_at_ + roster_.answer_time()) return;
     asked_ = question;
     asked_at_ = now;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
@@ -390,7 +391,7 @@ void Finish::adopt_cut(Ledger& ledger, Time now) {
 
 Time Finish::bound() const {
     return times_.timeout +
-           times_.ask * asks_per_block *
+           roster_.patience() * asks_per_block *
                static_cast<Time::rep>(ledger_.row_count() * ledger_.blocks().count());
 }
 
@@ -428,7 +429,7 @@ PeerSet Finish::missed(Time now) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if ((awaited & peer_bit(peer)) == 0 || !roster_.reachable(peer)) continue;
         const Time moved_at = std::max(adopted_at_, movement_.of(peer));
-        if (now - moved_at <= times_.ask * asks_per_block) return 0;
+        if (now - moved_at <= roster_.patience() * asks_per_block) return 0;
     }
     return awaited;
 }

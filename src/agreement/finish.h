@@ -41,15 +41,14 @@ namespace ako {
 struct FinishTimes {
     Time exchange;  ///< how long the proposer waits for rows that do not come
     Time linger;    ///< how long a peer that has adopted serves others that do not move
-    Time ask;       ///< for an answer to a Want and between two tries of any question
     Time timeout;   ///< how long a peer that has not adopted waits while nothing moves
 };
 
 class Finish {
   public:
     using Send = CutPuller::Send;
-    /// A block of the rows may take so many times `ask`, on average: with the default of 500 ms,
-    /// 16 KiB in 2 s, which is 0.07 Mbit/s.
+    /// A block of the rows may take so many times as long as an answer that is waited for with
+    /// patience (Roster::patience), on average: with 500 ms, 16 KiB in 2 s, which is 0.07 Mbit/s.
     static constexpr int asks_per_block = 4;
     /// So many other lives of the own row are remembered; of one that is forgotten, hearing of it
     /// again costs the vote again, which is safe.
@@ -96,7 +95,7 @@ class Finish {
     /// The own row has changed, and those of others may: nothing is proposed until they had the
     /// time to say so.
     void rows_change(Time now) {
-        propose_from_ = now + times_.ask;
+        propose_from_ = now + roster_.answer_time();
         ledger_changed(now);
     }
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.

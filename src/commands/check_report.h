@@ -25,6 +25,10 @@ std::string data_report(const Settings& settings, const DataCounts& counts);
 /// peer needs another.
 std::string start_report(const Settings& settings);
 
+/// For how long a peer waits for another, and what follows from observation; empty where no peer
+/// needs another.
+std::string time_outs_report(const Settings& settings);
+
 /// What one peer sends in a round, what one link carries of it, and how fast that can be where the
 /// file limits rates.
 std::string traffic_report(const Settings& settings, const ModeCosts& costs);

@@ -131,7 +131,8 @@ constexpr Meaning meanings[] = {
      "30000 where all wait for each other: ring, local-sgd and parameter-server with bsp or ssp"},
     {"exchange.connect_timeout_ms", "how long looking up a name may take, and each address it has"},
     {"exchange.want_timeout_ms",
-     "asked of a peer ahead: what it sends in this time; none: ask another"},
+     "for so long an answer is waited for: a number, or auto: what the other peer's round trips and "
+     "rounds say, 500 before any were seen"},
     {"exchange.finish_exchange_s", "how long the end waits for the last round of every live peer"},
     {"exchange.finish_timeout_s",
      "nothing moves for so long: end without (exit 4); > finish_exchange_s"},

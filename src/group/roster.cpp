@@ -30,6 +30,7 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
 
 void Roster::begin_session(PeerIndex peer, bool new_process) {
     PeerView& view = peers_[peer];
+    view.answers.begin_session();
     view.clock = {};  // it may have stood still meanwhile, as it does in suspend
     view.heard = false;
     if (!new_process) return;
@@ -71,8 +72,11 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
     PeerView& view = peers_[peer];
     view.clock.add_arrival(status.sent_at, arrived_at);
     if (status.echo_sent_at != Time{0}) {
-        view.clock.add_round_trip(arrived_at - status.echo_sent_at - status.echo_held);
+        const Time round_trip = arrived_at - status.echo_sent_at - status.echo_held;
+        view.clock.add_round_trip(round_trip);
+        view.answers.add_round_trip(round_trip);
     }
+    view.answers.add_round(status.progress[peer].round, arrived_at);
     view.final_round = status.final_round;
     if (peer < status.rows.size()) {  // only the mode ako says so
         view.incarnation = status.rows[row_of(peer)].highest.incarnation;
@@ -95,6 +99,15 @@ void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     set_presence(peer, Presence::left);
     peers_[peer].final_round = bye.final_round;
     if (bye.leaves) peers_[peer].left_at = samples();
+}
+
+Time Roster::answer_time() const {
+    std::optional<Time> longest;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        if (peer == self_ || !reachable(peer)) continue;
+        longest = std::max(longest.value_or(Time{0}), answer_time(peer));
+    }
+    return longest.value_or(answers_within_.value_or(AnswerTime::first));
 }
 
 bool Roster::advancing(PeerIndex peer, Round own_round) const {

@@ -12,6 +12,7 @@
 #include "ako/frame.h"
 #include "ako/presence.h"
 #include "ako/types.h"
+#include "src/group/answer_time.h"
 #include "src/group/clock_offset.h"
 #include "src/group/incarnation.h"
 
@@ -35,6 +36,7 @@ struct PeerView {
     bool returned = false;         ///< as another process, of which no Status has come yet
     std::optional<Round> final_round;
     ClockOffset clock;
+    AnswerTime answers;
     Round own_round_at_move = 0;  ///< own round when `announced` last moved
     double usual_gap = 0;         ///< own rounds between its moves, smoothed
     bool moved = false;           ///< in this presence
@@ -60,7 +62,9 @@ class Roster {
     /// A peer that has not moved for as many own rounds is loading, evaluating or hung.
     static constexpr double gap_min = 4;
 
-    Roster(PeerIndex self, std::size_t peer_count) : self_(self), peers_(peer_count) {
+    /// `answers_within`: what is taken for the time of every answer; nothing: what was seen.
+    Roster(PeerIndex self, std::size_t peer_count, std::optional<Time> answers_within = {})
+        : self_(self), answers_within_(answers_within), peers_(peer_count) {
         peers_[self].presence = Presence::up;
     }
 
@@ -98,6 +102,17 @@ class Roster {
     PeerSet reached() const;
     bool reachable(PeerIndex peer) const { return peers_[peer].presence == Presence::up; }
 
+    /// For so long an answer of this peer is waited for.
+    Time answer_time(PeerIndex peer) const {
+        return answers_within_.value_or(peers_[peer].answers.time());
+    }
+    /// Of all peers that can be reached: the longest.
+    Time answer_time() const;
+    /// The same, and no less than before anything was seen: where nothing is gained by haste.
+    Time patience() const {
+        return answers_within_.value_or(std::max(answer_time(), AnswerTime::first));
+    }
+
     /// Of all peers, as far as heard of.
     std::uint64_t samples() const;
     std::vector<Progress> progress() const;
@@ -108,6 +123,7 @@ class Roster {
 
   private:
     const PeerIndex self_;
+    const std::optional<Time> answers_within_;
     std::vector<PeerView> peers_;
     bool own_known_ = false;
 };

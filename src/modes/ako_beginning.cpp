@@ -22,8 +22,7 @@ std::size_t start_peers_min(const ModeSettings& settings) {
 
 /// Who is there, and can be reached, has a session within this: see Departures.
 Joining::Times joining_times(const ExchangeSettings& exchange) {
-    return {std::chrono::milliseconds(exchange.want_timeout_ms),
-            2 * std::chrono::milliseconds(exchange.life_timeout_ms) + Departures::redial,
+    return {2 * std::chrono::milliseconds(exchange.life_timeout_ms) + Departures::redial,
             from_seconds(exchange.finish_timeout_s)};
 }
 

@@ -14,9 +14,13 @@
 namespace ako {
 namespace {
 
+std::optional<Time> answers_within(const ExchangeSettings& exchange) {
+    if (exchange.want_timeout_ms == 0) return std::nullopt;
+    return std::chrono::milliseconds(exchange.want_timeout_ms);
+}
+
 FinishTimes finish_times(const ExchangeSettings& exchange) {
     return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
-            std::chrono::milliseconds(exchange.want_timeout_ms),
             from_seconds(exchange.finish_timeout_s)};
 }
 
@@ -33,15 +37,14 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
       mailbox_(mailbox),
       outbox_(outbox),
       rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots),
-      roster_(settings.self, settings.peer_count()),
+      roster_(settings.self, settings.peer_count(), answers_within(settings.exchange)),
       optimizer_(initial.size(), settings.training),
       finish_(
           rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
           finish_times(settings.exchange), settings.process_id),
-      relaying_(rows_.ledger(), roster_, outbox_,
-                std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      relaying_(rows_.ledger(), roster_, outbox_),
       beginning_(settings, rows_, roster_,
                  [this](PeerIndex peer, Header header)
                      AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); }),
@@ -340,6 +343,7 @@ LinkView AkoCompute::link(PeerIndex peer, Time now) const {
         link.staleness_ms = std::chrono::duration<double, std::milli>(now - oldest).count();
     }
     link.age_ms = std::chrono::duration<double, std::milli>(ages_[peer].median()).count();
+    link.answer_ms = std::chrono::duration<double, std::milli>(roster_.answer_time(peer)).count();
     return link;
 }
 

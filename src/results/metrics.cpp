@@ -234,6 +234,7 @@ void Metrics::update_totals() {
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
         link.age_ms = view.age_ms;
+        link.answer_ms = view.answer_ms;
         link.round = view.round;
         link.images = view.samples;
         link.loss = view.loss;

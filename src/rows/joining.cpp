@@ -13,7 +13,8 @@ Joining::Joining(const Ledger& ledger, const Roster& roster, Send send, Times ti
       roster_(roster),
       send_(std::move(send)),
       times_(times),
-      puller_(ledger.row_count(), ledger.blocks().count(), false, times.ask),
+      puller_(ledger.row_count(), ledger.blocks().count(), false,
+              [&roster](PeerIndex holder) { return roster.answer_time(holder); }),
       sources_(ledger.row_count()),
       target_(ledger.row_count()),
       begun_(ledger.row_count()),
@@ -105,7 +106,7 @@ void Joining::ask_for_versions(Time now) {
     for (PeerIndex peer = 0; peer < sources_.size(); ++peer) {
         Source& source = sources_[peer];
         if (peer == roster_.self() || !roster_.reachable(peer) || source.complete()) continue;
-        if (source.asked_at && now < *source.asked_at + times_.ask) continue;
+        if (source.asked_at && now < *source.asked_at + roster_.answer_time(peer)) continue;
         source.asked_at = now;
         send_(peer, WantVersions{});
     }

@@ -37,7 +37,6 @@ class Joining {
   public:
     using Send = std::function<void(PeerIndex, Header)>;
     struct Times {
-        Time ask;      ///< for an answer, and between two tries of any question
         Time meet;     ///< within which a peer that others can reach comes here as well
         Time timeout;  ///< how long it waits while nothing moves
     };

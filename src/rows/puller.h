@@ -47,10 +47,13 @@ class Puller {
         Want want;
     };
 
+    /// For so long an answer of this holder is waited for.
+    using Patience = std::function<Time(PeerIndex holder)>;
+
     /// `exact`: what kind of Want. `patience`: what a window is to hold of a link, and after how
     /// long a block that a holder does not have is asked of it again; four times that, without a
     /// sign of a holder, and what was asked of it is taken for lost.
-    Puller(std::size_t peer_count, BlockIndex block_count, bool exact, Time patience);
+    Puller(std::size_t peer_count, BlockIndex block_count, bool exact, Patience patience);
 
     /// The questions that are due.
     std::vector<Ask> step(Time now, const Need& need);
@@ -114,9 +117,9 @@ class Puller {
 
     bool answers(const Partial& partial, const Asked& asked) const;
     /// Seconds for one block; while it is silent, at least as long as that.
-    double block_seconds(const Source& source, Time now) const;
+    double block_seconds(PeerIndex holder, Time now) const;
     /// Nothing came from it for so long that what was asked is better asked elsewhere.
-    bool quiet(const Source& source, Time now) const;
+    bool quiet(PeerIndex holder, Time now) const;
     bool has_room(PeerIndex holder, Time now) const;
     void give_up_silent(Time now);
     void suit_windows(Time now);
@@ -126,7 +129,7 @@ class Puller {
 
     const BlockIndex block_count_;
     const bool exact_;
-    const Time patience_;
+    const Patience patience_;
     std::vector<Source> sources_;      ///< [peer_count]
     std::map<Place, Denied> denied_;
     Time stepped_at_{};

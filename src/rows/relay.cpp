@@ -10,11 +10,12 @@
 
 namespace ako {
 
-Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, Time ask)
+Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox)
     : ledger_(ledger),
       roster_(roster),
       outbox_(outbox),
-      puller_(ledger.row_count(), ledger.blocks().count(), false, ask) {}
+      puller_(ledger.row_count(), ledger.blocks().count(), false,
+              [&roster](PeerIndex holder) { return roster.answer_time(holder); }) {}
 
 // ---- serving
 

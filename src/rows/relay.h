@@ -24,8 +24,8 @@ class Relaying {
     /// one by one: half of what was asked at most.
     static constexpr BlockIndex relay_run_max = 4;
 
-    /// All outlive this. `ask`: see Puller.
-    Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, Time ask);
+    /// All outlive this.
+    Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox);
 
     /// Copies what `peer` wants and is held here into pooled buffers, as far as its queue has room;
     /// of the rest it says so.

@@ -80,7 +80,7 @@ Time deadline_of(const Scenario& scenario) {
                   fault.kind == FaultKind::second || fault.kind == FaultKind::late;
     }
     const Time alone = from_seconds(in_seconds(scenario.slowest_round()) * scenario.rounds) * peers;
-    const Time trickle = want_timeout * Finish::asks_per_block * peers *
+    const Time trickle = scenario.answer_time() * Finish::asks_per_block * peers *
                          static_cast<std::int64_t>(block_count(scenario));
     const Time leave = scenario.has(FaultKind::leave) ? leave_timeout + slack : Time{0};
     const Time start = from_seconds(scenario.start_wait_s) + joining_time(scenario);
@@ -127,8 +127,7 @@ void LivenessCheck::check_joining(const AkoPeer& peer, Time since) const {
 
 void LivenessCheck::left(const AkoPeer& peer) const {
     const Time now = cluster_.world().now();
-    const Time allowed =
-        stretched(scenario_, leave_timeout + scenario_.slowest_round()) + slack;
+    const Time allowed = stretched(scenario_, leave_timeout + scenario_.slowest_round()) + slack;
     const Time took = now - quiet_since(now);
     if (took <= allowed) return;
     throw Violation("peer " + std::to_string(peer.settings.self) + " takes " +

@@ -68,9 +68,10 @@ std::vector<PeerIndex> Promises::survivors() const {
 bool Promises::settles_in_time(PeerIndex owner) const {
     // A question's patience is longer than its way and back, as half a second is on real links:
     // else what is under way is taken for lost, and a window holds little more than one block.
-    if (2 * scenario_.delay > want_timeout) return false;
+    const Time answer = scenario_.answer_time();
+    if (2 * scenario_.delay > answer) return false;
     // After its life time-out its rows are asked for, of one holder after the other.
-    const Time asked = static_cast<std::int64_t>(peers_.size()) * (want_timeout + 2 * hop());
+    const Time asked = static_cast<std::int64_t>(peers_.size()) * (answer + 2 * hop());
     return died_at_[owner] + life_timeout + asked + 2 * scenario_.row_time() <
            first_stop().value_or(Time{0}) + scenario_.finish_exchange;
 }

@@ -36,10 +36,10 @@ TEST_CASE("a later life asks for its vote during training, of whom it has none y
     bench.finish.handle(0, Promise{ballot, {}, {}}, bench.now);
     CHECK(!bench.finish.has_vote());
     bench.messages.clear();
-    bench.now += times.ask / 2;
+    bench.now += ask / 2;
     bench.finish.step(bench.now);
     CHECK(bench.messages.empty());
-    bench.now += times.ask;
+    bench.now += ask;
     bench.finish.step(bench.now);
     CHECK(bench.sent<Prepare>(0).empty());
     CHECK(asked_for_vote(bench, 2) == ballot);

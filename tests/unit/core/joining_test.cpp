@@ -69,7 +69,7 @@ struct Bench {
     Joining joining{ledger,
                     roster,
                     [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
-                    {500 * ms, seconds(5), seconds(120)}};
+                    {seconds(5), seconds(120)}};
     Time now = seconds(100);
 };
 

@@ -18,7 +18,7 @@ constexpr Version wanted{1, 9};
 /// One row, 0, of which all blocks lack at first, and peers that hold it.
 struct Bench {
     explicit Bench(BlockIndex block_count, PeerSet peers = 0)
-        : holders(peers), puller(8, block_count, true, patience) {
+        : holders(peers), puller(8, block_count, true, [](PeerIndex) { return patience; }) {
         for (BlockIndex block = 0; block < block_count; ++block) lacking.insert(block);
         need.lacking = [this](RowIndex row, BlockIndex block) -> std::optional<Version> {
             if (row != 0 || !lacking.contains(block)) return std::nullopt;
@@ -217,7 +217,7 @@ TEST_CASE("what the owner streams is asked of others from its end, where they ar
 
 TEST_CASE("nothing is asked of a link whose stream would suffer by it") {
     // Two owners stream their rows at the same rate; each could also send the other's row.
-    Puller puller(3, 50, true, patience);
+    Puller puller(3, 50, true, [](PeerIndex) { return patience; });
     std::set<std::pair<RowIndex, BlockIndex>> lacking;
     for (const RowIndex row : AllRows(2)) {
         for (BlockIndex block = 0; block < 50; ++block) lacking.insert({row, block});
