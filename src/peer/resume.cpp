@@ -65,6 +65,17 @@ std::optional<fs::file_time_type> newest_in(const fs::path& folder,
     return newest;
 }
 
+/// "20260131-235959", as after the name of a run in that of its folder; then a number may follow.
+bool is_time(const std::string& text) {
+    constexpr std::string_view form = "00000000-000000";
+    if (text.size() < form.size()) return false;
+    for (std::size_t k = 0; k < form.size(); ++k) {
+        const bool digit = text[k] >= '0' && text[k] <= '9';
+        if (form[k] == '-' ? text[k] != '-' : !digit) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello) {
@@ -111,21 +122,6 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std
                                    "folder of the run?"
                                  : from_a_model);
 }
-
-namespace {
-
-/// "20260131-235959", as after the name of a run in that of its folder; then a number may follow.
-bool is_time(const std::string& text) {
-    constexpr std::string_view form = "00000000-000000";
-    if (text.size() < form.size()) return false;
-    for (std::size_t k = 0; k < form.size(); ++k) {
-        const bool digit = text[k] >= '0' && text[k] <= '9';
-        if (form[k] == '-' ? text[k] != '-' : !digit) return false;
-    }
-    return true;
-}
-
-}  // namespace
 
 std::string newest_run_with_checkpoints(const Settings& settings,
                                         const std::vector<std::string>& peers) {

@@ -13,20 +13,15 @@ Leaving::Leaving(const Ledger& ledger, const Roster& roster, Time patience, Time
       began_at_(now),
       others_(roster.peer_count(), Other{{}, now}) {}
 
-bool Leaving::somebody_stays(const Roster& roster) {
+std::size_t Leaving::staying(const Roster& roster) {
+    std::size_t count = 0;
     for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
-        if (peer != roster.self() && stays(roster[peer])) return true;
+        if (peer != roster.self() && stays(roster[peer])) ++count;
     }
-    return false;
+    return count;
 }
 
-bool Leaving::enough_stay() const {
-    std::size_t count = 0;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        count += peer != roster_.self() && stays(roster_[peer]) ? 1 : 0;
-    }
-    return count >= roster_.peer_count() / 2 + 1;
-}
+bool Leaving::enough_stay() const { return staying(roster_) >= roster_.peer_count() / 2 + 1; }
 
 bool Leaving::lacks(const RowHeld& theirs, RowIndex row) const {
     const RowHeld mine = ledger_.held(row);

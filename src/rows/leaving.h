@@ -31,7 +31,7 @@ class Leaving {
     Leaving(const Ledger& ledger, const Roster& roster, Time patience, Time limit, Time now);
 
     /// Is there a peer that goes on without this one?
-    static bool somebody_stays(const Roster& roster);
+    static bool somebody_stays(const Roster& roster) { return staying(roster) > 0; }
 
     /// Looks at what the others hold. True: this peer may go.
     bool step(Time now);
@@ -51,6 +51,8 @@ class Leaving {
     };
 
     static bool stays(const PeerView& view) { return view.live() && !view.leaving(); }
+    /// How many others do.
+    static std::size_t staying(const Roster& roster);
     /// What this peer can give to others: of a row whose owner is there, they get more from that,
     /// unless it is only on its way back and has its row from them.
     bool gives(RowIndex row) const {
