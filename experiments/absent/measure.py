@@ -50,6 +50,8 @@ SCENARIOS = {
     "2 and 2 apart for 120 rounds": (4, 4, ("apart", 2, 200, 120)),
     "2 and 2 apart for 700 rounds": (4, 12, ("apart", 2, 200, 700)),
     "short: 8 of 8": (8, 1, None),
+    "short: 6 of 6": (6, 1, None),  # what whole steps should come to
+    "short: 4 of 4": (4, 1.5, None),
     "short: 6 of 8 from the start": (8, 1, ("absent", 2)),
     "short: 2 of 4 killed half-way": (4, 1.5, ("killed", 2, 0.5)),
     "short: 2 of 4 killed at 25, back at 50 %": (4, 1.5, ("restarted", 2, 0.25, 0.5)),
@@ -195,7 +197,7 @@ def run(arguments, scenario, rate, seed):
         folder = pathlib.Path(name) / "run"
         folder.mkdir()
         settings = [*COMMON, *RATES[rate], f"training.epochs={epochs}", f"seed={seed}",
-                    f"training.evaluate_every={epochs / 40}"]
+                    f"training.evaluate_every={epochs / arguments.milestones}"]
         cluster = Cluster(arguments, peers, settings, folder, isolated)
         load = os.getloadavg()[0]
         if isolated:
@@ -259,6 +261,8 @@ def main():
     parser.add_argument("--rule", default="scaled")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--rates", nargs="+", default=list(RATES), choices=list(RATES))
+    parser.add_argument("--milestones", type=int, default=40,
+                        help="how often each run is evaluated; with 2 it takes a third of the time")
     parser.add_argument("--only", default="", help="scenarios whose name has these words")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     parser.add_argument("--table", action="store_true")

@@ -13,7 +13,8 @@ NO_FAULTS_EVERY_S = 1e9
 
 def run(arguments, seed, quiet):
     words = [str(HERE / "cluster.yaml"), "--ako", arguments.ako, "--seed", str(seed), "--tail",
-             "calm", "--set", f"seed={seed}", "--output",
+             "calm", "--set", f"seed={seed}", "--set",
+             f"training.epochs={arguments.epochs:g}", "--output",
              os.path.join(arguments.output, "quiet" if quiet else "chaos")]
     if quiet:
         words += ["--every", str(NO_FAULTS_EVERY_S), "--kinds", "kill"]
@@ -26,7 +27,8 @@ def run(arguments, seed, quiet):
 def measure(arguments, seed):
     status, one = run(arguments, seed, quiet=False)
     quiet_status, quiet = run(arguments, seed, quiet=True)
-    return {"seed": seed, "status": max(status, quiet_status), "faults": one.faults,
+    return {"seed": seed, "epochs": arguments.epochs, "status": max(status, quiet_status),
+            "faults": one.faults,
             "accuracy": one.accuracy, "quiet": quiet.accuracy, "samples": one.samples,
             "quiet_samples": quiet.samples}
 
@@ -36,12 +38,13 @@ def percent(value):
 
 
 def table(found):
-    lines = ["| seed | faults | samples | accuracy | samples, quiet | accuracy, quiet | points |",
-             "|" + " --- |" * 7]
+    lines = ["| seed | status | faults | samples | accuracy | samples, quiet | accuracy, quiet | "
+             "points |", "|" + " --- |" * 8]
     for it in found:
         points = "-" if None in (it["accuracy"], it["quiet"]) else \
             f"{100 * (it['accuracy'] - it['quiet']):+.2f}"
-        lines.append(f"| {it['seed']} | {it['faults']} | {it['samples']:,} | "
+        lines.append(f"| {it['seed']} | {it['status']} | {it['faults']} | "
+                     f"{it['samples']:,} | "
                      f"{percent(it['accuracy'])} | {it['quiet_samples']:,} | "
                      f"{percent(it['quiet'])} | {points} |")
     return "\n".join(lines)

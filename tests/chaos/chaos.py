@@ -14,9 +14,9 @@ also after entries were taken out by hand. (What the peers make of it depends on
 With `--tail calm` the faults end, and what is away comes back, at 80 % of the budget: then all
 peers must end together. With `--tail stormy` they go on beyond the end of the training. `either`,
 the default: calm for an even seed. The judgement: nobody hangs or crashes; what is called
-identical is the same everywhere; who was kept from nothing agrees; each loss is named within 3 s by
-every other peer; a process that is started again goes on where it was; a second process is refused
-with the reason.
+identical is the same everywhere; a majority that was kept from nothing agrees; each loss is named
+within 3 s by every other peer; who is back trains again, and a process that is started again goes
+on where it was; a second process is refused with the reason.
 
 The file's addresses are replaced, and exchange.start_wait_s is 8 unless --set says otherwise, so
 that nobody waits long for a late peer. Needs root with CAP_NET_ADMIN and CAP_SYS_ADMIN, iproute2,
@@ -28,6 +28,7 @@ import argparse
 import os
 import pathlib
 import random
+import shlex
 import signal
 import sys
 import time
@@ -37,7 +38,7 @@ import judge
 from cluster_file import ClusterFile, Refused
 from disk import Disk
 from lives import TRAINING, Cluster
-from network import SKIPPED, Network, Skip
+from network import SKIPPED, Broken, Network, Skip
 from striker import Striker
 from timeline import Timeline
 
@@ -63,6 +64,7 @@ class Run:
         self.last_sign = None
         self.seen = None
         self.ending_since = None
+        self.calm = False  # all faults are over, and what was away is back
         self.faults = self.samples = 0  # of the judgement, as is:
         self.accuracy = None
 
@@ -74,6 +76,7 @@ class Run:
         with network:
             cluster = Cluster(arguments.ako, self.file.path, self.file.names, network, self.folder,
                               words_for_peers(arguments))
+            # What is written here lies beside them, or a full one would end this program.
             disks = {name: Disk(cluster.output(name), arguments.disk_mb)
                      for name in self.file.names} if arguments.disk_mb else {}
             disks = {name: disk for name, disk in disks.items() if disk.mount()}
@@ -97,7 +100,7 @@ class Run:
         late = [fault for fault in self.plan_begin if fault.kind == "late"]
         started = [cluster.start(name) for name in self.file.names
                    if name not in {fault.peer for fault in late}]
-        patience = time.monotonic() + START_WAIT_S + START_PATIENCE_S
+        patience = time.monotonic() + start_patience_s(self.file)
         while not all(life.trains() for life in started):
             ended = cluster.poll()
             if ended or time.monotonic() > patience:
@@ -125,19 +128,18 @@ class Run:
 
     def _storm(self, cluster):
         coming = next(self.plan, None)
-        calm = False
         self.last_sign = time.monotonic()
         while cluster.running() or self._to_start():
             time.sleep(LOOK_S)
             for life in cluster.poll():
                 self.timeline.say(f"    {life.label()} ended: {ending(life)}")
-            if self.arguments.calm and not calm and cluster.progress() >= CALM_FROM:
-                calm = True
+            if self.arguments.calm and not self.calm and cluster.progress() >= CALM_FROM:
+                self.calm = True
                 self.timeline.say(f"calm: {CALM_FROM:.0%} of the budget is spent")
             now = self.timeline.now()
-            for it in self.striker.active() if calm else self.striker.due(now):
+            for it in self.striker.active() if self.calm else self.striker.due(now):
                 self._heal(it)
-            if coming and not calm and not self._over(cluster) and coming.at <= now:
+            if coming and not self.calm and not self._over(cluster) and coming.at <= now:
                 self._strike(coming)
                 coming = next(self.plan, None)
             if self._hangs(cluster):
@@ -183,25 +185,30 @@ class Run:
 
     def _judge(self, cluster):
         case = judge.Case(self.file.names, cluster.lives, self.striker.happened,
-                          self.arguments.calm, self.hung)
+                          self.calm, self.hung, self.timeline.zero, self.file.agree_s(),
+                          self.file.number("leave_timeout_s"))
         found = judge.findings(case)
         self.faults, self.samples = len(self.striker.happened), judge.samples(case)
         self.accuracy = judge.accuracy(case)
         if (self.accuracy or 0) < self.arguments.accuracy_min:
             found.append(f"the accuracy is below {self.arguments.accuracy_min}")
+        if len(names := judge.judged(case)) < self.arguments.must_agree:
+            found.append(f"the agreement of only {len(names)} peers could be judged, not of "
+                         f"{self.arguments.must_agree}")
         lines = [*judge.facts(case), *(f"NOT WELL: {finding}" for finding in found)]
         lines.append(f"chaos: seed {self.arguments.seed}, {len(self.striker.happened)} faults in "
                      f"{self.timeline.now():.0f} s, {len(cluster.lives)} processes: " +
                      (f"{len(found)} findings" if found else "all well"))
-        lines.append(f"again: deploy/chaos {self.arguments.file} --replay {self.folder}/plan.json "
-                     f"--seed {self.arguments.seed} --tail "
-                     f"{'calm' if self.arguments.calm else 'stormy'}" +
-                     "".join(f" --set '{word}'" for word in self.arguments.set))
+        lines.append(again(self.arguments, f"{self.folder}/plan.json"))
         text = "\n".join(lines)
         print(text, flush=True)
         with open(os.path.join(self.folder, "judgement.txt"), "w") as file:
             file.write(text + "\n")
         return 1 if found else 0
+
+
+def start_patience_s(file):
+    return file.number("start_wait_s") + START_PATIENCE_S
 
 
 def ending(life):
@@ -224,13 +231,26 @@ def new_folder(arguments):
 
 
 def words_for_peers(arguments):
-    sets = list(arguments.set)
-    if not any(word.startswith("exchange.start_wait_s") for word in sets):
-        sets.append(f"exchange.start_wait_s={START_WAIT_S}")
-    return [part for word in sets for part in ("--set", word)]
+    """The later of two words about one key counts."""
+    return [part for word in (f"exchange.start_wait_s={START_WAIT_S}", *arguments.set)
+            for part in ("--set", word)]
 
 
-def parse(words):
+def again(arguments, plan):
+    """The command that lets the same happen once more: with all that is not the default."""
+    words = ["deploy/chaos", arguments.file, "--replay", plan, "--seed", str(arguments.seed),
+             "--tail", "calm" if arguments.calm else "stormy"]
+    plain = vars(make_parser().parse_args([arguments.file]))
+    for name, value in vars(arguments).items():
+        if name in ("file", "replay", "seed", "tail", "calm"):
+            continue
+        value = ",".join(value) if name == "kinds" else value
+        for one in value if name == "set" else [value] if value != plain[name] else []:
+            words += ["--" + name.replace("_", "-"), str(one)]
+    return "again: " + shlex.join(words)
+
+
+def make_parser():
     parser = argparse.ArgumentParser(prog="deploy/chaos", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="the cluster file")
@@ -251,7 +271,14 @@ def parse(words):
     parser.add_argument("--disk-mb", type=int, default=64, help="of each peer; 0: no disks")
     parser.add_argument("--limit", type=float, default=3600, help="seconds for all of it")
     parser.add_argument("--accuracy-min", type=float, default=0, help="0 to 1; less is not well")
+    parser.add_argument("--must-agree", type=int, default=0, metavar="PEERS",
+                        help="not well if faults excuse more than all but so many from agreeing")
     parser.add_argument("--output", default="runs/chaos", help="the folder for results")
+    return parser
+
+
+def parse(words):
+    parser = make_parser()
     arguments = parser.parse_args(words)
     if arguments.seed is None:
         arguments.seed = random.SystemRandom().randrange(1_000_000)
@@ -278,6 +305,9 @@ def main(words=None):
     except Skip as why:
         print(f"skipped: {why}")
         return SKIPPED
+    except Broken as why:
+        print(f"FAILED: the network broke: {why}", flush=True)
+        return 1
     except (Refused, OSError) as why:
         print(f"chaos: {why}", file=sys.stderr)
         return 2

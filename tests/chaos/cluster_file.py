@@ -4,6 +4,9 @@ import re
 import subprocess
 
 
+AGREE_SLACK_S = 5
+
+
 class Refused(Exception):
     """Why the file is no good here, for people."""
 
@@ -27,6 +30,11 @@ class ClusterFile:
 
     def number(self, name):
         return float(self.key(name))
+
+    def agree_s(self):
+        """How long a majority that hears each other may take to agree: the wait for last rounds,
+        and some seconds for the cut."""
+        return self.number("finish_exchange_s") + AGREE_SLACK_S
 
     def ending_s(self):
         """How long a peer may take to end, at most, when nothing happens any more: waiting for

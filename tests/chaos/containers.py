@@ -16,6 +16,7 @@ import lives  # noqa: F401, which knows where these are:
 import compose_test
 import engine
 from bench import Failure, wait_for
+from claims import CLAIM
 from network import Skip
 
 # Apart from that of the end-to-end tests, which may run beside this.
@@ -115,7 +116,7 @@ def judge_trial(found, cluster, victim, began, exits):
     digests = set()
     for service in SERVICES:
         lines = stamped(cluster, service)
-        claims = [match[1] for _, text in lines if (match := judge.CLAIM.search(text))]
+        claims = [match[1] for _, text in lines if (match := CLAIM.search(text))]
         digests.update(claims)
         found["findings"] += [f"{service} said: {text}" for _, text in lines
                               if judge.BUG.search(text)]
@@ -135,22 +136,20 @@ def judge_trial(found, cluster, victim, began, exits):
         found["findings"].append(f"named after {found['named']}")
 
 
-def measure(source, ako, times):
+def measure(source, ako, wanted, tell):
+    """`wanted`: (what, number) of each trial; `tell`: is given what was measured."""
     folder = tempfile.mkdtemp(prefix="ako-containers-")
     try:
         engine.prepare(source)
         compose = compose_test.compose_command()
         compose_test.build_image(ako, source, folder, False)
         bench = compose_test.Bench(compose, ako, source, folder)
-        found = []
-        for what in AWAY_S:
-            for number in range(1, times + 1):
-                bench.folder = tempfile.mkdtemp(dir=folder)
-                measured = trial(bench, what, number)
-                if measured is not None:
-                    found.append(measured)
-                    print(json.dumps(measured), flush=True)
-        return found
+        for what, number in wanted:
+            bench.folder = tempfile.mkdtemp(dir=folder)
+            measured = trial(bench, what, number)
+            if measured is not None:
+                tell(measured)
+                print(json.dumps(measured), flush=True)
     except engine.Skip as why:
         raise Skip(str(why))
     finally:

@@ -5,6 +5,7 @@ fault happen is striker.py.
 |-----------|-------------------------------------------------------------------------|---------|
 | late      | the peer is started so long after the others train                      | 2 .. 15 |
 | kill      | kill -9; started again after so long                                    | returns |
+| leave     | SIGTERM, on which it leaves and stays away; in no plan, only in trials  | -       |
 | stop      | SIGSTOP, so that its sockets stay open; SIGCONT                         | returns |
 | hang      | its first thread stands still, its network thread answers               | returns |
 | mute      | nothing that it sends arrives anywhere; no reset                        | returns |
@@ -41,8 +42,9 @@ LATE_SHARE = 0.5  # of the seeds in which a peer is late
 KINDS = {"kill": 6, "stop": 4, "hang": 2, "mute": 2, "deaf": 2, "cut": 3, "wire": 2,
          "partition": 2, "reset": 3, "slow": 2, "far": 1, "lossy": 1, "stall": 2, "second": 2,
          "disk": 1}
-AWAY = {"late", "kill", "stop", "hang", "mute", "deaf", "cut"}  # cannot train or be heard
-OF_PROCESS = {"late", "kill", "stop", "hang", "second", "disk"}
+# Cannot train or be heard.
+AWAY = {"late", "kill", "leave", "stop", "hang", "mute", "deaf", "cut"}
+OF_PROCESS = {"late", "kill", "leave", "stop", "hang", "second", "disk"}
 OF_LINKS = {"mute", "deaf", "cut", "wire", "reset", "slow", "far", "lossy", "stall"}
 # Whose victim every other peer must call lost.
 NAMED = {"kill", "stop", "mute", "deaf", "cut"}
@@ -65,6 +67,7 @@ class Fault:
         return {
             "late": f"{self.peer} comes late, after {lasting}",
             "kill": f"kill -9 {self.peer}, back after {lasting}",
+            "leave": f"SIGTERM to {self.peer}, which leaves",
             "stop": f"SIGSTOP {self.peer} for {lasting}",
             "hang": f"{self.peer} hangs for {lasting}",
             "mute": f"nothing from {self.peer} arrives for {lasting}",

@@ -21,12 +21,16 @@ END_PATIENCE_S = 90
 LOOK_S = 0.05
 
 
+class NoTraining(Exception):
+    """Why a run did not begin, or could not be watched."""
+
+
 def wait_until_all_train(cluster):
     patience = time.monotonic() + START_PATIENCE_S
     while not all(life.trains() for life in cluster.lives):
         if cluster.poll() or time.monotonic() > patience:
-            raise RuntimeError("the peers do not train: " + "; ".join(
-                judge.last_words(life) for life in cluster.lives))
+            raise NoTraining("the peers do not train: " + "; ".join(
+                f"{life.label()}: {judge.last_words(life)}" for life in cluster.lives))
         time.sleep(LOOK_S)
 
 
@@ -123,16 +127,19 @@ def measure(ako, file, network, folder, every, seconds):
     finally:
         cluster.end_all()
     case = judge.Case(file.names, cluster.lives, killing.happened, False, hung)
-    rules = (judge.all_ended, judge.no_bug, judge.one_digest, judge.rounds_kept)
-    return {"every": every, "seconds": took, "steps": made, "kills": len(killing.happened),
+    rules = (judge.all_ended, judge.no_bug, judge.one_digest, judge.claims_hold,
+             judge.rounds_kept, judge.trains_on)
+    return {"every": every, "seconds_asked": seconds, "seconds": took, "steps": made,
+            "kills": len(killing.happened),
             "away_s": killing.away_s, "back_s": killing.back,
-            "agreed": sorted({life.name for life, _, _ in judge.claims(case)}),
+            "agreed": sorted({claim.life.name for claim in judge.claims(case)}),
             "findings": [finding for rule in rules for finding in rule(case)]}
 
 
 def table(found):
-    quiet = next(it for it in found if it["every"] is None)
-    pace = quiet["steps"] / quiet["seconds"]
+    found = sorted(found, key=lambda it: -(it["every"] or float("inf")))
+    quiet = next((it for it in found if it["every"] is None), None)
+    pace = quiet["steps"] / quiet["seconds"] if quiet else float("nan")
     lines = ["| killed every | kills | steps/s | goodput | of those who were there | "
              "back after, s (median, worst) | ended identical on |", "|" + " --- |" * 7]
     for it in found:

@@ -3,158 +3,100 @@ happened to them, and gives its findings as sentences; none: all is well. Values
 rules themselves can be tried on lives that never ran.
 """
 
-import dataclasses
+import os
 import re
+import signal
 import statistics
 from typing import NamedTuple
 
-from faults import AWAY, NAMED, OF_LINKS
+from case import (Case, disk_was_full, in_trouble, last_words, lines_of, newest, of_peer,
+                  out_of_reach_from, said_last, where)
+from claims import (FAILED_START, claims, claims_are_in_files, claims_hold, none_differs,
+                    one_digest)
+from ends import agreement, judged, leaving
+from faults import NAMED, OF_LINKS
 from lives import TRAINING
+from returns import SETTLED_S, kept_judged, returns, rounds_kept, trains_on
+
+__all__ = ["Case", "claims", "last_words", "newest", "rounds_kept"]
 
 NAMED_WITHIN_S = 3.0
 # A peer that lost others a moment before (a stall, a reset) may name one a moment too early.
 EARLY_S = 2.0
-SETTLED_S = 5.0  # before a fault: who was hit by another one within it is not asked to name
 # What a program prints that ends by a bug, whatever its exit status.
 BUG = re.compile(r"AddressSanitizer|ThreadSanitizer|LeakSanitizer|runtime error:|terminate called|"
-                 r"[Aa]ssert\w* failed|AKO_ASSERT|Segmentation fault|stack smashing")
-CLAIM = re.compile(r"replicas identical: yes \(([0-9a-f]+)\) on (.*)$")
+                 r"[Aa]ssert\w* failed|bug in ako:|Segmentation fault|stack smashing")
 LOST = re.compile(r"peer (\S+) is lost")
-OK, FAILED_START, NO_AGREEMENT, NOT_WRITTEN = 0, 2, 4, 6
-TROUBLE = AWAY | {"partition", "wire", "disk"}  # what a peer is excused by
-
-
-@dataclasses.dataclass
-class Case:
-    names: list      # of the file
-    lives: list      # see lives.Life: name, role, began, ended, exit, killed_at, metrics, result()
-    happened: list   # see striker.Happened
-    calm: bool       # the faults were over before the end
-    hung: list = dataclasses.field(default_factory=list)  # lives that did not end
-
-
-def lines_of(life):
-    return life.process.lines
-
-
-def of_peer(case, name):
-    return [it for it in case.happened if it.fault.peer == name or name in it.fault.others or
-            it.fault.kind == "partition"]
-
-
-def in_trouble(case, name, begin, end, but=None):
-    """Was it hit by something that keeps a peer from training, hearing or being heard?"""
-    return any(it.fault.kind in TROUBLE and it.overlaps(begin, end) and it is not but
-               for it in of_peer(case, name))
-
-
-def claims(case):
-    """(life, digest, names) of all that called the replicas identical."""
-    found = []
-    for life in case.lives:
-        for _, text in lines_of(life):
-            if match := CLAIM.search(text):
-                found.append((life, match[1], match[2].split(", ")))
-    return found
-
-
-def newest(case, name):
-    lives = [life for life in case.lives if life.name == name and life.role != "second"]
-    return lives[-1] if lives else None
 
 
 # ---- the rules
 
 
 def all_ended(case):
-    return [f"{life.label()} did not end: a hang" for life in case.hung]
+    found = []
+    for life in case.hung:
+        state = f"{life.phase()}, round {life.rounds():,}" if life.metrics else "no line of metrics"
+        seen = life.metrics[-1].at if life.metrics else life.began
+        found.append(f"{life.label()} did not end: a hang ({state}, its newest line of metrics at "
+                     f"{seen - case.zero:.1f} s); its last words: {said_last(life)}")
+    return found
 
 
 def no_bug(case):
     found = []
     for life in case.lives:
-        for _, text in lines_of(life):
+        for place, (_, text) in enumerate(lines_of(life)):
             if BUG.search(text):
-                found.append(f"{life.label()} said: {text}")
+                found.append(f"{life.label()} said at {where(life, place)}: {text}")
                 break
-        if life.exit is not None and life.exit < 0 and life.killed_at is None:
-            found.append(f"{life.label()} ended by signal {-life.exit}, which nobody sent")
+        killed = life.killed_at is not None and life.exit == -signal.SIGKILL
+        if life.exit is not None and life.exit < 0 and not killed:
+            found.append(f"{life.label()} ended by signal {-life.exit}, which nobody sent; its "
+                         f"last words: {said_last(life)}")
         if life.exit in (1, 3, 5):
-            found.append(f"{life.label()} ended with status {life.exit}: {last_words(life)}")
+            found.append(f"{life.label()} ended with status {life.exit}: {said_last(life)}")
     return found
-
-
-def last_words(life):
-    """The last of what it said that is more than where its results lie."""
-    said = [text for _, text in lines_of(life) if " results in " not in text]
-    return said[-1] if said else "nothing"
-
-
-def one_digest(case):
-    found = claims(case)
-    digests = {digest for _, digest, _ in found}
-    if len(digests) > 1:
-        each = ", ".join(f"{life.label()}: {digest}" for life, digest, _ in found)
-        return [f"different parameters are all called identical: {each}"]
-    return [f"{life.label()} says that {name} holds {digest}, and {name} ended without agreement"
-            for life, digest, names in found for name in names
-            if (other := newest(case, name)) is not None and other.exit == NO_AGREEMENT]
-
-
-def agreement(case):
-    """Who must end with the others: after a calm end all; else those whom nothing has kept from it,
-    if they are a majority."""
-    ends = {name: newest(case, name) for name in case.names}
-    fit = [name for name, life in ends.items() if life is not None and life not in case.hung and
-           (case.calm or not in_trouble(case, name, stop_of(case) - SETTLED_S, float("inf")))]
-    if not case.calm and len(fit) <= len(case.names) // 2:
-        return []
-    return [f"{ends[name].label()} ended with status {ends[name].exit}, though nothing kept it "
-            f"from agreeing: {last_words(ends[name])}" for name in fit
-            if ends[name].exit not in (OK, NOT_WRITTEN) or
-            (ends[name].exit == NOT_WRITTEN and not disk_was_full(case, name))]
-
-
-def stop_of(case):
-    """When training was over for the first peer."""
-    return min((line.at for life in case.lives if life.role != "second" for line in life.metrics
-                if line.own["phase"] not in TRAINING), default=float("inf"))
-
-
-def disk_was_full(case, name):
-    return any(it.fault.kind == "disk" and it.fault.peer == name for it in case.happened)
 
 
 def failed_starts(case):
     """Status 2 is right for a second process, and for one that came when too few were there, or
-    could reach too few."""
+    could reach too few: who evaluates the result listens no more."""
     found = []
     for life in case.lives:
-        if life.exit != FAILED_START or life.role == "second" or disk_was_full(case, life.name):
+        if life.exit != FAILED_START or life.role == "second" or \
+                disk_was_full(case, life.name, life.began, life.ended):
             continue
         if any(it.fault.kind in OF_LINKS | {"partition"} and it.overlaps(life.began, life.ended)
                for it in of_peer(case, life.name)):
             continue
         others = [it for it in case.lives if it.name != life.name and it.role != "second"
-                  and it.began < life.ended and (it.ended is None or it.ended > life.ended)]
+                  and it.began < life.ended and out_of_reach_from(it) > life.ended]
         if len(others) + 1 > len(case.names) // 2:
             found.append(f"{life.label()} could not start, though {len(others)} others ran: "
-                         f"{last_words(life)}")
+                         f"{said_last(life)}")
     return found
 
 
 def second_refused(case):
     found = []
     for life in case.lives:
-        if life.role != "second" or life in case.hung or life.killed_at is not None:
+        if life.role != "second" or life in case.hung or life.killed_at is not None or \
+                name_was_free(case, life):
             continue
         if life.exit != FAILED_START:
             found.append(f"a second process under the name {life.name} ended with status "
-                         f"{life.exit}, not {FAILED_START}: {last_words(life)}")
+                         f"{life.exit}, not {FAILED_START}: {said_last(life)}")
         if not any("refuse" in text for _, text in lines_of(life)):
             found.append(f"a second process under the name {life.name} does not say that it was "
-                         f"refused: {last_words(life)}")
+                         f"refused: {said_last(life)}")
     return found
+
+
+def name_was_free(case, second):
+    """Did the run of the first end before the second had given up?"""
+    first = [life for life in case.lives if life.name == second.name and life.role != "second" and
+             life.began < second.began]
+    return not first or (first[-1].ended is not None and first[-1].ended < second.ended)
 
 
 class Naming(NamedTuple):
@@ -215,36 +157,9 @@ def losses_named(case):
         if naming.seconds is None or naming.seconds > NAMED_WITHIN_S:
             after = "not at all" if naming.seconds is None else f"after {naming.seconds:.1f} s"
             found.append(f"{naming.life.label()} names {naming.victim} {after}: "
-                         f"{naming.it.fault.text()}")
+                         f"{naming.it.fault.text()} (at {naming.it.began - case.zero:.1f} s; "
+                         f"{os.path.basename(naming.life.log)})")
     return found
-
-
-def rounds_kept(case):
-    """A process that is started again goes on where others had heard its name to be."""
-    found = []
-    for life in case.lives:
-        if life.role != "again" or in_trouble_meanwhile(case, life):
-            continue
-        heard = heard_of(case, life)
-        trained = [line.own["round"] for line in life.metrics
-                   if line.own["phase"] == "training" and line.own["round"] > 0]
-        if trained and trained[0] < heard:
-            found.append(f"{life.label()} goes on with round {trained[0]:,}; others had heard of "
-                         f"{heard:,}")
-    return found
-
-
-def in_trouble_meanwhile(case, life):
-    """Was anybody apart from anybody while it was away or came back?"""
-    end = life.began + SETTLED_S
-    return any(it.fault.kind in TROUBLE - {"kill", "disk"} and it.overlaps(life.began - 90, end)
-               for it in case.happened if it.fault.peer != life.name)
-
-
-def heard_of(case, life):
-    return max((link["round"] for other in case.lives if other.name != life.name
-                for line in other.metrics if line.at < life.began for link in line.own["links"]
-                if link["peer"] == life.name), default=0)
 
 
 def same_samples(case):
@@ -253,8 +168,8 @@ def same_samples(case):
         if len(totals) > 1 else []
 
 
-RULES = (all_ended, no_bug, one_digest, agreement, failed_starts, second_refused, losses_named,
-         rounds_kept, same_samples)
+RULES = (all_ended, no_bug, one_digest, none_differs, claims_hold, claims_are_in_files, agreement,
+         leaving, failed_starts, second_refused, losses_named, rounds_kept, trains_on, same_samples)
 
 
 def findings(case):
@@ -279,20 +194,11 @@ def samples(case):
     return max((result["samples_total"] for result in results(case)), default=0)
 
 
-def first_round_after(life):
-    """Seconds from the start of a process to its first line with a round of its own."""
-    lines = [line for line in life.metrics if line.own["phase"] == "training"]
-    for before, line in zip(lines, lines[1:]):
-        if line.own["round"] > before.own["round"] > 0:
-            return before.at - life.began
-    return None
-
-
 def facts(case):
     """Some lines for people."""
     seconds = sorted(it.seconds for it in namings(case) if it.seconds is not None)
-    joins = [after for life in case.lives if life.role in ("again", "late")
-             if (after := first_round_after(life)) is not None]
+    trained = [after for _, after in returns(case)]
+    joins = [after for after in trained if after is not None]
     found = claims(case)
     kinds = sorted({it.fault.kind for it in case.happened})
     lines = ["faults: " + ", ".join(
@@ -301,11 +207,16 @@ def facts(case):
         lines.append(f"losses named: {len(seconds)}, after {statistics.median(seconds):.1f} s in "
                      f"the median, {seconds[-1]:.1f} s at most")
     if joins:
-        lines.append(f"started again or late and trained: {len(joins)}, after "
-                     f"{statistics.median(joins):.1f} s in the median, {max(joins):.1f} s at most")
+        lines.append(f"back: {len(trained)}; trained before the next thing came: {len(joins)}, "
+                     f"after {statistics.median(joins):.1f} s in the median, {max(joins):.1f} s at "
+                     "most")
+    again = sum(1 for life in case.lives if life.role == "again")
+    lines.append(f"started again: {again}; of these judged by their rounds: "
+                 f"{len(kept_judged(case))}")
     if found:
-        lines.append(f"replicas identical: {found[0][1]}, said by "
-                     f"{', '.join(life.label() for life, _, _ in found)}")
+        lines.append(f"replicas identical: {found[0].digest}, said by "
+                     f"{', '.join(claim.life.label() for claim in found)}")
+    lines.append(f"agreement judged: {len(judged(case))} peers")
     exact = accuracy(case)
     lines.append("accuracy: " + ("none" if exact is None else f"{100 * exact:.2f} %"))
     return lines

@@ -6,6 +6,7 @@ process that is started ends with the thread that started it.
 
 import collections
 import glob
+import hashlib
 import json
 import os
 import pathlib
@@ -29,9 +30,11 @@ Line = collections.namedtuple("Line", "at own")  # when it was seen here, and wh
 class Life:
     """One process. `role`: first, again (after a kill), late, or second (under a live name)."""
 
-    def __init__(self, name, number, role, folder, process):
+    def __init__(self, name, number, role, folder, process, log=None):
+        """`folder`: of its results. `log`: the file that gets what it said; on another disk than
+        its results, which may be full."""
         self.name, self.number, self.role, self.folder = name, number, role, folder
-        self.process = process
+        self.process, self.log = process, log
         self.began = time.monotonic()
         self.ended = None
         self.exit = None
@@ -58,8 +61,9 @@ class Life:
         self._read_metrics()
         if self._file:
             self._file.close()
-        with open(f"{self.folder}.txt", "w") as file:
-            file.write(self.process.output() + "\n")
+        if self.log:
+            with open(self.log, "w") as file:
+                file.write(self.process.output() + "\n")
         return True
 
     def _read_metrics(self):
@@ -83,6 +87,10 @@ class Life:
     def phase(self):
         return self.metrics[-1].own["phase"] if self.metrics else "starting"
 
+    def silent_s(self):
+        """How old its newest line of metrics is: on a full disk none come."""
+        return time.monotonic() - (self.metrics[-1].at if self.metrics else self.began)
+
     def rounds(self):
         return self.metrics[-1].own["round"] if self.metrics else 0
 
@@ -99,6 +107,15 @@ class Life:
                 return None  # cut off by a full disk
         return None
 
+    def model_digest(self):
+        """SHA-256 of the parameters in the model that it wrote, or None."""
+        for path in glob.glob(f"{self.folder}/*/model.safetensors"):
+            with open(path, "rb") as file:
+                head = int.from_bytes(file.read(8), "little")
+                file.seek(8 + head)
+                return hashlib.sha256(file.read()).hexdigest()
+        return None
+
     # ---- what is done to it
 
     def signal(self, number):
@@ -109,7 +126,8 @@ class Life:
                 pass
 
     def kill(self):
-        self.killed_at = time.monotonic()
+        if self.process.process.poll() is None:  # else it has ended by itself
+            self.killed_at = time.monotonic()
         self.signal(signal.SIGKILL)
         self.go_on()
 
@@ -163,7 +181,8 @@ class Cluster:
         case = types.SimpleNamespace(ako=self.ako, folder=self.folder)
         process = Process(case, "train", self.file, "--peer", name, *words,
                           before=self.network.inside(place))
-        life = Life(name, number, role, folder, process)
+        life = Life(name, number, role, folder, process,
+                    os.path.join(self.folder, f"said-{name}{number}.txt"))
         self.lives.append(life)
         return life
 

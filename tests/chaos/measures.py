@@ -10,7 +10,7 @@ import statistics
 JOINS = re.compile(r"joins a run that is at .*: ([\d.e+]+) MB to come")
 JOINED = re.compile(r"has joined after ([\d.]+) s")
 BEFORE_S = 6.0     # the pace before an event is the median over these
-AFTER_S = 10.0     # and a pause is looked for in these
+AFTER_S = 8.0      # and a pause is looked for in these
 SLOW_BELOW = 0.7   # of that pace: seconds in which less was done belong to a pause
 SMOOTHED_OVER_S = 3.0
 STALE_MORE = 10    # rounds: who is no further behind than twice as far as before, and this

@@ -7,6 +7,7 @@ places count from 1, as the testbed's. One thread.
 """
 
 import collections
+import fcntl
 import json
 import os
 import pathlib
@@ -37,7 +38,11 @@ Effect = collections.namedtuple("Effect", "kind sender receiver value", defaults
 
 
 class Skip(Exception):
-    """Why there is no such network here."""
+    """Why there is no such network here: before anything runs in it."""
+
+
+class Broken(Exception):
+    """What failed when it stood: no judgement of what ran in it, and no reason to skip it."""
 
 
 class Network:
@@ -50,6 +55,7 @@ class Network:
         self.delay_ms, self.jitter_ms, self.loss, self.seed = delay_ms, jitter_ms, loss, seed
         self.effects = {}  # by who did it: a list
         self.delays = None
+        self.stands = False
 
     # ---- up and down
 
@@ -65,11 +71,16 @@ class Network:
         except BaseException:
             self.__exit__()
             raise
+        self.stands = True
         return self
 
     def __exit__(self, *_):
+        self.stands = False
         if self.delays:
-            self.delays.stdin.close()
+            try:
+                self.delays.stdin.close()
+            except BrokenPipeError:
+                pass  # it has ended, with a command unread
             self.delays.wait(TOOL_PATIENCE_S)
             self.delays.stdout.close()
             self.delays = None
@@ -78,7 +89,10 @@ class Network:
     def _make(self, cpus):
         words = [self.testbed, "--name", self.name, "up", "--peers", str(self.places), "--rate",
                  self.rate] + (["--cpus", cpus] if cpus else [])
-        made = subprocess.run(words, capture_output=True, text=True)
+        # One after the other: for a moment `up` widens what congestion control the machine allows.
+        with open(self.testbed) as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            made = subprocess.run(words, capture_output=True, text=True)
         if made.returncode == SKIPPED and cpus and "no CPU limits" in made.stderr:
             print(f"{made.stderr.strip()}; peers share the processor as they like", flush=True)
             return self._make("")
@@ -162,10 +176,13 @@ class Network:
                    "jitter_ms": self.jitter_ms, "loss": loss,
                    "hold": bool(self._standing("hold", sender, receiver)),
                    "reset": bool(self._standing("reset", sender, receiver))}
-        self.delays.stdin.write(json.dumps(command) + "\n")
-        self.delays.stdin.flush()
+        try:
+            self.delays.stdin.write(json.dumps(command) + "\n")
+            self.delays.stdin.flush()
+        except BrokenPipeError:
+            pass  # and so there is no answer
         if self.delays.stdout.readline() != "ok\n":
-            raise Skip("packet_delay.py has ended")
+            raise self._failure("packet_delay.py has ended")
 
     def _set_rate(self, place):
         standing = self._standing("rate", place, place)
@@ -189,11 +206,16 @@ class Network:
     def _at(self, place):
         return ["nsenter", f"--net=/run/netns/{self._space(place)}"]
 
-    @staticmethod
-    def _run(*words, check=True):
-        done = subprocess.run(words, capture_output=True, text=True, timeout=TOOL_PATIENCE_S)
+    def _run(self, *words, check=True):
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=TOOL_PATIENCE_S)
+        except subprocess.TimeoutExpired as late:
+            raise self._failure(str(late))
         if check and done.returncode != 0:
-            raise Skip(f"{' '.join(words)}: {done.stderr.strip()}")
+            raise self._failure(f"{' '.join(words)}: {done.stderr.strip()}")
+
+    def _failure(self, why):
+        return Broken(why) if self.stands else Skip(why)
 
 
 def effects_between(kind, senders, receivers, value=None):

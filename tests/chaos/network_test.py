@@ -9,10 +9,12 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 import time
 
+import disk as disks
 import lives
-from network import SKIPPED, Effect, Network, Skip, effects_between
+from network import SKIPPED, Broken, Effect, Network, Skip, effects_between
 
 from bench import Failure, check, check_equal, wait_for
 
@@ -129,6 +131,20 @@ def slow(network, caller):
     check(seconds < 0.7, f"250 kB there and back in {seconds} s at 50 Mbit/s")
 
 
+def fails(network):
+    """What breaks when the network stands is a failure and no reason to skip."""
+    network.delays.kill()
+    network.delays.wait()
+    for what, act in (("a command to nobody", lambda: network.apply(
+            "late", effects_between("cut", [1], [2]))), ("a tool that fails", lambda: network.apply(
+                "late", [Effect("rate", 1, 1, "nonsense")]))):
+        try:
+            act()
+        except Broken:
+            continue
+        raise Failure(f"{what} is not told")
+
+
 def hangs():
     process = subprocess.Popen([sys.executable, "-c", TWO_THREADS], stdout=subprocess.PIPE)
     holder = type("Process", (), {"process": process})()
@@ -153,6 +169,22 @@ def hangs():
         process.wait()
 
 
+def writes_beside_full_disks(network):
+    """What a process said is kept where it is not its disk that is full."""
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = lives.Cluster("echo", "cluster.yaml", ["a", "b"], network, folder)
+        disk = disks.Disk(cluster.output("a"), 1)
+        check(disk.mount(), "a disk can be mounted")
+        try:
+            disk.fill()
+            life = cluster.start("a")
+            wait_for(life.poll, "the process ends", PATIENCE_S)
+            with open(life.log) as file:
+                check("train cluster.yaml --peer a" in file.read(), "what it said is in the file")
+        finally:
+            disk.keep()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--source", required=True)
@@ -169,13 +201,17 @@ def main():
                 finally:
                     caller.kill()
                     echo.kill()
+            writes_beside_full_disks(network)
+            print("ok     writes_beside_full_disks", flush=True)
+            fails(network)
+            print("ok     fails", flush=True)
         hangs()
         print("ok     hangs")
         return 0
     except Skip as why:
         print(f"skipped: {why}")
         return SKIPPED
-    except Failure as failure:
+    except (Broken, Failure) as failure:
         print(f"FAILED: {failure}")
         return 1
 

@@ -4,11 +4,15 @@ peers."""
 import signal
 import time
 
-from faults import FAR_MS, LOSSY, SLOW_BY
+from faults import AWAY, FAR_MS, LOSSY, SLOW_BY
+from lives import TRAINING
 from network import Effect, effects_between
 
 
 LATE_S = 0.5
+SILENT_S = 3  # a line of metrics comes every second
+# While one of these lasts, others take the name of the victim for free.
+HIDES = AWAY | {"wire", "partition"}
 
 
 class Happened:
@@ -47,6 +51,10 @@ class Striker:
             return self.timeline.say(f"not done: {fault.text()}: {fault.peer} is not there")
         if fault.kind == "disk" and fault.peer not in self.disks:
             return self.timeline.say(f"not done: {fault.text()}: it has none of its own")
+        if fault.kind in HIDES and (other := self._refused_now(fault)):
+            return self.timeline.say(f"not done: {fault.text()}: {other.label()} is being refused")
+        if fault.kind == "second" and (why := self._name_is_free(life)):
+            return self.timeline.say(f"not done: {fault.text()}: {why}")
         self.timeline.say(fault.text())
         asked = time.monotonic()
         it = Happened(fault, asked)
@@ -59,10 +67,35 @@ class Striker:
             self.timeline.say(f"    that took {it.began - asked:.1f} s")
         return None
 
+    def _refused_now(self, fault):
+        """A second process that would find its name free if this were to happen now."""
+        return next((life for life in self.cluster.running() if life.role == "second" and
+                     fault.peer in ("", life.name)), None)
+
+    def _name_is_free(self, life):
+        """Why a second process would be taken for the first, rightly; None: it must be refused."""
+        if life.phase() not in TRAINING or life.phase() == "joining" or life.rounds() == 0:
+            return f"{life.label()} is {life.phase()}"
+        if life.silent_s() > SILENT_S:
+            return f"how {life.label()} is, is not known"
+        for it in self.active():
+            if it.fault.kind in HIDES and (it.fault.kind == "partition" or life.name in (
+                    it.fault.peer, *it.fault.others)):
+                return it.fault.text()
+        for other in self.cluster.running():
+            if other.role == "second" or other.name == life.name or other.newest() is None:
+                continue
+            if not any(link["peer"] == life.name and link["presence"] == "up"
+                       for link in other.newest()["links"]):
+                return f"{other.label()} does not know it"
+        return None
+
     def _begin(self, it, life):
         fault = it.fault
         if fault.kind == "kill":
             life.kill()
+        elif fault.kind == "leave":
+            life.signal(signal.SIGTERM)
         elif fault.kind == "stop":
             life.signal(signal.SIGSTOP)
         elif fault.kind == "hang":

@@ -8,18 +8,20 @@ import time
 import judge
 import measures
 from faults import Fault
+from goodput import NoTraining, wait_until_all_train
 from lives import TRAINING, Cluster
 from scenarios import AT_THE_END, NEVER, WHEN_GONE
 from striker import Striker
 from timeline import Timeline
 
 IMAGES = 60_000            # of an epoch of MNIST
-WARM_S = (6.0, 12.0)       # training before it happens
-AFTER_S = 12.0             # and after the peer is back
+WARM_S = (5.0, 9.0)        # training before it happens: most of measures.BEFORE_S
+AFTER_S = 9.0              # and after the peer is back: measures.AFTER_S and a line of metrics
 AT_THE_END_AFTER_S = 2.0   # the others have left training
-START_PATIENCE_S = 60
 SLACK_S = 30
 LOOK_S = 0.05
+STAYS = ("nothing", "second", "partition", "partition3")  # no single peer comes back
+STOOD_STILL_S = 3.0        # what is seen so late says nothing of when it was
 
 
 class Bench:
@@ -42,8 +44,8 @@ class Trial:
         self.folder = os.path.join(
             bench.folder, f"{scenario.name.replace(' ', '-')}-{number}")
         os.makedirs(self.folder)
-        self.duration = self.warm + scenario.seconds() + AFTER_S
-        epochs = max(0.5, self.duration * bench.epochs_per_s)
+        epochs = max(0.5, (self.warm + scenario.seconds() + AFTER_S) * bench.epochs_per_s)
+        self.duration = epochs / bench.epochs_per_s  # of training, when nothing happens
         self.cluster = Cluster(bench.ako, bench.file.path, bench.file.names, bench.network,
                                self.folder, ["--set", f"training.epochs={epochs:.2f}"])
         self.timeline = Timeline(os.path.join(self.folder, "timeline.txt"))
@@ -71,28 +73,29 @@ class Trial:
         for name in self.bench.file.names:
             if not (late and name == self.victim):
                 self.cluster.start(name)
-        patience = time.monotonic() + START_PATIENCE_S
-        while not all(life.trains() for life in self.cluster.lives):
-            if self.cluster.poll() or time.monotonic() > patience:
-                raise RuntimeError("the peers do not train: " + "; ".join(
-                    judge.last_words(life) for life in self.cluster.lives))
-            time.sleep(LOOK_S)
+        wait_until_all_train(self.cluster)
         self.timeline.start()
         if late:
             self._strike()
 
     def _happen(self):
         limit = 2 * self.duration + self.bench.file.ending_s() + SLACK_S
+        looked_at = time.monotonic()
         while self._goes_on():
             if self.timeline.now() > limit:
                 self.hung = self.cluster.running()
                 return
             time.sleep(LOOK_S)
             self.cluster.poll()
+            stood_still = time.monotonic() - looked_at
+            if stood_still > STOOD_STILL_S:
+                raise NoTraining(f"the watching stood still for {stood_still:.0f} s: the machine "
+                                 "is too busy")
             if self.struck is None and self._is_time():
                 self._strike()
             if self.struck is not None and self.struck.ended is None and self._is_back():
                 self.striker.heal(self.struck)
+            looked_at = time.monotonic()
 
     def _goes_on(self):
         if self.struck is None or self.struck.ended is not None:
@@ -153,18 +156,19 @@ class Trial:
         ends = {name: judge.newest(self._case(), name) for name in self.bench.file.names}
         measured = {
             "scenario": self.scenario.name, "number": self.number, "victim": self.victim,
+            "rate": self.bench.network.rate, "cpus": self.bench.network.cpus,
             "moment": round(began - self.timeline.zero, 2),
             "named": [it.seconds for it in judge.namings(self._case())],
             "exits": {name: life.exit if life and life.killed_at is None else "killed"
                       for name, life in ends.items()},
-            "claims": sorted({digest for _, digest, _ in judge.claims(self._case())}),
-            "agreed": sorted({life.name for life, _, _ in judge.claims(self._case())}),
+            "claims": sorted({claim.digest for claim in judge.claims(self._case())}),
+            "agreed": sorted({claim.life.name for claim in judge.claims(self._case())}),
             "accuracy": judge.accuracy(self._case()),
             "findings": judge.findings(self._case()),
             "loss_rise": measures.loss_rise(others, began, max(
                 line.at for life in others for line in life.metrics)),
         }
-        moment = back if self.scenario.kind == "late" else began
+        moment = back if self.scenario.kind == "late" and back is not None else began
         measured["pause"], measured["pace"] = measures.pauses(others, moment)
         measured["connected"] = self._connected(back)
         measured.update(self._catch_up(back))
@@ -180,8 +184,7 @@ class Trial:
     def _catch_up(self, back):
         """Of a peer that comes back while the others train: seconds until its first round, and
         until it is no staler than before; and what it says itself of joining."""
-        if back is None or self.scenario.kind in ("nothing", "partition", "partition3") or \
-                not self.scenario.returns_in_training():
+        if back is None or self.scenario.kind in STAYS or not self.scenario.returns_in_training():
             return {}
         life = judge.newest(self._case(), self.victim)
         seconds = measures.seconds_of(life)
@@ -196,8 +199,10 @@ class Trial:
 
     def _case(self):
         happened = [] if self.scenario.kind == "nothing" else [self.struck]
-        return judge.Case(self.bench.file.names, self.cluster.lives, happened,
-                          self.scenario.returns_in_training(), self.hung)
+        file = self.bench.file
+        return judge.Case(file.names, self.cluster.lives, happened,
+                          self.scenario.returns_in_training(), self.hung, self.timeline.zero,
+                          file.agree_s(), file.number("leave_timeout_s"))
 
 
 class NothingHappened:
