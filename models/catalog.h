@@ -17,9 +17,6 @@
 
 namespace ako {
 
-/// Does this network learn from a data set?
-inline bool needs_data(ModelKind kind) { return kind != ModelKind::synthetic; }
-
 /// The same network as a list of layers: what a name stands for. Not of `synthetic`.
 ModelSettings written_out(const ModelSettings& settings);
 

@@ -11,6 +11,8 @@ namespace ako {
 
 /// `layers`: the list in the file; the others are known by their names.
 enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic };
+/// Does this network learn from a data set?
+inline bool needs_data(ModelKind kind) { return kind != ModelKind::synthetic; }
 enum class LayerKind { conv, max_pool, relu, flatten, dense };
 enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled, elastic };

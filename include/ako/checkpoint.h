@@ -16,13 +16,20 @@
 
 namespace ako {
 
+/// Where all go on from the same, a peer whose disk is slow makes a checkpoint at every so many
+/// marks, a power of two, so that any two peers meet; at most at every so many.
+inline constexpr std::uint64_t marks_apart_max = 32;
+
 struct Checkpoint {
     CheckpointId id;
     std::uint64_t samples = 0;  ///< this peer has trained on: its place in the data
     double progress = 0;        ///< 0 .. 1 of the run, for people
-    /// Of those that every peer is known to have, the newest, where all have to go on from the
-    /// same: it is not removed for this one. Not in the file.
+    std::string path;  ///< of the file that it was read from, for people; not in it
+    // Not in the file: what decides which earlier ones are removed for this one.
+    bool together = false;  ///< all peers have to go on from the same
+    /// Then: of those that every peer is known to have, the newest.
     std::optional<CheckpointId> common;
+    std::uint64_t mark = 0;  ///< which mark of progress of this start, from 1; 0: of an earlier one
 
     // What the mode keeps, by name.
     std::map<std::string, std::uint64_t> numbers;

@@ -79,6 +79,10 @@ class Network {
                            std::span<float> gradient, const AwaitRange& await,
                            const RangeReady& ready) = 0;
 
+    /// Goes on as if so many gradients had been computed, where they do not follow from parameters
+    /// and batches alone.
+    virtual void skip(std::uint64_t gradients) { static_cast<void>(gradients); }
+
     /// Loss and correct answers over the batch, forward pass only.
     virtual Evaluation evaluate(const Batch& batch, std::span<const float> parameters) = 0;
 

@@ -93,11 +93,22 @@ struct ExchangeSettings {
     unsigned heartbeat_ms = 500;
     unsigned life_timeout_ms = 2000;
     unsigned connect_timeout_ms = 3000;
-    unsigned want_timeout_ms = 500;
+    unsigned want_timeout_ms = 0;  ///< 0 = auto: from round trips and rounds
     double finish_exchange_s = 30;
     double finish_timeout_s = 120;
     double finish_linger_s = 10;
     double leave_timeout_s = 25;
+
+    /// Can peers go on from checkpoints? Not where workers are at different rounds when their
+    /// servers are looked at, nor where a server is no worker, which nobody tells of rounds.
+    bool keeps_checkpoints() const {
+        return mode != Mode::parameter_server ||
+               (server.clock_gap_max == 0U && server.placement == Placement::co_located);
+    }
+    /// Do all have to go on from the same one, for they wait for each other?
+    bool goes_on_together() const {
+        return keeps_checkpoints() && mode != Mode::ako && mode != Mode::local;
+    }
 
     bool operator==(const ExchangeSettings&) const = default;
 };

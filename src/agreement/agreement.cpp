@@ -154,7 +154,7 @@ Accepted Agreement::accept_pending() {
 void Agreement::on_accepted(PeerIndex from, const Accepted& accepted) {
     if (phase_ != Phase::accepting || accepted.ballot != ballot_) return;
     answered_ |= peer_bit(from);
-    if (answer_count() >= majority()) decided_ = cut_;
+    if (answer_count() >= majority()) learn(cut_);
 }
 
 }  // namespace ako

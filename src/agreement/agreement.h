@@ -28,9 +28,13 @@
 //   - Lives. A ballot names its process, so no life comes to a ballot of another one.
 // Without the second point five peers decide twice (tests/unit/core/agreement_test.cpp has the run,
 // and tests/sim/vote.cpp finds it). At most majority - 1 may be without a vote at once; of more,
-// nobody regains one: then no cut is decided. It is taken for granted that of one peer one process
-// takes part at a time. (After "Recovering Shared Objects Without Stable Storage", Michael, Ports,
-// Sharma, Szekeres, 2017.)
+// nobody regains one: then no cut is decided.
+//
+// Taken for granted is that of one peer one process takes part at a time; and that a later life
+// meets, before it votes, somebody who has heard of the earlier one, of its rounds or that it may
+// have voted. Where a majority comes together of which nobody but the restarted peer knew of the
+// earlier life, that peer votes a second time, and there may be two cuts. (After "Recovering Shared
+// Objects Without Stable Storage", Michael, Ports, Sharma, Szekeres, 2017.)
 #pragma once
 
 #include <optional>
@@ -108,8 +112,11 @@ class Agreement {
     void on_promise(PeerIndex from, const Promise& promise);
     void on_accepted(PeerIndex from, const Accepted& accepted);
 
-    /// As learner, which needs no vote: a peer knows the decision.
-    void learn(CutId cut) { decided_ = cut; }
+    /// As learner, which needs no vote: a peer knows the decision. A later, different one, of those
+    /// who voted twice (above), is ignored: the first may be adopted already.
+    void learn(CutId cut) {
+        if (decided_.none()) decided_ = cut;
+    }
 
     CutId decided() const { return decided_; }  ///< none() = not yet
     /// What this peer proposes now: its own cut or, once it has heard of one, what was accepted

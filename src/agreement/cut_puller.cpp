@@ -10,12 +10,11 @@
 
 namespace ako {
 
-CutPuller::CutPuller(const Ledger& ledger, const Roster& roster, Send send, Time ask)
+CutPuller::CutPuller(const Ledger& ledger, const Roster& roster, Send send)
     : ledger_(ledger),
       roster_(roster),
       send_(std::move(send)),
-      ask_(ask),
-      puller_(ledger.row_count(), ledger.blocks().count(), true, ask) {}
+      puller_(roster, ledger.blocks().count(), true) {}
 
 // ---- version maps
 
@@ -67,12 +66,13 @@ void CutPuller::keep_maps(std::initializer_list<CutId> cuts) {
 }
 
 void CutPuller::ask_for_map(CutId cut, PeerSet holders, Time now) {
-    if (map_asked_at_ && now < *map_asked_at_ + ask_) return;
+    if (map_asked_at_ && now < *map_asked_at_ + roster_.answer_time(map_asked_of_)) return;
     if ((holders & ~map_asked_) == 0) map_asked_ = 0;
     holders &= ~map_asked_;
     if (holders == 0) return;
     const auto holder = static_cast<PeerIndex>(std::countr_zero(holders));
     map_asked_ |= peer_bit(holder);
+    map_asked_of_ = holder;
     map_asked_at_ = now;
     send_(holder, WantCut{cut});
 }

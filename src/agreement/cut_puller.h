@@ -25,8 +25,8 @@ class CutPuller {
     /// bytes, at most four times 16 for each block of each row.
     static constexpr std::size_t maps_max = 4;
 
-    /// Both outlive this. `ask`: for an answer, and between two tries of any question.
-    CutPuller(const Ledger& ledger, const Roster& roster, Send send, Time ask);
+    /// Both outlive this.
+    CutPuller(const Ledger& ledger, const Roster& roster, Send send);
 
     // ---- version maps
     /// The map of an own proposal: what the ledger holds now, and of final rounds what lies beside
@@ -62,7 +62,10 @@ class CutPuller {
     /// Partials and answers, whatever became of them.
     void arrived(PeerIndex from, const Partial& partial, Time at);
     void lacks(PeerIndex from, const Lack& lack, Time now) { puller_.lacks(from, lack, now); }
-    void forget_asked(PeerIndex holder) { puller_.forget_asked(holder); }
+    void forget_asked(PeerIndex holder) {
+        puller_.forget_asked(holder);
+        if (holder == map_asked_of_) ask_for_map_again();
+    }
     /// Blocks held of the cut that is pulled; 0 before its map is known.
     std::uint32_t held() const;
     /// Blocks lacking of each row; empty before the map is known.
@@ -86,7 +89,6 @@ class CutPuller {
     const Ledger& ledger_;
     const Roster& roster_;
     const Send send_;
-    const Time ask_;
 
     std::map<CutId, CutMap> maps_;
     CutStore store_;
@@ -97,6 +99,7 @@ class CutPuller {
     bool count_again_ = true;
     std::optional<Time> map_asked_at_;
     PeerSet map_asked_ = 0;
+    PeerIndex map_asked_of_ = 0;  ///< last
 };
 
 }  // namespace ako

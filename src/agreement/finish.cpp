@@ -31,7 +31,7 @@ Finish::Finish(const Ledger& ledger, const Roster& roster, Send send, FinishTime
       times_(times),
       process_id_(process_id),
       agreement_(roster.self(), roster.peer_count(), process_id),
-      cut_(ledger, roster, std::move(send), times.ask),
+      cut_(ledger, roster, std::move(send)),
       movement_(roster.peer_count()),
       beside_(roster.peer_count()) {}
 
@@ -135,8 +135,8 @@ bool Finish::enough(PeerSet peers) const {
 void Finish::regain(Time now) {
     if (has_vote()) return;
     // Two who regain theirs at once are not to outbid each other for ever, nor a proposer.
-    const Time wait =
-        (times_.ask + times_.ask * roster_.self() / 4) * (1 << std::min(asked_for_vote_, 4u));
+    const Time ask = roster_.answer_time();
+    const Time wait = (ask + ask * roster_.self() / 4) * (1 << std::min(asked_for_vote_, 4u));
     const bool holds_up = !agreement_.to_hold().none() && quiet(now) > patience();
     const bool over =
         agreement_.outstanding() ? agreement_.outbid() : agreement_.to_hold().none() || holds_up;
@@ -170,14 +170,29 @@ bool Finish::settled(RowIndex row) const {
 bool Finish::final_round_comes(RowIndex row) const {
     const PeerView& view = roster_[owner_of(row)];
     if (!view.live() || view.joins()) return false;
+    // Blocks run ahead of what its Status says of them, but not into another life.
     return !view.status || view.status->has_vote ||
-           view.status->rows[row].highest >= ledger_.held(row).highest;
+           view.status->rows[row].highest.incarnation >= ledger_.held(row).highest.incarnation;
+}
+
+bool Finish::own_row_here() const {
+    const RowHeld& held = ledger_.held(ledger_.own());
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const std::optional<Status>& status = roster_[peer].status;
+        if (peer == roster_.self() || !roster_.reachable(peer) || !status) continue;
+        const RowHeld& theirs = status->rows[ledger_.own()];
+        if (theirs.highest > held.highest || theirs.lowest > held.lowest) return false;
+    }
+    return true;
 }
 
 bool Finish::complete() const {
     for (const RowIndex row : ledger_.all()) {
         const PeerView& view = roster_[owner_of(row)];
-        if (row == ledger_.own()) continue;
+        if (row == ledger_.own()) {
+            if (!own_row_here()) return false;
+            continue;
+        }
         // Who joins may still begin to train, until it has heard of the stop.
         if (view.live() && view.joins() && !(view.status && view.status->stop != StopReason::none))
             return false;
@@ -226,7 +241,8 @@ Time Finish::quiet(Time now) const {
 
 Time Finish::patience() const {
     // Stagger by place, so that two who lost patience together do not outbid each other for ever.
-    return (std::max(times_.exchange / 4, times_.ask) + times_.ask * roster_.self()) *
+    const Time ask = roster_.answer_time();
+    return (std::max(times_.exchange / 4, ask) + ask * roster_.self()) *
            (1 << std::min(proposals_, 4u));
 }
 
@@ -243,7 +259,11 @@ void Finish::push_agreement(Time now) {
     const std::optional<Header> question = agreement_.outstanding();
     if (!question) return;
     const bool is_new = !asked_ || *asked_ != *question;
-    if (!is_new && now < *asked_at_ + times_.ask) return;
+    if (!is_new && now < *asked_at_ + ask_again_in_) return;
+    // Who pulls what it is to accept takes far longer than its answers do.
+    const Time answer = roster_.answer_time();
+    const Time slowest = std::max(answer, roster_.answer_time_at_first());
+    ask_again_in_ = is_new ? answer : std::min(2 * ask_again_in_, slowest);
     asked_ = question;
     asked_at_ = now;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
@@ -390,7 +410,7 @@ void Finish::adopt_cut(Ledger& ledger, Time now) {
 
 Time Finish::bound() const {
     return times_.timeout +
-           times_.ask * asks_per_block *
+           roster_.answer_time_at_first() * asks_per_block *
                static_cast<Time::rep>(ledger_.row_count() * ledger_.blocks().count());
 }
 
@@ -428,7 +448,7 @@ PeerSet Finish::missed(Time now) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if ((awaited & peer_bit(peer)) == 0 || !roster_.reachable(peer)) continue;
         const Time moved_at = std::max(adopted_at_, movement_.of(peer));
-        if (now - moved_at <= times_.ask * asks_per_block) return 0;
+        if (now - moved_at <= roster_.answer_time_at_first() * asks_per_block) return 0;
     }
     return awaited;
 }

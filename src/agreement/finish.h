@@ -41,15 +41,14 @@ namespace ako {
 struct FinishTimes {
     Time exchange;  ///< how long the proposer waits for rows that do not come
     Time linger;    ///< how long a peer that has adopted serves others that do not move
-    Time ask;       ///< for an answer to a Want and between two tries of any question
     Time timeout;   ///< how long a peer that has not adopted waits while nothing moves
 };
 
 class Finish {
   public:
     using Send = CutPuller::Send;
-    /// A block of the rows may take so many times `ask`, on average: with the default of 500 ms,
-    /// 16 KiB in 2 s, which is 0.07 Mbit/s.
+    /// A block of the rows may take so many times as long as an answer of whom nothing was seen,
+    /// on average: with 500 ms, 16 KiB in 2 s, which is 0.07 Mbit/s.
     static constexpr int asks_per_block = 4;
     /// So many other lives of the own row are remembered; of one that is forgotten, hearing of it
     /// again costs the vote again, which is safe.
@@ -90,13 +89,17 @@ class Finish {
     void arrived(PeerIndex from, const Partial& partial, Time at) {
         cut_.arrived(from, partial, at);
     }
-    void forget_asked(PeerIndex holder) { cut_.forget_asked(holder); }
+    /// A new session: what was asked in the one before may not have come.
+    void forget_asked(PeerIndex holder) {
+        cut_.forget_asked(holder);
+        asked_.reset();
+    }
     /// The ledger has taken a block.
     void ledger_changed(Time now);
     /// The own row has changed, and those of others may: nothing is proposed until they had the
     /// time to say so.
     void rows_change(Time now) {
-        propose_from_ = now + times_.ask;
+        propose_from_ = now + roster_.answer_time();
         ledger_changed(now);
     }
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
@@ -159,6 +162,8 @@ class Finish {
     PeerSet missed_before_the_cut() const;
     /// Is every row here that can still come?
     bool complete() const;
+    /// Not where a later life has come to the end before it took in what the earlier one made.
+    bool own_row_here() const;
     bool settled(RowIndex row) const;
     /// Will its owner say a final round? Not while it takes in the row of its own earlier life.
     bool final_round_comes(RowIndex row) const;
@@ -210,6 +215,7 @@ class Finish {
     std::optional<Time> asked_for_vote_at_;   ///< last, under a new ballot
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
+    Time ask_again_in_{};           ///< after that
     std::optional<Header> asked_;
 };
 

@@ -24,13 +24,13 @@ FinishReport finish_report(const ModeSettings& settings, const Roster& roster, c
     report.serving_seconds = in_seconds(times.serving());
     report.after_seconds = in_seconds(times.after());
     report.agreed = finish.adopted();
-    report.samples_total = roster.samples();
     report.left_early = roster.left_early(settings.sample_budget);
-    for (const Progress& progress : roster.progress()) report.samples.push_back(progress.samples);
     report.identical = report.agreed;
     if (report.agreed) report.digest = *finish.digest();
     for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
         const PeerView& view = roster[peer];
+        report.samples.push_back(roster.samples_by_all(peer));
+        report.samples_total += report.samples.back();
         const bool self = peer == roster.self();
         const bool has_digest = view.status && view.status->digest;
         if (self ? report.agreed : has_digest && view.status->digest == finish.digest()) {

@@ -1,9 +1,11 @@
 // Who still moves in the final exchange, and when something last did: whoever waits there waits for
 // as long as somebody moves. A sign of movement is what takes bytes or brings the agreement on;
-// that a peer only lives, as its heartbeats say, is none. Compute thread only.
+// that a peer only lives, as its heartbeats say, is none; nor is it that two processes of one name
+// take turns to be heard. Compute thread only.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -22,9 +24,10 @@ class Movement {
         Cut cut{status.accepted, status.decided, status.digest.has_value(), status.cut_blocks};
         Rows rows{status.final_round.has_value(), {}};
         for (const RowHeld& row : status.rows) rows.checksums.push_back(row.map_checksum);
-        Peer& known = peers_[peer];
-        if (known.cut != cut) known.moved_at = known.pulled_at = now;
-        if (known.rows != rows) known.moved_at = now;
+        Peer& moved = peers_[peer];
+        Process& known = moved.process(status.process_id);
+        if (known.cut != cut) moved.moved_at = moved.pulled_at = now;
+        if (known.rows != rows) moved.moved_at = now;
         known.cut = cut;
         known.rows = std::move(rows);
     }
@@ -60,9 +63,20 @@ class Movement {
 
         bool operator==(const Rows&) const = default;
     };
-    struct Peer {
+    /// What one process last said.
+    struct Process {
+        std::uint64_t id = 0;
         Cut cut;
         Rows rows;
+    };
+    struct Peer {
+        Process& process(std::uint64_t id) {
+            if (processes[0].id != id) std::swap(processes[0], processes[1]);
+            if (processes[0].id != id) processes[0] = {id, {}, {}};
+            return processes[0];
+        }
+
+        std::array<Process, 2> processes;  ///< the newest heard of first
         Time moved_at{};
         Time pulled_at{};
     };

@@ -14,9 +14,9 @@
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
 #include "src/peer/initial_parameters.h"
-#include "src/peer/link_safety.h"
+#include "src/member/link_safety.h"
 #include "src/peer/memory_plan.h"
-#include "src/peer/mode_settings.h"
+#include "src/member/mode_settings.h"
 #include "src/peer/training_data.h"
 #include "src/peer/warnings.h"
 #include "src/results/number_text.h"
@@ -119,9 +119,10 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     print_memory(settings, plan);
     check_memory(settings, plan);
     const std::uint64_t budget = data->sample_budget();
-    fmt::print("{}{}{}",
+    fmt::print("{}{}{}{}",
                data_report(settings, {data->sample_count(), data->test_set().count, budget}),
-               start_report(settings), traffic_report(settings, costs));
+               start_report(settings), time_outs_report(settings),
+               traffic_report(settings, costs));
     warn_of_slow_rows(settings, costs);
     for (const std::string& warning : warnings(settings, {network->parameter_count(), budget}))
         fmt::print("#\n{}", wrapped("warning: " + warning, "# "));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "models/catalog.h"
+#include "src/numbers/answer_time.h"
 #include "src/peer/training_data.h"
 #include "src/peer/warnings.h"
 #include "src/results/number_text.h"
@@ -193,6 +194,38 @@ std::string start_report(const Settings& settings) {
            line("who never comes",
                 fmt::format("leaves its slot empty: {} of the file's {} peers agree at the end",
                             majority, peers));
+}
+
+std::string time_outs_report(const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    if (exchange.mode == Mode::local || settings.peers.size() == 1) return "";
+    std::string text = "#\n# time-outs\n";
+    text += line("a peer is lost", fmt::format("after {} ms without a byte (life_timeout_ms); it "
+                                               "says something every {} ms",
+                                               exchange.life_timeout_ms, exchange.heartbeat_ms));
+    text += line("to connect", fmt::format("{} ms for each address (connect_timeout_ms)",
+                                           exchange.connect_timeout_ms));
+    if (exchange.mode != Mode::ako) {
+        return text +
+               line("the end", fmt::format("{:g} s (finish_timeout_s)", exchange.finish_timeout_s));
+    }
+    const std::string observed = fmt::format(
+        "its round trip and round as seen, and four times how far they vary: {} to {} ms, and {} "
+        "before that (answer_ms in the metrics)",
+        AnswerTime::least / std::chrono::milliseconds(1),
+        AnswerTime::longest / std::chrono::milliseconds(1),
+        AnswerTime::first / std::chrono::milliseconds(1));
+    text += line("an answer of a peer",
+                 exchange.want_timeout_ms == 0
+                     ? observed
+                     : fmt::format("{} ms (want_timeout_ms)", exchange.want_timeout_ms));
+    text += line("the end", fmt::format("{:g} s for the last rows (finish_exchange_s), {:g} s in "
+                                        "which nothing moves (finish_timeout_s)",
+                                        exchange.finish_exchange_s, exchange.finish_timeout_s));
+    return text + line("to serve or to leave",
+                       fmt::format("{:g} s once finished (finish_linger_s), {:g} s before that "
+                                   "(leave_timeout_s)",
+                                   exchange.finish_linger_s, exchange.leave_timeout_s));
 }
 
 std::string traffic_report(const Settings& settings, const ModeCosts& costs) {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/config/settings.h"
-#include "src/peer/mode_settings.h"
+#include "src/member/mode_settings.h"
 
 namespace ako {
 
@@ -24,6 +24,10 @@ std::string data_report(const Settings& settings, const DataCounts& counts);
 /// With whom training begins, and what becomes of peers that come later or never; empty where no
 /// peer needs another.
 std::string start_report(const Settings& settings);
+
+/// For how long a peer waits for another, and what follows from observation; empty where no peer
+/// needs another.
+std::string time_outs_report(const Settings& settings);
 
 /// What one peer sends in a round, what one link carries of it, and how fast that can be where the
 /// file limits rates.

@@ -21,7 +21,7 @@
 #include "src/launch/ports.h"
 #include "src/launch/restarts.h"
 #include "src/peer/initial_parameters.h"
-#include "src/peer/link_safety.h"
+#include "src/member/link_safety.h"
 #include "src/peer/memory_plan.h"
 #include "src/peer/training_data.h"
 #include "src/peer/warnings.h"
@@ -46,6 +46,7 @@ struct Child {
     std::unique_ptr<PeerChild> process;
     bool over = false;                     ///< the process has ended, and all it said is read
     bool trained = false;                  ///< this process has
+    bool has_begun = false;                ///< this one or one before it has trained
     std::optional<double> starts_at = {};  ///< seconds: over, and then started again
     /// Of the processes before this one.
     std::uint64_t egress_bytes_before = 0;
@@ -124,12 +125,15 @@ class Launch {
         const std::string& name = settings_.peers[k].name;
         std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
                                               "--output-dir", folder_};
-        if (restarts_.made(k) > 0)
-            arguments.emplace_back("--restarted");
-        else if (!resume_.empty())
+        if (restarts_.made(k) > 0) arguments.emplace_back("--restarted");
+        // Once it has trained, its row is with the others; before, they may still wait for it to go
+        // on with them, and what only its checkpoint holds nobody has.
+        if (!resume_.empty() && !has_begun(k))
             arguments.insert(arguments.end(), {"--resume", resume_});
         return std::make_unique<PeerChild>(name, arguments, place_.words(k, name));
     }
+
+    bool has_begun(std::size_t k) const { return k < children_.size() && children_[k].has_begun; }
 
     /// Waits for something to happen, at most until `moment`; takes in signals and keys.
     void look(double moment) {
@@ -199,8 +203,9 @@ class Launch {
         PeerChild& process = *child.process;
         for (const std::string& line : process.log().read_lines()) log(process.name(), line);
         for (MetricsLine& line : process.read_report()) {
-            if (line.round > 0) latest_.trained();
+            if (line.round > 0) latest_.trained(files_);
             child.trained |= line.phase == "training";
+            child.has_begun |= child.trained;
             state_.take_line(k, std::move(line), seconds());
         }
         if (!process.ended()) return;
@@ -413,6 +418,7 @@ class Launch {
     Restarts restarts_;
     const SteadyClock clock_;
     const Time began_ = clock_.now();
+    SystemFiles files_;
     Console console_;
     SignalQueue signals_;
     RunState state_;
@@ -458,9 +464,10 @@ ExitStatus launch(const LaunchOptions& options) {
     const std::string resume = resume_folder(options.resume, settings, peer_names(settings));
     check_before(settings, place);
     const bool live = !options.plain && Terminal::usable();
+    SystemFiles files;
     const std::string folder = options.output_dir.empty()
-                                   ? make_run_folder(settings)
-                                   : make_run_folder(settings, options.output_dir);
+                                   ? make_run_folder(files, settings)
+                                   : make_run_folder(files, settings, options.output_dir);
     LatestRun latest(options.output_dir.empty() ? folder : "");
     return Launch(settings, place, options, resume, folder, std::move(latest), live).run();
 }

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "ako/error.h"
-#include "src/peer/resume.h"
+#include "src/member/resume.h"
 #include "src/results/checkpoint_file.h"
 
 namespace ako {

@@ -16,7 +16,6 @@
 #include "src/config/cluster_file.h"
 #include "src/launch/report_pipe.h"
 #include "src/numbers/digest.h"
-#include "src/peer/mode_settings.h"
 #include "src/peer/peer.h"
 #include "src/peer/peer_report.h"
 #include "src/peer/warnings.h"
@@ -68,13 +67,13 @@ std::string first_words(const Settings& settings, PeerIndex self) {
 /// gradient it may be sending, however the trainer ends.
 class NetworkStop {
   public:
-    explicit NetworkStop(Peer& peer) : peer_(peer) {}
-    ~NetworkStop() { peer_.transport().stop(peer_.clock().now()); }
+    explicit NetworkStop(Member& member) : member_(member) {}
+    ~NetworkStop() { member_.transport().stop(member_.clock().now()); }
     NetworkStop(const NetworkStop&) = delete;
     NetworkStop& operator=(const NetworkStop&) = delete;
 
   private:
-    Peer& peer_;
+    Member& member_;
 };
 
 /// `ako train`: a peer, and what is told and written of it.
@@ -91,35 +90,39 @@ class PeerProcess {
                console_),
           peer_(
               settings_, self_, resume_folder(options.resume, settings_, {options.peer}),
-              {log_.notice(), log_.detail()},
-              [this](const auto& missing) { metrics_->waits(missing); }, asked_to_leave,
+              {{log_.notice(), log_.detail()},
+               [this](const auto& missing) { metrics_->waits(missing); },
+               asked_to_leave},
               interrupts) {}
 
     ExitStatus run() {
         const bool own = options_.output_dir.empty();
-        const std::string folder = own ? make_run_folder(settings_) : options_.output_dir;
+        const std::string folder =
+            own ? make_run_folder(system_files_, settings_) : options_.output_dir;
         latest_ = LatestRun(own ? folder : "");
         log_.keep_in(fmt::format("{}/log-{}.txt", folder, options_.peer));
         if (options_.report_fd < 0) start_view();
         Metrics& metrics = metrics_.emplace(
             fmt::format("{}/metrics-{}.jsonl", folder, options_.peer),
             [this](const MetricsLine& line) { show(line); }, log_.notice(), peer_names(settings_),
-            self_, peer_.transport(), peer_.clock(), options_.restarted);
-        metrics.watch(peer_.exchange());
+            self_, peer_.member().transport(), peer_.member().clock(),
+            options_.restarted);
+        metrics.watch(peer_.member().exchange());
         metrics.set_sample_budget(peer_.data().sample_budget());
         const auto milestones = make_milestones(folder);
         if (milestones) metrics.keep_milestones_in(*milestones);
         // Launch has said so before it started its peers.
         for (const std::string& warning : warnings_of_this_peer()) log_.notice()(warning);
-        peer_.start();
+        peer_.member().start();
         (options_.report_fd < 0 ? log_.notice() : log_.detail())(first_words(settings_, self_));
         const ModelFiles files(folder, settings_, options_.peer, peer_.network().tensors());
-        checkpoint_folder_.emplace(system_files_, folder, peer_.owner());
+        checkpoint_folder_.emplace(system_files_, folder, peer_.member().owner());
         take_over_earlier(folder);
         const TrainingOutcome outcome = train_or_serve(files);
         PeerResult result =
             make_result(settings_, self_, outcome, metrics, peer_.data().sample_count());
-        if (result.samples_total > 0) latest_.trained();  // the others; who serves makes no round
+        // The others have; who serves makes no round.
+        if (result.samples_total > 0) latest_.trained(system_files_);
         if (!live_) tell(result);
         write_results(folder, files, outcome, result);
         if (live_) tell(result);  // last: a terminal that takes nothing must hold up no file
@@ -150,7 +153,7 @@ class PeerProcess {
     }
 
     void show(const MetricsLine& line) {
-        if (line.round > 0) latest_.trained();
+        if (line.round > 0) latest_.trained(system_files_);
         if (view_)
             view_->take_line(line);
         else
@@ -226,14 +229,15 @@ class PeerProcess {
 
     TrainingOutcome train_or_serve(const ModelFiles& files) {
         if (settings_.peers[self_].role == Role::server) {
-            const NetworkStop stop(peer_);
-            return serve(peer_.exchange(), interrupts_, *metrics_);
+            const NetworkStop stop(peer_.member());
+            return serve(peer_.member().exchange(), interrupts_, *metrics_);
         }
         const auto batches = peer_.batches();
         const auto checkpoints = make_checkpoints(files);
-        Trainer trainer(peer_.network(), *batches, peer_.data().test_set(), peer_.exchange(),
-                        settings_.training, interrupts_, *metrics_, checkpoints.get());
-        const NetworkStop stop(peer_);
+        Trainer trainer(peer_.network(), *batches, peer_.data().test_set(),
+                        peer_.member().exchange(), settings_.training, interrupts_, *metrics_,
+                        checkpoints.get());
+        const NetworkStop stop(peer_.member());
         return trainer.run();
     }
 
@@ -241,12 +245,12 @@ class PeerProcess {
     void take_over_earlier(const std::string& folder) {
         if (options_.restarted && !options_.resume.said) {
             // Of the process before, in this folder: to be removed once there are newer ones.
-            const auto left = find_checkpoints(folder, peer_.owner()).usable;
+            const auto left = find_checkpoints(folder, peer_.member().owner()).usable;
             if (const auto taken = checkpoint_folder_->take_over(left); !taken)
                 log_.notice()(taken.error().what);
             return;
         }
-        const EarlierCheckpoints& earlier = peer_.earlier();
+        const EarlierCheckpoints& earlier = peer_.member().earlier();
         for (const std::string& refused : earlier.refused) log_.notice()(refused);
         if (earlier.usable.empty()) {
             if (options_.resume.said)
@@ -267,7 +271,7 @@ class PeerProcess {
     std::unique_ptr<Checkpoints> make_checkpoints(const ModelFiles& files) {
         if (settings_.training.checkpoint_every == 0) return nullptr;
         Checkpoints::Write write;
-        if (mode_settings(settings_).keeps_checkpoints())
+        if (settings_.exchange.keeps_checkpoints())
             write = [this](const Checkpoint& it) { return checkpoint_folder_->write(it); };
         return std::make_unique<Checkpoints>(
             peer_.network().parameter_count(),

@@ -163,12 +163,21 @@ void read_fields(const ConfigValue& tree, Settings& settings) {
     }
 }
 
-std::string write_fields(const Settings& settings, bool shared_only) {
+/// Which fields are written.
+enum class Fields { all, shared, of_what_was_learned };
+
+bool is_among(const Field& field, Fields fields, const Settings& settings) {
+    if (fields == Fields::all || field.scope == Scope::shared) return true;
+    return fields == Fields::shared && field.scope == Scope::lockstep &&
+           settings.exchange.goes_on_together();
+}
+
+std::string write_fields(const Settings& settings, Fields fields) {
     std::string text;
     std::vector<std::string> open;  // the groups that the line before stands in
     for (const Field& field : all_fields()) {
         if (field.applies && !field.applies(settings)) continue;
-        if (shared_only && field.scope != Scope::shared) continue;
+        if (!is_among(field, fields, settings)) continue;
         std::vector<std::string> parts = split_path(field.path);
         const std::string key = parts.back();
         parts.pop_back();
@@ -184,6 +193,13 @@ std::string write_fields(const Settings& settings, bool shared_only) {
                             value.starts_with('\n') ? "" : " ", value);
     }
     return text;
+}
+
+std::string digest_text(const Settings& settings, Fields fields) {
+    std::string text = write_fields(settings, fields) + "peers:";
+    for (const PeerSettings& peer : settings.peers)
+        text += " " + peer.name + (peer.role == Role::server ? " (server)" : "");
+    return text + "\n";
 }
 
 }  // namespace
@@ -226,13 +242,16 @@ Settings read_cluster_file(const std::string& file, const std::vector<std::strin
     return read_cluster_text(read_config_text(file), file, overrides);
 }
 
-std::string write_cluster_text(const Settings& settings) { return write_fields(settings, false); }
+std::string write_cluster_text(const Settings& settings) {
+    return write_fields(settings, Fields::all);
+}
 
 std::string training_digest_text(const Settings& settings) {
-    std::string text = write_fields(settings, true) + "peers:";
-    for (const PeerSettings& peer : settings.peers)
-        text += " " + peer.name + (peer.role == Role::server ? " (server)" : "");
-    return text + "\n";
+    return digest_text(settings, Fields::shared);
+}
+
+std::string checkpoint_digest_text(const Settings& settings) {
+    return digest_text(settings, Fields::of_what_was_learned);
 }
 
 std::vector<std::string> peer_names(const Settings& settings) {

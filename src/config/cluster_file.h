@@ -29,9 +29,12 @@ std::string write_cluster_text(const Settings& settings);
 
 /// Canonical text of what all peers must share, for Hello's training digest: the model, the
 /// sharding, the training, the rule, the time-outs by which peers judge each other and the peers'
-/// names in order. Not in it: addresses, limits of rates, how long the start waits, threads,
-/// memory, folders and where the key lies, which one peer may set for itself.
+/// names in order; where all wait for each other, also how often they keep checkpoints. Not in it:
+/// addresses, limits of rates, how long the start waits, threads, memory, folders and where the key
+/// lies, which one peer may set for itself.
 std::string training_digest_text(const Settings& settings);
+/// The same for what a checkpoint is of: without how often one is kept.
+std::string checkpoint_digest_text(const Settings& settings);
 
 /// In the order of the file.
 std::vector<std::string> peer_names(const Settings& settings);

@@ -126,7 +126,8 @@ void add_training(std::vector<Field>& fields) {
     fields.push_back(choice_field<EvaluateWhen>(
         "training.evaluate", Scope::own, AKO_MEMBER(training.evaluate),
         {{"during", EvaluateWhen::during}, {"after", EvaluateWhen::after}}));
-    fields.push_back(number_field("training.checkpoint_every", Scope::own,
+    // Of marks that differ none may be everybody's.
+    fields.push_back(number_field("training.checkpoint_every", Scope::lockstep,
                                   AKO_MEMBER(training.checkpoint_every), {.low = 0, .high = 1e6}));
     fields.push_back(
         whole_field("training.threads", Scope::own, AKO_MEMBER(training.threads), 1, 256));
@@ -193,7 +194,8 @@ void add_exchange(std::vector<Field>& fields) {
     milliseconds("exchange.life_timeout_ms", Scope::shared, AKO_MEMBER(exchange.life_timeout_ms));
     milliseconds("exchange.connect_timeout_ms", Scope::own,
                  AKO_MEMBER(exchange.connect_timeout_ms));
-    milliseconds("exchange.want_timeout_ms", Scope::own, AKO_MEMBER(exchange.want_timeout_ms));
+    fields.push_back(whole_or_word_field("exchange.want_timeout_ms", Scope::own,
+                                         AKO_MEMBER(exchange.want_timeout_ms), "auto", 600'000));
     seconds("exchange.leave_timeout_s", Scope::own, AKO_MEMBER(exchange.leave_timeout_s));
     // So are these: a peer that gives up before the others propose would end without them.
     seconds("exchange.finish_exchange_s", Scope::shared, AKO_MEMBER(exchange.finish_exchange_s));

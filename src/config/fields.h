@@ -11,8 +11,10 @@
 
 namespace ako {
 
-/// Does a field belong to the training that all peers must share, or to one peer alone?
-enum class Scope { shared, own };
+/// Does a field belong to the training that all peers must share, or to one peer alone? `lockstep`:
+/// shared in the modes in which all wait for each other and go on from one checkpoint. How a run
+/// goes on from earlier checkpoints it may change, for nothing that was learned depends on it.
+enum class Scope { shared, lockstep, own };
 
 /// One key of the file.
 struct Field {

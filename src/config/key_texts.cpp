@@ -77,7 +77,9 @@ constexpr Meaning meanings[] = {
      "training, and no target_accuracy"},
     {"training.checkpoint_every",
      "epochs between two checkpoints in the run folder: every peer keeps what `--resume` goes on "
-     "from, the lowest live peer also the evaluated anchor (with evaluate: during); 0: none"},
+     "from, the lowest live peer also the evaluated anchor (with evaluate: during); 0: none. The "
+     "same for everyone in ring, local-sgd and parameter-server with bsp and co-located servers, "
+     "where all go on from the same"},
     {"training.threads", "of each peer for matrix products; leave one core's worth to the network"},
     {"peers", "the same list in the same order for everyone", "required"},
     {"peers.*.name", "what `--peer` calls it", "required"},
@@ -131,7 +133,8 @@ constexpr Meaning meanings[] = {
      "30000 where all wait for each other: ring, local-sgd and parameter-server with bsp or ssp"},
     {"exchange.connect_timeout_ms", "how long looking up a name may take, and each address it has"},
     {"exchange.want_timeout_ms",
-     "asked of a peer ahead: what it sends in this time; none: ask another"},
+     "for so long an answer is waited for: a number, or auto: what the other peer's round trips "
+     "and rounds say, 500 before any were seen"},
     {"exchange.finish_exchange_s", "how long the end waits for the last round of every live peer"},
     {"exchange.finish_timeout_s",
      "nothing moves for so long: end without (exit 4); > finish_exchange_s"},

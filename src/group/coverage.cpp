@@ -146,8 +146,11 @@ void Coverage::follow(const Roster& roster, Round own_round) {
         if (peer == self_) continue;
         const PeerView& view = roster[peer];
         others_[peer].takes_part = view.live() && !view.leaving() && !view.final_round;
-        // One that hangs keeps what it has in hand from nobody.
-        others_[peer].advances = others_[peer].takes_part && roster.advancing(peer, own_round);
+        // One that hangs keeps what it has in hand from nobody. One that leaves makes no rounds,
+        // but hands over what it has made of that.
+        others_[peer].advances =
+            (others_[peer].takes_part && roster.advancing(peer, own_round)) ||
+            (view.live() && view.leaving());
     }
 }
 
@@ -177,10 +180,11 @@ void Coverage::hear(PeerIndex from, const Covered& said) {
     others_[from].items = said.items;
 }
 
-void Coverage::left(PeerIndex peer) {
-    const Other& other = others_[peer];
-    if (!other.in_hand || done(*other.in_hand)) return;
-    std::uint64_t& items = begun_[*other.in_hand];
+void Coverage::left(PeerIndex peer, bool row_is_whole) {
+    Other& other = others_[peer];
+    const std::optional<Portion> portion = std::exchange(other.in_hand, std::nullopt);
+    if (!portion || done(*portion) || !row_is_whole) return;
+    std::uint64_t& items = begun_[*portion];
     items = std::max(items, other.items);
 }
 

@@ -14,8 +14,9 @@
 // by somebody, whoever joined, left or was lost meanwhile (at least once). Twice is trained on what
 // two took before they heard of each other, as at the end of a pass; what a lost peer had in hand;
 // and, while the network is cut, what both sides do. Who leaves on purpose says how far it has come
-// in its portion, and another goes on from there. With a peer that is lost goes what of its row had
-// not been sent, as ever.
+// in its portion. While it hands its row over, that stays in its hand; when it has gone, another
+// goes on from there, if the row is whole here, and else begins anew what was trained on for
+// nothing. With a peer that is lost goes what of its row had not been sent, as ever.
 //
 // Compute thread only.
 #pragma once
@@ -53,8 +54,9 @@ class Coverage final : public PortionSource {
     void follow(const Roster& roster, Round own_round);
     /// `from` says this. What cannot be of this run is not heeded.
     void hear(PeerIndex from, const Covered& said);
-    /// It goes on purpose, and its row is whole: what it has in hand begins where it stopped.
-    void left(PeerIndex peer);
+    /// It has gone on purpose. What it has in hand begins where it stopped, if its row is whole
+    /// here, else at its beginning.
+    void left(PeerIndex peer, bool row_is_whole);
 
     Covered said() const;
     /// As far as heard of.

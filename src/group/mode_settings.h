@@ -14,6 +14,11 @@
 
 namespace ako {
 
+/// What to do next, for people, about a checkpoint that cannot be gone on from.
+inline constexpr const char* without_this_checkpoint =
+    "it was changed meanwhile, or made by another version of ako: remove it, and the peer goes on "
+    "from the one before, or in the mode ako from what the others have";
+
 class Coverage;
 
 struct ModeSettings {
@@ -43,13 +48,6 @@ struct ModeSettings {
     bool resumes = false;
     std::function<Result<Checkpoint>(const CheckpointId&)> read_checkpoint = {};
 
-    /// Can peers go on from checkpoints? Not where workers are at different rounds when their
-    /// servers are looked at, nor where a server is no worker, which nobody tells of rounds.
-    bool keeps_checkpoints() const {
-        return exchange.mode != Mode::parameter_server ||
-               (exchange.server.clock_gap_max == 0U &&
-                exchange.server.placement == Placement::co_located);
-    }
     /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
     /// is to end, while the others go on?
     std::function<bool()> leaves;

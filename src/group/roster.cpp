@@ -30,6 +30,7 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
 
 void Roster::begin_session(PeerIndex peer, bool new_process) {
     PeerView& view = peers_[peer];
+    view.answers.begin_session();
     view.clock = {};  // it may have stood still meanwhile, as it does in suspend
     view.heard = false;
     if (!new_process) return;
@@ -71,9 +72,13 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
     PeerView& view = peers_[peer];
     view.clock.add_arrival(status.sent_at, arrived_at);
     if (status.echo_sent_at != Time{0}) {
-        view.clock.add_round_trip(arrived_at - status.echo_sent_at - status.echo_held);
+        const Time round_trip = arrived_at - status.echo_sent_at - status.echo_held;
+        view.clock.add_round_trip(round_trip);
+        view.answers.add_round_trip(round_trip);
     }
+    view.answers.add_round(status.progress[peer].round, arrived_at);
     view.final_round = status.final_round;
+    if (view.final_round) view.answers.end_rounds();
     if (peer < status.rows.size()) {  // only the mode ako says so
         view.incarnation = status.rows[row_of(peer)].highest.incarnation;
     }
@@ -95,6 +100,23 @@ void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     set_presence(peer, Presence::left);
     peers_[peer].final_round = bye.final_round;
     if (bye.leaves) peers_[peer].left_at = samples();
+}
+
+bool Roster::streams(PeerIndex peer, Version version) const {
+    const PeerView& view = peers_[peer];
+    if (!reachable(peer) || view.joins()) return false;
+    if (!view.status || view.status->process_id == 0) return true;
+    const std::uint64_t process = process_of(view.status->process_id);
+    return process_of(view.incarnation) == process || process_of(version.incarnation) == process;
+}
+
+Time Roster::answer_time() const {
+    std::optional<Time> longest;
+    for (PeerIndex peer = 0; peer < peers_.size(); ++peer) {
+        if (peer == self_ || !reachable(peer)) continue;
+        longest = std::max(longest.value_or(Time{0}), answer_time(peer));
+    }
+    return longest.value_or(answers_within_.value_or(AnswerTime::first));
 }
 
 bool Roster::advancing(PeerIndex peer, Round own_round) const {
@@ -129,6 +151,14 @@ std::uint64_t Roster::samples() const {
     std::uint64_t sum = 0;
     for (const PeerView& view : peers_) sum += view.samples;
     return sum;
+}
+
+std::uint64_t Roster::samples_by_all(PeerIndex peer) const {
+    std::uint64_t most = peers_[peer].samples;
+    for (const PeerView& view : peers_) {
+        if (view.status) most = std::max(most, view.status->progress[peer].samples);
+    }
+    return most;
 }
 
 std::vector<Progress> Roster::progress() const {

@@ -14,6 +14,7 @@
 #include "ako/types.h"
 #include "src/group/clock_offset.h"
 #include "src/group/incarnation.h"
+#include "src/numbers/answer_time.h"
 
 namespace ako {
 
@@ -35,6 +36,7 @@ struct PeerView {
     bool returned = false;         ///< as another process, of which no Status has come yet
     std::optional<Round> final_round;
     ClockOffset clock;
+    AnswerTime answers;
     Round own_round_at_move = 0;  ///< own round when `announced` last moved
     double usual_gap = 0;         ///< own rounds between its moves, smoothed
     bool moved = false;           ///< in this presence
@@ -60,7 +62,9 @@ class Roster {
     /// A peer that has not moved for as many own rounds is loading, evaluating or hung.
     static constexpr double gap_min = 4;
 
-    Roster(PeerIndex self, std::size_t peer_count) : self_(self), peers_(peer_count) {
+    /// `answers_within`: what is taken for the time of every answer; nothing: what was seen.
+    Roster(PeerIndex self, std::size_t peer_count, std::optional<Time> answers_within = {})
+        : self_(self), answers_within_(answers_within), peers_(peer_count) {
         peers_[self].presence = Presence::up;
     }
 
@@ -97,9 +101,27 @@ class Roster {
     /// Peers other than this one with a session.
     PeerSet reached() const;
     bool reachable(PeerIndex peer) const { return peers_[peer].presence == Presence::up; }
+    /// Does this version of its row, or a newer one, come from itself? Of what earlier processes of
+    /// its name made of the row nothing does until it has claimed that, and where training ends
+    /// first it never will.
+    bool streams(PeerIndex peer, Version version) const;
+
+    /// For so long an answer of this peer is waited for.
+    Time answer_time(PeerIndex peer) const {
+        return answers_within_.value_or(peers_[peer].answers.time());
+    }
+    /// The same from what was seen alone: the time in which it shows what it has taken in.
+    Time answer_seen(PeerIndex peer) const { return peers_[peer].answers.usual(); }
+    /// Of all peers that can be reached: the longest.
+    Time answer_time() const;
+    /// Before anything was seen: what limits are made of that must not grow with what is seen.
+    Time answer_time_at_first() const { return answers_within_.value_or(AnswerTime::first); }
 
     /// Of all peers, as far as heard of.
     std::uint64_t samples() const;
+    /// Of one peer, the most that anybody says, itself included: others also count what an earlier
+    /// process used of which a later one that began apart knows nothing.
+    std::uint64_t samples_by_all(PeerIndex peer) const;
     std::vector<Progress> progress() const;
     /// Who left before the end, and is not back.
     std::vector<EarlyLeave> left_early(std::uint64_t sample_budget) const;
@@ -108,6 +130,7 @@ class Roster {
 
   private:
     const PeerIndex self_;
+    const std::optional<Time> answers_within_;
     std::vector<PeerView> peers_;
     bool own_known_ = false;
 };

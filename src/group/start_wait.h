@@ -16,7 +16,8 @@ class StartWait {
   public:
     /// Without `peers_min` peers, this one included, training does not begin.
     StartWait(const ModeSettings& settings, std::size_t peers_min)
-        : peer_count_(settings.peer_count()),
+        : own_name_(settings.peer_names[settings.self]),
+          peer_count_(settings.peer_count()),
           peers_min_(peers_min),
           patience_(from_seconds(settings.exchange.start_wait_s)),
           dial_(std::chrono::milliseconds(settings.exchange.connect_timeout_ms)) {}
@@ -36,10 +37,13 @@ class StartWait {
     std::string why_not() const {
         return "only " + std::to_string(present_) + " of " + std::to_string(peer_count_) +
                " peers came within start_wait_s, at least " + std::to_string(peers_min_) +
-               " are needed";
+               " are needed: what became of each attempt to connect is in log-" + own_name_ +
+               ".txt in the run folder; start the others sooner, or change exchange.start_wait_s "
+               "or exchange.start_peers_min in the cluster file";
     }
 
   private:
+    const std::string own_name_;
     const std::size_t peer_count_;
     const std::size_t peers_min_;
     const Time patience_;

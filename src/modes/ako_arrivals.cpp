@@ -20,7 +20,7 @@ void AkoCompute::drain(Time now) {
     for (PeerIndex peer = 0; versions_wanted_ != 0; versions_wanted_ &= ~peer_bit(peer++)) {
         if (versions_wanted_ & peer_bit(peer)) relaying_.tell_versions(peer);
     }
-    if (!finish_.frozen() && !beginning_.leaves_relays()) relaying_.step(now);
+    if (!finish_.frozen() && !beginning_.leaves_relays()) relaying_.step(now, finish_.begun());
 }
 
 void AkoCompute::handle(Arrival& arrival, Time now) {
@@ -37,7 +37,10 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
                         });
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
         roster_.heard_bye(arrival.from, *bye);
-        if (settings_.coverage != nullptr && bye->leaves) settings_.coverage->left(arrival.from);
+        if (settings_.coverage != nullptr && bye->leaves) {
+            const RowHeld row = rows_.ledger().held(row_of(arrival.from));
+            settings_.coverage->left(arrival.from, row.lowest.round >= bye->final_round);
+        }
     } else if (std::holds_alternative<WantVersions>(arrival.header)) {
         versions_wanted_ |= peer_bit(arrival.from);
     } else if (const auto* versions = std::get_if<Versions>(&arrival.header)) {

@@ -22,8 +22,7 @@ std::size_t start_peers_min(const ModeSettings& settings) {
 
 /// Who is there, and can be reached, has a session within this: see Departures.
 Joining::Times joining_times(const ExchangeSettings& exchange) {
-    return {std::chrono::milliseconds(exchange.want_timeout_ms),
-            2 * std::chrono::milliseconds(exchange.life_timeout_ms) + Departures::redial,
+    return {2 * std::chrono::milliseconds(exchange.life_timeout_ms) + Departures::redial,
             from_seconds(exchange.finish_timeout_s)};
 }
 
@@ -192,7 +191,12 @@ void AkoBeginning::claim(Time now) {
         held.highest == Version{} && rows_.incarnation() == 0 && !joining_.has_put_aside();
     const std::optional<Incarnation> incarnation =
         next_incarnation(has_nothing ? 0 : known, settings_.process_id);
-    if (!incarnation) return fail(Ending::broken, "more lives of one peer than can be counted");
+    if (!incarnation)
+        return fail(Ending::broken, "the row of " + own_name() +
+                                        " has had more processes than can be counted (" +
+                                        std::to_string(lives_max) +
+                                        "): end the run, and begin one anew from a saved model "
+                                        "with --set model.initial=FILE");
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
     // What a Status says of samples may be older than a block of the row; a round is a batch.
     const std::uint64_t samples = round * settings_.training.batch_per_peer;

@@ -14,14 +14,18 @@
 namespace ako {
 namespace {
 
+std::optional<Time> answers_within(const ExchangeSettings& exchange) {
+    if (exchange.want_timeout_ms == 0) return std::nullopt;
+    return std::chrono::milliseconds(exchange.want_timeout_ms);
+}
+
 FinishTimes finish_times(const ExchangeSettings& exchange) {
     return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
-            std::chrono::milliseconds(exchange.want_timeout_ms),
             from_seconds(exchange.finish_timeout_s)};
 }
 
 /// In the final exchange all have to get the whole row anew, for which less than this is not worth
-/// it.
+/// it: of all together that gives way of what was learned apart, to whoever came back.
 constexpr double share_at_end_min = 0.05;
 
 }  // namespace
@@ -33,15 +37,14 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
       mailbox_(mailbox),
       outbox_(outbox),
       rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots),
-      roster_(settings.self, settings.peer_count()),
+      roster_(settings.self, settings.peer_count(), answers_within(settings.exchange)),
       optimizer_(initial.size(), settings.training),
       finish_(
           rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
           finish_times(settings.exchange), settings.process_id),
-      relaying_(rows_.ledger(), roster_, outbox_,
-                std::chrono::milliseconds(settings.exchange.want_timeout_ms)),
+      relaying_(rows_.ledger(), roster_, outbox_),
       beginning_(settings, rows_, roster_,
                  [this](PeerIndex peer, Header header)
                      AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); }),
@@ -52,9 +55,10 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
     outbox_.lift_grants(true);
     if (!settings_.checkpoints.empty()) {
         const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
-        if (!read) throw StartupError(read.error().what);
+        if (!read) throw StartupError(read.error().what, without_this_checkpoint);
         const Result<void> restored = restore(*read);
-        if (!restored) throw StartupError(restored.error().what);
+        if (!restored)
+            throw StartupError(read->path + ": " + restored.error().what, without_this_checkpoint);
         settings_.log("has its rows from a checkpoint of round " + std::to_string(read->id.round));
     }
     if (settings_.resumes)
@@ -89,9 +93,14 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
 
 std::optional<Next> AkoCompute::begin(Time now) {
     if (stop_ != StopReason::none || asked_to_leave_) {
-        // Once somebody has trained, there is something to finish together.
+        // Once somebody has trained, there is something to finish together. Who is asked before
+        // that goes alone and tells nobody, so a stop that is heard of says that somebody has, also
+        // where that one's own word is still on its way.
+        const PeerSet self = peer_bit(settings_.self);
+        const bool own_wish = stop_ == StopReason::none ||
+                              (stop_ == StopReason::requested && asked_ == self);
         const bool nothing_yet = roster_.samples() == 0 || beginning_.waits_to_go_on();
-        if (nothing_yet && !beginning_.run_there())
+        if (own_wish && nothing_yet && !beginning_.run_there())
             return Next::give_up(Ending::failed, never_began);
         if (stop_ == StopReason::none) return leave(now);
         beginning_.stop(now);
@@ -109,6 +118,7 @@ std::optional<Next> AkoCompute::begin(Time now) {
     round_ = roster_[settings_.self].announced;
     samples_ = roster_[settings_.self].samples;
     attendance_.begin(now);
+    kept_share_ = 1;
     if (!std::exchange(keeps_velocity_, false))  // what it carried is gone
         optimizer_ = Sgd(blocks_.element_count(), settings_.training);
     outbox_.lift_grants(false);
@@ -153,6 +163,7 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
                     "the sum of this peer's updates is not finite or beyond 2^24 in round " +
                         std::to_string(round_ + 1) + ": the training diverges");
     }
+    kept_share_ = 1;
     answer();
     ++round_;
     samples_ += result.samples;
@@ -178,17 +189,16 @@ Rows::MakeUpdate AkoCompute::update_of(const Learned& learned) {
                AKO_COMPUTE_THREAD { optimizer_.step(range, values, replica(), rate, update); };
 }
 
-double AkoCompute::meet(Time now) {
-    if (settings_.exchange.rule == Rule::plain) return 0;
+void AkoCompute::meet(Time now) {
+    if (settings_.exchange.rule == Rule::plain) return;
     PeerSet before = 0;
     for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
         if (attendance_.takes_part(peer)) before |= peer_bit(peer);
     }
-    double largest = 0;
     for (const Attendance::Return& back : attendance_.look(now)) {
         const Round since = rows_.replica().apart_since(back.peer);
         if (!rows_.give_way(back.peer, back.share, back.before)) continue;
-        largest = std::max(largest, back.share);
+        kept_share_ *= 1 - back.share;
         const double percent = 100 * back.share;
         if (percent < 1) continue;  // of who stood still, or was slow
         settings_.log("peer " + name(back.peer) + " made " + std::to_string(back.rounds) +
@@ -199,18 +209,19 @@ double AkoCompute::meet(Time now) {
     for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
         if ((before & peer_bit(peer)) != 0 && !attendance_.takes_part(peer)) rows_.heard_of(peer);
     }
-    return largest;
 }
 
 void AkoCompute::meet_at_the_end(Time now) {
     if (finish_.frozen() || !finish_.decided().none()) return;
     // Who has made no round in a row of its own has nothing to give.
     if (!rows_.claimed() || round_ == 0 || round_ >= RunBounds::of(settings_).round_max) return;
-    if (meet(now) < share_at_end_min) return;
+    meet(now);
+    if (1 - kept_share_ < share_at_end_min) return;
     const auto nothing = [](Range, std::span<float> update) {
         std::fill(update.begin(), update.end(), 0.0f);
     };
     if (!rows_.add(round_ + 1, nothing, now)) return;  // what was there before stays
+    kept_share_ = 1;
     roster_.set_own(++round_, samples_);
     finish_.rows_change(now);
 }
@@ -341,6 +352,7 @@ LinkView AkoCompute::link(PeerIndex peer, Time now) const {
         link.staleness_ms = std::chrono::duration<double, std::milli>(now - oldest).count();
     }
     link.age_ms = std::chrono::duration<double, std::milli>(ages_[peer].median()).count();
+    link.answer_ms = std::chrono::duration<double, std::milli>(roster_.answer_time(peer)).count();
     return link;
 }
 

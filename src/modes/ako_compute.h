@@ -108,9 +108,9 @@ class AkoCompute final : public ComputeHalf {
     /// The way to the first round. Nothing: it is there (then the own row is claimed), or goes on.
     std::optional<Next> begin(Time now) AKO_COMPUTE_THREAD;
     bool joins() const { return beginning_.state() == AkoBeginning::State::joining; }
-    /// Looks who takes part and who is back; the largest share of the own growth that gives way to
-    /// one of them with the next change of the own row.
-    double meet(Time now) AKO_COMPUTE_THREAD;
+    /// Looks who takes part and who is back, to whom own growth gives way with the next change of
+    /// the own row.
+    void meet(Time now) AKO_COMPUTE_THREAD;
     /// In the final exchange the own row may still give way, to rows that must not count twice.
     void meet_at_the_end(Time now) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
@@ -143,6 +143,7 @@ class AkoCompute final : public ComputeHalf {
     StalenessBound bound_;
     Attendance attendance_;
     double update_scale_ = 1;
+    double kept_share_ = 1;  ///< of what was learned apart, once that has given way
     PeerSet answered_ = 0;         ///< see Outbox::answer
     PeerSet unanswered_ = 0;       ///< not yet
     PeerSet versions_wanted_ = 0;  ///< by these peers: often asked, answered once

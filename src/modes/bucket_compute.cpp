@@ -10,6 +10,13 @@
 
 namespace ako {
 
+namespace {
+
+/// Of the names of numbers in a checkpoint: was the accuracy reached that the run is to stop at?
+constexpr const char* target = ".target_reached";
+
+}  // namespace
+
 BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
                              BucketBoard& board, BucketProtocol& protocol,
                              std::unique_ptr<BucketRule> rule)
@@ -101,9 +108,11 @@ std::string BucketCompute::start() {
     if (std::string why = common_.why_not(); !why.empty()) return why;
     if (const auto id = common_.checkpoint()) {
         Result<Checkpoint> read = settings_.read_checkpoint(*id);
-        if (!read) return read.error().what;
+        if (!read) return read.error().what + ": " + without_this_checkpoint;
+        const std::string path = read->path;
         const auto restored = restore(std::make_shared<const Checkpoint>(*std::move(read)));
-        if (!restored) return restored.error().what;
+        if (!restored)
+            return path + ": " + restored.error().what + ": " + without_this_checkpoint;
         settings_.log("goes on from round " + std::to_string(round_) +
                       ", the newest that all peers have a checkpoint of");
     }
@@ -353,12 +362,19 @@ LinkView BucketCompute::link(PeerIndex peer, Time) const {
 // ---- checkpoints
 
 bool BucketCompute::save(Checkpoint& out) {
-    if (!settings_.keeps_checkpoints()) return false;
+    if (!settings_.exchange.keeps_checkpoints()) return false;
     out.id = {start_, round_};
     out.samples = round_ * settings_.training.batch_per_peer;
     out.progress = progress();
+    out.together = true;
     out.common = common_.newest_of(status_.checkpoints);
-    const auto put = [&out](const std::string& name, const SyncSummary& summary) {
+    // That somebody has asked for the end is over with this start; what training has come to stays.
+    const auto reached = [&out](const std::string& name, StopReason stop) {
+        out.numbers[name + target] = stop == StopReason::target_reached ? 1 : 0;
+    };
+    reached("wish", wish_);
+    const auto put = [&](const std::string& name, const SyncSummary& summary) {
+        reached(name, summary.stop);
         out.numbers[name + ".rounds_total"] = summary.rounds_total;
         out.numbers[name + ".workers"] = summary.workers;
     };
@@ -370,19 +386,25 @@ bool BucketCompute::save(Checkpoint& out) {
 }
 
 Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
+    const auto reached = [&from](const std::string& name) {
+        const auto found = from->numbers.find(name + target);
+        const bool is = found != from->numbers.end() && found->second == 1;
+        return is ? StopReason::target_reached : StopReason::none;
+    };
     for (const auto& [name, summary] :
          {std::pair("known", &known_), std::pair("newest", &newest_)}) {
         const auto rounds = from->number(std::string(name) + ".rounds_total");
         const auto workers = from->number(std::string(name) + ".workers");
         if (!rounds) return tl::make_unexpected(rounds.error());
         if (!workers) return tl::make_unexpected(workers.error());
-        *summary = {StopReason::none, *rounds, static_cast<std::uint32_t>(*workers)};
+        *summary = {reached(name), *rounds, static_cast<std::uint32_t>(*workers)};
     }
     if (const auto kept = protocol_.check(*from); !kept) return kept;
     if (const auto held = rule_->restore(*from); !held) return held;
     round_ = from->id.round;
     synced_round_ = rule_->syncs(round_) ? round_ : 0;
     progress_ = from->progress;
+    wish_ = stronger(wish_, reached("wish"));
     board_.restore(std::move(from));
     post_status(true);
     return {};

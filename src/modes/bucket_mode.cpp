@@ -83,7 +83,7 @@ ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count
     costs.memory = {{"parameters of the worker", "M", vector_bytes},
                     {"served: parameters and momentum", "2 M / servers", 2 * part},
                     {"pushes of the workers", "n M / servers", workers * part}};
-    if (settings.keeps_checkpoints())
+    if (settings.exchange.keeps_checkpoints())
         costs.checkpoint = {"checkpoint being written", "M + 2 M / servers",
                             vector_bytes + 2 * part};
     // A worker pushes all but what it serves itself; a server answers all workers but itself.

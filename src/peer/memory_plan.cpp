@@ -8,7 +8,7 @@
 #include "ako/error.h"
 #include "models/catalog.h"
 #include "src/config/key_places.h"
-#include "src/peer/mode_settings.h"
+#include "src/member/mode_settings.h"
 #include "src/training/evaluation.h"
 
 namespace ako {

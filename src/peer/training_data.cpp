@@ -12,21 +12,6 @@
 
 namespace ako {
 
-WorkerPlace place_among_workers(const Settings& settings, PeerIndex self) {
-    WorkerPlace place;
-    for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
-        if (settings.peers[peer].role != Role::worker) continue;
-        if (peer < self) ++place.place;
-        ++place.count;
-    }
-    return place;
-}
-
-bool shards_follow(const Settings& settings) {
-    return settings.data.sharding == Sharding::elastic && settings.exchange.mode == Mode::ako &&
-           needs_data(settings.model.kind);
-}
-
 namespace {
 
 /// Refuses a path that is no folder, before its files are looked for.

@@ -10,20 +10,10 @@
 #include "ako/portions.h"
 #include "models/dataset.h"
 #include "src/config/settings.h"
+#include "src/member/mode_settings.h"
 #include "src/training/trainer.h"
 
 namespace ako {
-
-/// A worker's place among those that train, and how many there are.
-struct WorkerPlace {
-    PeerIndex place = 0;
-    std::size_t count = 0;
-};
-WorkerPlace place_among_workers(const Settings& settings, PeerIndex self);
-
-/// Do data shards follow the live peers? In the other modes than ako they are `disjoint` then:
-/// there nobody can be spared, or nobody knows of the others.
-bool shards_follow(const Settings& settings);
 
 /// Samples in the training set, of which `epochs` counts. Loads it; throws StartupError as below.
 std::uint64_t training_set_size(const Settings& settings);

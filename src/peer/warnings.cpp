@@ -6,7 +6,6 @@
 #include "ako/ending.h"
 #include "src/config/key_places.h"
 #include "src/config/layer_list.h"
-#include "src/peer/mode_settings.h"
 #include "src/peer/training_data.h"
 #include "src/results/number_text.h"
 
@@ -80,7 +79,7 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
                   fmt::format("where too few come later, each ends with a model of its own and "
                               "exit {}, after finish_timeout_s",
                               static_cast<int>(exit_no_agreement)));
-    if (settings.training.checkpoint_every > 0 && !mode_settings(settings).keeps_checkpoints())
+    if (settings.training.checkpoint_every > 0 && !settings.exchange.keeps_checkpoints())
         found.add("training.checkpoint_every",
                   "with exchange.consistency ssp or async, or with dedicated servers, only models "
                   "are kept, and nothing that --resume could go on from",

@@ -6,7 +6,8 @@
 //     format         "ako checkpoint 1"
 //     run, peer      their names
 //     peers          the names of all peers in their order, one a line
-//     training       SHA-256 of the settings that all peers share; `settings` is the text of them
+//     training       SHA-256 of the settings that all peers share, but for how often they keep
+//                    checkpoints; `settings` is the text of them
 //     layout         SHA-256 of the names and shapes of the network's tensors
 //     initial        SHA-256 of the initial parameters
 //     start          of the run, sixteen hexadecimal digits: see CheckpointId

@@ -1,6 +1,10 @@
 #include "src/results/checkpoint_folder.h"
 
+#include <algorithm>
+#include <bit>
 #include <filesystem>
+
+#include "ako/frame.h"
 
 namespace ako {
 
@@ -10,18 +14,18 @@ namespace fs = std::filesystem;
 
 /// The newest, and the one before.
 constexpr std::size_t kept_at_least = 2;
+/// Of more the others are not told, and a peer whose disk is full must not fill those of all. The
+/// newest that all have is one of them.
+constexpr std::size_t kept_at_most = checkpoints_told_max;
+// The newest of all, that which all have, and one for every power of two above 1.
+static_assert(kept_at_least + std::bit_width(marks_apart_max) <= kept_at_most);
 
 /// `to` is the same file as `from`, or has the same in it; `unfinished` until it has.
-std::error_code have_as(const fs::path& from, const fs::path& to, const fs::path& unfinished) {
-    std::error_code error;
-    if (fs::equivalent(from, to, error)) return {};
-    fs::create_hard_link(from, to, error);
-    if (!error) return {};
-    if (fs::copy_file(from, unfinished, fs::copy_options::overwrite_existing, error))
-        fs::rename(unfinished, to, error);
-    std::error_code ignored;
-    if (error) fs::remove(unfinished, ignored);
-    return error;
+Result<void> have_as(FileLayer& files, const std::string& from, const std::string& to,
+                     const std::string& unfinished) {
+    std::error_code none;
+    if (fs::equivalent(from, to, none) || files.link(from, to)) return {};
+    return copy_durable_file(files, from, to, unfinished);
 }
 
 }  // namespace
@@ -29,27 +33,62 @@ std::error_code have_as(const fs::path& from, const fs::path& to, const fs::path
 Result<void> CheckpointFolder::take_over(const std::vector<KeptCheckpoint>& earlier) {
     for (const KeptCheckpoint& it : earlier) {
         const std::string path = checkpoint_path(folder_, owner_.peer, it.id.round);
-        if (const std::error_code error =
-                have_as(it.path, path, unfinished_checkpoint_path(folder_, owner_.peer)))
-            return fail(Error::Kind::io, path + ": cannot be made: " + error.message());
-        kept_.push_back({it.id, it.progress, path});
+        const auto has =
+            have_as(files_, it.path, path, unfinished_checkpoint_path(folder_, owner_.peer));
+        if (!has) return fail(Error::Kind::io, path + ": cannot be made: " + has.error().what);
+        kept_.push_back({it.id, it.progress, path, it.mark});
     }
-    files_.sync_folder(folder_);
+    if (const auto synced = files_.sync_folder(folder_); !synced)
+        return fail(Error::Kind::io, folder_ + ": cannot be synced: " + synced.error().what);
     return {};
 }
 
 Result<std::vector<CheckpointId>> CheckpointFolder::write(const Checkpoint& checkpoint) {
     const std::string path = checkpoint_path(folder_, owner_.peer, checkpoint.id.round);
-    if (const auto written = write_checkpoint(files_, folder_, owner_, checkpoint); !written)
+    const auto same = [&path](const KeptCheckpoint& it) { return it.path == path; };
+    if (const auto written = write_checkpoint(files_, folder_, owner_, checkpoint); !written) {
+        // Where only its name is not safe it is there, and nobody would ever remove it.
+        if (std::none_of(kept_.begin(), kept_.end(), same)) files_.remove(path);
         return fail(Error::Kind::io, path + ": " + written.error().what);
-    std::erase_if(kept_, [&path](const KeptCheckpoint& it) { return it.path == path; });
-    kept_.insert(kept_.begin(), {checkpoint.id, checkpoint.progress, path});
-    for (std::size_t place = kept_.size(); place-- > kept_at_least;) {
-        if (kept_[place].id == checkpoint.common) continue;
-        files_.remove(kept_[place].path);
-        kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(place));
     }
+    std::erase_if(kept_, same);
+    kept_.insert(kept_.begin(), {checkpoint.id, checkpoint.progress, path, checkpoint.mark});
+    remove_older(checkpoint);
     return kept();
+}
+
+void CheckpointFolder::remove_older(const Checkpoint& than) {
+    const auto common = std::find_if(kept_.begin(), kept_.end(), [&than](const auto& it) {
+        return than.common && it.id == *than.common;
+    });
+    std::size_t needed = kept_.size();  // nobody knows which the others are coming to
+    if (!than.together) needed = kept_at_least;
+    if (common != kept_.end())
+        needed = std::max(kept_at_least, static_cast<std::size_t>(common - kept_.begin()) + 1);
+    while (kept_.size() > needed) remove(kept_.size() - 1);
+    while (kept_.size() > kept_at_most) remove(least_needed(than));
+}
+
+void CheckpointFolder::remove(std::size_t place) {
+    files_.remove(kept_[place].path);
+    kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(place));
+}
+
+std::size_t CheckpointFolder::least_needed(const Checkpoint& newest) const {
+    std::size_t place = kept_.size() - 1;
+    while (place > kept_at_least && (kept_[place].id == newest.common || slow_disk_is_at(place)))
+        --place;
+    return place;
+}
+
+bool CheckpointFolder::slow_disk_is_at(std::size_t place) const {
+    for (std::uint64_t apart = 2; apart <= marks_apart_max; apart *= 2) {
+        const auto newest = std::find_if(kept_.begin(), kept_.end(), [apart](const auto& it) {
+            return it.mark % apart == 0;
+        });
+        if (newest - kept_.begin() == static_cast<std::ptrdiff_t>(place)) return true;
+    }
+    return false;
 }
 
 std::vector<CheckpointId> CheckpointFolder::kept() const {

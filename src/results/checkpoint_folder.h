@@ -1,9 +1,13 @@
 // The checkpoints of one peer in its run folder: writes a new one, and then removes those that
 // nobody needs any more. Kept are the newest two, for the newest may be the one that a failing disk
-// has taken badly, and, where all peers have to go on from the same, the newest that every peer is
-// known to have. One thread.
+// has taken badly. Where all peers have to go on from the same, kept is the newest that every peer
+// is known to have, and what is newer: any of them may be the next that a slow disk comes to. Of
+// more than are told of in a Status the oldest go, but never that one, nor those that a slow disk
+// is at now: the newest whose mark is divided by 2, by 4, .., by marks_apart_max. One thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +20,7 @@ struct KeptCheckpoint {
     CheckpointId id;
     double progress = 0;
     std::string path;
+    std::uint64_t mark = 0;  ///< as in Checkpoint
 
     bool operator==(const KeptCheckpoint&) const = default;
 };
@@ -39,6 +44,12 @@ class CheckpointFolder {
     std::vector<CheckpointId> kept() const;
 
   private:
+    void remove_older(const Checkpoint& than);
+    void remove(std::size_t place);
+    /// The oldest but for the newest two, and those that a slow disk is at; a place in kept_.
+    std::size_t least_needed(const Checkpoint& newest) const;
+    bool slow_disk_is_at(std::size_t place) const;
+
     FileLayer& files_;
     const std::string folder_;
     const CheckpointOwner owner_;

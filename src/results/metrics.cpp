@@ -3,13 +3,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 #include <utility>
-
-#include "ako/error.h"
 
 namespace ako {
 
@@ -46,41 +41,20 @@ double mbit_between(std::uint64_t before, std::uint64_t after, double seconds) {
     return static_cast<double>(after - before) * bits_per_byte / seconds / 1e6;
 }
 
-/// Leaves out of a file a line that was not written to its end, as by a process that was killed.
-void drop_unfinished_line(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::string line;
-    std::uintmax_t whole = 0;
-    while (std::getline(in, line) && !in.eof()) whole += line.size() + 1;
-    std::error_code stays;  // then a reader meets a line that is none
-    if (in.is_open() && in.eof()) std::filesystem::resize_file(path, whole, stays);
-}
-
-/// A new file, or the end of what is there.
-std::ofstream open_lines(const std::string& path, bool goes_on) {
-    if (goes_on) drop_unfinished_line(path);
-    return std::ofstream(path, goes_on ? std::ios::app : std::ios::trunc);
-}
-
 }  // namespace
 
 Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
                  std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
                  PeerIndex self, const Transport& transport, const Clock& clock, bool goes_on)
-    : path_(path),
-      listener_(std::move(listener)),
-      say_(std::move(say)),
+    : listener_(std::move(listener)),
       peer_names_(std::move(peer_names)),
       self_(self),
       transport_(transport),
       clock_(clock),
       began_(clock.now()),
-      file_(open_lines(path, goes_on)),
+      file_(path, goes_on, "metrics", std::move(say)),
       due_at_(began_ + line_distance),
       before_at_(began_) {
-    if (!file_)
-        throw StartupError(path + ": cannot be written: " + std::generic_category().message(errno),
-                           "is the output folder writable?");
     line_.phase = "waiting";
     for (PeerIndex j = 0; j < peer_names_.size(); ++j) {
         if (j == self_) continue;
@@ -234,6 +208,7 @@ void Metrics::update_totals() {
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
         link.age_ms = view.age_ms;
+        link.answer_ms = view.answer_ms;
         link.round = view.round;
         link.images = view.samples;
         link.loss = view.loss;
@@ -270,17 +245,8 @@ void Metrics::write_line(Time now) {
     due_at_ = began_ + ((now - began_) / line_distance + 1) * line_distance;
     loss_sum_ = 0;
     rounds_since_ = 0;
-    write_to_file();
+    file_.write(to_json_text(line_));
     listener_(line_);
-}
-
-void Metrics::write_to_file() {
-    if (!file_) return;  // it has been said
-    errno = 0;
-    file_ << to_json_text(line_) << std::endl;
-    if (!file_)
-        say_(path_ +
-             ": metrics end here, training goes on: " + std::generic_category().message(errno));
 }
 
 }  // namespace ako

@@ -3,7 +3,6 @@
 // run is over. Compute thread only.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "ako/exchange.h"
 #include "ako/transport.h"
 #include "src/results/curve.h"
+#include "src/results/line_file.h"
 #include "src/results/metrics_line.h"
 #include "src/results/milestone_file.h"
 #include "src/results/training_figures.h"
@@ -24,8 +24,8 @@ namespace ako {
 class Metrics final : public TrainingObserver {
   public:
     /// Lines go to `path` and to `listener`, which is called on the compute thread. `say` is told
-    /// once if the file takes no more; training goes on. `goes_on`: after the lines that an earlier
-    /// process of this peer has left there. Throws StartupError.
+    /// when the file takes no more, and when it does again. `goes_on`: after the lines that an
+    /// earlier process of this peer has left there. Throws StartupError.
     Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
             std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
             PeerIndex self, const Transport& transport, const Clock& clock, bool goes_on = false);
@@ -74,15 +74,12 @@ class Metrics final : public TrainingObserver {
     Totals totals() const;
     TrainingFigures make_figures() const;
     void write_line(Time now);
-    void write_to_file();
     void update_totals();
     LinkLine& link_to(PeerIndex peer) { return line_.links[peer < self_ ? peer : peer - 1]; }
     void update_rates(Time now);
 
     // Constant after construction.
-    const std::string path_;
     const std::function<void(const MetricsLine&)> listener_;
-    const std::function<void(const std::string&)> say_;
     const std::vector<std::string> peer_names_;
     const PeerIndex self_;
     const Transport& transport_;
@@ -92,7 +89,7 @@ class Metrics final : public TrainingObserver {
     std::uint64_t sample_budget_ = 0;
     MilestoneWriter* milestones_ = nullptr;
 
-    std::ofstream file_;
+    LineFile file_;
     MetricsLine line_;
     Time due_at_;         ///< the next line
     MetricsLine before_;  ///< the totals from which rates are taken

@@ -20,9 +20,10 @@
 //                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining, partitions
 //                 (observed P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the
 //                 binding of a partial at its sender to its arrival here: median of the newest, by
-//                 the estimate of the clocks); and how far the other peer is, as far as heard here:
-//                 round, images, images_per_s since the last line, loss of its newest round (null
-//                 before the first)
+//                 the estimate of the clocks), answer_ms (for so long an answer of it is waited
+//                 for; 0 in modes other than ako); and how far the other peer is, as far as heard
+//                 here: round, images, images_per_s since the last line, loss of its newest round
+//                 (null before the first)
 #pragma once
 
 #include <algorithm>
@@ -45,6 +46,7 @@ struct LinkLine {
     std::uint64_t staleness_rounds = 0;
     double staleness_ms = 0;
     double age_ms = 0;
+    double answer_ms = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
     double egress_mbit = 0;

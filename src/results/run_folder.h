@@ -21,15 +21,17 @@
 #include <utility>
 
 #include "src/config/settings.h"
+#include "src/system/file_layer.h"
 #include "src/system/whole_file.h"
 
 namespace ako {
 
-/// Makes the folder of a new run and writes config.yaml into it. Throws StartupError.
-std::string make_run_folder(const Settings& settings);
+/// Makes the folder of a new run and writes config.yaml into it. Both are on the disk when it
+/// returns, for a run goes on from its checkpoints by them. Throws StartupError.
+std::string make_run_folder(FileLayer& files, const Settings& settings);
 /// The same in the folder `chosen`, which is made unless it is there and empty. Returns its
 /// absolute path.
-std::string make_run_folder(const Settings& settings, const std::string& chosen);
+std::string make_run_folder(FileLayer& files, const Settings& settings, const std::string& chosen);
 
 /// The link runs/latest, which moves to a run once a peer of it has made a round: a start that came
 /// to nothing must not hide the model of the run before. One thread.
@@ -38,8 +40,8 @@ class LatestRun {
     /// `folder`: that of a new run; empty: of a run in a folder that was chosen, and the link
     /// stays.
     explicit LatestRun(std::string folder = "") : folder_(std::move(folder)) {}
-    /// A peer has made a round; said again it does nothing.
-    void trained();
+    /// A peer has made a round; said again it does nothing. The link is on the disk then, too.
+    void trained(FileLayer& files);
 
   private:
     std::string folder_;  ///< empty once the link needs nothing more

@@ -1,6 +1,8 @@
 // See attendance.h.
 #include "src/rows/attendance.h"
 
+#include <algorithm>
+
 namespace ako {
 
 void Attendance::begin(Time now) {
@@ -20,8 +22,7 @@ std::vector<Attendance::Return> Attendance::look(Time now) {
     std::vector<Return> returns;
     const Round own_round = roster_[roster_.self()].known_round();
     seen_[roster_.self()].rounds = own_round;
-    for (PeerIndex peer = 0; peer < seen_.size(); ++peer) {
-        if (peer == roster_.self()) continue;
+    for (const PeerIndex peer : newest_first()) {
         Seen& seen = seen_[peer];
         const Round known = roster_[peer].known_round();
         if (known > seen.rounds) {
@@ -36,6 +37,17 @@ std::vector<Attendance::Return> Attendance::look(Time now) {
         seen.takes_part = judge(peer, now);
     }
     return returns;
+}
+
+std::vector<PeerIndex> Attendance::newest_first() const {
+    std::vector<PeerIndex> others;
+    for (PeerIndex peer = 0; peer < seen_.size(); ++peer) {
+        if (peer != roster_.self()) others.push_back(peer);
+    }
+    std::stable_sort(others.begin(), others.end(), [this](PeerIndex one, PeerIndex other) {
+        return seen_[one].own_round_then > seen_[other].own_round_then;
+    });
+    return others;
 }
 
 Round Attendance::rounds_of_others(PeerIndex peer) const {

@@ -8,6 +8,13 @@
 //           both rows together too far. When they meet, every peer keeps of what its row grew by
 //           meanwhile the part that its group made of all the rounds, and the rest gives way.
 //
+// Of several who parted at different moments and are heard of in one look, the last to part comes
+// first: then what is kept of every part of the growth is the mean of all by their rounds. Where
+// the one who parted first is heard of before the other, its group has given way to less than that,
+// and the shares are only near it: of three who parted one after the other a peer may keep half
+// where it should keep a third. That moves the anchor too far for a while, as a larger step does,
+// and takes nothing from what rows agree on.
+//
 // Rounds are looked at, not sessions: a peer whose rows come through others is not apart, and one
 // that stood still has nothing for which others' progress should give way. Compute thread only.
 #pragma once
@@ -54,6 +61,8 @@ class Attendance {
         bool takes_part = false;
     };
 
+    /// All others, those first of whom the newest was heard latest.
+    std::vector<PeerIndex> newest_first() const;
     Round rounds_of_others(PeerIndex peer) const;
     bool judge(PeerIndex peer, Time now) const;
 

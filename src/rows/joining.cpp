@@ -13,7 +13,7 @@ Joining::Joining(const Ledger& ledger, const Roster& roster, Send send, Times ti
       roster_(roster),
       send_(std::move(send)),
       times_(times),
-      puller_(ledger.row_count(), ledger.blocks().count(), false, times.ask),
+      puller_(roster, ledger.blocks().count(), false),
       sources_(ledger.row_count()),
       target_(ledger.row_count()),
       begun_(ledger.row_count()),
@@ -36,17 +36,19 @@ bool Joining::Source::complete() const {
 
 void Joining::begin_session(PeerIndex peer, bool new_process, Time now) {
     puller_.forget_asked(peer);
-    sources_[peer].asked_at.reset();
-    if (new_process) sources_[peer] = {};  // what the earlier one held went with it
+    Source& source = sources_[peer];
+    source.asked_at.reset();
+    if (new_process) source.rows.clear();  // what the earlier one held went with it
     aim_again_ = true;
-    moved_at_ = now;
+    ++source.sessions;
+    if (source.puts_off()) moved_at_ = now;
 }
 
 void Joining::heard(PeerIndex from, const Versions& versions, Time now) {
     Source& source = sources_[from];
     if (!source.asked_at || source.complete()) return;  // not asked for
     if (source.rows.empty()) source.rows.resize(ledger_.row_count());
-    if (source.rows[versions.row].empty()) moved_at_ = now;
+    if (source.rows[versions.row].empty() && source.puts_off()) moved_at_ = now;
     source.rows[versions.row] = versions.runs;
     if (versions.row == ledger_.own()) {
         for (const VersionRun& run : versions.runs) heard_of(run.version.incarnation);
@@ -88,7 +90,9 @@ bool Joining::holders_may_come() const {
 bool Joining::nobody_comes() const {
     for (PeerIndex peer = 0; peer < sources_.size(); ++peer) {
         const Presence presence = roster_[peer].presence;
-        if (peer == roster_.self() || presence == Presence::absent) continue;
+        if (peer == roster_.self()) continue;
+        // One that was not met, and of whose rounds somebody told, goes on elsewhere.
+        if (presence == Presence::absent && roster_[peer].known_round() == 0) continue;
         if (presence != Presence::left && presence != Presence::gone) return false;
     }
     return true;
@@ -105,7 +109,7 @@ void Joining::ask_for_versions(Time now) {
     for (PeerIndex peer = 0; peer < sources_.size(); ++peer) {
         Source& source = sources_[peer];
         if (peer == roster_.self() || !roster_.reachable(peer) || source.complete()) continue;
-        if (source.asked_at && now < *source.asked_at + times_.ask) continue;
+        if (source.asked_at && now < *source.asked_at + roster_.answer_time(peer)) continue;
         source.asked_at = now;
         send_(peer, WantVersions{});
     }
@@ -155,6 +159,7 @@ void Joining::aim(RowIndex row) {
 void Joining::aim() {
     aim_again_ = false;
     count_again_ = true;
+    lacking_sum_ = 0;  // who went, with what only it held, has brought nothing nearer
     for (const RowIndex row : ledger_.all()) aim(row);
 }
 
@@ -196,9 +201,8 @@ void Joining::pull(Time now) {
         return target.round > 1 ? Version{target.incarnation, target.round - 1} : held;
     };
     need.holders = [&](RowIndex row) { return holders(row); };
-    need.streams = [&](RowIndex row, Version) {
-        const PeerView& owner = roster_[owner_of(row)];
-        return row != ledger_.own() && owner.presence == Presence::up && !owner.joins();
+    need.streams = [&](RowIndex row, Version version) {
+        return row != ledger_.own() && roster_.streams(owner_of(row), version);
     };
     for (Puller::Ask& ask : puller_.step(now, need)) send_(ask.holder, std::move(ask.want));
 }

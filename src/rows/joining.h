@@ -9,7 +9,9 @@
 //   - every block is as new as any live peer has said to hold it.
 //
 // What does not come any nearer for `timeout` it goes on without. Nothing here follows what others
-// learn meanwhile, so it ends however fast they are.
+// learn meanwhile, so it ends however fast they are. A session that begins counts as coming nearer,
+// for somebody is there who may hold what is lacking; but of one peer only so often, or a link that
+// comes and goes would hold up the joining for ever.
 //
 // The own row may be there several times, begun at zero by processes that did not know of each
 // other (`another`): then one is taken in after the other and `put_aside`, and their sum is the
@@ -36,8 +38,10 @@ namespace ako {
 class Joining {
   public:
     using Send = std::function<void(PeerIndex, Header)>;
+    /// So many sessions of a peer put the time-out off: the first, and again after a process was
+    /// replaced and a network was cut. What a further one brings, blocks, does so by itself.
+    static constexpr unsigned sessions_counted = 3;
     struct Times {
-        Time ask;      ///< for an answer, and between two tries of any question
         Time meet;     ///< within which a peer that others can reach comes here as well
         Time timeout;  ///< how long it waits while nothing moves
     };
@@ -88,7 +92,11 @@ class Joining {
     struct Source {
         PerRow<std::vector<VersionRun>> rows;  ///< empty: it has not said so yet
         std::optional<Time> asked_at;
-        bool counts = false;  ///< it is live
+        bool counts = false;    ///< it is live
+        unsigned sessions = 0;  ///< since the joining began
+
+        /// See sessions_counted.
+        bool puts_off() const { return sessions <= sessions_counted; }
 
         bool complete() const;
     };

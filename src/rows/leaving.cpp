@@ -42,7 +42,8 @@ bool Leaving::moves(PeerIndex peer, const Status& status, Time now) {
     }
     Other& other = others_[peer];
     if (held != other.held) other = {std::move(held), now};
-    return now - other.moved_at <= patience_;
+    // It takes in blocks between two rounds, and these may be longer than the patience.
+    return now - other.moved_at <= patience_ + roster_.answer_seen(peer);
 }
 
 bool Leaving::step(Time now) {
@@ -52,7 +53,8 @@ bool Leaving::step(Time now) {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];
         if (peer == roster_.self() || !stays(view)) continue;
-        if (!roster_.reachable(peer) || !view.status) {
+        // In a new session it may be another process, which holds nothing of what the last one did.
+        if (!roster_.reachable(peer) || !view.heard) {
             may_come = true;
         } else if (holds_all(*view.status)) {
             handed_to_ |= peer_bit(peer);

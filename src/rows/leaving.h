@@ -5,8 +5,9 @@
 //   begin   the grants of all links are lifted, so that each carries all that it has not carried
 //           since the last round; its Status says that it leaves
 //   over    every peer that stays and has a session says in its Status that it holds as much, or
-//           has not moved for the patience (it hangs, or its link carries nothing); or the limit is
-//           reached: whoever sent the signal ends the process soon after, whatever is missing
+//           has not moved for the patience and as long as its answers take (it hangs, or its link
+//           carries nothing); or the limit is reached: whoever sent the signal ends the process
+//           soon after, whatever is missing
 //
 // What did not come to everybody is relayed among those who stay: the cursors of the links begin in
 // different places, so even a row that was cut short lies at several of them as a whole.

@@ -70,8 +70,7 @@ class Puller::Step {
 
     /// Seconds until a block that is asked of this holder now is there.
     double brings_in(PeerIndex holder) const {
-        const Source& source = puller_.sources_[holder];
-        return (source.ahead + 1) * puller_.block_seconds(source, now_);
+        return (puller_.sources_[holder].ahead + 1) * puller_.block_seconds(holder, now_);
     }
 
     void ask(PeerIndex holder, const Candidate& what) {
@@ -121,8 +120,8 @@ class Puller::Step {
     std::vector<Ask> asks_;
 };
 
-Puller::Puller(std::size_t peer_count, BlockIndex block_count, bool exact, Time patience)
-    : block_count_(block_count), exact_(exact), patience_(patience), sources_(peer_count) {}
+Puller::Puller(const Roster& roster, BlockIndex block_count, bool exact)
+    : roster_(roster), block_count_(block_count), exact_(exact), sources_(roster.peer_count()) {}
 
 // ---- what a link brings
 
@@ -171,7 +170,7 @@ void Puller::lacks(PeerIndex from, const Lack& lack, Time now) {
         if (lacking) {
             Denied& denied = denied_[asked.place];
             denied.holders |= peer_bit(from);
-            denied.until = now + patience_;
+            denied.until = now + patience(from);
         }
         return lacking;
     }));
@@ -198,15 +197,18 @@ double Puller::rate(PeerIndex from) const {
     return source.seconds > 0 ? source.blocks / source.seconds : 0;
 }
 
-double Puller::block_seconds(const Source& source, Time now) const {
+double Puller::block_seconds(PeerIndex holder, Time now) const {
+    const Source& source = sources_[holder];
     const double usual = source.seconds > 0 ? source.seconds / source.blocks
-                                            : seconds(patience_) * block_share_unknown;
+                                            : seconds(patience(holder)) * block_share_unknown;
     return source.busy() ? std::max(usual, seconds(now - source.moved_at)) : usual;
 }
 
-bool Puller::quiet(const Source& source, Time now) const {
+bool Puller::quiet(PeerIndex holder, Time now) const {
+    const Source& source = sources_[holder];
     const double usual = source.seconds > 0 ? source.seconds / source.blocks : 0;
-    return seconds(now - source.moved_at) > std::max(seconds(patience_), quiet_blocks * usual);
+    const double allowed = std::max(seconds(patience(holder)), quiet_blocks * usual);
+    return seconds(now - source.moved_at) > allowed;
 }
 
 bool Puller::has_room(PeerIndex holder, Time now) const {
@@ -215,14 +217,18 @@ bool Puller::has_room(PeerIndex holder, Time now) const {
 }
 
 void Puller::give_up_silent(Time now) {
-    for (Source& source : sources_) {
+    for (PeerIndex holder = 0; holder < sources_.size(); ++holder) {
+        Source& source = sources_[holder];
+        const Time answer = patience(holder);
         const double usual = source.seconds > 0 ? source.seconds / source.blocks : 0;
+        // As long as no block came, its time is not known: answers without any are far faster.
+        const double least = source.seconds > 0 ? 0 : seconds(roster_.answer_time_at_first());
         const double allowed =
-            std::max(silence_patiences * seconds(patience_), silence_blocks * usual);
+            std::max({silence_patiences * seconds(answer), silence_blocks * usual, least});
         if (!source.busy() || seconds(now - source.moved_at) <= allowed) continue;
         source.silences = std::min(source.silences + 1, silences_max);
         if (source.asked.empty()) continue;
-        source.rests_until = now + patience_ * (1 << (source.silences - 1));
+        source.rests_until = now + answer * (1 << (source.silences - 1));
         source.window = window_first;
         source.asked.clear();
     }
@@ -230,9 +236,10 @@ void Puller::give_up_silent(Time now) {
 
 void Puller::suit_windows(Time now) {
     // Who asks only between two rounds must ask for what comes in one.
-    const Time span = std::max(patience_, now - stepped_at_);
-    stepped_at_ = now;
-    for (Source& source : sources_) {
+    const Time since = now - std::exchange(stepped_at_, now);
+    for (PeerIndex holder = 0; holder < sources_.size(); ++holder) {
+        Source& source = sources_[holder];
+        const Time span = std::max(patience(holder), since);
         // As long as the rate is not known, what has come doubles the window.
         const double brings =
             source.seconds > 0 ? seconds(span) * source.blocks / source.seconds : window_max;
@@ -260,11 +267,11 @@ void Puller::count_streams(const Need& need, Time now) {
 
 std::map<Puller::Place, Puller::Expected> Puller::expectations(Time now) const {
     std::map<Place, Expected> expected;
-    for (const Source& source : sources_) {
-        if (quiet(source, now)) continue;
-        const double each = block_seconds(source, now);
+    for (PeerIndex holder = 0; holder < sources_.size(); ++holder) {
+        if (quiet(holder, now)) continue;
+        const double each = block_seconds(holder, now);
         double in = 0;
-        for (const Asked& asked : source.asked) {
+        for (const Asked& asked : sources_[holder].asked) {
             in += each;
             if (asked.came) continue;
             Expected& one = expected[asked.place];
@@ -276,10 +283,11 @@ std::map<Puller::Place, Puller::Expected> Puller::expectations(Time now) const {
 
 void Puller::expect_streamed(const Need& need, Candidate& what, Time now) const {
     const auto [row, block] = what.place;
-    const Source& owner = sources_[owner_of(row)];
-    if (owner.still_streams == 0 || quiet(owner, now) || !need.streams(row, what.version)) return;
+    const PeerIndex by = owner_of(row);
+    const Source& owner = sources_[by];
+    if (owner.still_streams == 0 || quiet(by, now) || !need.streams(row, what.version)) return;
     const BlockIndex before = (block + block_count_ - owner.streamed) % block_count_;
-    const double in = (before + 1) * block_seconds(owner, now);
+    const double in = (before + 1) * block_seconds(by, now);
     Expected& expected = what.expected;
     expected.seconds = expected.asked++ == 0 ? in : std::min(expected.seconds, in);
 }

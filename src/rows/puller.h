@@ -18,6 +18,7 @@
 #include "ako/frame.h"
 #include "ako/row_index.h"
 #include "ako/types.h"
+#include "src/group/roster.h"
 
 namespace ako {
 
@@ -47,10 +48,11 @@ class Puller {
         Want want;
     };
 
-    /// `exact`: what kind of Want. `patience`: what a window is to hold of a link, and after how
-    /// long a block that a holder does not have is asked of it again; four times that, without a
-    /// sign of a holder, and what was asked of it is taken for lost.
-    Puller(std::size_t peer_count, BlockIndex block_count, bool exact, Time patience);
+    /// `exact`: what kind of Want. `roster` outlives this; how long it waits for an answer of a
+    /// holder (answer_time) is the patience: what a window is to hold of a link, and after how long
+    /// a block that a holder does not have is asked of it again; four times that, without a sign of
+    /// a holder, and what was asked of it is taken for lost.
+    Puller(const Roster& roster, BlockIndex block_count, bool exact);
 
     /// The questions that are due.
     std::vector<Ask> step(Time now, const Need& need);
@@ -113,10 +115,11 @@ class Puller {
     class Step;
 
     bool answers(const Partial& partial, const Asked& asked) const;
+    Time patience(PeerIndex holder) const { return roster_.answer_time(holder); }
     /// Seconds for one block; while it is silent, at least as long as that.
-    double block_seconds(const Source& source, Time now) const;
+    double block_seconds(PeerIndex holder, Time now) const;
     /// Nothing came from it for so long that what was asked is better asked elsewhere.
-    bool quiet(const Source& source, Time now) const;
+    bool quiet(PeerIndex holder, Time now) const;
     bool has_room(PeerIndex holder, Time now) const;
     void give_up_silent(Time now);
     void suit_windows(Time now);
@@ -124,10 +127,10 @@ class Puller {
     std::map<Place, Expected> expectations(Time now) const;
     void expect_streamed(const Need& need, Candidate& what, Time now) const;
 
+    const Roster& roster_;
     const BlockIndex block_count_;
     const bool exact_;
-    const Time patience_;
-    std::vector<Source> sources_;      ///< [peer_count]
+    std::vector<Source> sources_;  ///< [peer_count]
     std::map<Place, Denied> denied_;
     Time stepped_at_{};
     std::size_t cursor_ = 0;  ///< where the next question starts, so that no block is starved

@@ -10,11 +10,11 @@
 
 namespace ako {
 
-Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, Time ask)
+Relaying::Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox)
     : ledger_(ledger),
       roster_(roster),
       outbox_(outbox),
-      puller_(ledger.row_count(), ledger.blocks().count(), false, ask) {}
+      puller_(roster, ledger.blocks().count(), false) {}
 
 // ---- serving
 
@@ -85,13 +85,14 @@ void Relaying::tell_versions(PeerIndex peer) {
 
 // ---- asking
 
-Relaying::Informed Relaying::better_informed(RowIndex row) const {
+Relaying::Informed Relaying::better_informed(RowIndex row, bool at_the_end) const {
     const RowHeld mine = ledger_.held(row);
     Informed informed;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& status = roster_[peer].status;
         if (peer == roster_.self() || !roster_.reachable(peer) || !status) continue;
         const RowHeld& theirs = status->rows[row];
+        if (at_the_end && roster_.streams(owner_of(row), theirs.highest)) continue;
         if (ledger_.begun_apart(row, theirs.highest.incarnation)) continue;
         if (theirs.map_checksum != mine.map_checksum && theirs.highest > mine.lowest) {
             informed.holders |= peer_bit(peer);
@@ -101,12 +102,14 @@ Relaying::Informed Relaying::better_informed(RowIndex row) const {
     return informed;
 }
 
-void Relaying::step(Time now) {
+void Relaying::step(Time now, bool at_the_end) {
     PerRow<Informed> informed(ledger_.row_count());
     PeerSet holders = 0;
     for (const RowIndex row : ledger_.all()) {
-        if (row == ledger_.own() || roster_.reachable(owner_of(row))) continue;
-        informed[row] = better_informed(row);
+        if (row == ledger_.own()) continue;
+        // Who takes its row in from the others will stream it, and needs their links now.
+        if (!at_the_end && roster_.reachable(owner_of(row))) continue;
+        informed[row] = better_informed(row, at_the_end);
         holders |= informed[row].holders;
     }
     if (holders == 0) return;

@@ -1,5 +1,6 @@
-// Relaying rows: serving blocks that others ask for, and asking for blocks of rows whose owner this
-// peer cannot reach. Any peer may pass on any row, because per block the newer version wins.
+// Relaying rows: serving blocks that others ask for, and asking for blocks of rows whose owner does
+// not stream them: this peer cannot reach it or, at the end, it has not claimed what an earlier
+// process of its name made. Any peer may pass on any row, because per block the newer version wins.
 // Compute thread only.
 #pragma once
 
@@ -24,8 +25,8 @@ class Relaying {
     /// one by one: half of what was asked at most.
     static constexpr BlockIndex relay_run_max = 4;
 
-    /// All outlive this. `ask`: see Puller.
-    Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox, Time ask);
+    /// All outlive this.
+    Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox);
 
     /// Copies what `peer` wants and is held here into pooled buffers, as far as its queue has room;
     /// of the rest it says so.
@@ -35,8 +36,9 @@ class Relaying {
     /// Says which version of every block is held here.
     void tell_versions(PeerIndex peer) AKO_COMPUTE_THREAD;
 
-    /// Asks for what others hold newer of rows whose owner has no session with this peer.
-    void step(Time now) AKO_COMPUTE_THREAD;
+    /// Asks for what others hold newer of rows whose owner has no session with this peer; at the
+    /// end, of rows that their owners do not stream.
+    void step(Time now, bool at_the_end = false) AKO_COMPUTE_THREAD;
 
     /// A Partial came, whatever became of its blocks.
     void arrived(PeerIndex from, const Partial& partial, Time at) AKO_COMPUTE_THREAD {
@@ -60,7 +62,7 @@ class Relaying {
         PeerSet holders = 0;
         Version newest;
     };
-    Informed better_informed(RowIndex row) const AKO_COMPUTE_THREAD;
+    Informed better_informed(RowIndex row, bool at_the_end) const AKO_COMPUTE_THREAD;
 
     const Ledger& ledger_;
     const Roster& roster_;

@@ -26,9 +26,11 @@ class FileLayer {
 
     /// Replaces what was there before, at once.
     virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-    /// The names in the folder are on the disk when this returns. Not every file system can, which
-    /// is no error.
-    virtual void sync_folder(const std::string& folder) = 0;
+    /// A second name for a file; not every file system has them.
+    virtual Result<void> link(const std::string& from, const std::string& to) = 0;
+    /// The names in the folder are on the disk when this returns. That a file system has no such
+    /// call, or that this process may not look into the folder, is no error.
+    virtual Result<void> sync_folder(const std::string& folder) = 0;
     /// Nothing if there is no such file.
     virtual void remove(const std::string& path) = 0;
 };
@@ -41,15 +43,21 @@ class SystemFiles final : public FileLayer {
     Result<void> sync(int file) override;
     Result<void> close(int file) override;
     Result<void> rename(const std::string& from, const std::string& to) override;
-    void sync_folder(const std::string& folder) override;
+    Result<void> link(const std::string& from, const std::string& to) override;
+    Result<void> sync_folder(const std::string& folder) override;
     void remove(const std::string& path) override;
 };
 
 /// Writes the pieces one after the other to the file `unfinished`, which becomes `path` when it is
 /// whole and on the disk, in place of what was there; both lie in one folder. After an error what
-/// was there stays, and no half of a file takes up room that is short.
+/// was there stays, and no half of a file takes up room that is short; but if only the folder could
+/// not be synced, the file is there, and may be gone after a loss of power.
 Result<void> write_durable_file(FileLayer& files, const std::string& path,
                                 const std::string& unfinished,
                                 std::span<const std::span<const std::byte>> pieces);
+
+/// The same with what is in another file. The folder is not synced.
+Result<void> copy_durable_file(FileLayer& files, const std::string& from, const std::string& path,
+                               const std::string& unfinished);
 
 }  // namespace ako

@@ -1,11 +1,23 @@
 #include "src/training/checkpoints.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "ako/assert.h"
 
 namespace ako {
+
+namespace {
+
+/// So many marks lie between two checkpoints of a peer that has left out so many for one: the next
+/// power of two, and at least one mark for the others to hear of it before they come to the next.
+std::uint64_t marks_apart(std::uint64_t left_out) {
+    if (left_out == 0) return 1;
+    return std::bit_ceil(std::min(left_out + 2, marks_apart_max));
+}
+
+}  // namespace
 
 Checkpoints::Checkpoints(std::size_t parameter_count, WriteModel write_model, Say notice,
                          Say detail, Write write)
@@ -59,12 +71,27 @@ void Checkpoints::take(std::vector<float>& parameters, const Verdict& verdict) {
 
 Checkpoint* Checkpoints::room(double progress) {
     if (!write_) return nullptr;
+    ++marks_;
+    bool free = false;
     {
         const MutexLock lock(mutex_);
-        if (stages_[state] == Stage::free) return &checkpoint_;
+        free = stages_[state] == Stage::free;
     }
-    notice_(name_of(state, progress) + " is left out: the one before is still being written");
-    return nullptr;
+    const std::string left_out = name_of(state, progress) + " is left out: ";
+    if (!free) {
+        ++left_out_;
+        notice_(left_out + "the one before is still being written");
+        return nullptr;
+    }
+    const std::uint64_t apart = checkpoint_.together ? marks_apart(left_out_) : 1;
+    if (marks_ % apart != 0) {
+        notice_(left_out + "the disk is slow, so one in " + std::to_string(apart) +
+                " is written, the same as at others with slow disks");
+        return nullptr;
+    }
+    left_out_ = 0;
+    checkpoint_.mark = marks_;
+    return &checkpoint_;
 }
 
 void Checkpoints::filled() {

@@ -45,6 +45,9 @@ class Checkpoints {
     void take(std::vector<float>& parameters, const Verdict& verdict);
     /// Where the next checkpoint is put, to be filled before `filled` is called; null if it is left
     /// out, for the one before is still being written. It holds what an earlier one left there.
+    /// Every mark of progress asks once, so these calls are counted alike by all peers of a start.
+    /// Where all have to go on from the same, who has left out some takes one again whose count a
+    /// power of two divides: so two slow disks meet.
     Checkpoint* room(double progress);
     /// It is to be written.
     void filled();
@@ -81,6 +84,9 @@ class Checkpoints {
     Verdict verdict_;
     Checkpoint checkpoint_;
 
+    // Caller.
+    std::uint64_t marks_ = 0;
+    std::uint64_t left_out_ = 0;  ///< of them, while the newest checkpoint was written
     std::array<bool, kind_count> failing_ = {};  ///< writing thread: said once, not at every try
     std::thread thread_;
 };

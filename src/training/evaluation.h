@@ -37,6 +37,8 @@ class SlicedEvaluation {
     /// Starts over with what is in `parameters()`; `progress` is what the verdict will say.
     void begin(double progress);
     bool running() const { return running_; }
+    /// How many steps one takes.
+    std::size_t slices() const { return (test_set_.count + slice_count_ - 1) / slice_count_; }
     /// Evaluates one slice; the verdict after the last. Only while `running()`.
     std::optional<Verdict> step();
     /// All that is left, in slices.

@@ -39,6 +39,10 @@ bool ProgressMarks::pass(double progress) {
     return true;
 }
 
+bool ProgressMarks::pass_after(double before, double progress) {
+    return pass(progress) && next_ - distance_ > before;
+}
+
 Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
                  const TrainingSettings& settings, const std::atomic<int>& interrupts,
                  TrainingObserver& observer, Checkpoints* checkpoints)
@@ -62,10 +66,12 @@ TrainingOutcome Trainer::run() {
     for (;;) {
         observer_.reached(RoundMoment::begun);
         Next next = exchange_.begin_round();
+        // What an evaluation says after a round counts before the next begins.
+        if (next.kind == Next::Kind::train && drawn_ == 0 && go_on())
+            next = exchange_.begin_round();
         if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
         if (next.kind == Next::Kind::give_up)
             return given_up(std::move(next), interrupts_.load() > 0);
-        if (drawn_ == 0) pass_marks(exchange_.standing().progress);
         if (const Result<void> trained = train_round(); !trained)
             return {Ending::numbers, trained.error().what, {}, {}, {}};
         keep_checkpoint();
@@ -73,15 +79,36 @@ TrainingOutcome Trainer::run() {
     }
 }
 
-void Trainer::pass_marks(double progress) {
-    for (ProgressMarks* const marks : {&evaluation_marks_, &model_marks_, &checkpoint_marks_})
-        marks->pass(progress);
+bool Trainer::go_on() {
+    const Standing standing = exchange_.standing();
+    if (standing.round == 0) {
+        for (ProgressMarks* const marks : {&evaluation_marks_, &model_marks_, &checkpoint_marks_})
+            marks->pass(standing.progress);
+        return false;
+    }
+    // A mark at the very end of the round before lies not behind it: more than a rounding error.
+    constexpr double most_of_a_round = 1 - 1e-6;
+    const double a_round = standing.progress / static_cast<double>(standing.round);
+    const double before = standing.progress - most_of_a_round * a_round;
+    checkpoint_marks_.pass(standing.progress);
+    const bool evaluate = evaluation_marks_.pass_after(before, standing.progress);
+    bool keep = model_marks_.pass_after(before, standing.progress);
+    keep = keep || (puts_checkpoints_off() && settings_.checkpoint_every > 0);
+    if (!evaluate && !keep) return false;
+    begin_evaluation(standing, keep);
+    go_on_evaluating();
+    return true;
+}
+
+bool Trainer::puts_checkpoints_off() const {
+    return settings_.target_accuracy && settings_.evaluate == EvaluateWhen::during;
 }
 
 Batch Trainer::next_batch() {
     const std::uint64_t trained = exchange_.standing().samples;
     if (trained > drawn_) {
         batches_.skip(trained - drawn_);
+        network_.skip((trained - drawn_) / settings_.batch_per_peer);  // a round is a batch
         drawn_ = trained;
     }
     const Batch batch = batches_.next(settings_.batch_per_peer);
@@ -117,6 +144,7 @@ void Trainer::keep_checkpoint() {
     if (checkpoints_ == nullptr) return;
     if (const auto kept = checkpoints_->take_kept()) exchange_.tell_kept(*kept);
     const double progress = exchange_.standing().progress;
+    if (puts_checkpoints_off() && slices_left_ > 0) return;
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
     Checkpoint* const room = checkpoints_->room(progress);
@@ -124,19 +152,32 @@ void Trainer::keep_checkpoint() {
 }
 
 void Trainer::evaluate_slice() {
-    if (!evaluation_.running()) {
+    if (slices_left_ == 0) {
         const Standing standing = exchange_.standing();
-        const double progress = standing.progress;
-        const bool evaluate = evaluation_marks_.pass(progress);
-        const bool keep = model_marks_.pass(progress);
-        // The end of the budget is evaluated by finish(), on the parameters that all agree on.
-        if (!(evaluate || keep) || progress >= 1 || !standing.evaluates) return;
-        exchange_.copy_parameters(evaluation_.parameters());
-        observer_.milestone_passed({standing.round, progress, evaluation_.parameters()});
-        if (settings_.evaluate == EvaluateWhen::after) return;
-        evaluation_.begin(progress);
-        keeps_ = keep;
+        const bool evaluate = evaluation_marks_.pass(standing.progress);
+        const bool keep = model_marks_.pass(standing.progress);
+        if (evaluate || keep) begin_evaluation(standing, keep);
     }
+    go_on_evaluating();
+}
+
+void Trainer::begin_evaluation(const Standing& standing, bool keep) {
+    // The end of the budget is evaluated by finish(), on the parameters that all agree on.
+    if (standing.progress >= 1) return;
+    const bool during = settings_.evaluate == EvaluateWhen::during;
+    if (during) slices_left_ = evaluation_.slices();
+    if (!standing.evaluates) return;
+    exchange_.copy_parameters(evaluation_.parameters());
+    observer_.milestone_passed({standing.round, standing.progress, evaluation_.parameters()});
+    if (!during) return;
+    evaluation_.begin(standing.progress);
+    keeps_ = keep;
+}
+
+void Trainer::go_on_evaluating() {
+    if (slices_left_ == 0) return;
+    --slices_left_;
+    if (!evaluation_.running()) return;  // another peer does
     if (const auto verdict = evaluation_.step()) judged(*verdict);
 }
 

@@ -76,6 +76,8 @@ class ProgressMarks {
     ProgressMarks(double every, double epochs);
     /// Has progress reached the next mark? Then the one after it is next.
     bool pass(double progress);
+    /// The same, but only a mark that lies behind `before` counts.
+    bool pass_after(double before, double progress);
 
   private:
     const double distance_;
@@ -99,14 +101,23 @@ class Trainer {
     Result<void> train_round();
     /// The next batch. What an earlier process of this peer has trained on is not drawn again.
     Batch next_batch();
-    /// In a run that was begun earlier the marks up to here were passed.
-    void pass_marks(double progress);
+    /// In a run that was begun earlier the marks up to here were passed. The newest, if that was in
+    /// the round before, is evaluated now: an earlier process had no time for it, for a checkpoint
+    /// is made at the same marks. Where the verdict may end the run, one is made in any case.
+    /// Was there something to evaluate?
+    bool go_on();
     /// Keeps all that this peer needs to go on from here, when progress has passed a mark.
     void keep_checkpoint();
+    /// Until nothing is evaluated, by any peer: a verdict may end the run, and an evaluation that
+    /// is under way is in no checkpoint. So at each checkpoint the next evaluation begins.
+    bool puts_checkpoints_off() const;
     /// Begins an evaluation when progress has passed a mark, goes on with one that is running. At a
     /// mark of checkpoints its parameters are kept as a model. With `evaluate: after` the observer
     /// gets the parameters and that is all.
     void evaluate_slice();
+    /// Of the parameters as they are, if this peer evaluates.
+    void begin_evaluation(const Standing& standing, bool keep);
+    void go_on_evaluating();
     void judged(const Verdict& verdict);
     TrainingOutcome finish(std::string why);
 
@@ -124,6 +135,9 @@ class Trainer {
     ProgressMarks evaluation_marks_;
     ProgressMarks model_marks_;
     ProgressMarks checkpoint_marks_;
+    /// Of the newest evaluation. Every peer counts them, whoever evaluates: where all wait for each
+    /// other, they keep checkpoints after the same rounds.
+    std::size_t slices_left_ = 0;
     bool keeps_ = false;       ///< the parameters of the evaluation that is running
     std::uint64_t drawn_ = 0;  ///< samples, those that were skipped included
 };

@@ -144,7 +144,8 @@ def case_leave_other_modes(bench):
 
 def case_elastic(bench):
     """Data shards follow the peers that are there: the others see what one that left has not."""
-    file = bench.file(3, training="epochs: 4, batch_per_peer: 16, evaluate_every: 0")
+    # Some seconds of training, for on a busy machine what is seen of it comes late.
+    file = bench.file(3, training="epochs: 12, batch_per_peer: 16, evaluate_every: 0")
     run = bench.launch(file, *sets("data.sharding=elastic"))
     wait_for(lambda: all(has_trained(bench, name) for name in "abc"), "all train")
     os.kill(run.peers()["b"], signal.SIGTERM)
@@ -155,7 +156,7 @@ def case_elastic(bench):
     check_equal((seen["images"], summary["left_peers"][0]["images"]), (60000, None), "images")
     once = seen["passes"] * seen["images"] + seen["of_next"] + seen["of_after"]
     check_equal(seen["repeated"], summary["samples"] - once, "repeated")
-    check(seen["passes"] >= 3, f"passes: {seen}")
+    check(seen["passes"] >= 11, f"passes: {seen}")
     check(seen["repeated"] < 0.08 * summary["samples"], f"{seen} of {summary['samples']} samples")
     check(f"all 60,000 images were seen {seen['passes']} times" in output, output)
     output = bench.start("check", file, *sets("data.sharding=elastic")).expect(0, 20)

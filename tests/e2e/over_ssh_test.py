@@ -198,6 +198,42 @@ def interrupted_twice_while_fetching(hosts):
     check("not all files of a came" in said and "not all files of b came: left there" in said, said)
 
 
+def over_ssh(hosts):
+    """The program as a module."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("over_ssh", hosts.program)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("over_ssh", loader))
+    loader.exec_module(module)
+    return module
+
+
+def interrupted_twice_while_a_copy_starts(hosts):
+    """The copy runs already, but the process has no name yet when both signals come."""
+    os.mkfifo(os.path.join(hosts.folder, "hosts", "one", "hold"))
+    module = over_ssh(hosts)
+    peer = SimpleNamespace(name="a", host="one", status=0, lost=lambda: False)
+    run = SimpleNamespace(peers=[peer], cluster=SimpleNamespace(run="tiny"), folder=".",
+                          output="runs", fetching=None, leaves=False)
+    for name in ("leave", "fetch_from"):
+        setattr(run, name, getattr(module.Run, name).__get__(run))
+    handlers = {}
+
+    class Interrupted(subprocess.Popen):
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            for _ in range(2):
+                handlers[signal.SIGINT]()
+
+    target = os.path.join(hosts.folder, "here")
+    os.mkdir(target)
+    with mock.patch.object(module.signal, "signal", handlers.__setitem__), \
+            mock.patch.object(module.subprocess, "Popen", Interrupted), \
+            mock.patch.dict(os.environ, hosts.environment), \
+            mock.patch.object(module, "tell"):
+        check(not module.Run.fetch(run, target), "not all came, and nobody waits")
+    check_equal(os.listdir(target), [], "what is here")
+
+
 class Asked:
     """Counts how often a peer is asked to stop."""
 
@@ -211,10 +247,7 @@ class Asked:
 def stops(hosts):
     """Where two peers cannot start at the same time, the others are asked once. The user's first
     Ctrl-C after that is not a second time; only another one ends them at once."""
-    sys.dont_write_bytecode = True
-    loader = importlib.machinery.SourceFileLoader("over_ssh", hosts.program)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("over_ssh", loader))
-    loader.exec_module(module)
+    module = over_ssh(hosts)
     peers = [Asked("a", module.COULD_NOT_START), Asked("b", module.COULD_NOT_START),
              Asked("c", None)]
     cluster = SimpleNamespace(run="tiny", hosts={peer.name: "one" for peer in peers})
@@ -248,7 +281,7 @@ def main():
     words = parser.parse_args()
     for case in (all_come, one_breaks, breaks_between_files, all_break, greeting,
                  folder_called_latest, interrupted_while_fetching,
-                 interrupted_twice_while_fetching, stops):
+                 interrupted_twice_while_fetching, interrupted_twice_while_a_copy_starts, stops):
         with tempfile.TemporaryDirectory(prefix="ako-over-ssh-") as folder:
             case(Hosts(os.path.abspath(words.ako), words.source, folder))
         print(f"ok: {case.__name__}", flush=True)

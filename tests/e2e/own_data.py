@@ -140,7 +140,8 @@ def case_cifar10_files(bench):
 
 def case_lost_shard(bench):
     """Of a peer that is killed, it is said what of its data shard nobody has seen."""
-    file = bench.file(3, training="epochs: 2, batch_per_peer: 16, evaluate_every: 0",
+    # Some seconds of training, for on a busy machine what is seen of it comes late.
+    file = bench.file(3, training="epochs: 8, batch_per_peer: 16, evaluate_every: 0",
                       exchange="egress_mbit_max: 100")
     run = bench.launch(file)
     wait_for(lambda: run.process.poll() is not None or

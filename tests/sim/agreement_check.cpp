@@ -10,6 +10,11 @@ namespace {
 
 std::string name(const AkoPeer& peer) { return "peer " + std::to_string(peer.settings.self); }
 
+std::string text(Version version) {
+    return "round " + std::to_string(version.round) + " of life " +
+           std::to_string(version.incarnation);
+}
+
 std::string text(CutId cut) {
     return "{" + std::to_string(cut.number) + ", " + std::to_string(cut.proposer) + "}";
 }
@@ -124,7 +129,11 @@ void AgreementCheck::adopted(const AkoPeer& peer) {
         if (id.first != decided) continue;
         for (BlockIndex block = 0; block < versions.size(); ++block) {
             if (peer.half.ledger().version(id.second, block) == versions[block]) continue;
-            throw Violation("I8: " + name(peer) + " has adopted something else than the cut");
+            throw Violation("I8: " + name(peer) + " has adopted something else than the cut " +
+                            text(decided) + ": of row " + std::to_string(id.second.place()) +
+                            ", block " + std::to_string(block) + " " +
+                            text(peer.half.ledger().version(id.second, block)) + " instead of " +
+                            text(versions[block]));
         }
     }
 }

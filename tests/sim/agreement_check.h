@@ -6,7 +6,7 @@
 // reaches knows of the earlier ones of its name is new as far as anybody can tell. Together with
 // others who know nothing it may agree on a cut, while elsewhere an earlier process of its name has
 // agreed on another. And two processes of one name that both live cut by cut share one vote without
-// knowing it. Such a cut is *apart*, and the promise is asked for of all others.
+// knowing it. Such a cut is *apart*, and at most one is decided of all others.
 #pragma once
 
 #include <map>
@@ -35,11 +35,6 @@ class AgreementCheck {
     void adopted(const AkoPeer& peer);
     /// All have ended or died.
     void ended() const;
-
-    /// Those that agreed on this process's cut must be identical.
-    bool is_apart(const AkoPeer& peer) const {
-        return apart_.contains(peer.half.finish().decided());
-    }
 
   private:
     using RowMap = std::vector<Version>;  ///< [block]

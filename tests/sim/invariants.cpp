@@ -250,31 +250,51 @@ void Invariants::check_replica(const AkoPeer& peer) {
     }
 }
 
-void Invariants::ended(const SimCluster& cluster,
-                       const std::function<bool(const AkoPeer&)>& meant) const {
-    const AkoPeer* first = nullptr;
+void Invariants::ended(const SimCluster& cluster) const {
+    std::map<CutId, const AkoPeer*> first;
+    bool all_see_the_same = true;
     for (const auto& process : cluster.processes()) {
         const auto& peer = static_cast<const AkoPeer&>(*process);
-        if (!peer.report || !peer.report->agreed || !meant(peer)) continue;
-        if (!peer.report->identical) throw Violation("I2: a peer saw another digest");
-        if (first == nullptr) {
-            first = &peer;
-            continue;
+        if (!peer.report || !peer.report->agreed) continue;
+        all_see_the_same = all_see_the_same && peer.report->identical;
+        const auto [same, is_first] = first.emplace(peer.half.finish().decided(), &peer);
+        if (!is_first) check_same_end(*same->second, peer);
+        for (const PeerIndex with : peer.report->finished_with) {
+            check_finished_with(cluster, peer, with);
         }
-        for (const RowIndex row : AllRows(cluster.size())) {
-            const auto mine = peer.half.ledger().values(row);
-            const auto theirs = first->half.ledger().values(row);
-            if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
-                throw Violation("I2: row " + std::to_string(row.place()) +
-                                " differs between peers " + std::to_string(first->settings.self) +
-                                " and " + std::to_string(peer.settings.self));
-            }
+    }
+    if (first.size() == 1 && !all_see_the_same) throw Violation("I2: a peer saw another digest");
+}
+
+void Invariants::check_finished_with(const SimCluster& cluster, const AkoPeer& peer,
+                                     PeerIndex with) {
+    for (const auto& process : cluster.processes()) {
+        const auto& other = static_cast<const AkoPeer&>(*process);
+        const Finish& finish = other.half.finish();
+        if (other.settings.self == with && finish.adopted() &&
+            finish.digest() == peer.half.finish().digest()) {
+            return;
         }
-        if (std::memcmp(peer.parameters.data(), first->parameters.data(),
-                        first->parameters.size() * sizeof(float)) != 0 ||
-            peer.report->digest != first->report->digest) {
-            throw Violation("I2: the anchors differ");
+    }
+    throw Violation("I2: peer " + std::to_string(peer.settings.self) +
+                    " says that it finished with peer " + std::to_string(with) +
+                    ", which has not adopted the same");
+}
+
+void Invariants::check_same_end(const AkoPeer& first, const AkoPeer& peer) {
+    for (const RowIndex row : first.half.ledger().all()) {
+        const auto mine = peer.half.ledger().values(row);
+        const auto theirs = first.half.ledger().values(row);
+        if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
+            throw Violation("I2: row " + std::to_string(row.place()) + " differs between peers " +
+                            std::to_string(first.settings.self) + " and " +
+                            std::to_string(peer.settings.self));
         }
+    }
+    if (std::memcmp(peer.parameters.data(), first.parameters.data(),
+                    first.parameters.size() * sizeof(float)) != 0 ||
+        peer.report->digest != first.report->digest) {
+        throw Violation("I2: the anchors differ");
     }
 }
 

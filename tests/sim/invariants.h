@@ -2,7 +2,6 @@
 // past.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,8 +35,9 @@ class Invariants {
                 Time now) const;
     /// `peer` adopted a cut: versions may have fallen (I5), values must still be of the past (I1).
     void adopted(const AkoPeer& peer);
-    /// All who can end have ended: I2, of those that are meant.
-    void ended(const SimCluster& cluster, const std::function<bool(const AkoPeer&)>& meant) const;
+    /// All who can end have ended: I2, of those that agreed on the same cut. That there are not
+    /// two, agreement_check.h sees to.
+    void ended(const SimCluster& cluster) const;
 
     const History& history() const { return history_; }
     std::uint64_t blocks_checked() const { return blocks_checked_; }
@@ -63,6 +63,8 @@ class Invariants {
     void check_rows(const AkoPeer& peer, bool may_fall);
     void check_block(const AkoPeer& peer, RowIndex row, BlockIndex block);
     void check_replica(const AkoPeer& peer);
+    static void check_same_end(const AkoPeer& first, const AkoPeer& peer);
+    static void check_finished_with(const SimCluster& cluster, const AkoPeer& peer, PeerIndex with);
 
     const std::size_t peer_count_;
     const Blocks blocks_;

@@ -7,6 +7,7 @@
 
 #include "src/agreement/finish.h"
 #include "src/group/departures.h"
+#include "src/rows/joining.h"
 #include "tests/sim/sim_times.h"
 
 namespace ako::sim {
@@ -14,8 +15,6 @@ namespace {
 
 /// For what takes a few frames, sessions that come up again and looks every now and then.
 constexpr Time slack = std::chrono::seconds(2);
-
-double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
 
 std::size_t block_count(const Scenario& scenario) {
     return (scenario.element_count + scenario.block_elements - 1) / scenario.block_elements;
@@ -47,11 +46,23 @@ Time stretched(const Scenario& scenario, Time time) {
     return from_seconds(in_seconds(time) / slowest_clock(scenario));
 }
 
-/// Whom it reaches may come, nothing comes any more, or all rows do; then it goes on.
+/// One holder after the other says nothing, is found silent after four answers' time, and rests for
+/// eight at most (src/rows/puller.cpp). Where answers are observed this begins with a time that is
+/// long beside the time-outs of this simulator.
+Time silences_time(const Scenario& scenario) {
+    if (!scenario.observes_answers) return Time{0};
+    return (4 + 8) * scenario.answer_time() * static_cast<std::int64_t>(scenario.peers.size() - 1);
+}
+
+/// Whom it reaches may come, nothing comes any more, or all rows do; then it goes on. Where
+/// sessions break, the first ones with each peer put that off.
 Time joining_time(const Scenario& scenario) {
-    const Time meet = 2 * life_timeout + Departures::redial;
-    return stretched(scenario, finish_timeout + 2 * rows_time(scenario) + meet) + slack +
-           2 * wait_step + poll_interval;
+    const auto sources = static_cast<std::int64_t>(scenario.peers.size() - 1);
+    const std::int64_t put_off = !scenario.faultless() ? Joining::sessions_counted * sources : 0;
+    const Time meet = 2 * life_timeout + Departures::redial + put_off * finish_timeout;
+    return stretched(scenario,
+                     finish_timeout + 2 * rows_time(scenario) + meet + silences_time(scenario)) +
+           slack + 3 * wait_step + 2 * poll_interval;
 }
 
 /// Of a final exchange in which nothing moves any more, or all rows do: nobody waits for longer
@@ -59,7 +70,8 @@ Time joining_time(const Scenario& scenario) {
 Time finish_time(const Scenario& scenario) {
     const Time gone = 2 * life_timeout + Departures::redial;
     return stretched(scenario, finish_timeout + from_seconds(scenario.linger_s) + gone +
-                                   scenario.finish_exchange + 4 * rows_time(scenario)) +
+                                   scenario.finish_exchange + 4 * rows_time(scenario) +
+                                   silences_time(scenario)) +
            goodbye + slack;
 }
 
@@ -80,7 +92,7 @@ Time deadline_of(const Scenario& scenario) {
                   fault.kind == FaultKind::second || fault.kind == FaultKind::late;
     }
     const Time alone = from_seconds(in_seconds(scenario.slowest_round()) * scenario.rounds) * peers;
-    const Time trickle = want_timeout * Finish::asks_per_block * peers *
+    const Time trickle = scenario.answer_time() * Finish::asks_per_block * peers *
                          static_cast<std::int64_t>(block_count(scenario));
     const Time leave = scenario.has(FaultKind::leave) ? leave_timeout + slack : Time{0};
     const Time start = from_seconds(scenario.start_wait_s) + joining_time(scenario);
@@ -127,8 +139,7 @@ void LivenessCheck::check_joining(const AkoPeer& peer, Time since) const {
 
 void LivenessCheck::left(const AkoPeer& peer) const {
     const Time now = cluster_.world().now();
-    const Time allowed =
-        stretched(scenario_, leave_timeout + scenario_.slowest_round()) + slack;
+    const Time allowed = stretched(scenario_, leave_timeout + scenario_.slowest_round()) + slack;
     const Time took = now - quiet_since(now);
     if (took <= allowed) return;
     throw Violation("peer " + std::to_string(peer.settings.self) + " takes " +

@@ -1,6 +1,7 @@
 # Mutants: deliberately broken copies of the program, each of which the simulator must notice, or else its
-# checker sleeps. Each is a list of exact replacements in copies of source files; a text that is not found
-# exactly once fails the build, so that a mutant can not fall out of use unseen.
+# checker sleeps; of the network layer, which it does not have, that layer's own tests must. Each is a list of
+# exact replacements in copies of source files; a text that is not found exactly once fails the build, so that
+# a mutant can not fall out of use unseen.
 #
 #   mutant(NAME PROGRAM ARGUMENTS EXPECTED)   run so, it ends with exit status 1 and prints EXPECTED, a regex
 #   mutation(FILE FROM TO)                    of the mutant named last
@@ -40,7 +41,7 @@ mutation(src/rows/replica.cpp
 # The proposer takes its own acceptance for everybody's.
 mutant(cut_fixed_by_the_first_who_thinks_so simulate "--count;2000" "violated: I[28]")
 mutation(src/agreement/agreement.cpp
-    [=[if (answer_count() >= majority()) decided_ = cut_;]=]
+    [=[if (answer_count() >= majority()) learn(cut_);]=]
     [=[if (from == self_) decided_ = cut_;]=])
 
 # A cut is accepted before its blocks are held, so that it may die with its proposer ...
@@ -146,7 +147,7 @@ mutation(src/rows/staleness_bound.cpp
 # Nobody asks for the rows of the dead.
 mutant(nothing_relayed simulate "--count;400" "violated: .*, which died; peer [0-9]+ had round")
 mutation(src/rows/relay.cpp
-    [=[        if (row == ledger_.own() || roster_.reachable(owner_of(row))) continue;]=]
+    [=[        if (row == ledger_.own()) continue;]=]
     [=[        continue;]=])
 
 # The proposer does not look whether others hold newer rows of the dead.
@@ -213,12 +214,23 @@ mutation(src/agreement/finish.cpp
     [=[        const Time moved_at = view.live() ? movement_.of(peer) : Time{0};]=]
     [=[        const Time moved_at{0};]=])
 
-# What was asked in a session counts as under way in the next.
-mutant(asks_kept_over_sessions simulate "--first;6400;--count;200" "violated: peer [0-9]+ joins for [0-9.]+ s, allowed")
-mutation(src/rows/puller.cpp
-    [=[    source.asked.clear();
-    source.window = std::min(source.window, window_first);]=]
-    [=[    source.window = std::min(source.window, window_first);]=])
+# Who is started again begins at round zero, whatever others hold of its row ...
+mutant(restarted_at_zero simulate "--count;400" "violated: I1: peer [0-9]+ takes the place of a row")
+mutation(src/modes/ako_beginning.cpp
+    [=[    const Round round = std::max({own.announced, own.relayed_round, held.highest.round});]=]
+    [=[    const Round round = std::min({own.announced, own.relayed_round, Round{0}});]=])
+
+# ... or goes on with its row as if no process had had it before ...
+mutant(lives_not_counted simulate "--count;400" "violated: I1: a claimed row never was")
+mutation(src/modes/ako_beginning.cpp
+    [=[        next_incarnation(has_nothing ? 0 : known, settings_.process_id);]=]
+    [=[        next_incarnation(has_nothing || known > 0 ? 0 : known, settings_.process_id);]=])
+
+# ... or before all whom it can reach have said what they hold.
+mutant(joins_uninformed simulate "--count;400" "violated: peer [0-9]+ goes on with round")
+mutation(src/rows/joining.cpp
+    [=[bool Joining::informed() const { return roster_.reached() != 0 && silent() == 0; }]=]
+    [=[bool Joining::informed() const { return roster_.reached() != 0; }]=])
 
 # What was learned of a clock outlives the session, in which it may have stood still.
 mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
@@ -359,3 +371,14 @@ mutant(rounds_counted_late simulate "--modes;--count;100" "violated: ")
 mutation(src/modes/bucket_compute.cpp
     [=[    return known_.rounds_total + known_.workers;]=]
     [=[    return newest_.rounds_total + known_.workers;]=])
+
+# Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
+mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
+mutation(net/session_receive.cpp
+    [=[    newest_byte_at_ = silent_since_ = clock_.now();]=]
+    [=[    newest_byte_at_ = clock_.now();]=])
+
+mutant(unread_session_is_dead net_life "--test-case=a sink without room*" "TEST CASE:  a sink without room stops")
+mutation(net/session.cpp
+    [=[Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }]=]
+    [=[Time Session::silence(Time now) const { return now - silent_since_; }]=])

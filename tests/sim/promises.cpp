@@ -8,15 +8,6 @@
 #include "tests/sim/sim_times.h"
 
 namespace ako::sim {
-namespace {
-
-double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
-std::string name(const char* word, PeerIndex peer) {
-    return std::string(word) + " " + std::to_string(peer);
-}
-
-}  // namespace
 
 Promises::Promises(const Scenario& scenario, const SimCluster& cluster, const Faults& faults,
                    Coverage& coverage)
@@ -32,6 +23,7 @@ Promises::Promises(const Scenario& scenario, const SimCluster& cluster, const Fa
       died_at_(scenario.peers.size(), Time{0}),
       rounds_at_(scenario.peers.size()),
       stopped_at_(scenario.peers.size()),
+      stopped_in_(scenario.peers.size()),
       adopted_at_(scenario.peers.size()),
       left_(scenario.peers.size() * scenario.peers.size()),
       ways_(scenario.peers.size() * scenario.peers.size()),
@@ -68,9 +60,10 @@ std::vector<PeerIndex> Promises::survivors() const {
 bool Promises::settles_in_time(PeerIndex owner) const {
     // A question's patience is longer than its way and back, as half a second is on real links:
     // else what is under way is taken for lost, and a window holds little more than one block.
-    if (2 * scenario_.delay > want_timeout) return false;
+    const Time answer = scenario_.answer_time();
+    if (2 * scenario_.delay > answer) return false;
     // After its life time-out its rows are asked for, of one holder after the other.
-    const Time asked = static_cast<std::int64_t>(peers_.size()) * (want_timeout + 2 * hop());
+    const Time asked = static_cast<std::int64_t>(peers_.size()) * (answer + 2 * hop());
     return died_at_[owner] + life_timeout + asked + 2 * scenario_.row_time() <
            first_stop().value_or(Time{0}) + scenario_.finish_exchange;
 }
@@ -265,7 +258,10 @@ void Promises::left(PeerIndex peer) {
     }
 }
 
-void Promises::stopped(PeerIndex peer) { stopped_at_[peer] = world_.now(); }
+void Promises::stopped(PeerIndex peer) {
+    stopped_at_[peer] = world_.now();
+    stopped_in_[peer] = peers_[peer]->half.round();
+}
 
 void Promises::adopted(PeerIndex peer) {
     if (adopted_at_[peer]) return;
@@ -289,6 +285,12 @@ void Promises::adopted(PeerIndex peer) {
 void Promises::check_stops() const {
     if (!scenario_.network_stands()) return;
     const std::optional<Time> first = first_stop();
+    if (!first) return;  // nobody of those who are left has stopped
+    // Who stops first and hangs at that moment has told nobody yet.
+    for (const PeerIndex peer : survivors()) {
+        const bool hangs = faults_.struck(FaultKind::hang, peer, *first, *first);
+        if (stopped_at_[peer] == first && hangs) return;
+    }
     for (const PeerIndex peer : survivors()) {
         if (!was_settled(peer, *first) || hangs_near(peer, *first)) continue;
         const Time late = *stopped_at_[peer] - *first;
@@ -298,7 +300,8 @@ void Promises::check_stops() const {
     }
 }
 
-// The cut holds every survivor's final round, and of the dead the newest that a survivor had.
+// The cut holds every survivor's final round, and of the dead the newest that a survivor had. What
+// gives way after that may come too late for a proposal that is under way.
 void Promises::check_cut() const {
     if (!scenario_.network_stands() || !rows_come_in_time()) return;
     const Time first = first_stop().value_or(Time{0});
@@ -313,7 +316,7 @@ void Promises::check_cut() const {
             const bool lives = peers_[owner]->state == SimPeer::State::ended;
             for (BlockIndex block = 0; block < ledger.blocks().count(); ++block) {
                 const Round held = ledger.version(row, block).round;
-                if (lives && held != peers_[owner]->half.round()) {
+                if (lives && (held < stopped_in_[owner] || held > peers_[owner]->half.round())) {
                     throw Violation("the cut holds round " + std::to_string(held) + " of " +
                                     name("peer", owner) + ", which lives and has made " +
                                     std::to_string(peers_[owner]->half.round()));
@@ -370,7 +373,12 @@ void Promises::check_known() const {
         for (PeerIndex other = 0; other < peers_.size(); ++other) {
             const bool came_late =
                 peers_[other]->state == SimPeer::State::ended && !took_part(other);
-            if (came_late || p.report->samples[other] == first->report->samples[other]) continue;
+            // What the report makes of it is not what the schedule of the run went by.
+            const auto known = [&](const AkoPeer& one) {
+                return is_first(other) ? one.half.roster()[other].samples
+                                       : one.report->samples[other];
+            };
+            if (came_late || known(p) == known(*first)) continue;
             throw Violation(name("peers", first->settings.self) + name(" and", peer) +
                             " know of different samples of " + name("peer", other));
         }
@@ -379,6 +387,18 @@ void Promises::check_known() const {
             throw Violation(name("peer", peer) + " does not know what others know of the target");
         }
     }
+}
+
+// Nobody stays at the end for one that it never met, be it that an earlier process of its name did.
+bool Promises::met_majority(PeerIndex peer) const {
+    const auto has_met = [&](PeerIndex one, PeerIndex other) {
+        return peers_[one]->half.roster()[other].presence != Presence::absent;
+    };
+    std::size_t met = 1;
+    for (PeerIndex other = 0; other < peers_.size(); ++other) {
+        met += other != peer && has_met(peer, other) && has_met(other, peer);
+    }
+    return met >= peers_.size() / 2 + 1;
 }
 
 void Promises::check_agreement() const {
@@ -398,7 +418,7 @@ void Promises::check_agreement() const {
     if (static_cast<std::size_t>(std::popcount(voters)) < majority) return;
     for (const PeerIndex peer : survivors()) {
         const FinishReport& report = *peers_[peer]->report;
-        if (report.agreed || (able & peer_bit(peer)) == 0) continue;
+        if (report.agreed || (able & peer_bit(peer)) == 0 || !met_majority(peer)) continue;
         throw Violation(
             (somebody ? "I2: others finished with a cut, but no agreement" : "no agreement") +
             name(" at peer", peer) + " although a majority lived: " + report.why_not);

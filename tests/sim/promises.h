@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/sim/ako_peer.h"
@@ -43,6 +44,10 @@ class Promises {
 
   private:
     using RowMap = std::vector<Version>;  ///< [block]
+    /// "peer 3".
+    static std::string name(const char* word, PeerIndex peer) {
+        return std::string(word) + " " + std::to_string(peer);
+    }
     /// Of the Status frames of one session, in one direction.
     struct Way {
         Time session_began{-1};
@@ -62,6 +67,7 @@ class Promises {
     void check_times() const;
     void check_known() const;
     void check_agreement() const;
+    bool met_majority(PeerIndex peer) const;
     /// Was there, and ready to answer, when the others looked for agreement.
     bool took_part(PeerIndex peer) const;
     /// Those of them that no long cut keeps apart from a majority.
@@ -95,6 +101,7 @@ class Promises {
     std::vector<Time> died_at_;                    ///< [peer], 0 = not
     std::vector<std::vector<Time>> rounds_at_;     ///< [peer][round - 1]: when it ended
     std::vector<std::optional<Time>> stopped_at_;  ///< [peer]
+    std::vector<Round> stopped_in_;                ///< [peer]: its last round with a batch
     std::vector<std::optional<Time>> adopted_at_;
     std::vector<std::optional<Time>> left_;  ///< [at * n + peer]: when a Bye arrived
     std::vector<Way> ways_;                  ///< [to * n + from]

@@ -7,15 +7,6 @@
 #include "tests/sim/sim_times.h"
 
 namespace ako::sim {
-namespace {
-
-double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
-std::string name(const char* word, PeerIndex peer) {
-    return std::string(word) + " " + std::to_string(peer);
-}
-
-}  // namespace
 
 // ---- who stands in for whom
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/group/mode_settings.h"
+#include "src/numbers/answer_time.h"
 #include "tests/sim/draw_schedule.h"
 #include "tests/sim/sim_times.h"
 
@@ -91,6 +92,7 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     Scenario scenario;
     scenario.seed = seed;
     scenario.own_optimizers = seed % own_optimizers_every == 0;
+    scenario.observes_answers = seed % 2 == 0;
     scenario.weather = draw_weather(random);
     scenario.element_count = random.between(5, 90);
     scenario.rule = random.chance(0.85) ? Rule::anchored : Rule::plain;
@@ -179,6 +181,8 @@ Time Scenario::row_time() const {
     const double left = bytes_per_second - 1e3 * static_cast<double>(header_bytes) / heartbeat_ms;
     return from_seconds(bytes / left);
 }
+
+Time Scenario::answer_time() const { return observes_answers ? AnswerTime::first : want_timeout; }
 
 Time Scenario::slowest_round() const {
     Time slowest{0};

@@ -37,6 +37,8 @@ struct Scenario {
     std::size_t block_elements = 4;
     Rule rule = Rule::anchored;
     bool nesterov = false;
+    /// How long an answer is waited for follows from what was seen; else it is want_timeout.
+    bool observes_answers = true;
     bool own_optimizers = false;  ///< rounds end with updates, which peers' own optimizers made
     double rounds = 40;           ///< of each peer, about: the sample budget
     double learning_rate = 0.05;
@@ -77,6 +79,8 @@ struct Scenario {
     /// A whole row on a usual link, with what else it carries.
     Time row_time() const;
     Time slowest_round() const;
+    /// For so long an answer is waited for, on usual links at most.
+    Time answer_time() const;
     /// One line for people.
     std::string text() const;
 };

@@ -2,6 +2,8 @@
 // milliseconds, and those of the stand-ins for the two threads.
 #pragma once
 
+#include <chrono>
+
 #include "tests/sim/world.h"
 
 namespace ako::sim {
@@ -13,5 +15,8 @@ inline constexpr Time leave_timeout = ms(3000);
 inline constexpr Time poll_interval = ms(10);  ///< of the traffic half
 inline constexpr Time wait_step = ms(4);       ///< of the compute half, while it waits
 inline constexpr Time goodbye = ms(100);       ///< from the last word to the end of the process
+
+/// For what is said of them, and for shares.
+inline double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace ako::sim

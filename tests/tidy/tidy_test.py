@@ -41,11 +41,11 @@ ROOMS = {
     "src/results": "models src/numbers src/training src/config src/system",
     "src/screen": "src/results src/system",
     "src/launch": "src/results src/config",
-    "src/peer": "models net src/numbers src/group src/modes src/training src/config "
-                "src/results",
+    "src/member": "net src/numbers src/group src/modes src/config src/results",
+    "src/peer": "models src/numbers src/modes src/training src/config src/results src/member",
     "src/compare": "src/config src/results src/system",
     "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "
-                    "src/launch src/peer src/compare",
+                    "src/launch src/member src/peer src/compare",
     "src": "src/commands",
 }
 # The algorithm: what decides, free of sockets, clocks and libraries.
@@ -61,7 +61,8 @@ LIBRARIES = (
     ("zlib", r"zlib\.h", r"models/"),
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
-    ("fmt", r"fmt/", r"net/|src/(config|system|results|screen|launch|peer|compare|commands|main)"),
+    ("fmt", r"fmt/",
+     r"net/|src/(config|system|results|screen|launch|member|peer|compare|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|compare|commands)/"),

@@ -16,22 +16,23 @@ namespace fs = std::filesystem;
 
 TEST_CASE("issue: latest is the newest run that has trained") {
     const test::TemporaryFolder folder;
+    SystemFiles files;
     Settings settings;
     settings.run = "x";
     settings.output = folder.file("runs");
     const fs::path latest = folder.file("runs/latest");
-    const std::string first = make_run_folder(settings);
+    const std::string first = make_run_folder(files, settings);
     LatestRun run(first);
     CHECK_FALSE(fs::exists(latest));
-    run.trained();
-    run.trained();
+    run.trained(files);
+    run.trained(files);
     CHECK(fs::canonical(latest) == fs::canonical(first));
-    const std::string second = make_run_folder(settings);
+    const std::string second = make_run_folder(files, settings);
     CHECK(fs::canonical(latest) == fs::canonical(first));
-    LatestRun(second).trained();
+    LatestRun(second).trained(files);
     CHECK(fs::canonical(latest) == fs::canonical(second));
-    run.trained();  // it has been told, and another has trained since
-    LatestRun("").trained();
+    run.trained(files);  // it has been told, and another has trained since
+    LatestRun("").trained(files);
     CHECK(fs::canonical(latest) == fs::canonical(second));
 }
 

@@ -14,7 +14,7 @@ using namespace ako;
 namespace {
 
 using std::chrono::seconds;
-constexpr FinishTimes times{seconds(30), seconds(10), std::chrono::milliseconds(500), seconds(120)};
+constexpr FinishTimes times{seconds(30), seconds(10), seconds(120)};
 constexpr PeerIndex self = 0, other = 1, streaming = 2;
 
 /// Peer 0 of three, which has proposed what it holds: nothing.

@@ -14,7 +14,7 @@ using namespace ako;
 namespace {
 
 using std::chrono::seconds;
-constexpr FinishTimes times{seconds(30), seconds(10), std::chrono::milliseconds(500), seconds(120)};
+constexpr FinishTimes times{seconds(30), seconds(10), seconds(120)};
 
 }  // namespace
 

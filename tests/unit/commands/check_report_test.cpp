@@ -8,9 +8,9 @@
 
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
-#include "src/peer/link_safety.h"
+#include "src/member/link_safety.h"
 #include "src/peer/memory_plan.h"
-#include "src/peer/mode_settings.h"
+#include "src/member/mode_settings.h"
 #include "src/peer/peer.h"
 #include "src/peer/warnings.h"
 #include "src/results/shard_passes.h"
@@ -155,8 +155,7 @@ TEST_CASE("what is refused late has the key that was written") {
         const std::atomic<int> interrupts = 0;
         const std::string by_check = refused([&] { check_links(settings); });
         const std::string by_peer = refused([&] {
-            Peer(
-                settings, 0, "", {}, [](const auto&) {}, {}, interrupts);
+            Peer(settings, 0, "", {}, interrupts);
         });
         CHECK(by_check == by_peer);
         return by_peer;

@@ -1,5 +1,5 @@
 // What a peer goes on from: whole checkpoints of this very training; of any other why not.
-#include "src/peer/resume.h"
+#include "src/member/resume.h"
 
 #include <doctest/doctest.h>
 

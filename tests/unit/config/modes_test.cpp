@@ -106,6 +106,25 @@ TEST_CASE("modes that need all peers wait for them") {
     CHECK_NOTHROW(read({"exchange.mode=ako", "exchange.start_wait_s=0"}));
 }
 
+TEST_CASE("how often checkpoints are kept is shared where all go on from the same one") {
+    const auto differs = [](std::vector<std::string> mode) {
+        const std::string digest = training_digest_text(read(mode));
+        const std::string of_checkpoints = checkpoint_digest_text(read(mode));
+        mode.emplace_back("training.checkpoint_every=0.5");
+        CHECK(checkpoint_digest_text(read(mode)) == of_checkpoints);
+        return training_digest_text(read(mode)) != digest;
+    };
+    CHECK(differs({"exchange.mode=ring"}));
+    CHECK(differs({"exchange.mode=local-sgd"}));
+    CHECK(differs({"exchange.mode=parameter-server", "exchange.consistency=bsp"}));
+    CHECK_FALSE(differs({"exchange.mode=parameter-server", "exchange.consistency=async"}));
+    // Where a server is no worker there are only models.
+    CHECK_FALSE(differs({"exchange.mode=parameter-server", "exchange.consistency=bsp",
+                         "exchange.placement=dedicated", "peers.2.role=server"}));
+    CHECK_FALSE(differs({"exchange.mode=ako"}));
+    CHECK_FALSE(differs({"exchange.mode=local"}));
+}
+
 TEST_CASE("the training digest tells modes and roles apart") {
     const std::string digest = training_digest_text(read({}));
     for (const char* shared : {"exchange.mode=ring", "exchange.servers=2",

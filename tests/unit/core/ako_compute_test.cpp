@@ -276,6 +276,22 @@ TEST_CASE("rows that grew apart give way in the final exchange too, before a cut
     }
 }
 
+TEST_CASE("what gives way at the end to several is worth it together") {
+    Bench bench(4, 40);
+    for (const PeerIndex peer : {1u, 2u, 3u}) bench.come(peer);
+    bench.round();
+    for (const PeerIndex peer : {1u, 2u, 3u}) bench.mailbox.set_presence(peer, Presence::lost);
+    for (int made = 0; made < 100; ++made) bench.round();
+    bench.peer->request_stop(StopReason::requested);
+    REQUIRE(bench.begin().value().kind == Next::Kind::finish);
+    for (const PeerIndex peer : {1u, 2u, 3u}) {
+        bench.come(peer);
+        bench.hear(peer, row_of(peer), 3, 5);  // of 103 rounds or more
+        bench.peer->step_finish(bench.now += 10 * ms);
+        CHECK(bench.peer->round() == (peer == 1 ? 101 : 102));
+    }
+}
+
 TEST_CASE("of a gradient that is not finite nothing is published") {
     Bench bench(2);
     bench.come(1);

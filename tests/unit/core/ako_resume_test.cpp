@@ -202,10 +202,13 @@ TEST_CASE("a checkpoint whose blocks are not their owners' is no start") {
         try {
             again.cluster.run(long_enough);
         } catch (const StartupError& error) {
+            CHECK(contains(error.what(), "state-a-5.safetensors: "));
+            CHECK(contains(error.hint(), "remove it"));
             return error.what();
         }
         return "";
     };
+    whole.kept[0]->path = "state-a-5.safetensors";
     CHECK(contains(complaint([](Checkpoint& it) { it.floats.at("row.0")[4100] += 1; }),
                    "a block 1 of row.0 that is not as its owner made it"));
     CHECK(contains(complaint([](Checkpoint& it) { it.floats.erase("carry"); }),

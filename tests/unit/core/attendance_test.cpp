@@ -30,7 +30,8 @@ struct Bench {
     }
     std::vector<Attendance::Return> next_round() {
         now += 10 * ms;
-        roster.set_own(++round, round);
+        ++round;
+        roster.set_own(round, round);
         return attendance.look(now);
     }
     /// All others make rounds as this peer does, and are heard of.
@@ -85,7 +86,7 @@ TEST_CASE("who is absent is made up for by those who are there") {
         CHECK(bench.attendance.scale() == 8);
     }
     SUBCASE("and longer where rounds take long") {
-        for (Round own = 1; own <= Roster::gap_min; ++own) {
+        for (int own = 1; own <= Roster::gap_min; ++own) {
             bench.now += patience;
             bench.next_round();
             CHECK(bench.attendance.scale() == doctest::Approx(8.0 / 6));
@@ -212,6 +213,35 @@ TEST_CASE("two halves keep a half each, whoever of the other half is heard of fi
     bench.present(3);
     bench.hear(3, {20, 20, 320, 320});  // of peer 2 too, which has no session here yet
     CHECK(kept(bench.next_round()) == doctest::Approx(0.5).epsilon(0.01));
+}
+
+TEST_CASE("who parted at different moments gives the shares of all rounds, whatever their places") {
+    for (const PeerIndex first : {1u, 2u}) {
+        const PeerIndex second = 3 - first;
+        Bench bench(3);
+        for (const PeerIndex peer : {1u, 2u}) bench.present(peer);
+        bench.attendance.begin(bench.now);
+        bench.train_together(100);
+        const auto apart = [&](PeerIndex peer) { bench.present(peer, Presence::lost); };
+        apart(first);
+        for (int own = 0; own < 400; ++own) {
+            std::vector<Round> made(3);
+            made[second] = bench.round + 1;
+            bench.hear(second, made);
+            CHECK(bench.next_round().empty());
+        }
+        apart(second);
+        for (int own = 0; own < 400; ++own) bench.next_round();
+        bench.present(1);
+        bench.hear(1, {500, 900, 900});  // each has made 800 rounds since the first went
+        const auto returns = bench.next_round();
+        REQUIRE(returns.size() == 2);
+        // What was made alone is kept by one of three, what was made by two together by two.
+        CHECK(returns[0].peer == second);
+        CHECK(returns[0].share == doctest::Approx(1.0 / 2).epsilon(0.01));
+        CHECK(returns[1].peer == first);
+        CHECK(returns[1].share == doctest::Approx(1.0 / 3).epsilon(0.01));
+    }
 }
 
 TEST_CASE("for a peer that stood still nothing gives way, and its own few rounds give way to all") {

@@ -5,6 +5,9 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "src/buckets/bucket_rule.h"
@@ -39,9 +42,11 @@ class NoProtocol final : public BucketProtocol {
 /// The only peer of its run, so that its own contribution is the sum. Every gradient is finite, but
 /// a step with it leads beyond what a float can hold.
 struct Alone {
-    Alone(Mode mode, std::uint64_t rounds) : settings(settings_of(mode, rounds)) {
+    Alone(Mode mode, std::uint64_t rounds) : Alone(settings_of(mode, rounds)) {}
+    explicit Alone(ModeSettings of) : settings(std::move(of)) {
         const std::vector<float> initial(elements);
         std::unique_ptr<BucketRule> update;
+        const Mode mode = settings.exchange.mode;
         if (mode == Mode::ring)
             update = std::make_unique<MeanGradient>(settings.training, initial, 1);
         else if (mode == Mode::parameter_server)
@@ -298,4 +303,46 @@ TEST_CASE("only a worker that serves nobody leaves alone; the others stop for al
         peer.request_leave();
         CHECK(lines.size() == 1);
     }
+}
+
+TEST_CASE("a target that was reached before a checkpoint ends the run that goes on from it") {
+    std::vector<Checkpoint> made(1);
+    /// After which round it stops, that a target is reached after the third.
+    const auto stops_after = [&](std::optional<Checkpoint> begin, StopReason reason) {
+        ModeSettings settings = Alone::settings_of(Mode::ring, 20);
+        settings.log = [](const std::string&) {};
+        if (begin) {
+            settings.checkpoints = {begin->id};
+            settings.read_checkpoint = [&](const CheckpointId&) -> Result<Checkpoint> {
+                return *begin;
+            };
+        }
+        Alone alone(settings);
+        alone.gradient.assign(Alone::elements, 0.5F);
+        for (;;) {
+            const std::optional<Next> next = alone.peer->begin_round({});
+            REQUIRE(next);
+            const Round round = alone.peer->standing().round;
+            if (next->kind == Next::Kind::finish) return round;
+            REQUIRE(next->kind == Next::Kind::train);
+            REQUIRE(alone.peer->settle({0, Alone::elements}));
+            REQUIRE(alone.peer->end_round(Gradient{alone.gradient}, {1, 0.5F}, {}));
+            alone.exchange();
+            REQUIRE(alone.peer->settle({0, Alone::elements}));
+            if (round + 1 == 3 && !begin) alone.peer->request_stop(reason);
+            if (begin) continue;
+            made.emplace_back();
+            REQUIRE(alone.peer->save(made.back()));
+        }
+    };
+    const Round end = stops_after({}, StopReason::target_reached);
+    CHECK(end > 4);
+    CHECK(end < 10);
+    for (Round round = 3; round < end; ++round)
+        CHECK(stops_after(made[round], StopReason::none) == end);
+    // Who was asked to end is not asked any more.
+    made.resize(1);
+    const Round asked = stops_after({}, StopReason::requested);
+    CHECK(asked == end);
+    CHECK(stops_after(made[3], StopReason::none) == 20);
 }

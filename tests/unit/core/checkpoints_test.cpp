@@ -162,3 +162,30 @@ TEST_CASE("a full disk leaves those that are kept, and is said once") {
               "the checkpoint at 20 % of the run is not written, training goes on: no space left",
               "the checkpoint at 40 % of the run is written again"});
 }
+
+TEST_CASE("a slow disk writes those that other slow disks write, where all go on from the same") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints();
+    const auto pass = [&](std::uint64_t mark) {
+        Checkpoint* const room = checkpoints->room(0);
+        if (room == nullptr) return false;
+        CHECK(room->mark == mark);
+        room->together = true;
+        checkpoints->filled();
+        return true;
+    };
+    disk.holds = true;
+    CHECK(pass(1));
+    disk.begun.get_future().wait();
+    for (const std::uint64_t mark : {2, 3, 4}) CHECK_FALSE(pass(mark));
+    disk.go_on.set_value();
+    checkpoints->flush();
+    disk.holds = false;
+    for (const std::uint64_t mark : {5, 6, 7}) CHECK_FALSE(pass(mark));
+    CHECK(disk.notices.back() ==
+          "the checkpoint at 0 % of the run is left out: the disk is slow, so one in 8 is written, "
+          "the same as at others with slow disks");
+    CHECK(pass(8));
+    checkpoints->flush();
+    CHECK(pass(9));  // it was quick
+}

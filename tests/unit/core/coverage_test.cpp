@@ -123,8 +123,14 @@ class Group {
             if (other) other->roster.set_presence(peer, Presence::lost);
         }
     }
+    /// It says so to all that it reaches, and goes on handing over.
+    void begin_to_leave(PeerIndex peer) {
+        peers_[peer]->leaves = true;
+        say(peer);
+        deliver_all();
+    }
     /// What it has said comes first, then that it has gone.
-    void leave(PeerIndex peer) {
+    void leave(PeerIndex peer, bool row_is_whole = true) {
         TestPeer& gone = *peers_[peer];
         gone.leaves = true;
         for (const auto& other : peers_) {
@@ -133,7 +139,7 @@ class Group {
             }
             other->hear(peer, gone.status());
             other->roster.heard_bye(peer, Bye{gone.made, {}, true});
-            other->coverage.left(peer);
+            other->coverage.left(peer, row_is_whole);
         }
         peers_[peer].reset();
     }
@@ -279,6 +285,30 @@ TEST_CASE("coverage: what a peer that leaves has begun, another goes on with") {
     CHECK(group.truth.never(0) == 0);
     // Nothing twice: what is more is of the next pass.
     CHECK(group.truth.total() == group.truth.once(0) + group.truth.once(1));
+}
+
+TEST_CASE("coverage: while a peer leaves, nobody takes what it has in hand; its row may not come") {
+    for (const bool row_is_whole : {true, false}) {
+        Group group(2, 3);
+        group.join(0);
+        group.join(1);
+        group.round(1);
+        group.deliver_all();
+        const Covered said = group[1].coverage.said();
+        REQUIRE(said.in_hand);
+        REQUIRE(said.items > 0);
+        group.begin_to_leave(1);
+        // Of its pass all the rest is done, and nothing was taken that it had begun.
+        for (std::size_t round = 0; round * batch < items - 2 * items / portions; ++round)
+            group.round(0);
+        CHECK(group.truth.total() == group.truth.once(0) + group.truth.once(1));
+        group.leave(1, row_is_whole);
+        while (group[0].coverage.said().pass == 0) group.round(0);
+        CHECK(group.truth.never(0) == 0);
+        // What came with no row is trained on once more, and nothing else.
+        const std::size_t twice = group.truth.total() - group.truth.once(0) - group.truth.once(1);
+        CHECK(twice == (row_is_whole ? 0 : said.items));
+    }
 }
 
 TEST_CASE("coverage: what a lost peer had in hand is trained on again, and no more") {

@@ -12,8 +12,8 @@
 namespace ako::test {
 
 using std::chrono::seconds;
-inline constexpr FinishTimes times{seconds(30), seconds(10), std::chrono::milliseconds(500),
-                                   seconds(120)};
+inline constexpr FinishTimes times{seconds(30), seconds(10), seconds(120)};
+inline constexpr Time ask = AnswerTime::first;
 
 inline Status status_of_a_peer() {
     Status status;
@@ -25,8 +25,8 @@ inline Status status_of_a_peer() {
 
 /// Peer 1 of three: it does not propose first.
 struct Bench {
-    explicit Bench(FinishTimes finish_times = times, bool begins = true)
-        : times_(finish_times), own(blocks) {
+    explicit Bench(Time answers_within = ask, bool begins = true)
+        : own(blocks), roster(1, 3, answers_within) {
         ledger.set_own(own[0]);
         roster.set_own(1, 1);
         for (const PeerIndex peer : {0u, 2u}) {
@@ -65,15 +65,14 @@ struct Bench {
         finish.take(0, block, {1, round}, values, crc32c(std::span<const float>(values)), now);
     }
 
-    const FinishTimes times_;
     const Blocks blocks{8, 4};
     Snapshots own;
     Ledger ledger{1, 3, blocks};
-    Roster roster{1, 3};
+    Roster roster;
     std::vector<std::pair<PeerIndex, Header>> messages;
     Finish finish{ledger, roster,
-                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
-                  times_, 1};
+                  [this](PeerIndex to, Header header) { messages.emplace_back(to, header); }, times,
+                  1};
     Time now = seconds(100);
 };
 

@@ -48,7 +48,7 @@ TEST_CASE("maps are taken of the cut that was asked for, and kept while they are
 
 TEST_CASE("the time-out counts from the newest movement, here or at another, within the bound") {
     // A block may take 20 s on average, so that the bound is far.
-    Bench bench(FinishTimes{seconds(30), seconds(10), seconds(5), seconds(120)});
+    Bench bench(seconds(5));
     const Time began = bench.now;
     bench.now += seconds(80);
     CHECK(!bench.finish.timed_out(bench.now));
@@ -71,7 +71,7 @@ TEST_CASE("the time-out counts from the newest movement, here or at another, wit
 }
 
 TEST_CASE("a row of a map that comes again moves nothing on") {
-    Bench bench(FinishTimes{seconds(30), seconds(10), seconds(5), seconds(120)});
+    Bench bench(seconds(5));
     bench.finish.handle(0, Accept{{1, 0}, {1, 0}}, bench.now);
     const CutRow row{{1, 0}, 0, {{2, version_of(3, 1)}}};
     bench.now += seconds(80);

@@ -23,7 +23,7 @@ Ballot asked_for_vote(Bench& bench, PeerIndex to) {
 }  // namespace
 
 TEST_CASE("a later life asks for its vote during training, of whom it has none yet") {
-    Bench bench(times, false);
+    Bench bench(ask, false);
     bench.finish.step(bench.now);
     CHECK(bench.messages.empty());  // a first life has it
     CHECK(bench.finish.has_vote());
@@ -36,10 +36,10 @@ TEST_CASE("a later life asks for its vote during training, of whom it has none y
     bench.finish.handle(0, Promise{ballot, {}, {}}, bench.now);
     CHECK(!bench.finish.has_vote());
     bench.messages.clear();
-    bench.now += times.ask / 2;
+    bench.now += ask / 2;
     bench.finish.step(bench.now);
     CHECK(bench.messages.empty());
-    bench.now += times.ask;
+    bench.now += ask;
     bench.finish.step(bench.now);
     CHECK(bench.sent<Prepare>(0).empty());
     CHECK(asked_for_vote(bench, 2) == ballot);
@@ -52,7 +52,7 @@ TEST_CASE("a later life asks for its vote during training, of whom it has none y
 }
 
 TEST_CASE("who is outbid asks for its vote under a higher ballot, later each time") {
-    Bench bench(times, false);
+    Bench bench(ask, false);
     bench.finish.lose_vote();
     bench.finish.step(bench.now);
     Time waited{0};
@@ -133,7 +133,7 @@ TEST_CASE("what was meant for an earlier life is not answered before the first S
 }
 
 TEST_CASE("a process finds out that it is a later life by the rounds that others have heard of") {
-    Bench bench(times, false);
+    Bench bench(ask, false);
     Status status = status_of_a_peer();
     bench.finish.heard(0, status, bench.now);
     CHECK(bench.finish.has_vote());

@@ -69,7 +69,7 @@ struct Bench {
     Joining joining{ledger,
                     roster,
                     [this](PeerIndex to, Header header) { messages.emplace_back(to, header); },
-                    {500 * ms, seconds(5), seconds(120)}};
+                    {seconds(5), seconds(120)}};
     Time now = seconds(100);
 };
 
@@ -194,6 +194,16 @@ TEST_CASE("who is alone waits for those who may come back, and not for those who
         CHECK(bench.step());
     }
     SUBCASE("nothing moves") { CHECK(bench.step(seconds(61))); }
+    SUBCASE("it has left, and had told of one that goes on and was not met yet") {
+        Status status;
+        status.progress = {{0, 0}, {7, 7}, {0, 0}, {0, 0}};
+        status.rows = PerRow<RowHeld>(4);
+        status.progress[c] = {8, 8};
+        bench.roster.heard_status(b, status, bench.now, 0);
+        bench.roster.set_presence(b, Presence::left);
+        CHECK(!bench.step());
+        CHECK(bench.step(seconds(61)));
+    }
 }
 
 TEST_CASE("what does not come any nearer is gone on without") {

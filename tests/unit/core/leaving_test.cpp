@@ -25,6 +25,12 @@ struct Bench {
         cluster.settings.sample_budget = 100 * count;
         cluster.settings.leaves = [] { return true; };
     }
+    /// About so many rounds of all together, of 40 ms: where rows are large, what a round computes
+    /// is all that a test takes, and what is looked at are seconds of a link.
+    void make_long_rounds(std::uint64_t rounds) {
+        cluster.round_time = ms(40);
+        cluster.settings.sample_budget = rounds;
+    }
     void ask(PeerIndex peer, Time at) {
         cluster.world.at(at, [this, peer] { cluster[peer].interrupts = 1; });
     }
@@ -85,11 +91,21 @@ TEST_CASE("the rest of a row takes the time that its link needs, and no more") {
     bench.cluster.set_mbit(2, 0, 2);
     bench.cluster.set_mbit(2, 1, 2);
     bench.ask(2, ms(500));
-    bench.cluster.settings.sample_budget = 2000;
+    bench.make_long_rounds(500);
     bench.run();
     bench.check_left(2, {0, 1});
     CHECK(bench.seconds_of_leaving(2) > 0.9);
     CHECK(bench.seconds_of_leaving(2) < 3);
+}
+
+TEST_CASE("others whose rounds are longer than the patience are waited for") {
+    Bench bench(3, 8);
+    bench.cluster.round_time = ms(6000);
+    bench.cluster.settings.sample_budget = 30;
+    bench.ask(1, ms(32'000));
+    bench.run();
+    bench.check_left(1, {0, 2});
+    bench.check_finished({0, 2}, 1);
 }
 
 TEST_CASE("where the time is too short for the row, those who stay put it together") {
@@ -97,7 +113,7 @@ TEST_CASE("where the time is too short for the row, those who stay put it togeth
     bench.cluster.set_mbit(2, 0, 1);
     bench.cluster.set_mbit(2, 1, 1);
     bench.cluster.settings.exchange.leave_timeout_s = 3;  // of the 4.2 s that it takes
-    bench.cluster.settings.sample_budget = 3000;
+    bench.make_long_rounds(750);
     bench.ask(2, ms(500));
     bench.run();
     CHECK(bench.report(2).left);

@@ -136,6 +136,9 @@ TEST_CASE("a restarted process whose old session falls waits for the others as e
     const Next next = bench.exchange->begin_round();
     CHECK(next.kind == Next::Kind::give_up);
     CHECK(contains(next.why, "only 1 of 3 peers came within start_wait_s"));
+    // Where to look, and what to do.
+    CHECK(contains(next.why, "log-"));
+    CHECK(contains(next.why, "exchange.start_peers_min in the cluster file"));
     CHECK(bench.waited() >= 8);
 }
 

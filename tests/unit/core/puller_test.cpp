@@ -18,7 +18,7 @@ constexpr Version wanted{1, 9};
 /// One row, 0, of which all blocks lack at first, and peers that hold it.
 struct Bench {
     explicit Bench(BlockIndex block_count, PeerSet peers = 0)
-        : holders(peers), puller(8, block_count, true, patience) {
+        : holders(peers), roster(7, 8, patience), puller(roster, block_count, true) {
         for (BlockIndex block = 0; block < block_count; ++block) lacking.insert(block);
         need.lacking = [this](RowIndex row, BlockIndex block) -> std::optional<Version> {
             if (row != 0 || !lacking.contains(block)) return std::nullopt;
@@ -67,6 +67,7 @@ struct Bench {
     PeerSet holders;
     std::set<BlockIndex> lacking;
     Puller::Need need;
+    Roster roster;
     Puller puller;
     Time now = std::chrono::seconds(5);
     std::map<PeerIndex, std::deque<BlockIndex>> queues;  ///< asked and not yet sent
@@ -215,9 +216,54 @@ TEST_CASE("what the owner streams is asked of others from its end, where they ar
     CHECK(bench.sent[0] + bench.sent[3] <= 102);
 }
 
+TEST_CASE("what was asked in a session that is over does not count in the next one") {
+    Bench bench(40, peer_bit(3));
+    bench.run({{3, 10 * ms}}, bench.now + 150 * ms);  // its window has grown
+    REQUIRE(bench.puller.asked(3) > 2 * Puller::window_first);
+    bench.puller.forget_asked(3);
+    bench.queues[3].clear();
+    CHECK(bench.puller.asked(3) == 0);
+    bench.step();
+    CHECK(bench.queues[3].size() == Puller::window_first);  // little: the link may be another one
+    const Time again = bench.now;
+    bench.run({{3, 10 * ms}}, again + 2000 * ms);
+    CHECK(bench.lacking.empty());  // all of it, without waiting for anything
+    CHECK(bench.now - again < 450 * ms);
+}
+
+TEST_CASE("a holder of which nothing came is silent after half a second, however fast it answers") {
+    // Answers without blocks are fast; what blocks take is not known from them.
+    constexpr PeerIndex holder = 3;
+    Roster roster(7, 8);
+    Puller puller(roster, 40, true);
+    Status status;
+    status.progress.resize(8);
+    status.rows.resize(8);
+    status.echo_sent_at = Time{1};
+    Time now = std::chrono::seconds(5);
+    for (unsigned k = 0; k < 20; ++k) {
+        status.echo_held = now - 2 * ms;  // a round trip of 2 ms
+        roster.heard_status(holder, status, now, 0);
+        now += 10 * ms;
+    }
+    REQUIRE(4 * roster.answer_time(holder) < AnswerTime::first);
+    Puller::Need need;
+    need.lacking = [](RowIndex row, BlockIndex) {
+        return row == 0 ? std::optional(wanted) : std::nullopt;
+    };
+    need.holders = [](RowIndex row) { return row == 0 ? peer_bit(holder) : PeerSet{0}; };
+    puller.step(now, need);
+    REQUIRE(puller.asked(holder) > 0);
+    puller.step(now + AnswerTime::first, need);
+    CHECK(puller.asked(holder) > 0);
+    puller.step(now + AnswerTime::first + ms, need);
+    CHECK(puller.asked(holder) == 0);
+}
+
 TEST_CASE("nothing is asked of a link whose stream would suffer by it") {
     // Two owners stream their rows at the same rate; each could also send the other's row.
-    Puller puller(3, 50, true, patience);
+    const Roster roster(2, 3, patience);
+    Puller puller(roster, 50, true);
     std::set<std::pair<RowIndex, BlockIndex>> lacking;
     for (const RowIndex row : AllRows(2)) {
         for (BlockIndex block = 0; block < 50; ++block) lacking.insert({row, block});

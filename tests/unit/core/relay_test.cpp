@@ -55,7 +55,7 @@ struct Bench {
         if (ledger.version(row, block) != version) return HeldBlock{};
         return HeldBlock{ledger.block(row, block), ledger.checksum(row, block)};
     };
-    Relaying relaying{ledger, roster, outbox, 500 * ms};
+    Relaying relaying{ledger, roster, outbox};
     Outbox::Unseen unseen;
     Time now = std::chrono::seconds(3);
 };

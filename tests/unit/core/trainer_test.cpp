@@ -1,191 +1,15 @@
 // The trainer's loop, with a network, data and an exchange that write down what is asked of them.
-#include "src/training/trainer.h"
-
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/unit/core/trainer_bench.h"
+
 using namespace ako;
-
-namespace {
-
-constexpr std::size_t parameters = 6;
-
-/// Loss 1, a gradient of ones, finished in two parts, last first; "correct" follows a parameter.
-class FakeNetwork final : public Network {
-  public:
-    std::size_t parameter_count() const override { return parameters; }
-    const std::vector<Tensor>& tensors() const override { return tensors_; }
-    void initialize(std::uint64_t, std::span<float>) const override {}
-    float gradient(const Batch& batch, std::span<const float> values, std::span<float> gradient,
-                   const AwaitRange& await, const RangeReady& ready) override {
-        CHECK(values.size() == parameters);
-        batches.push_back(batch.count);
-        await({0, 4});
-        await({4, 2});
-        std::fill(gradient.begin(), gradient.end(), 1.0F);
-        ready({4, 2});
-        ready({0, 4});
-        return batches.size() == bad_round ? std::numeric_limits<float>::quiet_NaN() : 1.0F;
-    }
-    Evaluation evaluate(const Batch& batch, std::span<const float> values) override {
-        evaluated.emplace_back(batch.count, values[0]);
-        return {image_loss * static_cast<double>(batch.count), batch.count / 2, batch.count};
-    }
-
-    std::vector<std::size_t> batches;
-    std::vector<std::pair<std::size_t, float>> evaluated;  ///< images and the first parameter
-    std::size_t bad_round = 0;
-    double image_loss = 2;
-
-  private:
-    std::vector<Tensor> tensors_;
-};
-
-class FakeBatches final : public BatchSource {
-  public:
-    Batch next(std::size_t count) override { return {{}, {}, count}; }
-    void skip(std::uint64_t samples) override { skipped.push_back(samples); }
-
-    std::vector<std::uint64_t> skipped;
-};
-
-/// Stops after `rounds_max` rounds or when asked to; every copied parameter is the round.
-class FakeExchange final : public Exchange {
-  public:
-    Next begin_round() override {
-        if (before_round) before_round();
-        events += 'b';
-        if (fails) return Next::give_up(Ending::failed, "too few peers");
-        if (stop != StopReason::none) return Next::finish("asked to");
-        if (round_ == rounds_max) return Next::finish("the sample budget is spent");
-        return {};
-    }
-    std::span<const float> replica() const override { return replica_; }
-    void await(Range) override { events += 'a'; }
-    void gradient_ready(Range, std::span<const float> gradient) override {
-        CHECK(gradient.size() == parameters);
-        events += 'r';
-    }
-    Result<void> end_round(const Learned& learned, const RoundResult& result) override {
-        CHECK(std::get<Gradient>(learned).values[0] == 1);
-        events += 'e';
-        if (refuses) return fail(Error::Kind::numbers, "the gradient is not finite");
-        samples += result.samples;
-        ++round_;
-        if (on_round) on_round(round_);
-        return {};
-    }
-    Standing standing() const override {
-        return {round_, static_cast<double>(round_) / static_cast<double>(rounds_max), evaluator,
-                std::nullopt, samples_before == 0 ? 0 : samples_before + samples};
-    }
-    void copy_parameters(std::span<float> out) override {
-        std::fill(out.begin(), out.end(), static_cast<float>(round_));
-    }
-    void announce(const Verdict& verdict) override { verdicts.push_back(verdict); }
-    std::vector<LinkView> links() const override { return {}; }
-    void request_stop(StopReason reason) override { stop = reason; }
-    bool save(Checkpoint& out) override {
-        out.id.round = round_;
-        saved.push_back(round_);
-        return saves;
-    }
-    void tell_kept(const std::vector<CheckpointId>& kept) override { told_kept.push_back(kept); }
-    /// As if it had gone on from a checkpoint.
-    void go_on_from(Round round) { round_ = round; }
-    FinishReport finish(std::span<float> out) override {
-        events += 'f';
-        std::fill(out.begin(), out.end(), last_parameter);
-        report.agreed = agrees;
-        report.identical = agrees;
-        report.rounds = round_;
-        return report;
-    }
-
-    Round rounds_max = 4;
-    bool evaluator = true;
-    bool agrees = true;
-    float last_parameter = 1000;
-    bool fails = false;
-    bool refuses = false;
-    std::function<void()> before_round;
-    std::function<void(Round)> on_round;
-    std::string events;
-    std::size_t samples = 0;
-    std::uint64_t samples_before = 0;  ///< that another process trained on; 0: it does not say
-    std::vector<Verdict> verdicts;
-    StopReason stop = StopReason::none;
-    bool saves = true;
-    std::vector<Round> saved;
-    std::vector<std::vector<CheckpointId>> told_kept;
-    FinishReport report;  ///< without what is known at the end
-
-  private:
-    Round round_ = 0;
-    std::vector<float> replica_ = std::vector<float>(parameters);
-};
-
-class Recorder final : public TrainingObserver {
-  public:
-    void reached(RoundMoment moment) override { moments.push_back(moment); }
-    void round_done(const RoundReport& report) override { rounds.push_back(report); }
-    void milestone_passed(const Milestone& milestone) override {
-        milestones.emplace_back(milestone.round, milestone.parameters[0]);
-        CHECK(milestone.parameters.size() == parameters);
-    }
-    void evaluation_done(const Verdict& verdict) override { verdicts.push_back(verdict); }
-    void stopping(const std::string& why) override { stopped = why; }
-    void finished(const FinishReport&) override { ++finishes; }
-
-    std::vector<RoundMoment> moments;
-    std::vector<RoundReport> rounds;
-    std::vector<std::pair<Round, float>> milestones;  ///< and their first parameters
-    std::vector<Verdict> verdicts;
-    std::string stopped;
-    int finishes = 0;
-};
-
-struct Bench {
-    FakeNetwork network;
-    FakeBatches batches;
-    FakeExchange exchange;
-    Recorder recorder;
-    TrainingSettings settings;
-    std::atomic<int> interrupts = 0;
-    std::size_t test_images = 1000;
-    std::vector<std::pair<float, double>> kept;  ///< first parameter and progress of models
-    std::vector<Round> written;                  ///< checkpoints
-
-    TrainingOutcome run() {
-        const TestSet test_set{test_images, [](std::size_t, std::size_t count) {
-                                   return Batch{{}, {}, count};
-                               }};
-        Checkpoints checkpoints(
-            parameters,
-            [this](std::span<const float> values, const Verdict& verdict) -> Result<void> {
-                kept.emplace_back(values[0], verdict.progress);
-                return {};
-            },
-            [](const std::string& line) { FAIL_CHECK(line); }, [](const std::string&) {},
-            [this](const Checkpoint& it) -> Result<std::vector<CheckpointId>> {
-                written.push_back(it.id.round);
-                return std::vector{it.id};
-            });
-        // A slow disk would leave some out.
-        exchange.before_round = [&] { checkpoints.flush(); };
-        return Trainer(network, batches, test_set, exchange, settings, interrupts, recorder,
-                       &checkpoints)
-            .run();
-    }
-};
-
-}  // namespace
+using namespace ako::test::trainer;
 
 TEST_CASE("a run: every round in order, then the final exchange and the whole test set") {
     Bench bench;
@@ -217,10 +41,11 @@ TEST_CASE("what an earlier process has trained on is skipped, once") {
     restarted.exchange.samples_before = 640;
     restarted.exchange.on_round = [&](Round round) {
         // In its third round another process has taken over, and got further.
-        if (round == 3) restarted.exchange.samples_before += 1000;
+        if (round == 3) restarted.exchange.samples_before += 960;
     };
     restarted.run();
-    CHECK(restarted.batches.skipped == std::vector<std::uint64_t>{640, 1000});
+    CHECK(restarted.batches.skipped == std::vector<std::uint64_t>{640, 960});
+    CHECK(restarted.network.skipped == std::vector<std::uint64_t>{10, 15});
 }
 
 TEST_CASE("an evaluation is of frozen parameters, one slice per round") {
@@ -335,6 +160,37 @@ TEST_CASE("a run that goes on does so where its data were, and passes no mark ag
     CHECK(bench.recorder.rounds.front().round == 12);
     CHECK(bench.recorder.milestones == std::vector<std::pair<Round, float>>{{15, 15.0F}});
     CHECK(bench.written.empty());
+}
+
+TEST_CASE("a run that goes on from a mark evaluates it, for the earlier one had no time for it") {
+    Bench bench;
+    bench.exchange.rounds_max = 20;
+    bench.exchange.go_on_from(10);
+    bench.exchange.samples_before = 10 * 64;
+    bench.settings.epochs = 2;
+    bench.settings.evaluate_every = 0.5;
+    bench.settings.checkpoint_every = 1;
+    bench.test_images = 100;
+    SUBCASE("and keeps its model") {
+        bench.run();
+        REQUIRE(bench.exchange.verdicts.size() == 2);
+        CHECK(bench.exchange.verdicts[0].progress == 0.5);
+        CHECK(bench.network.evaluated[0].second == 10.0F);
+        CHECK(bench.kept == std::vector<std::pair<float, double>>{{10.0F, 0.5}});
+    }
+    SUBCASE("or keeps its parameters, with evaluate: after") {
+        bench.settings.evaluate = EvaluateWhen::after;
+        bench.run();
+    }
+    SUBCASE("as who does not evaluate leaves it") {
+        bench.exchange.evaluator = false;
+        bench.run();
+        CHECK(bench.recorder.milestones.empty());
+        return;
+    }
+    CHECK(bench.recorder.milestones ==
+          std::vector<std::pair<Round, float>>{{10, 10.0F}, {15, 15.0F}});
+    CHECK(bench.written.empty());  // it has the checkpoint
 }
 
 TEST_CASE("no model by one that does not evaluate, nor of what has diverged") {

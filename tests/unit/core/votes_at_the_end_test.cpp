@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr FinishTimes times{seconds(10), seconds(10), milliseconds(500), seconds(120)};
+constexpr FinishTimes times{seconds(10), seconds(10), seconds(120)};
 constexpr Time step_time = milliseconds(50);
 constexpr Round last_round = 5;
 const Blocks blocks{4, 4};

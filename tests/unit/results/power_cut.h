@@ -65,9 +65,15 @@ class UnsafeDisk final : public FileLayer {
         });
         return {};
     }
-    void sync_folder(const std::string&) override {
+    Result<void> link(const std::string& from, const std::string& to) override {
+        call();
+        change([from, to](Names& names) { names[to] = names.at(from); });
+        return {};
+    }
+    Result<void> sync_folder(const std::string&) override {
         call();
         if (syncs_) changes_synced_ = changes_.size();
+        return {};
     }
     void remove(const std::string& path) override {
         call();

@@ -1,4 +1,4 @@
-#include "src/peer/resume.h"
+#include "src/member/resume.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 #include "net/hello_check.h"
 #include "net/settings_difference.h"
 #include "src/config/cluster_file.h"
-#include "src/peer/mode_settings.h"
+#include "src/numbers/digest.h"
 
 namespace ako {
 
@@ -79,13 +79,14 @@ bool is_time(const std::string& text) {
 }  // namespace
 
 CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello) {
+    const std::string text = checkpoint_digest_text(settings);
     return {hello.run_name,
             hello.peer_name,
             peer_names(settings),
-            hello.training_digest,
+            sha256(text),
             hello.layout_digest,
             hello.initial_digest,
-            training_digest_text(settings)};
+            text};
 }
 
 EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner) {
@@ -107,7 +108,7 @@ EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointO
 
 EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std::string& folder,
                                              const CheckpointOwner& owner) {
-    if (!mode_settings(settings).keeps_checkpoints())
+    if (!settings.exchange.keeps_checkpoints())
         throw StartupError(
             "--resume: with exchange.consistency ssp or async, or with dedicated servers, there "
             "are no checkpoints to go on from",

@@ -1,4 +1,4 @@
-#include "src/peer/transport_settings.h"
+#include "src/member/transport_settings.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "src/peer/hello.h"
+#include "src/member/hello.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@ namespace ako {
 namespace {
 
 /// Two peers whose tensors differ in name, order or shape must not mix their vectors.
-Digest layout_digest(const Network& network) {
+Digest layout_digest(const std::vector<Tensor>& tensors) {
     std::string text;
-    for (const Tensor& tensor : network.tensors()) {
+    for (const Tensor& tensor : tensors) {
         text += tensor.name;
         for (const std::size_t extent : tensor.shape) text += fmt::format(" {}", extent);
         text += "\n";
@@ -34,13 +34,13 @@ std::uint64_t random_process_id() {
 }
 
 Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process_id,
-                 const Network& network, std::span<const float> initial) {
+                 const std::vector<Tensor>& tensors, std::span<const float> initial) {
     Hello hello;
     hello.run_name = settings.run;
     const std::string shared = training_digest_text(settings);
     hello.training_digest = sha256(shared);
     if (shared.size() <= settings_text_bytes_max) hello.settings_text = shared;
-    hello.layout_digest = layout_digest(network);
+    hello.layout_digest = layout_digest(tensors);
     hello.initial_digest = sha256(std::as_bytes(initial));
     hello.peer_name = settings.peers[self].name;
     hello.process_id = process_id;

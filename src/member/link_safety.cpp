@@ -1,4 +1,4 @@
-#include "src/peer/link_safety.h"
+#include "src/member/link_safety.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ako/frame.h"
 #include "ako/network.h"
@@ -16,6 +17,6 @@ std::uint64_t random_process_id();
 
 /// `initial` is [parameter_count].
 Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process_id,
-                 const Network& network, std::span<const float> initial);
+                 const std::vector<Tensor>& tensors, std::span<const float> initial);
 
 }  // namespace ako
