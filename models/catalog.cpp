@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/error.h"
 #include "models/blas.h"
 #include "models/sequential.h"
 #include "models/synthetic.h"
@@ -63,6 +64,7 @@ ModelSettings written_out(const ModelSettings& settings) {
             list.layers = cifar_quick_layers();
             return list;
         case ModelKind::synthetic:
+        case ModelKind::external:
             break;
     }
     AKO_BUG("layers of model kind " + std::to_string(static_cast<int>(settings.kind)));
@@ -79,6 +81,9 @@ LayerList layers_of(const ModelSettings& settings) {
 
 std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed) {
     select_blas_kernels();
+    if (settings.kind == ModelKind::external)
+        throw StartupError("model: external is brought by a program of yours, and not by ako",
+                           "start that: ako launch FILE -- PROGRAM, or it alone as one peer");
     if (settings.kind == ModelKind::synthetic)
         return std::make_unique<Synthetic>(settings, noise_seed);
     LayerList list = layers_of(settings);

@@ -17,11 +17,12 @@
 
 namespace ako {
 
-/// The same network as a list of layers: what a name stands for. Not of `synthetic`.
+/// The same network as a list of layers: what a name stands for. Not of `synthetic` and
+/// `external`.
 ModelSettings written_out(const ModelSettings& settings);
 
 /// `noise_seed` (of `synthetic` only) should differ between peers, or all see the same noise.
-/// Throws StartupError where the layers do not fit together.
+/// Throws StartupError where the layers do not fit together, and for `external`.
 std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed = 0);
 
 /// What the network is to be fed with. Not of `synthetic`.

@@ -9,10 +9,13 @@
 
 namespace ako {
 
-/// `layers`: the list in the file; the others are known by their names.
-enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic };
-/// Does this network learn from a data set?
-inline bool needs_data(ModelKind kind) { return kind != ModelKind::synthetic; }
+/// `layers`: the list in the file; `external`: a program that uses Ako as a library brings it; the
+/// others are known by their names.
+enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic, external };
+/// Does this network learn from a data set that `data` names?
+inline bool needs_data(ModelKind kind) {
+    return kind != ModelKind::synthetic && kind != ModelKind::external;
+}
 enum class LayerKind { conv, max_pool, relu, flatten, dense };
 enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled, elastic };

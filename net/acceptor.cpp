@@ -41,6 +41,7 @@ Acceptor::Acceptor(asio::io_context& io, const Address& listen) : acceptor_(io),
     if (!error) acceptor_.listen(backlog, error);
     if (!error) port_ = acceptor_.local_endpoint(error).port();
     if (error) cannot_listen(listen, error);
+    listed_.emplace(acceptor_.native_handle());
 }
 
 void Acceptor::begin(std::function<void(asio::ip::tcp::socket)> accepted) {
@@ -50,6 +51,7 @@ void Acceptor::begin(std::function<void(asio::ip::tcp::socket)> accepted) {
 
 void Acceptor::close() {
     asio::error_code ignored;
+    listed_.reset();
     acceptor_.close(ignored);
     retry_timer_.cancel();
 }

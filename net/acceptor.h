@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "net/address.h"
 #include "net/asio.h"
+#include "net/sockets_of_process.h"
 
 namespace ako {
 
@@ -22,6 +24,7 @@ class Acceptor {
     void accept();
 
     asio::ip::tcp::acceptor acceptor_;
+    std::optional<ListedSocket> listed_;
     asio::steady_timer retry_timer_;
     std::function<void(asio::ip::tcp::socket)> accepted_;
     std::uint16_t port_ = 0;

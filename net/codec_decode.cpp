@@ -167,7 +167,8 @@ Header get(wire::Status::Reader in) {
     status.sent_at = time(in.getSentAt(), "sent_at");
     status.echo_sent_at = time(in.getEchoSentAt(), "echo_sent_at");
     status.echo_held = time(in.getEchoHeld(), "echo_held");
-    status.loss = finite(in.getLoss(), "loss");
+    const float loss = finite(in.getLoss(), "loss");
+    if (in.getLossKnown()) status.loss = loss;
     status.stop = stop_reason(in.getStop());
     status.reached = in.getReached();
     for (const auto progress : limited(in.getProgress(), peers_max, "progress"))

@@ -94,7 +94,8 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setSentAt(status.sent_at.count());
     out.setEchoSentAt(status.echo_sent_at.count());
     out.setEchoHeld(status.echo_held.count());
-    out.setLoss(status.loss);
+    out.setLossKnown(status.loss.has_value());
+    out.setLoss(status.loss.value_or(0));
     out.setStop(static_cast<wire::StopReason>(status.stop));
     out.setReached(status.reached);
     const unsigned progress_count = list_size(status.progress.size(), peers_max);

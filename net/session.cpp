@@ -19,6 +19,7 @@ Session::Session(asio::ip::tcp::socket socket, std::string remote, const Clock& 
       unread_(prefix_bytes_),
       silent_since_(clock.now()),
       newest_byte_at_(silent_since_) {
+    listed_.emplace(socket_.native_handle());
     set_session_options(socket_);
 }
 
@@ -79,6 +80,7 @@ void Session::drop() {
 void Session::close() {
     ended_ = true;
     asio::error_code ignored;
+    listed_.reset();
     socket_.close(ignored);
     pace_timer_.cancel();
     out_.reset();

@@ -24,6 +24,7 @@
 #include "net/pacing.h"
 #include "net/shared_egress.h"
 #include "net/socket_options.h"
+#include "net/sockets_of_process.h"
 
 namespace ako {
 
@@ -140,6 +141,7 @@ class Session final : public std::enable_shared_from_this<Session> {
     const std::string remote_;
 
     asio::ip::tcp::socket socket_;
+    std::optional<ListedSocket> listed_;
     asio::steady_timer pace_timer_;
     SessionHost* host_ = nullptr;
     LinkMeter own_meter_;

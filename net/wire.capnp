@@ -75,7 +75,7 @@ struct Status {
   sentAt @0 :Int64;           # nanoseconds on the sender's clock
   echoSentAt @1 :Int64;       # `sentAt` of the newest Status received from you; 0 = none
   echoHeld @2 :Int64;         # nanoseconds since that one arrived
-  loss @3 :Float32;
+  loss @3 :Float32;           # mean of the newest round; see lossKnown
   stop @4 :StopReason;
   reached @5 :UInt64;         # bit j: the sender has a session with peer j
   progress @6 :List(Progress);
@@ -99,6 +99,7 @@ struct Status {
   checkpoints @22 :List(Checkpoint);  # of the sender, that all could go on from; newest first
   resuming @23 :Bool;         # goes on from a checkpoint, and has not begun
   runId @24 :UInt64;          # through all starts of the run; 0 = not known yet
+  lossKnown @25 :Bool;        # not before the first round, nor where the program does not say
 }
 
 # What of the data has been trained on, by anybody: portions of the lowest pass that is not over,

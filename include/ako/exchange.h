@@ -47,7 +47,7 @@ struct Next {
 /// What one round gave.
 struct RoundResult {
     std::size_t samples = 0;
-    float loss = 0;
+    std::optional<float> loss;  ///< nothing: the caller does not know it
 };
 
 /// Where this peer and the group are.

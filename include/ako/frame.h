@@ -153,7 +153,7 @@ struct Status {
     Time sent_at{};                  ///< sender's clock
     Time echo_sent_at{};             ///< `sent_at` of the newest Status received from you; 0 = none
     Time echo_held{};                ///< how long I have held it
-    float loss = 0;                  ///< mean loss of my newest round
+    std::optional<float> loss;       ///< mean loss of my newest round, where it is known
     std::vector<Progress> progress;  ///< [peer_count]
     PerRow<RowHeld> rows;            ///< [peer_count]
     PeerSet reached = 0;             ///< peers I have a session with

@@ -14,11 +14,11 @@
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
 #include "src/peer/initial_parameters.h"
+#include "src/peer/network_memory.h"
 #include "src/member/link_safety.h"
-#include "src/peer/memory_plan.h"
 #include "src/member/mode_settings.h"
 #include "src/peer/training_data.h"
-#include "src/peer/warnings.h"
+#include "src/run/warnings.h"
 #include "src/results/number_text.h"
 
 namespace ako {
@@ -87,6 +87,15 @@ void print_layers(const ModelSettings& named) {
     if (!model.initial.empty()) fmt::print("  initial: {}\n", quote(model.initial));
 }
 
+/// Of a model that a program brings there is less to know: neither its size nor its data.
+ExitStatus check_external(const std::string& file, const Settings& settings) {
+    fmt::print("# {} as resolved\n{}\n", file, write_cluster_text(settings));
+    fmt::print("# the network and its data: a program that uses Ako as a library brings them\n");
+    fmt::print("{}{}", start_report(settings), time_outs_report(settings));
+    check_links(settings);
+    return exit_ok;
+}
+
 }  // namespace
 
 ExitStatus check_model(const std::string& file, const std::vector<std::string>& overrides) {
@@ -103,6 +112,7 @@ ExitStatus check_model(const std::string& file, const std::vector<std::string>& 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
     if (holds_plan(file)) return check_plan(file, overrides);
     const Settings settings = read_cluster_file(file, overrides);
+    if (settings.model.kind == ModelKind::external) return check_external(file, settings);
     const auto network = make_network(settings.model);
     const ModeCosts costs = mode_costs(settings, network->parameter_count());
     const MemoryPlan plan =

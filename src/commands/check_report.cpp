@@ -8,7 +8,7 @@
 #include "models/catalog.h"
 #include "src/numbers/answer_time.h"
 #include "src/peer/training_data.h"
-#include "src/peer/warnings.h"
+#include "src/run/warnings.h"
 #include "src/results/number_text.h"
 
 namespace ako {

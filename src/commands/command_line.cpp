@@ -137,6 +137,10 @@ ResumableWords add_launch(CLI::App& app, LaunchOptions& options) {
         ->add_option("--output-dir", options.output_dir,
                      "write results here, a new or empty folder, instead of below `output`")
         ->type_name("FOLDER");
+    words->add_option("PROGRAM", options.program,
+                      "after --: with `model: external`, the program of each peer and its words, "
+                      "in which {name} and {number} stand for the peer; it finds its peer in the "
+                      "environment, too");
     return {words, resume};
 }
 

@@ -15,16 +15,14 @@
 #include "ako/printable.h"
 #include "models/blas.h"
 #include "models/catalog.h"
+#include "src/commands/launch_check.h"
 #include "src/config/cluster_file.h"
+#include "src/launch/launched_peer.h"
 #include "src/launch/peer_child.h"
-#include "src/launch/peer_place.h"
+#include "src/launch/peer_words.h"
 #include "src/launch/ports.h"
 #include "src/launch/restarts.h"
-#include "src/peer/initial_parameters.h"
-#include "src/member/link_safety.h"
-#include "src/peer/memory_plan.h"
 #include "src/peer/training_data.h"
-#include "src/peer/warnings.h"
 #include "src/results/checkpoint_file.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
@@ -59,10 +57,12 @@ constexpr double latecomer_s = 3;
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
-    Launch(const Settings& settings, const PeerPlace& place, const LaunchOptions& options,
+    Launch(const Settings& settings, const PeerWords& place, const PeerWords& program,
+           const LaunchOptions& options,
            std::string resume, std::string folder, LatestRun latest, bool live)
         : settings_(settings),
           place_(place),
+          program_(program),
           keep_milestones_(options.keep_milestones),
           resume_(std::move(resume)),
           folder_(std::move(folder)),
@@ -107,8 +107,8 @@ class Launch {
     }
 
     void show_outcome(const Summary& summary) {
-        if (const PeerResult* finisher = summary.finisher())
-            state_.take_accuracy(*finisher->accuracy);
+        const PeerResult* finisher = summary.finisher();
+        if (finisher != nullptr && finisher->accuracy) state_.take_accuracy(*finisher->accuracy);
         state_.refresh(seconds());
         view_->close(state_);
         console_.print(Console::Stream::out, "\n" + summary.text(folder_));
@@ -123,14 +123,21 @@ class Launch {
     }
     std::unique_ptr<PeerChild> start(std::size_t k) const {
         const std::string& name = settings_.peers[k].name;
-        std::vector<std::string> arguments = {folder_ + "/config.yaml", "--peer", name,
-                                              "--output-dir", folder_};
-        if (restarts_.made(k) > 0) arguments.emplace_back("--restarted");
+        const std::string file = folder_ + "/config.yaml";
+        const bool again = restarts_.made(k) > 0;
+        PeerCommand command;
+        command.in = place_.of(k, name);
+        command.program = program_.of(k, name);
+        if (!program_.none())
+            command.environment =
+                environment_of({file, name, folder_, PeerChild::report_fd, again});
+        command.arguments = {file, "--peer", name, "--output-dir", folder_};
+        if (again) command.arguments.emplace_back("--restarted");
         // Once it has trained, its row is with the others; before, they may still wait for it to go
         // on with them, and what only its checkpoint holds nobody has.
         if (!resume_.empty() && !has_begun(k))
-            arguments.insert(arguments.end(), {"--resume", resume_});
-        return std::make_unique<PeerChild>(name, arguments, place_.words(k, name));
+            command.arguments.insert(command.arguments.end(), {"--resume", resume_});
+        return std::make_unique<PeerChild>(name, command);
     }
 
     bool has_begun(std::size_t k) const { return k < children_.size() && children_[k].has_begun; }
@@ -223,12 +230,16 @@ class Launch {
 
     /// Without a word from the peer it was the command that is to start it that failed.
     bool command_failed(std::size_t k) const {
-        return !place_.here() && !interrupted_ && children_[k].process->exit() >= 0 &&
+        return !place_.none() && !interrupted_ && children_[k].process->exit() >= 0 &&
                !state_.peers()[k].heard;
     }
     bool could_not_start(std::size_t k) const {
         const bool trained = state_.peers()[k].line.round > 0;  // and then the others can go on
-        return !trained && (children_[k].process->exit() == exit_start_up || command_failed(k));
+        const PeerChild& child = *children_[k].process;
+        // A program says of its own mistakes what it likes.
+        const bool never_a_peer = !program_.none() && child.exit() >= 0 && !child.result();
+        const bool refused = child.exit() == exit_start_up || never_a_peer;
+        return !trained && (refused || command_failed(k));
     }
 
     // ---- peers that died
@@ -398,7 +409,10 @@ class Launch {
             result.egress_bytes += children_[k].egress_bytes_before;
             result.ingress_bytes += children_[k].ingress_bytes_before;
             result.role = settings_.peers[k].role;
-            result.exit = child.exit();
+            result.exit = exit_of(k);
+            if (result.exit != child.exit() && !child.result())
+                result.why = fmt::format("the program ended with exit {} without having finished",
+                                         child.exit());
             if (command_failed(k)) {
                 result.why = fmt::format("started by --in, it ended with exit {} before it began",
                                          child.exit());
@@ -409,8 +423,19 @@ class Launch {
         return summary;
     }
 
+    /// A program of the user's may end as it likes, whatever its peer came to; what counts then is
+    /// what the peer said. Without a word of it, it was never one, or did not finish.
+    int exit_of(std::size_t k) const {
+        const PeerChild& child = *children_[k].process;
+        if (program_.none() || child.exit() < 0) return child.exit();
+        if (!child.result()) return children_[k].has_begun ? exit_crash : exit_start_up;
+        const int said = child.result()->exit;
+        return child.exit() == exit_ok || child.exit() == said ? said : exit_crash;
+    }
+
     const Settings& settings_;
-    const PeerPlace& place_;
+    const PeerWords& place_;
+    const PeerWords& program_;  ///< none: `ako train`
     const bool keep_milestones_;
     const std::string resume_;  ///< the run folder to go on from; empty: none
     const std::string folder_;
@@ -436,21 +461,6 @@ class Launch {
     std::string not_written_;  ///< which files, for people
 };
 
-/// Refuses now what every peer would refuse later, before anything is started.
-void check_before(const Settings& settings, const PeerPlace& place) {
-    const auto network = make_network(settings.model);
-    check_memory(settings, plan_memory(settings, {network->parameter_count(),
-                                                  training_data_bytes(settings)}));
-    if (!settings.model.initial.empty()) initial_parameters(settings, *network);
-    const TrainingData data(settings);
-    check_links(settings);
-    for (const std::string& warning :
-         warnings(settings, {network->parameter_count(), data.sample_budget()}))
-        fmt::print(stderr, "ako: warning: {}\n", printable(warning));
-    // Elsewhere, as in another network namespace, other ports are free.
-    if (place.here()) require_free_ports(settings);
-}
-
 }  // namespace
 
 ExitStatus launch(const LaunchOptions& options) {
@@ -460,7 +470,9 @@ ExitStatus launch(const LaunchOptions& options) {
                      StartupError("--restart: a peer that died can come back in the mode ako only",
                                   "leave --restart out, or set exchange.mode=ako"));
     if (options.free_ports) use_free_ports(settings);
-    const PeerPlace place(options.in);
+    check_program(settings, options);
+    const PeerWords place = PeerWords::of_command(options.in);
+    const PeerWords program = PeerWords::of_program(options.program, !place.none());
     const std::string resume = resume_folder(options.resume, settings, peer_names(settings));
     check_before(settings, place);
     const bool live = !options.plain && Terminal::usable();
@@ -469,7 +481,7 @@ ExitStatus launch(const LaunchOptions& options) {
                                    ? make_run_folder(files, settings)
                                    : make_run_folder(files, settings, options.output_dir);
     LatestRun latest(options.output_dir.empty() ? folder : "");
-    return Launch(settings, place, options, resume, folder, std::move(latest), live).run();
+    return Launch(settings, place, program, options, resume, folder, std::move(latest), live).run();
 }
 
 }  // namespace ako

@@ -17,7 +17,9 @@ struct LaunchOptions {
     bool keep_milestones = false;        ///< also once they are evaluated
     unsigned restart = 0;                ///< how often a peer that died is started again, at most
     ResumeWords resume;
-    std::string in;          ///< the command that starts each peer, see peer_place.h; empty: none
+    std::string in;          ///< the command that starts each peer, see peer_words.h; empty: none
+    /// With `model: external`: each peer's program and its words.
+    std::vector<std::string> program;
     std::string output_dir;  ///< the run folder, new or empty; empty: make one below `output`
 };
 

@@ -33,10 +33,10 @@ void require(const ConfigValue& tree, const Settings& settings) {
     if (settings.model.kind == ModelKind::layers && settings.model.layers.empty())
         required.push_back(
             {"model.name",
-             "mlp, lenet, cifar-quick or synthetic, or model.input and model.layers"});
+             "mlp, lenet, cifar-quick, synthetic or external, or model.input and model.layers"});
     else if (settings.model.kind == ModelKind::layers)
         required.push_back({"model.input", "[height, width, channels] of an image"});
-    if (settings.model.kind != ModelKind::synthetic)
+    if (needs_data(settings.model.kind))
         required.push_back({"data.path", "the folder with the data set"});
     if (settings.training.schedule.kind == RateScheduleKind::steps)
         required.push_back({"training.schedule.at", "the shares of the run at which it falls"});
@@ -56,9 +56,34 @@ void check_evaluation(const ConfigValue& tree, const TrainingSettings& training)
                "nobody knows the accuracy before the end; use evaluate: during");
 }
 
+/// What a program that brings its model cannot have.
+void check_external(const ConfigValue& tree, const Settings& settings) {
+    if (settings.model.kind != ModelKind::external) return;
+    const auto refuse_key = [&](const char* key, const char* expected, const std::string& found,
+                                const char* why) {
+        refuse(place(tree, key), key, expected, found, why);
+    };
+    const Mode mode = settings.exchange.mode;
+    if (mode == Mode::ring || mode == Mode::parameter_server)
+        refuse_key("exchange.mode", "ako, local-sgd or local with model: external",
+                   mode == Mode::ring ? "ring" : "parameter-server",
+                   "this mode exchanges gradients, and the program's own optimizer gives updates");
+    if (settings.training.evaluate == EvaluateWhen::after)
+        refuse_key("training.evaluate", "during with model: external", "after",
+                   "only the program can evaluate its model");
+    if (settings.training.checkpoint_every > 0)
+        refuse_key("training.checkpoint_every", "0 with model: external",
+                   fmt::format("{}", settings.training.checkpoint_every),
+                   "the optimizer's state is the program's: save it there, with the anchor");
+    if (!settings.model.initial.empty())
+        refuse_key("model.initial", "nothing with model: external", settings.model.initial,
+                   "the program brings its initial parameters");
+}
+
 /// What no field can check by itself.
 void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_evaluation(tree, settings.training);
+    check_external(tree, settings);
     const ExchangeSettings& exchange = settings.exchange;
     if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
         refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",

@@ -37,7 +37,8 @@ void add_model(std::vector<Field>& fields) {
                                                {{"mlp", ModelKind::mlp},
                                                 {"lenet", ModelKind::lenet},
                                                 {"cifar-quick", ModelKind::cifar_quick},
-                                                {"synthetic", ModelKind::synthetic}});
+                                                {"synthetic", ModelKind::synthetic},
+                                                {"external", ModelKind::external}});
     const auto named = [](const ModelSettings& model) {
         return model.kind != ModelKind::layers || (model.layers.empty() && model.input.height == 0);
     };

@@ -47,7 +47,8 @@ constexpr Meaning meanings[] = {
      "and test_labels.npy, written by numpy.save: images [n, height, width] or [n, height, width, "
      "channels] of uint8 or float32, labels [n] of any integers from 0 to the number of classes "
      "less 1"},
-    {"data.path", "the folder; relative to this file", "required but for model synthetic"},
+    {"data.path", "the folder; relative to this file",
+     "required but for models synthetic and external"},
     {"data.normalisation.mean", pixel, "idx 0.1307, cifar10 [0.4914, 0.4822, 0.4465], npy 0"},
     {"data.normalisation.deviation", pixel, "idx 0.3081, cifar10 [0.247, 0.2435, 0.2616], npy 1"},
     {"data.sharding",

@@ -56,7 +56,7 @@ Next GroupExchange::begin_round() {
     on_compute_thread();
     while (true) {
         if (std::optional<Next> next = step_begin()) return *std::move(next);
-        wait(compute_.started() ? std::vector<PeerIndex>() : compute_.missing());
+        wait_for_event(wait_step);
     }
 }
 
@@ -96,7 +96,7 @@ void GroupExchange::ask_to_end() {
 
 void GroupExchange::await(Range range) {
     on_compute_thread();
-    while (!step_await(range)) wait({});
+    while (!step_await(range)) wait_for_event(wait_step);
 }
 
 bool GroupExchange::step_await(Range range) {
@@ -185,9 +185,11 @@ void GroupExchange::tell_kept(const std::vector<CheckpointId>& kept) {
 
 // ---- waiting
 
-void GroupExchange::wait(const std::vector<PeerIndex>& missing) {
-    if (settings_.waits) settings_.waits(missing);
-    mailbox_.wait(wait_step);
+void GroupExchange::wait_for_event(Time at_most) {
+    on_compute_thread();
+    if (settings_.waits)
+        settings_.waits(compute_.started() ? std::vector<PeerIndex>() : compute_.missing());
+    mailbox_.wait(at_most);
 }
 
 std::string GroupExchange::missing_text() const {
@@ -230,7 +232,7 @@ bool GroupExchange::break_off_if_stuck() {
 
 FinishReport GroupExchange::finish(std::span<float> out) {
     on_compute_thread();
-    while (!step_finish()) wait({});
+    while (!step_finish()) wait_for_event(wait_step);
     leave();
     return report(out);
 }

@@ -59,11 +59,14 @@ class GroupExchange final : public Exchange {
     bool save(Checkpoint& out) override;
     void tell_kept(const std::vector<CheckpointId>& kept) override;
 
-    // The steps of what waits: nothing, or false, asks for another after the next event.
+    // The steps of what waits: nothing, or false, asks for another after the next event. Who has a
+    // time-out of its own takes them one by one.
     std::optional<Next> step_begin();
     bool step_await(Range range);
     bool step_finish();
-    /// After that: goodbye.
+    /// Until there was an event, for at most so long, which should be no more than wait_step.
+    void wait_for_event(Time at_most);
+    /// After that, or at any time without a final exchange: goodbye.
     void leave();
     FinishReport report(std::span<float> out);
 
@@ -71,7 +74,6 @@ class GroupExchange final : public Exchange {
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
     /// There is an interrupt.
     void ask_to_end() AKO_COMPUTE_THREAD;
-    void wait(const std::vector<PeerIndex>& missing) AKO_COMPUTE_THREAD;
     void log_missing() AKO_COMPUTE_THREAD;
     bool trains() const AKO_COMPUTE_THREAD { return compute_.standing().round > 0; }
     /// Gives up if this is the second process of its name.

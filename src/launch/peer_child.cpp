@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,8 +22,6 @@ namespace ako {
 
 namespace {
 
-/// The number under which the child finds the pipe for its metrics lines.
-constexpr int report_fd = 3;
 constexpr const char* this_program = "/proc/self/exe";
 constexpr const char* own_name = "ako";
 /// A line longer than this is shown in pieces; metrics lines of 64 links have 22 kB.
@@ -33,21 +33,49 @@ constexpr std::size_t line_bytes_max = 1 << 20;
                        "is a limit on processes or open files reached (ulimit -a)?");
 }
 
-/// What is executed: first the words of `in`, if there are any, then this program and its own.
-std::vector<std::string> command_line(const std::vector<std::string>& arguments,
-                                      const std::vector<std::string>& in) {
-    std::vector<std::string> words = in;
+/// What is executed: first the words of `in`, if there are any, then the program and its own.
+std::vector<std::string> command_line(const PeerCommand& command) {
+    std::vector<std::string> words = command.in;
+    if (!command.program.empty()) {
+        words.insert(words.end(), command.program.begin(), command.program.end());
+        return words;
+    }
     // Where another command starts it, "self" is that command.
-    words.push_back(in.empty() ? own_name : std::filesystem::read_symlink(this_program).string());
+    words.push_back(command.in.empty() ? own_name
+                                       : std::filesystem::read_symlink(this_program).string());
     words.emplace_back("train");
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    words.insert(words.end(), {"--report-fd", fmt::to_string(report_fd)});
+    words.insert(words.end(), command.arguments.begin(), command.arguments.end());
+    words.insert(words.end(), {"--report-fd", fmt::to_string(PeerChild::report_fd)});
     return words;
 }
 
+/// The environment of this process and what the command adds, as "NAME=value". Before any thread is
+/// started; nothing here ever sets the environment.
+std::vector<std::string> environment_for(const PeerCommand& command) {
+    std::vector<std::string> all;
+    const auto is_added = [&command](std::string_view entry) {
+        return std::any_of(command.environment.begin(), command.environment.end(),
+                           [entry](const auto& it) { return entry.starts_with(it.first + "="); });
+    };
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        if (!is_added(*entry)) all.emplace_back(*entry);
+    }
+    for (const auto& [name, value] : command.environment) all.push_back(name + "=" + value);
+    return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 /// In the child, between fork and exec: nothing but calls that are safe there.
-[[noreturn]] void become_peer(const char* program, char* const* arguments, int log_fd,
-                              int metrics_fd, pid_t launcher) {
+[[noreturn]] void become_peer(const char* program, char* const* arguments, char* const* environment,
+                              int log_fd, int metrics_fd, pid_t launcher) {
+    constexpr int report_fd = PeerChild::report_fd;
     // When launch dies, however that is, the run is to end as by Ctrl-C, and not this peer alone.
     // If launch died before this call, nobody would ask any more.
     prctl(PR_SET_PDEATHSIG, SIGINT);
@@ -65,7 +93,7 @@ std::vector<std::string> command_line(const std::vector<std::string>& arguments,
     if (metrics_fd == report_fd ? fcntl(report_fd, F_SETFD, 0) < 0
                                 : dup2(metrics_fd, report_fd) < 0)
         _exit(1);
-    execvp(program, arguments);
+    execvpe(program, arguments, environment);
     perror(program);
     _exit(127);
 }
@@ -117,23 +145,24 @@ struct PeerChild::Pipes {
     }
 };
 
-PeerChild::PeerChild(const std::string& name, const std::vector<std::string>& arguments,
-                     const std::vector<std::string>& in)
-    : PeerChild(name, command_line(arguments, in), Pipes::open()) {}
+PeerChild::PeerChild(const std::string& name, const PeerCommand& command)
+    : PeerChild(name, command, Pipes::open()) {}
 
-PeerChild::PeerChild(const std::string& name, std::vector<std::string> words, Pipes pipes)
+PeerChild::PeerChild(const std::string& name, const PeerCommand& command, Pipes pipes)
     : name_(name), log_(pipes.log[0]), report_(pipes.report[0]) {
+    std::vector<std::string> words = command_line(command);
+    std::vector<std::string> environment = environment_for(command);
     // A peer started directly runs what launch runs, even if the file has been replaced since.
-    const std::string program = words.front() == own_name ? this_program : words.front();
-    std::vector<char*> pointers;
-    pointers.reserve(words.size() + 1);
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
+    const bool itself = command.in.empty() && command.program.empty();
+    const std::string program = itself ? this_program : words.front();
+    const std::vector<char*> arguments = pointers_to(words);
+    const std::vector<char*> variables = pointers_to(environment);
 
     const pid_t launcher = getpid();
     pid_ = fork();
     if (pid_ == 0)
-        become_peer(program.c_str(), pointers.data(), pipes.log[1], pipes.report[1], launcher);
+        become_peer(program.c_str(), arguments.data(), variables.data(), pipes.log[1],
+                    pipes.report[1], launcher);
     close(pipes.log[1]);
     close(pipes.report[1]);
     if (pid_ < 0) refuse_start("fork");

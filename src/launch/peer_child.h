@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/results/metrics_line.h"
@@ -31,13 +32,24 @@ class LinePipe {
     std::string rest_;
 };
 
+/// What a peer's process is to run.
+struct PeerCommand {
+    /// Words before all others: a command that becomes what follows it, as `env` does; or none.
+    std::vector<std::string> in;
+    /// A program of the user's; or none: this very program as `ako train`, with the arguments.
+    std::vector<std::string> program;
+    std::vector<std::string> arguments;
+    /// Names and values, beside what this process has.
+    std::vector<std::pair<std::string, std::string>> environment;
+};
+
 class PeerChild {
   public:
-    /// Starts this very program as `ako train` with these arguments; "--report-fd" is added. Words
-    /// in `in` go before it: a command that becomes what follows it, as `env` does. Throws
-    /// StartupError if the system refuses.
-    PeerChild(const std::string& name, const std::vector<std::string>& arguments,
-              const std::vector<std::string>& in = {});
+    /// The number under which the process finds the pipe for its metrics lines and its result.
+    static constexpr int report_fd = 3;
+
+    /// Throws StartupError if the system refuses.
+    PeerChild(const std::string& name, const PeerCommand& command);
 
     const std::string& name() const { return name_; }
     LinePipe& log() { return log_; }
@@ -57,7 +69,7 @@ class PeerChild {
 
   private:
     struct Pipes;
-    PeerChild(const std::string& name, std::vector<std::string> words, Pipes pipes);
+    PeerChild(const std::string& name, const PeerCommand& command, Pipes pipes);
 
     const std::string name_;
     LinePipe log_;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <random>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "net/frame_prefix.h"
 #include "src/config/cluster_file.h"
@@ -34,14 +36,14 @@ std::uint64_t random_process_id() {
 }
 
 Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process_id,
-                 const std::vector<Tensor>& tensors, std::span<const float> initial) {
+                 const Brought& brought) {
     Hello hello;
     hello.run_name = settings.run;
-    const std::string shared = training_digest_text(settings);
+    const std::string shared = training_digest_text(settings) + brought.must_equal;
     hello.training_digest = sha256(shared);
     if (shared.size() <= settings_text_bytes_max) hello.settings_text = shared;
-    hello.layout_digest = layout_digest(tensors);
-    hello.initial_digest = sha256(std::as_bytes(initial));
+    hello.layout_digest = layout_digest(brought.tensors);
+    hello.initial_digest = sha256(std::as_bytes(std::span<const float>(brought.initial)));
     hello.peer_name = settings.peers[self].name;
     hello.process_id = process_id;
     return hello;

@@ -56,7 +56,7 @@ Member::Member(const Settings& settings, PeerIndex self, Brought brought, const 
       process_id_(random_process_id()),
       key_(read_cluster_key(settings)),
       coverage_(make_coverage(settings, self, brought)),
-      hello_(make_hello(settings, self, process_id_, brought.tensors, brought.initial)),
+      hello_(make_hello(settings, self, process_id_, brought)),
       owner_(checkpoint_owner(settings, hello_)),
       resumes_(!resume.empty()),
       earlier_(resume.empty() ? EarlierCheckpoints()

@@ -13,11 +13,11 @@
 
 #include "ako/clock.h"
 #include "ako/exchange.h"
-#include "ako/network.h"
 #include "ako/portions.h"
 #include "net/cluster_key.h"
 #include "net/tcp_transport.h"
 #include "src/group/mode_settings.h"
+#include "src/member/brought.h"
 #include "src/member/resume.h"
 #include "src/member/transport_settings.h"
 
@@ -25,14 +25,6 @@ namespace ako {
 
 class Coverage;
 class GroupExchange;
-
-/// What is trained, and on how much.
-struct Brought {
-    std::vector<Tensor> tensors;      ///< of the flat vector, in its order, without gaps
-    std::vector<float> initial;       ///< [parameter_count]
-    std::uint64_t sample_count = 0;   ///< of the data set, of which `epochs` counts
-    std::uint64_t sample_budget = 0;  ///< of all peers together
-};
 
 /// Whom a member asks and tells.
 struct MemberCalls {
@@ -56,6 +48,8 @@ class Member {
     const Clock& clock() const { return clock_; }
     Transport& transport() { return transport_; }
     Exchange& exchange();
+    /// The same, for who takes its steps one by one.
+    GroupExchange& steps() { return *exchange_; }
     /// Where data shards follow the live peers, else null. Must not outlive this.
     PortionSource* portions();
     /// Whose checkpoints are this peer's, and those that it may go on from.

@@ -154,9 +154,10 @@ std::vector<PeerIndex> AkoCompute::missing() const {
 
 Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& result, Time now) {
     if (!all_finite(values_of(learned))) {
+        const std::string loss =
+            result.loss ? " (loss " + std::to_string(*result.loss) + ")" : std::string();
         return fail(Error::Kind::numbers, std::string("the ") + noun_of(learned) + " of round " +
-                                              std::to_string(round_ + 1) + " is not finite (loss " +
-                                              std::to_string(result.loss) + ")");
+                                              std::to_string(round_ + 1) + " is not finite" + loss);
     }
     if (!rows_.add(round_ + 1, update_of(learned), now)) {
         return fail(Error::Kind::numbers,

@@ -150,7 +150,7 @@ class AkoCompute final : public ComputeHalf {
 
     Round round_ = 0;
     std::uint64_t samples_ = 0;
-    float loss_ = 0;
+    std::optional<float> loss_;
     std::vector<RecentAges> ages_;  ///< [peer], of what came over its link
 
     bool held_back_ = false;            ///< by the bound on staleness

@@ -124,7 +124,7 @@ class BucketCompute final : public ComputeHalf {
     bool broken_ = false;
     std::string not_finite_;  ///< what of this peer's is not, for people; nothing of it is sent
     mutable double progress_ = 0;
-    float loss_ = 0;
+    std::optional<float> loss_;
     std::optional<Verdict> verdict_;
     std::optional<Time> finish_since_;
     bool digest_posted_ = false;

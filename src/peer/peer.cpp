@@ -5,7 +5,7 @@
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "src/peer/initial_parameters.h"
-#include "src/peer/memory_plan.h"
+#include "src/peer/network_memory.h"
 
 namespace ako {
 namespace {

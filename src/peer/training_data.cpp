@@ -1,7 +1,5 @@
 #include "src/peer/training_data.h"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "ako/error.h"
@@ -9,6 +7,7 @@
 #include "models/elastic.h"
 #include "models/shard.h"
 #include "src/config/key_places.h"
+#include "src/member/sample_budget.h"
 
 namespace ako {
 
@@ -90,8 +89,7 @@ TestSet TrainingData::test_set() {
 }
 
 std::uint64_t TrainingData::sample_budget() const {
-    const double samples = settings_.training.epochs * static_cast<double>(sample_count_);
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(samples)));
+    return ako::sample_budget(settings_.training, sample_count_);
 }
 
 }  // namespace ako

@@ -70,8 +70,11 @@ void Metrics::round_done(const RoundReport& report) {
     line_.round = report.round;
     line_.images += report.samples;
     line_.progress = report.progress;
-    loss_sum_ += static_cast<double>(report.loss);
     ++rounds_since_;
+    if (report.loss) {
+        loss_sum_ += static_cast<double>(*report.loss);
+        ++losses_since_;
+    }
     const Time now = clock_.now();
     if (now >= due_at_) write_line(now);
 }
@@ -240,11 +243,11 @@ void Metrics::write_line(Time now) {
     update_totals();
     if (now - before_at_ >= rate_window_min) update_rates(now);
     if (line_.phase == "training") stalest_.push_back(line_.staleness_rounds());
-    if (rounds_since_ > 0) line_.loss = loss_sum_ / rounds_since_;
+    if (losses_since_ > 0) line_.loss = loss_sum_ / losses_since_;
     // Whole seconds since the start, however long rounds are: launch looks once a second.
     due_at_ = began_ + ((now - began_) / line_distance + 1) * line_distance;
     loss_sum_ = 0;
-    rounds_since_ = 0;
+    rounds_since_ = losses_since_ = 0;
     file_.write(to_json_text(line_));
     listener_(line_);
 }

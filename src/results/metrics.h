@@ -97,6 +97,7 @@ class Metrics final : public TrainingObserver {
     double ended_after_ = 0;
     double loss_sum_ = 0;
     unsigned rounds_since_ = 0;
+    unsigned losses_since_ = 0;  ///< of those, with a loss
 
     RoundTimes times_;
     /// When the first round began and the last ended: what is sent after it, as a last averaging

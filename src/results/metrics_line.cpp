@@ -65,7 +65,7 @@ std::string to_json_text(const MetricsLine& line) {
                          {"round", line.round},
                          {"images", line.images},
                          {"images_per_s", rounded(line.images_per_s)},
-                         {"loss", line.loss}};
+                         {"loss", or_null(line.loss)}};
     json["accuracy"] = or_null(line.accuracy);
     json["accuracy_at"] = or_null(line.accuracy_at);
     json["progress"] = line.progress;
@@ -87,7 +87,7 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.round = json.at("round");
     line.images = json.at("images");
     line.images_per_s = json.at("images_per_s");
-    line.loss = json.at("loss");
+    line.loss = optional_number(json.at("loss"));
     line.accuracy = optional_number(json.at("accuracy"));
     line.accuracy_at = optional_number(json.at("accuracy_at"));
     line.progress = json.at("progress");

@@ -10,7 +10,7 @@
 //   waiting_for   names of the peers, while waiting
 //   round         rounds this peer has made
 //   images        images this peer has computed on; images_per_s over the time since the last line
-//   loss          mean over the rounds since the last line
+//   loss          mean over the rounds since the last line that had one; null if none is known
 //   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
 //   accuracy_at   the progress at which its parameters were taken; null before the first
 //   progress      0 .. 1 of the sample budget of all peers
@@ -64,7 +64,7 @@ struct MetricsLine {
     std::uint64_t round = 0;
     std::uint64_t images = 0;
     double images_per_s = 0;
-    double loss = 0;
+    std::optional<double> loss;
     std::optional<double> accuracy;
     std::optional<double> accuracy_at;
     double progress = 0;

@@ -17,11 +17,13 @@ ModelFiles::ModelFiles(std::string folder, const Settings& settings, std::string
       epochs_(settings.training.epochs),
       tensors_(std::move(tensors)) {}
 
-std::map<std::string, std::string> ModelFiles::metadata(const Verdict& verdict) const {
-    return {{"run", run_},
-            {"peer", peer_},
-            {"accuracy", fmt::format("{:.4f}", verdict.accuracy)},
-            {"loss", fmt::format("{:.6f}", verdict.loss)}};
+std::map<std::string, std::string> ModelFiles::metadata(
+    const std::optional<Verdict>& verdict) const {
+    std::map<std::string, std::string> stated = {{"run", run_}, {"peer", peer_}};
+    if (!verdict) return stated;
+    stated["accuracy"] = fmt::format("{:.4f}", verdict->accuracy);
+    stated["loss"] = fmt::format("{:.6f}", verdict->loss);
+    return stated;
 }
 
 Result<void> ModelFiles::write_checkpoint(std::span<const float> parameters,
@@ -36,7 +38,8 @@ Result<void> ModelFiles::write_checkpoint(std::span<const float> parameters,
 }
 
 void ModelFiles::write_model(const std::string& name, std::span<const float> parameters,
-                             const Verdict& verdict, const std::string& digest) const {
+                             const std::optional<Verdict>& verdict,
+                             const std::string& digest) const {
     auto stated = metadata(verdict);
     stated["digest"] = digest;
     write_safetensors(fmt::format("{}/{}.safetensors", folder_, name), tensors_, parameters,

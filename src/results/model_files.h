@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,10 +27,10 @@ class ModelFiles {
 
     /// Writes `name`.safetensors. Throws StartupError.
     void write_model(const std::string& name, std::span<const float> parameters,
-                     const Verdict& verdict, const std::string& digest) const;
+                     const std::optional<Verdict>& verdict, const std::string& digest) const;
 
   private:
-    std::map<std::string, std::string> metadata(const Verdict& verdict) const;
+    std::map<std::string, std::string> metadata(const std::optional<Verdict>& verdict) const;
 
     const std::string folder_;
     const std::string run_;

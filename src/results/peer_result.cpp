@@ -187,6 +187,8 @@ std::string text_of(const ordered_json& json, int indent) {
 
 }  // namespace
 
+std::string result_text(const PeerResult& result) { return text_of(to_json(result), -1); }
+
 std::string result_line(const PeerResult& result) {
     return text_of({{result_key, to_json(result)}}, -1);
 }

@@ -89,7 +89,9 @@ std::string waiting_text(const PeerResult& result);
 /// "all that it learned is at a, c (0.2 s)", of a peer that left.
 std::string handed_over_text(const PeerResult& result);
 
-/// As JSON on one line, and back: nullopt if it is none.
+/// As JSON on one line.
+std::string result_text(const PeerResult& result);
+/// The same for a pipe in which other lines come too, and back: nullopt if it is none.
 std::string result_line(const PeerResult& result);
 std::optional<PeerResult> parse_result_line(const std::string& line);
 

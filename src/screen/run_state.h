@@ -35,7 +35,7 @@ struct PeerState {
     std::string doing = "starting";  ///< instead of training; empty while it trains
 
     /// Of its newest rounds, as far as known.
-    std::optional<double> loss() const { return seen ? seen->loss : std::optional(line.loss); }
+    std::optional<double> loss() const { return seen ? seen->loss : line.loss; }
 };
 
 struct LogEntry {

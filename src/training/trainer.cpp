@@ -23,6 +23,17 @@ void judge_finish(TrainingOutcome& outcome, bool interrupted) {
     }
 }
 
+bool take_model(TrainingOutcome& outcome, std::span<const float> parameters) {
+    if (outcome.report.left) {  // its notice is short, and nobody needs its parameters
+        outcome.ending = Ending::left;
+        return false;
+    }
+    // Steps with finite gradients may still lead beyond what a number can be.
+    if (all_finite(parameters)) return true;
+    outcome = {Ending::numbers, "a parameter is not finite at the end: no model", {}, {}, {}};
+    return false;
+}
+
 TrainingOutcome given_up(Next next, bool interrupted) {
     const bool waited = next.ending == Ending::failed;
     const Ending ending = waited && interrupted ? Ending::interrupted : next.ending;
@@ -197,15 +208,7 @@ TrainingOutcome Trainer::finish(std::string why) {
     outcome.why = std::move(why);
     outcome.report = exchange_.finish(evaluation_.parameters());
     observer_.finished(outcome.report);
-    if (outcome.report.left) {  // its notice is short, and nobody needs its parameters
-        outcome.ending = Ending::left;
-        return outcome;
-    }
-    // Steps with finite gradients may still lead beyond what a number can be.
-    if (!all_finite(evaluation_.parameters())) {
-        const std::string why_none = "a parameter is not finite at the end: no model";
-        return {Ending::numbers, why_none, {}, {}, {}};
-    }
+    if (!take_model(outcome, evaluation_.parameters())) return outcome;
     evaluation_.begin(exchange_.standing().progress);
     outcome.verdict = evaluation_.complete();
     outcome.parameters = evaluation_.release();

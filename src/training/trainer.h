@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ namespace ako {
 struct RoundReport {
     Round round = 0;
     std::size_t samples = 0;
-    float loss = 0;       ///< mean over the batch
+    std::optional<float> loss;  ///< mean over the batch; nothing: not known
     double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
 };
 
@@ -59,13 +60,18 @@ struct TrainingOutcome {
     Ending ending = Ending::finished;
     std::string why;      ///< why it stopped, for people
     FinishReport report;  ///< empty if it gave up
-    Verdict verdict;  ///< of the final parameters on the whole test set; likewise, or if it left
-    std::vector<float> parameters;  ///< [parameter_count]; likewise, and if it only served
+    /// Of the final parameters on the whole test set; nothing if it gave up, left, only served, or
+    /// if nobody evaluated them.
+    std::optional<Verdict> verdict;
+    std::vector<float> parameters;  ///< [parameter_count]; empty if it gave up, left or only served
 };
 
 /// Of a run without a final exchange. Who was interrupted while it waited for the others is not
 /// told of a failure.
 TrainingOutcome given_up(Next next, bool interrupted);
+/// After the final exchange, before it is judged: is there a model? Not if this peer has left, nor
+/// if a parameter is not finite, which is then the outcome.
+bool take_model(TrainingOutcome& outcome, std::span<const float> parameters);
 /// By what the final exchange came to, unless it was interrupted.
 void judge_finish(TrainingOutcome& outcome, bool interrupted);
 

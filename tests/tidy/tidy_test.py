@@ -42,16 +42,22 @@ ROOMS = {
     "src/screen": "src/results src/system",
     "src/launch": "src/results src/config",
     "src/member": "net src/numbers src/group src/modes src/config src/results",
+    "src/run": "models src/numbers src/training src/config src/system src/results src/screen "
+               "src/launch src/member",
+    "src/library": "net src/numbers src/group src/training src/config src/system src/results "
+                   "src/launch src/member src/run",
     "src/peer": "models src/numbers src/modes src/training src/config src/results src/member",
     "src/compare": "src/config src/results src/system",
     "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "
-                    "src/launch src/member src/peer src/compare",
+                    "src/launch src/member src/run src/peer src/compare",
     "src": "src/commands",
 }
 # The algorithm: what decides, free of sockets, clocks and libraries.
 CORE = re.compile(r"src/(numbers|group|rows|agreement|buckets|modes|training)/")
 
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
+# The one header that is C.
+C_INTERFACE = "include/ako/ako.h"
 # The compiler's own headers for single instructions (CRC-32C) come with it and bring nothing along.
 INTRINSICS_HEADER = re.compile(r"[a-z0-9_]*intrin\.h$")
 
@@ -62,7 +68,7 @@ LIBRARIES = (
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|member|peer|compare|commands|main)"),
+     r"net/|src/(config|system|results|screen|launch|member|run|peer|compare|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|compare|commands)/"),
@@ -186,7 +192,8 @@ def _layer_fault(name: str, include: cpp_text.Include) -> str:
         return fault
     if layer == "include":
         shared = first == "ako" if include.quoted else (
-            STANDARD_HEADER.match(target) or target == "tl/expected.hpp")
+            STANDARD_HEADER.match(target) or target == "tl/expected.hpp"
+            or (name == C_INTERFACE and target in ("stddef.h", "stdint.h")))
         if not shared:
             return f"include/ako has only the standard library, tl::expected and ako/: {target}"
         return ""

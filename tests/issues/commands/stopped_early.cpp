@@ -2,7 +2,7 @@
 // % of the budget. Now launch and every peer say who was asked, how much was done, and exit 7.
 #include <doctest/doctest.h>
 
-#include "src/peer/peer_report.h"
+#include "src/run/peer_report.h"
 #include "src/results/summary.h"
 
 namespace ako {

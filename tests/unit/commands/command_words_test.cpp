@@ -74,7 +74,7 @@ TEST_CASE("a key is printed with meaning, range and default, within 80 columns")
           "training.batch_per_peer\n"
           "    images per round of one peer\n"
           "    a whole number from 1 to 65536; default 64\n");
-    CHECK(contains(keys_text("data.path"), "; required but for model synthetic\n"));
+    CHECK(contains(keys_text("data.path"), "required but for models"));
     CHECK(contains(keys_text("model.noise"), "    only with model.name: synthetic\n"));
     CHECK(contains(keys_text("model.layers"), "    - conv: {outputs: 20, window: 5}"));
     const std::string all = keys_text("");

@@ -199,7 +199,7 @@ TEST_CASE("pictures: the run as one peer sees it") {
             link.images = link.round * 64;
             link.images_per_s = 590;
             link.ingress_mbit = 263;
-            if (k != 1) link.loss = line.loss + 0.01;
+            if (k != 1) link.loss = *line.loss + 0.01;
         }
         state.take_line(0, line, 100 * at);
         state.refresh(100 * at);

@@ -1,4 +1,4 @@
-#include "src/peer/warnings.h"
+#include "src/run/warnings.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "ako/ending.h"
 #include "src/config/key_places.h"
 #include "src/config/layer_list.h"
-#include "src/peer/training_data.h"
+#include "src/member/mode_settings.h"
 #include "src/results/number_text.h"
 
 namespace ako {

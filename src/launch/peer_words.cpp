@@ -1,4 +1,4 @@
-#include "src/launch/peer_place.h"
+#include "src/launch/peer_words.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,16 +33,24 @@ void replace_all(std::string& text, std::string_view what, const std::string& wi
 
 }  // namespace
 
-PeerPlace::PeerPlace(const std::string& command) {
+PeerWords PeerWords::of_command(const std::string& command) {
+    std::vector<std::string> words;
     std::istringstream rest(command);
-    for (std::string word; rest >> word;) words_.push_back(word);
-    if (words_.empty() || can_start(words_.front())) return;
+    for (std::string word; rest >> word;) words.push_back(word);
+    if (words.empty() || can_start(words.front())) return PeerWords(std::move(words));
     throw StartupError(
-        fmt::format("--in: {} is not a program that can be started", words_.front()),
+        fmt::format("--in: {} is not a program that can be started", words.front()),
         "its path is relative to the folder in which launch is started; words end at spaces");
 }
 
-std::vector<std::string> PeerPlace::words(std::size_t index, const std::string& name) const {
+PeerWords PeerWords::of_program(std::vector<std::string> words, bool anywhere) {
+    if (words.empty() || anywhere || can_start(words.front())) return PeerWords(std::move(words));
+    throw StartupError(fmt::format("{} is not a program that can be started", words.front()),
+                       "what follows -- is the program of each peer and its words, such as: ako "
+                       "launch FILE -- python3 train.py");
+}
+
+std::vector<std::string> PeerWords::of(std::size_t index, const std::string& name) const {
     std::vector<std::string> words = words_;
     for (std::string& word : words) {
         replace_all(word, "{number}", fmt::to_string(index + 1));

@@ -1,4 +1,4 @@
-#include "src/peer/memory_plan.h"
+#include "src/member/memory_plan.h"
 
 #include <fmt/format.h>
 
@@ -6,19 +6,14 @@
 
 #include "ako/blocks.h"
 #include "ako/error.h"
-#include "models/catalog.h"
 #include "src/config/key_places.h"
 #include "src/member/mode_settings.h"
-#include "src/training/evaluation.h"
 
 namespace ako {
 
 namespace {
 
 constexpr std::size_t mb = 1'000'000;
-
-/// The program and its libraries, OpenBLAS's buffers of one thread (32 MB), and the stacks.
-constexpr std::size_t program_bytes = 80 * mb;
 
 }  // namespace
 
@@ -28,31 +23,24 @@ std::size_t MemoryPlan::bytes() const {
     return sum;
 }
 
-MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
-    if (Blocks(run.parameter_count).count() > block_count_max) {
+MemoryPlan plan_memory(const Settings& settings, std::size_t parameter_count,
+                       const std::vector<MemoryTerm>& of_program) {
+    if (Blocks(parameter_count).count() > block_count_max) {
         throw at_key(
             settings, settings.model.kind == ModelKind::layers ? "model.layers" : "model.name",
-            StartupError(fmt::format("{} parameters, at most {} are supported", run.parameter_count,
+            StartupError(fmt::format("{} parameters, at most {} are supported", parameter_count,
                                      block_count_max * block_elements_default),
                          "train a smaller model"));
     }
-    const std::size_t vector_bytes = run.parameter_count * sizeof(float);
-    const ModeCosts costs = mode_costs(settings, run.parameter_count);
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    const ModeCosts costs = mode_costs(settings, parameter_count);
     MemoryPlan plan{costs.memory};
-    plan.terms.insert(plan.terms.end(),
-                      {{"gradient", "M", vector_bytes},
-                       {"initial parameters", "M", vector_bytes},
-                       {"evaluation copy", "M", vector_bytes},
-                       {"outputs of the layers", "",
-                        activation_bytes(settings.model, settings.training.batch_per_peer,
-                                         evaluation_slice_default)},
-                       {"scratch memory of the layers", "", scratch_bytes(settings.model)},
-                       {"data set", "", run.data_bytes},
-                       {"program and buffers", "", program_bytes}});
+    plan.terms.push_back({"initial parameters", "M", vector_bytes});
     if (settings.training.checkpoint_every > 0) {
-        plan.terms.insert(plan.terms.end() - 2, {"model being written", "M", vector_bytes});
-        if (costs.checkpoint.bytes > 0) plan.terms.insert(plan.terms.end() - 2, costs.checkpoint);
+        plan.terms.push_back({"model being written", "M", vector_bytes});
+        if (costs.checkpoint.bytes > 0) plan.terms.push_back(costs.checkpoint);
     }
+    plan.terms.insert(plan.terms.end(), of_program.begin(), of_program.end());
     return plan;
 }
 

@@ -1,5 +1,5 @@
 // The memory plan: what one peer will need, term by term, before it starts: what its mode says, and
-// what all modes need besides. Values; any thread.
+// what the program needs besides. Values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,10 @@ struct MemoryPlan {
     std::size_t bytes() const;
 };
 
-/// What a run needs besides vectors.
-struct MemoryOfRun {
-    std::size_t parameter_count = 0;
-    std::size_t data_bytes = 0;  ///< training and test set, as held
-};
-
-/// Throws a StartupError if the model has more parameters than the wire has blocks for.
-MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run);
+/// `of_program`: the terms of what computes the updates. Throws a StartupError if the model has
+/// more parameters than the wire has blocks for.
+MemoryPlan plan_memory(const Settings& settings, std::size_t parameter_count,
+                       const std::vector<MemoryTerm>& of_program);
 
 /// Is the plan within `memory_mb_max`?
 bool fits(const Settings& settings, const MemoryPlan& plan);

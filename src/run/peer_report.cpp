@@ -1,14 +1,13 @@
-#include "src/peer/peer_report.h"
+#include "src/run/peer_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/catalog.h"
 #include "models/shard.h"
 #include "src/numbers/digest.h"
-#include "src/peer/training_data.h"
+#include "src/member/mode_settings.h"
 
 namespace ako {
 namespace {
@@ -99,9 +98,9 @@ CurvePoint final_point(const TrainingOutcome& outcome, double seconds) {
     point.seconds = seconds;
     point.round = outcome.report.rounds;
     point.samples = outcome.report.samples_total;
-    point.progress = outcome.verdict.progress;
-    point.accuracy = static_cast<double>(outcome.verdict.accuracy);
-    point.loss = static_cast<double>(outcome.verdict.loss);
+    point.progress = outcome.verdict->progress;
+    point.accuracy = static_cast<double>(outcome.verdict->accuracy);
+    point.loss = static_cast<double>(outcome.verdict->loss);
     return point;
 }
 
@@ -113,6 +112,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     const MetricsLine& last = metrics.last();
     PeerResult result;
     result.name = settings.peers[self].name;
+    result.role = settings.peers[self].role;
     result.ending = outcome.ending;
     result.why = outcome.why;
     if (outcome.ending == Ending::numbers) result.why += numbers_remedy(settings.training);
@@ -132,9 +132,9 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.figures = metrics.figures();
     result.curve = metrics.curve();
     if (gave_up(outcome.ending)) return result;
-    if (!outcome.parameters.empty()) {
-        result.accuracy = rounded(outcome.verdict.accuracy);
-        result.loss = rounded(outcome.verdict.loss);
+    if (outcome.verdict) {
+        result.accuracy = rounded(outcome.verdict->accuracy);
+        result.loss = rounded(outcome.verdict->loss);
         result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
     }
     if (report.stopped_early()) {
@@ -163,14 +163,15 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
         log(left_peer_text(result.left_peers.back()));
         return log(handed_over_text(result));
     }
-    const bool trained = result.accuracy || result.agreed;
+    const bool trained = result.accuracy || result.agreed || result.rounds > 0;
     if (gave_up(result.ending) || !trained) return log(fmt::format("stopped: {}", result.why));
     if (result.stopped_at) log(stopped_early_text(*result.stopped_at, asked_text(result.asked_by)));
     std::string word = entry_of(result.ending).word;
     std::replace(word.begin(), word.end(), '_', ' ');
-    if (!result.accuracy)  // it only served
+    if (result.role == Role::server)
         return log(fmt::format("{}: all workers have ended", word));
-    const std::string accuracy = fmt::format("test accuracy {:.2f} %", *result.accuracy * 100);
+    const std::string accuracy =
+        result.accuracy ? fmt::format("test accuracy {:.2f} %, ", *result.accuracy * 100) : "";
     for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
     for (const LeftPeer& left : result.left_peers) log(left_peer_text(left));
     if (result.seen) log(seen_text(*result.seen, result.samples_total));
@@ -178,9 +179,9 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
         log(fmt::format("at the end {}", waiting));
     if (const std::string uneven = uneven_shards_text(result.shards); !uneven.empty()) log(uneven);
     if (!result.agreed)
-        return log(fmt::format("no agreement: {}; {} of this peer's own parameters", result.why,
-                               accuracy));
-    log(fmt::format("{}: {}, digest {}", word, accuracy, short_digest(result.digest)));
+        return log(fmt::format("no agreement: {}{}", result.why,
+                               accuracy.empty() ? "" : "; " + accuracy + "of this peer's own"));
+    log(fmt::format("{}: {}digest {}", word, accuracy, short_digest(result.digest)));
     if (result.identical) log(identical_text(result.digest, result.finished_with));
     if (result.exit == exit_no_agreement) log(differs_text(result.name, result.digest));
 }

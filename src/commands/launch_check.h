@@ -1,0 +1,17 @@
+// What `ako launch` refuses before it starts anything: what every peer would refuse later.
+// Functions; before other threads.
+#pragma once
+
+#include "src/commands/launch_command.h"
+#include "src/config/settings.h"
+#include "src/launch/peer_words.h"
+
+namespace ako {
+
+/// Throws StartupError unless there is a program just where the model is external.
+void check_program(const Settings& settings, const LaunchOptions& options);
+
+/// Throws StartupError: data, memory, links, ports. What is only unwise is said on standard error.
+void check_before(const Settings& settings, const PeerWords& place);
+
+}  // namespace ako

@@ -1,0 +1,150 @@
+// One peer of a cluster for a program that has a training loop of its own: what include/ako/ako.h
+// says, in C++. Its calls come in their order; it says what each is refused for, and the run is
+// shown and written meanwhile. One thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ako/exchange.h"
+#include "ako/network.h"
+#include "src/config/settings.h"
+#include "src/library/storage_order.h"
+#include "src/member/member.h"
+#include "src/results/peer_result.h"
+#include "src/run/peer_run.h"
+#include "src/training/trainer.h"
+
+namespace ako {
+
+/// A bug of the caller; nothing has happened. The text is for people.
+class WrongCall : public std::logic_error {
+  public:
+    using std::logic_error::logic_error;
+};
+
+struct LibraryOptions {
+    std::string file;
+    std::string peer;
+    std::vector<std::string> overrides;
+    std::string output_dir;
+    View view = View::lines;
+    int report_fd = -1;
+    bool restarted = false;
+};
+
+/// Who is to end.
+enum class StopKind : int { run = 1, peer = 2 };
+
+/// How often the end was asked for. Any thread, any signal handler.
+class StopRequests {
+  public:
+    void ask(StopKind kind) {
+        int none = 0;
+        first_.compare_exchange_strong(none, static_cast<int>(kind));
+        count_.fetch_add(1);
+    }
+    const std::atomic<int>& count() const { return count_; }
+    /// Known as soon as the count is not 0.
+    bool of_this_peer() const { return first_.load() == static_cast<int>(StopKind::peer); }
+
+  private:
+    std::atomic<int> count_{0};
+    std::atomic<int> first_{0};
+};
+
+class LibraryPeer {
+  public:
+    /// Reads the cluster file. Throws StartupError; so do the calls until `start`.
+    /// `stops` outlives this.
+    LibraryPeer(const LibraryOptions& options, StopRequests& stops);
+    /// One that was not finished leaves: hands over what others lack of its row and says goodbye,
+    /// within `leaving_max`.
+    ~LibraryPeer();
+    LibraryPeer(const LibraryPeer&) = delete;
+    LibraryPeer& operator=(const LibraryPeer&) = delete;
+
+    // Before the start. All calls throw WrongCall.
+    /// `first` of the tensors is set here.
+    void set_layout(std::vector<Tensor> tensors, std::vector<Strides> strides);
+    void set_data(std::uint64_t samples, std::uint64_t samples_per_round);
+    void require_equal(const std::string& key, const std::string& value);
+    /// [parameter_count].
+    void start(std::span<const float> initial);
+    std::size_t parameter_count() const { return parameter_count_; }
+
+    // Rounds.
+    /// Nothing: the time is over. Of Kind::train: the replica is in `parameters`.
+    std::optional<Next> begin_round(Time at_most, std::span<float> parameters);
+    /// An error of Kind::numbers: there are no more rounds.
+    Result<void> end_round(std::span<const float> parameters, std::optional<float> loss);
+    void copy_anchor(std::span<float> out);
+    void announce(const Verdict& verdict);
+    /// Before the start, too: then nothing but zeros.
+    Standing standing() const;
+
+    // The end.
+    /// True: it is over, and `out` has the parameters, unless it left or they are not finite.
+    bool step_finish(Time at_most, std::span<float> out);
+    void set_final_verdict(float accuracy, float loss);
+    /// Nothing while it is not over. The first call writes the results.
+    const PeerResult* report();
+
+    const Settings& settings() const { return settings_; }
+    PeerIndex self() const { return self_; }
+    const std::string& folder() const { return run_.folder(); }
+    /// Brought up to date. From the start on.
+    const MetricsLine& metrics();
+    /// With View::none.
+    std::optional<std::string> take_log();
+
+  private:
+    enum class Phase { opened, training, finishing, over };
+
+    void require(Phase phase, const char* call) const;
+    /// Of what is settled by the file and the calls so far.
+    void require_whole() const;
+    Brought brought(std::span<const float> initial) const;
+    void keep_log(const std::string& line);
+    std::optional<Next> await_next(Time until);
+    void leave_unfinished();
+    std::uint64_t sample_budget() const;
+
+    // Constant after construction, but for what set_data changes.
+    Settings settings_;
+    const PeerIndex self_;
+    const View view_;
+
+    StopRequests& stops_;
+
+    std::mutex log_mutex_;
+    std::deque<std::string> log_;  ///< protected by log_mutex_
+
+    Phase phase_ = Phase::opened;
+    std::vector<Tensor> tensors_;
+    std::vector<Strides> strides_;
+    std::size_t parameter_count_ = 0;
+    std::uint64_t samples_ = 0;
+    std::string must_equal_;
+
+    PeerRun run_;  // outlives the member, which logs
+    std::unique_ptr<Member> member_;
+    std::optional<Next> begun_;  ///< said, while what it trains on is awaited
+    bool in_round_ = false;
+    std::vector<float> update_;  ///< [parameter_count]; of the newest round
+    std::string why_;            ///< training is over
+    bool finished_ = false;      ///< the final exchange is over
+    TrainingOutcome outcome_;
+    std::optional<PeerResult> result_;
+};
+
+}  // namespace ako

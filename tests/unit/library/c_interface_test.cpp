@@ -1,0 +1,248 @@
+// The C interface with a peer that trains alone: what its calls give, and what each is refused for.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <thread>
+
+#include "ako/ako.h"
+#include "tests/contains.h"
+
+namespace {
+
+using ako::test::contains;
+
+/// A folder with a cluster file of one peer, and that peer once it is open.
+class Alone {
+  public:
+    explicit Alone(const std::string& more = "exchange: {mode: local}\n") {
+        std::string name = (std::filesystem::temp_directory_path() / "ako-c-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        folder = name;
+        std::ofstream(folder / "cluster.yaml")
+            << "run: alone\nmodel: external\ntraining: {epochs: 2, target_accuracy: 0.9}\n"
+            << more << "peers:\n  - {name: a, address: '127.0.0.1:1'}\n";
+        file = folder / "cluster.yaml";
+        output = folder / "run";
+        std::filesystem::create_directory(output);
+    }
+    ~Alone() {
+        ako_close(peer);
+        std::error_code stays;
+        std::filesystem::remove_all(folder, stays);
+    }
+
+    ako_status open(const char* name = "a", int version = AKO_API_VERSION) {
+        ako_options options{};
+        options.size = sizeof options;
+        options.file = file.c_str();
+        options.peer = name;
+        options.output_dir = output.c_str();
+        options.view = AKO_VIEW_NONE;
+        return ako_open(version, &options, &peer);
+    }
+    /// Of two tensors, 3 values together.
+    void open_and_start() {
+        REQUIRE(open() == AKO_OK);
+        const std::size_t shape[] = {2};
+        const ako_tensor tensors[] = {{"w", shape, nullptr, 1}, {"b", nullptr, nullptr, 0}};
+        REQUIRE(ako_set_layout(peer, tensors, 2) == AKO_OK);
+        REQUIRE(ako_set_data(peer, 40, 8) == AKO_OK);
+        REQUIRE(ako_start(peer, initial.data()) == AKO_OK);
+    }
+    ako_next begin() {
+        ako_next next = AKO_WAIT;
+        REQUIRE(ako_begin_round(peer, 1, parameters.data(), &next) == AKO_OK);
+        return next;
+    }
+    std::string message() const { return ako_message(peer); }
+
+    std::filesystem::path folder, file, output;
+    ako_peer* peer = nullptr;
+    std::array<float, 3> initial = {1, 2, 3};
+    std::array<float, 3> parameters{};
+};
+
+}  // namespace
+
+TEST_CASE("C interface: rounds to the end of the budget, and what they leave") {
+    Alone it;
+    it.open_and_start();
+    int rounds = 0;
+    const float loss = 0.5F;
+    while (it.begin() == AKO_TRAIN) {
+        CHECK(it.parameters[0] == 1.0F + static_cast<float>(rounds));
+        for (float& value : it.parameters) value += 1;
+        REQUIRE(ako_end_round(it.peer, it.parameters.data(), rounds % 2 == 0 ? &loss : nullptr) ==
+                AKO_OK);
+        ++rounds;
+    }
+    CHECK(rounds == 10);  // 2 epochs of 40 samples, 8 in a round
+    CHECK(contains(it.message(), "budget"));
+    ako_standing standing{};
+    standing.size = sizeof standing;
+    REQUIRE(ako_get_standing(it.peer, &standing) == AKO_OK);
+    CHECK(standing.rounds == 10);
+    CHECK(standing.samples == 80);
+    CHECK(standing.progress == 1);
+    CHECK(standing.batch == 8);
+    CHECK(standing.trainers == 1);
+    const char* text = nullptr;
+    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
+    CHECK(text == nullptr);  // not yet
+    int over = 0;
+    REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &over) == AKO_OK);
+    CHECK(over == 1);
+    CHECK(it.parameters == std::array<float, 3>{11, 12, 13});
+    CHECK(ako_final_result(it.peer, 0.75F, 0.25F) == AKO_OK);
+    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
+    REQUIRE(text != nullptr);
+    CHECK(contains(text, "\"accuracy\":0.75"));
+    CHECK(contains(text, "\"exit\":0"));
+    CHECK(std::filesystem::exists(it.output / "model.safetensors"));
+    CHECK(std::filesystem::exists(it.output / "summary.json"));
+    CHECK(ako_run_folder(it.peer) == it.output.string());
+    const char* line = nullptr;
+    REQUIRE(ako_take_log(it.peer, &line) == AKO_OK);
+    CHECK(line != nullptr);
+}
+
+TEST_CASE("C interface: a round that is not ended is none") {
+    Alone it;
+    it.open_and_start();
+    REQUIRE(it.begin() == AKO_TRAIN);
+    it.parameters[0] = 77;
+    REQUIRE(it.begin() == AKO_TRAIN);
+    CHECK(it.parameters[0] == 1);
+    ako_standing standing{};
+    standing.size = sizeof standing;
+    REQUIRE(ako_get_standing(it.peer, &standing) == AKO_OK);
+    CHECK(standing.rounds == 0);
+}
+
+TEST_CASE("C interface: numbers that are not finite end the run before they are sent") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const bool of_loss : {true, false}) {
+        Alone it;
+        it.open_and_start();
+        REQUIRE(it.begin() == AKO_TRAIN);
+        if (!of_loss) it.parameters[1] = std::numeric_limits<float>::infinity();
+        CHECK(ako_end_round(it.peer, it.parameters.data(), of_loss ? &nan : nullptr) ==
+              AKO_NUMBERS);
+        CHECK(contains(it.message(), of_loss ? "the loss of round 1" : "the update of round 1"));
+        ako_next next = AKO_WAIT;
+        CHECK(ako_begin_round(it.peer, 0, it.parameters.data(), &next) == AKO_WRONG_CALL);
+        const char* text = nullptr;
+        REQUIRE(ako_report(it.peer, &text) == AKO_OK);
+        CHECK(contains(text, "\"exit\":3"));
+    }
+}
+
+TEST_CASE("C interface: a target that is reached ends the run") {
+    Alone it;
+    it.open_and_start();
+    REQUIRE(it.begin() == AKO_TRAIN);
+    REQUIRE(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_OK);
+    CHECK(ako_announce(it.peer, 0.1, 1.5F, 0) == AKO_WRONG_CALL);
+    CHECK(ako_announce(it.peer, 0.1, 0.5F, 1) == AKO_OK);
+    CHECK(it.begin() == AKO_TRAIN);
+    CHECK(ako_announce(it.peer, 0.1, 0.95F, 1) == AKO_OK);
+    CHECK(it.begin() == AKO_FINISH);
+    CHECK(contains(it.message(), "target"));
+}
+
+TEST_CASE("C interface: any thread may ask for the end") {
+    Alone it;
+    it.open_and_start();
+    REQUIRE(it.begin() == AKO_TRAIN);
+    REQUIRE(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_OK);
+    std::thread([&it] {
+        ako_request_stop(it.peer, AKO_STOP_RUN);
+        ako_next next = AKO_WAIT;
+        CHECK(ako_begin_round(it.peer, 0, it.parameters.data(), &next) == AKO_WRONG_CALL);
+    }).join();
+    CHECK(ako_stops_requested(it.peer) == 1);
+    CHECK(it.begin() == AKO_FINISH);
+    int over = 0;
+    REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &over) == AKO_OK);
+    const char* text = nullptr;
+    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
+    CHECK(contains(text, "\"exit\":130"));
+}
+
+TEST_CASE("C interface: what is wrong in the file or its words") {
+    Alone it;
+    CHECK(it.open("nobody") == AKO_START_UP);
+    CHECK(contains(it.message(), "nobody"));
+    ako_close(it.peer);
+    CHECK(it.open("a", AKO_API_VERSION + 1) == AKO_START_UP);
+    CHECK(contains(it.message(), "version"));
+    ako_close(it.peer);
+    Alone ring("exchange: {mode: ring}\n");
+    CHECK(ring.open() == AKO_START_UP);
+    CHECK(contains(ring.message(), "exchange.mode"));
+    CHECK(ako_set_data(ring.peer, 1, 1) == AKO_WRONG_CALL);
+    ako_close(std::exchange(ring.peer, nullptr));
+    REQUIRE(it.open() == AKO_OK);
+    Alone second;
+    CHECK(second.open() == AKO_START_UP);
+    CHECK(contains(second.message(), "a peer already"));
+}
+
+TEST_CASE("C interface: wrong calls change nothing") {
+    Alone it;
+    REQUIRE(it.open() == AKO_OK);
+    ako_next next = AKO_WAIT;
+    CHECK(ako_begin_round(it.peer, 0, it.parameters.data(), &next) == AKO_WRONG_CALL);
+    CHECK(contains(it.message(), "has not been started"));
+    CHECK(ako_start(it.peer, it.initial.data()) == AKO_WRONG_CALL);
+    CHECK(contains(it.message(), "ako_set_layout"));
+    const std::size_t shape[] = {2, 3};
+    const std::ptrdiff_t strides[] = {6, 2};
+    const ako_tensor gaps[] = {{"w", shape, strides, 2}};
+    CHECK(ako_set_layout(it.peer, gaps, 1) == AKO_WRONG_CALL);
+    const ako_tensor twice[] = {{"w", shape, nullptr, 2}, {"w", shape, nullptr, 2}};
+    CHECK(ako_set_layout(it.peer, twice, 2) == AKO_WRONG_CALL);
+    CHECK(ako_set_layout(it.peer, nullptr, 1) == AKO_WRONG_CALL);
+    CHECK(ako_set_layout(it.peer, twice, 1) == AKO_OK);
+    CHECK(ako_set_layout(it.peer, twice, 1) == AKO_WRONG_CALL);
+    CHECK(ako_set_data(it.peer, 0, 1) == AKO_WRONG_CALL);
+    CHECK(ako_require_equal(it.peer, "optimizer", "SGD\nseed: 4") == AKO_WRONG_CALL);
+    CHECK(ako_require_equal(it.peer, "a:b", "c") == AKO_WRONG_CALL);
+    CHECK(ako_require_equal(it.peer, "optimizer", "SGD") == AKO_OK);
+    int over = 0;
+    CHECK(ako_step_finish(it.peer, 0, it.parameters.data(), &over) == AKO_WRONG_CALL);
+    CHECK(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_start(it.peer, nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_set_data(nullptr, 1, 1) == AKO_WRONG_CALL);
+    CHECK(ako_report(nullptr, nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_open(AKO_API_VERSION, nullptr, nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_message(nullptr) != nullptr);
+    ako_close(nullptr);
+}
+
+TEST_CASE("C interface: a child of fork has no part in it") {
+    Alone it;
+    it.open_and_start();
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        ako_after_fork(it.peer);
+        ako_next next = AKO_WAIT;
+        const bool refused =
+            ako_begin_round(it.peer, 0, it.parameters.data(), &next) == AKO_WRONG_CALL;
+        ako_close(it.peer);
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(it.begin() == AKO_TRAIN);
+}
