@@ -26,6 +26,9 @@ constexpr std::size_t log_lines_max = 1000;
 constexpr std::size_t key_bytes_max = 40;
 constexpr std::size_t value_bytes_max = 300;
 
+/// Of what is said of the tensors; the settings have room in a Hello beside so much.
+constexpr std::size_t tensor_lines_bytes_max = 1000;
+
 /// The program and its libraries are the caller's, and not known.
 constexpr std::size_t library_bytes = 20'000'000;
 
@@ -34,6 +37,20 @@ const Settings& for_programs(const Settings& settings) {
     throw at_key(settings, "model",
                  StartupError("expected external: the program brings its model",
                               "write `model: external`, and train this file with `ako train`"));
+}
+
+/// A line for each tensor, where there are few and their names allow it: then peers with another
+/// model are told of the first that differs, and else that something does.
+std::string tensor_lines(const std::vector<Tensor>& tensors) {
+    std::string lines = "tensors:\n";
+    for (const Tensor& tensor : tensors) {
+        if (tensor.name.find_first_of(":\n") != std::string::npos) return "";
+        lines += "  " + tensor.name + ":";
+        for (const std::size_t extent : tensor.shape) lines += " " + std::to_string(extent);
+        lines += tensor.shape.empty() ? " 1\n" : "\n";
+        if (lines.size() > tensor_lines_bytes_max) return "";
+    }
+    return lines;
 }
 
 RunOptions run_options(const LibraryOptions& options) {
@@ -135,11 +152,15 @@ std::uint64_t LibraryPeer::sample_budget() const {
 }
 
 Brought LibraryPeer::brought(std::span<const float> initial) const {
+    // The digests say that something differs; these lines say what, in the most common cases.
+    const std::string sizes = "samples: " + std::to_string(samples_) + "\nparameters: " +
+                              std::to_string(parameter_count_) + " in " +
+                              std::to_string(tensors_.size()) + " tensors\n";
     return {tensors_,
             {initial.begin(), initial.end()},
             samples_,
             sample_budget(),
-            "samples: " + std::to_string(samples_) + "\n" + must_equal_};
+            sizes + must_equal_ + tensor_lines(tensors_)};
 }
 
 void LibraryPeer::start(std::span<const float> initial) {

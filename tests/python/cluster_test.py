@@ -1,0 +1,209 @@
+"""Three real peers on this machine, each a program of programs/, with the real library.
+
+They need AKO_LIBRARY, the path of libako.so; without it they are skipped.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import bench
+
+TIMEOUT_S = 120  # of a program, many times what it takes
+NAMES = ("a", "b", "c")
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(bench.SOURCE), "PYTHONUNBUFFERED": "1"}
+
+
+class Peer:
+    """One process. Its output goes to files, so that no pipe is ever full."""
+
+    def __init__(self, folder, program, file, name, *options):
+        self.out = pathlib.Path(folder) / f"{name}.out"
+        self.err = pathlib.Path(folder) / f"{name}.err"
+        with open(self.out, "w") as out, open(self.err, "w") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, str(bench.PROGRAMS / program), file, name, *options],
+                stdout=out, stderr=err, stdin=subprocess.DEVNULL, env=ENVIRONMENT, cwd=folder,
+                start_new_session=True)
+
+    def wait(self):
+        return self.process.wait(TIMEOUT_S)
+
+    def errors(self):
+        return self.err.read_text()
+
+    def result(self):
+        return json.loads(self.out.read_text().strip().splitlines()[-1])
+
+    def wait_until_it_trains(self):
+        end = time.monotonic() + TIMEOUT_S
+        while "began\n" not in self.errors():
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError(f"it does not train:\n{self.errors()}")
+            time.sleep(0.02)
+
+
+@unittest.skipUnless(bench.HAS_LIBRARY, "no library: AKO_LIBRARY is not set")
+class ClusterCase(bench.Case):
+    def setUp(self):
+        super().setUp()
+        self.file = bench.write_cluster(self.folder, NAMES)
+        self.peers = []
+        self.addCleanup(self.end)
+
+    def end(self):
+        for peer in self.peers:
+            if peer.process.poll() is None:
+                os.killpg(peer.process.pid, signal.SIGKILL)
+                peer.process.wait()
+
+    def begin(self, program, *options, own=None):
+        """All peers; `own`: more options of some, by name."""
+        self.peers = [Peer(self.folder, program, self.file, name, *options,
+                           *(own or {}).get(name, ())) for name in NAMES]
+        return self.peers
+
+    def begin_without_patience(self, program, own):
+        """All peers, of which some will refuse each other; until all have ended."""
+        self.file = bench.write_cluster(self.folder, NAMES, start_wait_s=8)
+        for peer in self.begin(program, own=own):
+            peer.wait()
+
+    def check_ends(self, **statuses):
+        for peer, name in zip(self.peers, NAMES):
+            status = peer.wait()
+            self.assertEqual(status, statuses.get(name, 0), f"{name}:\n{peer.errors()}")
+
+    def check_identical(self, names=NAMES, loss=None):
+        results = [peer.result() for peer, name in zip(self.peers, NAMES) if name in names]
+        for result in results:
+            self.assertTrue(result["agreed"] and result["identical"], result)
+            self.assertEqual(sorted(result["finished_with"]), sorted(names))
+            if loss is not None:
+                self.assertLess(result["final_loss"], loss)
+        self.assertEqual(len({result["digest"] for result in results}), 1)
+        return results
+
+
+class WithNumPy(ClusterCase):
+    def test_line(self):
+        self.begin("line.py", "--epochs", "6")
+        self.check_ends()
+        results = self.check_identical(loss=1e-3)
+        self.assertGreaterEqual(sum(result["images"] for result in results), 18_000 * 0.9)
+
+    def test_exception_in_one(self):
+        self.begin("line.py", "--epochs", "4", "--sleep", "0.01", own={"b": ["--fail-at", "20"]})
+        self.check_ends(b=1)
+        self.assertIn("ZeroDivisionError: of the program", self.peers[1].errors())
+        self.check_identical(("a", "c"), loss=0.1)
+
+    def test_killed(self):
+        self.begin("line.py", "--epochs", "8", "--sleep", "0.02", own={"b": ["--die-at", "20"]})
+        self.check_ends(b=-signal.SIGKILL)
+        results = self.check_identical(("a", "c"), loss=0.1)
+        self.assertEqual(results[0]["lost_peers"], ["b"])
+
+    def test_interrupted(self):
+        self.begin("line.py", "--epochs", "1000", "--sleep", "0.01")
+        for peer in self.peers:
+            peer.wait_until_it_trains()
+        self.peers[1].process.send_signal(signal.SIGINT)
+        self.check_ends(b=130)
+        self.assertIn("ako.Interrupted", self.peers[1].errors())
+        for result in (self.peers[0].result(), self.peers[2].result()):
+            self.assertEqual(result["exit"], 7)
+            self.assertEqual(sorted(result["finished_with"]), list(NAMES))
+
+    def test_terminated(self):
+        """It leaves alone, and the others go on."""
+        self.begin("line.py", "--epochs", "10", "--sleep", "0.01")
+        for peer in self.peers:
+            peer.wait_until_it_trains()
+        self.peers[1].process.send_signal(signal.SIGTERM)
+        self.check_ends(b=143)
+        self.assertIn("NoAgreementWarning: this peer left", self.peers[1].errors())
+        results = self.check_identical(("a", "c"), loss=0.1)
+        self.assertEqual([left["peer"] for left in results[0]["left_peers"]], ["b"])
+
+    def refused(self, own, *words):
+        """All start, and the odd one does not train with the others; both say why."""
+        self.begin_without_patience("line.py", own=own)
+        for name, said in zip(NAMES, (peer.errors() for peer in self.peers)):
+            if name in own or name == "a":
+                for word in words:
+                    self.assertRegex(said, word, name)
+
+    def test_another_model(self):
+        self.refused({"b": ["--extra"]}, "more")
+
+    def test_another_data_set(self):
+        self.refused({"b": ["--samples", "2999"]}, "2999", "3000")
+
+    def test_another_beginning(self):
+        self.refused({"b": ["--start", "0.5"]}, "parameters")
+
+
+@bench.needs_torch
+class WithTorch(ClusterCase):
+    def test_sgd(self):
+        self.begin("classifier.py")
+        self.check_ends()
+        self.check_classifiers()
+
+    def test_adamw(self):
+        self.begin("classifier.py", "--optimizer", "adamw")
+        self.check_ends()
+        self.check_classifiers()
+
+    def test_forked_loader(self):
+        self.begin("classifier.py", "--workers", "2", "--method", "fork")
+        self.check_ends()
+        self.check_classifiers()
+
+    def test_spawned_loader(self):
+        self.begin("classifier.py", "--workers", "2", "--method", "spawn")
+        self.check_ends()
+        self.check_classifiers()
+
+    def test_interrupted_with_loaders(self):
+        """As by Ctrl-C at a terminal: all processes of the group hear it."""
+        for method in ("fork", "spawn"):
+            with self.subTest(method):
+                self.begin("classifier.py", "--workers", "2", "--method", method,
+                           "--epochs", "1000")
+                for peer in self.peers:
+                    peer.wait_until_it_trains()
+                os.killpg(self.peers[1].process.pid, signal.SIGINT)
+                self.check_ends(b=130)
+                for peer in (self.peers[0], self.peers[2]):
+                    self.assertEqual(sorted(peer.result()["finished_with"]), list(NAMES))
+
+    def test_another_layer(self):
+        self.begin_without_patience("classifier.py", own={"b": ["--extra"]})
+        for peer in self.peers[:2]:
+            self.assertRegex(peer.errors(), r"3\.weight")
+
+    def test_another_optimizer(self):
+        self.begin_without_patience("classifier.py", own={"b": ["--optimizer", "adamw"]})
+        for peer in self.peers[:2]:
+            self.assertIn("AdamW betas=", peer.errors())
+            self.assertIn("SGD dampening=", peer.errors())
+
+    def check_classifiers(self):
+        results = self.check_identical(loss=0.2)
+        self.assertEqual(len({result["state"] for result in results}), 1)
+        evaluated = [accuracy for result in results for accuracy in result["evaluated"]]
+        self.assertTrue(evaluated, "one of them has evaluated the anchor")
+        self.assertGreater(max(evaluated), 0.8)
+
+
+if __name__ == "__main__":
+    unittest.main()

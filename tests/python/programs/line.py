@@ -1,0 +1,64 @@
+"""One peer that fits a line with NumPy: line.py FILE PEER [--epochs ..] prints one line of JSON."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import ako
+
+SAMPLES, BATCH, RATE = 3000, 20, 0.05
+SLOPE, OFFSET = np.array([1.5, -2.0, 0.5], dtype=np.float32), 0.75
+
+
+def batches(indices):
+    """Of this peer's share, one pass."""
+    random = np.random.default_rng(5)
+    x = random.standard_normal((SAMPLES, 3), dtype=np.float32)
+    y = x @ SLOPE + np.float32(OFFSET)
+    share = [next(indices) for _ in range(SAMPLES // 3)]
+    return [(x[share[k:k + BATCH]], y[share[k:k + BATCH]]) for k in range(0, len(share), BATCH)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("peer")
+    parser.add_argument("--epochs", type=float, default=3)
+    parser.add_argument("--sleep", type=float, default=0, help="seconds a round takes")
+    parser.add_argument("--fail-at", type=int, help="raise an exception in this round")
+    parser.add_argument("--die-at", type=int, help="kill this process in this round")
+    parser.add_argument("--samples", type=int, help="the size of the data set, as it is said")
+    parser.add_argument("--extra", action="store_true", help="the model has another array")
+    parser.add_argument("--start", type=float, default=0, help="what the parameters begin with")
+    arguments = parser.parse_args()
+    model = {"slope": np.full(3, arguments.start, dtype=np.float32),
+             "offset": np.full((), arguments.start, dtype=np.float32)}
+    if arguments.extra:
+        model["more"] = np.zeros(2, dtype=np.float32)
+    with ako.join(arguments.file, arguments.peer, model,
+                  samples=arguments.samples, set=[f"training.epochs={arguments.epochs}"]) as peer:
+        loader = batches(iter(peer.sampler(range(SAMPLES))))
+        slope, offset = peer.parameters["slope"], peer.parameters["offset"]
+        for made, (x, y) in enumerate(peer.rounds(loader)):
+            error = x @ slope + offset - y
+            slope -= RATE * 2 * x.T @ error / len(y)
+            offset -= np.float32(RATE * 2 * error.mean())
+            peer.loss(float((error ** 2).mean()))
+            if made == 0:
+                print("began", file=sys.stderr, flush=True)
+            if made == arguments.fail_at:
+                raise ZeroDivisionError("of the program")
+            if made == arguments.die_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(arguments.sleep)
+        loss = max(float(np.abs(slope - SLOPE).max()), abs(float(offset) - OFFSET))
+        report = peer.finish(lambda: (1.0, loss))
+    print(json.dumps({**report.json, "final_loss": loss}))
+
+
+main()
