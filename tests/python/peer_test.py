@@ -23,7 +23,8 @@ class Joining(PeerCase):
             "output_dir": b"out", "overrides": [b"training.epochs=2", b"run=x"]})
         self.assertEqual(self.library.layout, [("w", (2, 3), None), ("b", (2,), None)])
         self.assertEqual(self.library.requirements,
-                         {"optimizer": "Descent", "local_steps": "3", "frozen": "none"})
+                         {"model part 1": "ca5c05a2 w", "model part 2": "a7e1d7c1 b",
+                          "optimizer": "Descent", "local_steps": "3", "frozen": "none"})
 
     def test_one_setting(self):
         self.join(set="training.epochs=2")

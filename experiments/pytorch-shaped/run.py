@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The text experiment on shaped links: each method in turn, for the same time; see README.md.
+"""Methods of training a PyTorch model on several machines, on shaped links: each in turn, for the
+same time. The experiments are the folders pytorch-text and pytorch-cifar beside this one.
 
-    experiments/pytorch-text/run.py --python VENV/bin/python --rate 50mbit --out results.jsonl
-        [--seconds 100] [--methods ako-1,ako-4,ako-16,ddp,ddp-fp16,diloco-16] [--set KEY=VALUE]
+    run.py text --python VENV/bin/python --rate 50mbit --out results.jsonl [--seconds 100]
+        [--methods ako-1,ako-4,ako-16,ddp,ddp-fp16,diloco-16] [--set KEY=VALUE]
 
-Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. Needs root,
-for deploy/testbed makes network namespaces.
+Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. The curve
+has [seconds, validation loss] or [seconds, test accuracy]. `alone` is one process of one peer, with
+the batches of all. Needs root, for deploy/testbed makes network namespaces.
 """
 
 import argparse
@@ -25,7 +27,7 @@ def write_cluster(folder, peers):
     lines = "".join(f'  - {{name: {"abcdefgh"[k]}, address: "{peer["address"]}:7701"}}\n'
                     for k, peer in enumerate(peers))
     path = pathlib.Path(folder) / "cluster.yaml"
-    path.write_text("run: text\nmodel: external\ntraining: {epochs: 1}\n"
+    path.write_text("run: shaped\nmodel: external\ntraining: {epochs: 1}\n"
                     f"output: {folder}/runs\nexchange: {{finish_linger_s: 3}}\npeers:\n{lines}")
     return str(path)
 
@@ -36,15 +38,18 @@ def run_one(options, label, testbed, peers, folder):
         method, steps = label, "1"
     environment = dict(os.environ, OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="eth0",
                        PYTHONPATH=os.pathsep.join([str(HERE), str(ROOT / "src/python")]))
+    worker_program = str(HERE.parent / f"pytorch-{options.experiment}" / "train.py")
     words = ["--method", method, "--steps", steps, "--workers", str(len(peers)), "--seconds",
              str(options.seconds), "--master", peers[0]["address"], "--file",
              write_cluster(folder, peers)]
     for setting in options.set:
         words += ["--set", setting]
-    running = [subprocess.Popen(
-        [*testbed, "exec", str(peer["peer"]), "--", options.python, str(HERE / "train.py"),
-         "--worker", str(worker), *words], stdout=subprocess.PIPE, text=True, env=environment)
-        for worker, peer in enumerate(peers)]
+    places = [[*testbed, "exec", str(peer["peer"]), "--"] for peer in peers]
+    if method == "alone":
+        places = [[]]  # beside the testbed: its batches are what counts, and not its time
+    running = [subprocess.Popen([*place, options.python, worker_program, "--worker", str(worker),
+                                 *words], stdout=subprocess.PIPE, text=True, env=environment)
+               for worker, place in enumerate(places)]
     try:
         said = [json.loads(it.communicate(timeout=20 * options.seconds)[0].splitlines()[-1])
                 for it in running]
@@ -59,6 +64,7 @@ def run_one(options, label, testbed, peers, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", choices=("text", "cifar"))
     parser.add_argument("--python", default=sys.executable, help="one that has PyTorch and NumPy")
     parser.add_argument("--rate", default="50mbit")
     parser.add_argument("--peers", type=int, default=4)
@@ -68,7 +74,7 @@ def main():
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--out", default="results.jsonl")
     options = parser.parse_args()
-    testbed = [str(ROOT / "deploy/testbed"), "--name", "text"]
+    testbed = [str(ROOT / "deploy/testbed"), "--name", "shaped"]
     subprocess.run([*testbed, "up", "--peers", str(options.peers), "--rate", options.rate,
                     "--shape", "both", "--cpus", options.cpus], check=True)
     try:
@@ -79,8 +85,8 @@ def main():
                 line = run_one(options, label, testbed, peers, folder)
             with open(options.out, "a", encoding="utf-8") as out:
                 out.write(json.dumps(line) + "\n")
-            print(f"{label:>10} at {options.rate}: rounds {line['rounds']}, validation loss "
-                  f"{line['curve'][-1][1]:.3f} after {line['curve'][-1][0]:.0f} s", flush=True)
+            print(f"{label:>13} at {options.rate}: rounds {line['rounds']}, "
+                  f"{line['curve'][-1][1]:.4f} after {line['curve'][-1][0]:.0f} s", flush=True)
     finally:
         subprocess.run([*testbed, "down"], check=False)
 

@@ -1,0 +1,233 @@
+"""The methods that the experiments on shaped links compare, each as one worker's training loop: Ako,
+and what PyTorch has: DistributedDataParallel (with its fp16 hook, too), local SGD after a warm-up,
+DiLoCo. All get the same time. Worker 0 keeps the parameters at marks of it, and evaluates them when
+all is over.
+"""
+
+import argparse
+import copy
+import json
+import math
+import os
+import signal
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+
+MARKS = 8
+OUTER_RATE, OUTER_MOMENTUM = 0.7, 0.9  # of DiLoCo (Douillard et al., 2023)
+POST_LOCAL_SHARE = 0.1  # of the time, before local SGD begins (Lin et al., 2020)
+
+
+class Run:
+    """A model, its optimizer and batches: an experiment derives from it, and sets these."""
+
+    model: torch.nn.Module
+    optimizer: torch.optim.Optimizer
+    batches: object  # iterable: (x, y) without an end
+    rate: float      # the highest of the schedule
+    warm_up: float   # share of the time
+
+    def __init__(self, options):
+        self.options = options
+        self.began = None
+        self.kept = []  # (seconds, state)
+        self.rounds = 0
+        torch.set_num_threads(1)
+        torch.manual_seed(1)
+
+    def loss(self, model, x, y):
+        raise NotImplementedError
+
+    def judge(self):
+        """Of the model as it is: the figure of the curve."""
+        raise NotImplementedError
+
+    def clip(self):
+        """Between the backward pass and the step."""
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def share(self):
+        return min(1.0, self.seconds() / self.options.seconds)
+
+    def over(self):
+        return self.share() >= 1
+
+    def step(self, model, x, y):
+        """Forward, backward and the optimizer's step, at the rate that this moment has."""
+        if self.began is None:
+            self.began = time.monotonic()
+        share = self.share()
+        rate = min(share / self.warm_up, 1) * 0.5 * (1 + math.cos(math.pi * share))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate * max(rate, 0.01)
+        self.optimizer.zero_grad()
+        loss = self.loss(model, x, y)
+        loss.backward()
+        self.clip()
+        self.optimizer.step()
+        self.rounds += 1
+        return loss.detach()
+
+    def mark_passed(self):
+        return self.options.worker == 0 and self.share() >= (len(self.kept) + 1) / MARKS
+
+    def keep(self):
+        self.kept.append((self.seconds(), copy.deepcopy(self.model.state_dict())))
+
+    def curve(self):
+        points = []
+        for seconds, state in self.kept:
+            self.model.load_state_dict(state)
+            self.model.eval()
+            with torch.no_grad():
+                points.append([round(seconds, 1), round(self.judge(), 4)])
+        return points
+
+
+def ako_peer(run, options):
+    import ako
+    name = "abcdefgh"[options.worker]
+    with ako.join(options.file, name, run.model, run.optimizer, samples=10**9,
+                  local_steps=options.steps, set=options.set) as peer:
+        for x, y in peer.rounds(run.batches):
+            peer.loss(run.step(run.model, x, y))
+            if run.mark_passed():
+                with peer.anchor():
+                    run.keep()
+            if options.worker == 0 and run.over():
+                os.kill(os.getpid(), signal.SIGINT)  # all stop, and agree
+        try:
+            peer.finish()
+        except ako.Interrupted:
+            pass
+    if options.worker == 0:
+        run.keep()
+
+
+def meet(options):
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "eth0")
+    dist.init_process_group("gloo", init_method=f"tcp://{options.master}:29500",
+                            rank=options.worker, world_size=options.workers)
+    dist.barrier()
+
+
+def all_stop(over):
+    """Everybody stops when worker 0 does."""
+    flag = torch.tensor([1.0 if over else 0.0])
+    dist.broadcast(flag, 0)
+    return flag.item() > 0
+
+
+def ddp(run, options):
+    from torch.nn.parallel import DistributedDataParallel
+    meet(options)
+    model = DistributedDataParallel(run.model)
+    if options.method == "ddp-fp16":
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+        model.register_comm_hook(None, fp16_compress_hook)
+    for x, y in run.batches:
+        run.step(model, x, y)
+        if run.mark_passed():
+            run.keep()
+        if all_stop(run.over()):
+            break
+
+
+def mean_of_all(values, workers):
+    """Every tensor of `values` becomes the mean over the workers."""
+    flat = torch.cat([value.detach().flatten() for value in values])
+    dist.all_reduce(flat)
+    at = 0
+    with torch.no_grad():
+        for value in values:
+            value.copy_(flat[at:at + value.numel()].view_as(value) / workers)
+            at += value.numel()
+
+
+def state_of(model):
+    """What is averaged: parameters, and buffers that are numbers."""
+    return [*model.parameters(), *(it for it in model.buffers() if it.dtype == torch.float32)]
+
+
+def post_local(run, options):
+    """Post-local SGD: as DDP at first, then steps of one's own between averagings."""
+    from torch.nn.parallel import DistributedDataParallel
+    meet(options)
+    model = DistributedDataParallel(run.model)
+    for x, y in run.batches:
+        local = run.began is not None and run.share() > POST_LOCAL_SHARE
+        run.step(run.model if local else model, x, y)
+        if local and run.rounds % options.steps > 0:
+            continue
+        if local:
+            mean_of_all(state_of(run.model), options.workers)
+        if run.mark_passed():
+            run.keep()
+        # The first steps must end at the same round everywhere: worker 0 says when.
+        if all_stop(run.over()):
+            break
+
+
+def diloco(run, options):
+    """Steps of one's own, then the mean of all changes as the gradient of an outer optimizer."""
+    meet(options)
+    parameters = list(run.model.parameters())
+    before = [value.detach().clone() for value in parameters]
+    outer = torch.optim.SGD(before, lr=OUTER_RATE, momentum=OUTER_MOMENTUM, nesterov=True)
+    for x, y in run.batches:
+        run.step(run.model, x, y)
+        if run.rounds % options.steps > 0:
+            continue
+        for old, new in zip(before, parameters):
+            old.grad = old - new.detach()
+        mean_of_all([old.grad for old in before], options.workers)
+        outer.step()
+        with torch.no_grad():
+            for old, new in zip(before, parameters):
+                new.copy_(old)
+        if run.mark_passed():
+            run.keep()
+        if all_stop(run.over()):
+            break
+
+
+def alone(run, options):
+    """One process with the batches of all."""
+    for x, y in run.batches:
+        run.step(run.model, x, y)
+        if run.mark_passed():
+            run.keep()
+        if run.over():
+            break
+
+
+METHODS = {"ako": ako_peer, "ddp": ddp, "ddp-fp16": ddp, "diloco": diloco,
+           "post-local": post_local, "alone": alone}
+
+
+def main(make_run):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--method", choices=METHODS, required=True)
+    parser.add_argument("--worker", type=int, required=True)
+    parser.add_argument("--workers", type=int, required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--steps", type=int, default=1, help="local steps of a round")
+    parser.add_argument("--file", help="the cluster file of ako")
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--master", help="the address of worker 0")
+    options = parser.parse_args()
+    run = make_run(options)
+    METHODS[options.method](run, options)
+    late = not run.kept or run.seconds() - run.kept[-1][0] > 1
+    if options.worker == 0 and late and options.method != "ako":
+        run.keep()
+    cpu = time.process_time()
+    print(json.dumps({"method": options.method, "worker": options.worker, "rounds": run.rounds,
+                      "cpu_seconds": round(cpu, 1), "curve": run.curve()}))
+    sys.stdout.flush()
+    os._exit(0)  # gloo's threads may be waiting for a worker that has gone
