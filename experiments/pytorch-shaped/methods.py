@@ -1,4 +1,4 @@
-"""The methods that the experiments on shaped links compare, each as one worker's training loop: Ako,
+"""The methods that experiments on shaped links compare, each as one worker's training loop: Ako,
 and what PyTorch has: DistributedDataParallel (with its fp16 hook, too), local SGD after a warm-up,
 DiLoCo. All get the same time. Worker 0 keeps the parameters at marks of it, and evaluates them when
 all is over.

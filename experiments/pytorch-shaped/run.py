@@ -5,7 +5,7 @@ same time. The experiments are the folders pytorch-text and pytorch-cifar beside
     run.py text --python VENV/bin/python --rate 50mbit --out results.jsonl [--seconds 100]
         [--methods ako-1,ako-4,ako-16,ddp,ddp-fp16,diloco-16] [--set KEY=VALUE]
 
-Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. The curve
+Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. A curve
 has [seconds, validation loss] or [seconds, test accuracy]. `alone` is one process of one peer, with
 the batches of all. Needs root, for deploy/testbed makes network namespaces.
 """

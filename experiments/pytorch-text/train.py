@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One worker that trains the transformer on the text: experiments/pytorch-shaped/run.py starts it."""
+"""A worker that trains the transformer on the text: experiments/pytorch-shaped/run.py starts it."""
 
 import torch
 from torch.nn import functional

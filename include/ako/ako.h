@@ -156,8 +156,8 @@ AKO_EXPORT ako_status ako_begin_round(ako_peer *peer, double timeout_s, float *p
  * as samples_per_round samples. AKO_NUMBERS: see there. */
 AKO_EXPORT ako_status ako_end_round(ako_peer *peer, const float *parameters, const float *loss);
 
-/* The anchor into `out` [parameter_count]: the parameters to evaluate and to save. Between
- * rounds, and in the modes ako and local also within one. */
+/* The anchor into `out` [parameter_count]: the parameters to evaluate and to save. Within a round,
+ * and in the modes ako and local also between two. */
 AKO_EXPORT ako_status ako_copy_anchor(ako_peer *peer, float *out);
 /* Any time; before ako_start what follows from the file and from ako_set_data. */
 AKO_EXPORT ako_status ako_get_standing(ako_peer *peer, ako_standing *standing);
@@ -196,8 +196,10 @@ AKO_EXPORT ako_status ako_take_log(ako_peer *peer, const char **line);
  * word to the other peers. The peer is of no use there, every call but ako_close is wrong. */
 AKO_EXPORT void ako_after_fork(ako_peer *peer);
 
-/* Ends the peer and frees it; null: nothing. One that was not finished leaves with a goodbye, so
- * that the others know at once, and does not count as one that finished. */
+/* Ends the peer and frees it; null: nothing. One that trains leaves with a goodbye, in the mode ako
+ * after it has handed over what it learned, which takes 5 s at most; then, and if it was finishing,
+ * it does not count as one that finished. From another thread than that of ako_open it does
+ * nothing. */
 AKO_EXPORT void ako_close(ako_peer *peer);
 
 #ifdef __cplusplus

@@ -43,6 +43,7 @@ namespace {
 struct Child {
     std::unique_ptr<PeerChild> process;
     bool over = false;                     ///< the process has ended, and all it said is read
+    std::optional<double> ended_at = {};   ///< seconds: the process
     bool trained = false;                  ///< this process has
     bool has_begun = false;                ///< this one or one before it has trained
     std::optional<double> starts_at = {};  ///< seconds: over, and then started again
@@ -50,6 +51,10 @@ struct Child {
     std::uint64_t egress_bytes_before = 0;
     std::uint64_t ingress_bytes_before = 0;
 };
+
+/// So many seconds what a process has written may still be under way; children of its own may keep
+/// its pipes open for longer.
+constexpr double pipes_stay_s = 1;
 
 /// So many seconds after all others have ended, nobody serves one that was started again.
 constexpr double latecomer_s = 3;
@@ -217,7 +222,9 @@ class Launch {
         }
         if (!process.ended()) return;
         state_.take_exit(k, process.exit());
-        child.over = process.log().fd() < 0 && process.report().fd() < 0;
+        if (!child.ended_at) child.ended_at = seconds();
+        const bool all_read = process.log().fd() < 0 && process.report().fd() < 0;
+        child.over = all_read || seconds() >= *child.ended_at + pipes_stay_s;
         if (child.over) over_at_ = seconds();
         // One that cannot start would leave the others waiting for it.
         if (could_not_start(k) && !start_failed_ && !interrupted_) {
@@ -275,6 +282,7 @@ class Launch {
             return say(name + " is not started again: no other peer trains any more");
         child.process = start(k);
         child.over = child.trained = false;
+        child.ended_at.reset();
         const MetricsLine& last = state_.peers()[k].line;
         child.egress_bytes_before += last.egress_bytes;
         child.ingress_bytes_before += last.ingress_bytes;

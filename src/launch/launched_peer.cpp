@@ -1,5 +1,7 @@
 #include "src/launch/launched_peer.h"
 
+#include <sys/stat.h>
+
 #include <charconv>
 #include <cstdlib>
 
@@ -41,6 +43,13 @@ std::optional<LaunchedPeer> take_launched_peer() {
     launched.restarted = taken(restarted_variable) == "1";
     const std::string fd = taken(report_variable);
     const auto [end, error] = std::from_chars(fd.data(), fd.data() + fd.size(), launched.report_fd);
+    struct stat found {};
+    const bool is_pipe = fstat(launched.report_fd, &found) == 0 && S_ISFIFO(found.st_mode);
+    if (error == std::errc() && !is_pipe)
+        throw StartupError("the pipe to `ako launch` is closed: the program was not started by it "
+                           "directly",
+                           "let what starts the program become it (exec), or pass on descriptor " +
+                               fd);
     if (error != std::errc() || end != fd.data() + fd.size() || launched.peer.empty() ||
         launched.output_dir.empty())
         throw StartupError("the environment of `ako launch` is not whole (AKO_LAUNCH_.., AKO_PEER)",

@@ -22,6 +22,9 @@ class ReportPipe {
     /// Waits until it is taken, for at most so long.
     void send(std::string_view line, std::chrono::milliseconds patience);
 
+    /// Only in a child that fork has made, of which nothing else is used.
+    void close_in_child() const;
+
   private:
     void write_rest();
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -37,23 +38,26 @@ namespace {
 /// A peer has the run folder, the port and what launch says for itself.
 std::atomic<bool> taken{false};
 
-ako_status told(ako_peer* peer, ako_status status, const std::string& message,
-                const std::string& hint = "") {
+/// The texts are left out where there is no memory for them.
+ako_status told(ako_peer* peer, ako_status status, std::string_view message,
+                std::string_view hint = "") noexcept try {
     peer->message = message;
     peer->hint = hint;
+    return status;
+} catch (...) {
     return status;
 }
 
 /// The system, or a start that failed, leaves nothing to go on with.
-ako_status over(ako_peer* peer, ako_status status, const std::string& message,
-                const std::string& hint = "") {
+ako_status over(ako_peer* peer, ako_status status, std::string_view message,
+                std::string_view hint = "") noexcept {
     peer->own.reset();
     return told(peer, status, message, hint);
 }
 
 /// Calls `call`, which returns a status, and makes a status of what it throws.
 template <class Call>
-ako_status guarded(ako_peer* peer, const Call& call) {
+ako_status guarded(ako_peer* peer, const Call& call) noexcept {
     try {
         peer->message.clear();
         peer->hint.clear();
@@ -74,18 +78,20 @@ ako_status guarded(ako_peer* peer, const Call& call) {
 
 /// The same, with a peer that is open and on its thread only.
 template <class Call>
-ako_status with_peer(ako_peer* peer, const char* name, const Call& call) {
+ako_status with_peer(ako_peer* peer, const char* name, const Call& call) noexcept {
     if (peer == nullptr) return AKO_WRONG_CALL;
-    const std::string named = std::string(name) + ": ";
     // Who calls from elsewhere must not touch the message that the right thread may be reading.
     if (peer->thread != std::this_thread::get_id()) return AKO_WRONG_CALL;
-    if (peer->forked)
-        return told(peer, AKO_WRONG_CALL, named + "the peer is the parent process",
-                    "use it there alone; a data loader's workers need none of it");
-    if (peer->own == nullptr)
-        return told(peer, AKO_WRONG_CALL, named + "the peer is over",
-                    "close it and open another");
-    return guarded(peer, [&] { return call(*peer->own); });
+    return guarded(peer, [&] {
+        const std::string named = std::string(name) + ": ";
+        if (peer->forked)
+            return told(peer, AKO_WRONG_CALL, named + "the peer is the parent process",
+                        "use it there alone; a data loader's workers need none of it");
+        if (peer->own == nullptr)
+            return told(peer, AKO_WRONG_CALL, named + "the peer is over",
+                        "close it and open another");
+        return call(*peer->own);
+    });
 }
 
 void need(bool there, const char* what) {
@@ -339,6 +345,7 @@ ako_status ako_take_log(ako_peer* peer, const char** line) {
 void ako_after_fork(ako_peer* peer) {
     ako::close_listed_sockets();
     if (peer == nullptr) return;
+    if (peer->own != nullptr) peer->own->close_report_pipe();
     peer->forked = true;
     taken = false;
 }

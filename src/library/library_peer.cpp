@@ -22,15 +22,22 @@ constexpr Time leaving_max = std::chrono::seconds(5);
 /// Of the log, for who takes it line by line.
 constexpr std::size_t log_lines_max = 1000;
 
+/// More than there is; so that no product of such numbers goes beyond what is counted in 64 bits.
+constexpr std::uint64_t samples_max = 1'000'000'000'000;
+constexpr std::uint64_t samples_per_round_max = std::uint64_t{1} << 24;
+
 /// As much as the other side of a connection is told of a key that differs.
 constexpr std::size_t key_bytes_max = 40;
 constexpr std::size_t value_bytes_max = 300;
 
-/// Of what is said of the tensors; the settings have room in a Hello beside so much.
-constexpr std::size_t tensor_lines_bytes_max = 1000;
+/// Of what the program and the tensors say; the settings have room in a Hello beside so much.
+constexpr std::size_t must_equal_bytes_max = 1000;
 
 /// The program and its libraries are the caller's, and not known.
 constexpr std::size_t library_bytes = 20'000'000;
+
+/// But for what sums of float32 may be beyond it.
+bool is_share(float number) { return number >= -1e-5F && number <= 1 + 1e-5F; }
 
 const Settings& for_programs(const Settings& settings) {
     if (settings.model.kind == ModelKind::external) return settings;
@@ -41,14 +48,14 @@ const Settings& for_programs(const Settings& settings) {
 
 /// A line for each tensor, where there are few and their names allow it: then peers with another
 /// model are told of the first that differs, and else that something does.
-std::string tensor_lines(const std::vector<Tensor>& tensors) {
+std::string tensor_lines(const std::vector<Tensor>& tensors, std::size_t bytes_max) {
     std::string lines = "tensors:\n";
     for (const Tensor& tensor : tensors) {
         if (tensor.name.find_first_of(":\n") != std::string::npos) return "";
         lines += "  " + tensor.name + ":";
         for (const std::size_t extent : tensor.shape) lines += " " + std::to_string(extent);
         lines += tensor.shape.empty() ? " 1\n" : "\n";
-        if (lines.size() > tensor_lines_bytes_max) return "";
+        if (lines.size() > bytes_max) return "";
     }
     return lines;
 }
@@ -124,7 +131,10 @@ void LibraryPeer::set_layout(std::vector<Tensor> tensors, std::vector<Strides> s
 
 void LibraryPeer::set_data(std::uint64_t samples, std::uint64_t samples_per_round) {
     require(Phase::opened, "ako_set_data");
-    if (samples == 0) throw WrongCall("ako_set_data: a data set without samples");
+    if (samples == 0 || samples > samples_max)
+        throw WrongCall("ako_set_data: a data set has 1 to 10^12 samples");
+    if (samples_per_round > samples_per_round_max)
+        throw WrongCall("ako_set_data: a round has at most 16,777,216 samples");
     if (samples_ != 0) throw WrongCall("ako_set_data: it was said already");
     samples_ = samples;
     if (samples_per_round > 0) settings_.training.batch_per_peer = samples_per_round;
@@ -139,6 +149,8 @@ void LibraryPeer::require_equal(const std::string& key, const std::string& value
     if (value.empty() || value.size() > value_bytes_max ||
         std::any_of(value.begin(), value.end(), bad))
         throw WrongCall("ako_require_equal: a value has 1 to 300 bytes on one line");
+    if (must_equal_.size() + key.size() + value.size() > must_equal_bytes_max)
+        throw WrongCall("ako_require_equal: all keys and values together have at most 1,000 bytes");
     must_equal_ += key + ": " + value + "\n";
 }
 
@@ -160,7 +172,9 @@ Brought LibraryPeer::brought(std::span<const float> initial) const {
             {initial.begin(), initial.end()},
             samples_,
             sample_budget(),
-            sizes + must_equal_ + tensor_lines(tensors_)};
+            sizes + must_equal_ +
+                tensor_lines(tensors_, must_equal_bytes_max - std::min(must_equal_bytes_max,
+                                                                       must_equal_.size()))};
 }
 
 void LibraryPeer::start(std::span<const float> initial) {
@@ -199,13 +213,16 @@ std::optional<Next> LibraryPeer::await_next(Time until) {
 std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> parameters) {
     require(Phase::training, "ako_begin_round");
     Metrics& metrics = run_.metrics();
-    if (!in_round_ && !begun_) metrics.reached(RoundMoment::begun);
+    // What is taken in now changes the replica: a round that was begun is begun anew.
+    const bool again = std::exchange(in_round_, false);
+    if (!std::exchange(begin_is_said_, true)) metrics.reached(RoundMoment::begun);
     std::optional<Next> next = await_next(member_->clock().now() + at_most);
     if (!next) return next;
     if (next->kind == Next::Kind::train) {
         const std::span<const float> replica = member_->exchange().replica();
         std::copy(replica.begin(), replica.end(), parameters.begin());
-        if (!std::exchange(in_round_, true)) metrics.reached(RoundMoment::may_train);
+        in_round_ = true;
+        if (!again) metrics.reached(RoundMoment::may_train);
         metrics.reached(RoundMoment::gradient_begun);
     } else if (next->kind == Next::Kind::finish) {
         why_ = next->why;
@@ -223,7 +240,7 @@ Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::opti
     if (!in_round_) throw WrongCall("ako_end_round: ako_begin_round comes before");
     Metrics& metrics = run_.metrics();
     metrics.reached(RoundMoment::gradient_ended);
-    in_round_ = false;
+    in_round_ = begin_is_said_ = false;
     Exchange& exchange = member_->exchange();
     Result<void> ended;
     if (loss && !std::isfinite(*loss)) {
@@ -249,15 +266,16 @@ Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::opti
 
 void LibraryPeer::copy_anchor(std::span<float> out) {
     require(Phase::training, "ako_copy_anchor");
-    if (in_round_ && settings_.exchange.mode == Mode::local_sgd)
-        throw WrongCall("ako_copy_anchor: between rounds only, in the mode local-sgd");
+    // Between rounds it would wait for the others, for as long as they like.
+    if (!in_round_ && settings_.exchange.mode == Mode::local_sgd)
+        throw WrongCall("ako_copy_anchor: within a round only, in the mode local-sgd");
     member_->exchange().copy_parameters(out);
 }
 
-void LibraryPeer::announce(const Verdict& verdict) {
+void LibraryPeer::announce(Verdict verdict) {
     require(Phase::training, "ako_announce");
-    if (!std::isfinite(verdict.loss) || !(verdict.accuracy >= 0 && verdict.accuracy <= 1))
-        throw WrongCall("ako_announce: an accuracy is 0 .. 1, and a loss is finite");
+    if (!is_share(verdict.accuracy)) throw WrongCall("ako_announce: an accuracy is 0 .. 1");
+    verdict.accuracy = std::clamp(verdict.accuracy, 0.0F, 1.0F);
     Exchange& exchange = member_->exchange();
     run_.metrics().milestone_passed({exchange.standing().round, verdict.progress, {}});
     run_.metrics().evaluation_done(verdict);
@@ -300,9 +318,9 @@ void LibraryPeer::set_final_verdict(float accuracy, float loss) {
     require(Phase::over, "ako_final_result");
     if (outcome_.parameters.empty()) throw WrongCall("ako_final_result: there is no model");
     if (result_) throw WrongCall("ako_final_result: ako_report has said it already");
-    if (!(accuracy >= 0 && accuracy <= 1))
-        throw WrongCall("ako_final_result: an accuracy is 0 .. 1");
-    outcome_.verdict = Verdict{member_->exchange().standing().progress, accuracy, loss};
+    if (!is_share(accuracy)) throw WrongCall("ako_final_result: an accuracy is 0 .. 1");
+    outcome_.verdict =
+        Verdict{member_->exchange().standing().progress, std::clamp(accuracy, 0.0F, 1.0F), loss};
 }
 
 const PeerResult* LibraryPeer::report() {
@@ -315,21 +333,29 @@ const PeerResult* LibraryPeer::report() {
     return &*result_;
 }
 
+void LibraryPeer::leave_training() {
+    stops_.ask(StopKind::peer);
+    // Others go on without it in the mode ako alone. Who asks again wants no more of this.
+    const bool alone = settings_.exchange.mode == Mode::ako && stops_.of_this_peer();
+    if (!alone || stops_.count().load() > 2) return;
+    const Time until = member_->clock().now() + leaving_max;
+    std::vector<float> unused(parameter_count_);
+    while (phase_ == Phase::training && member_->clock().now() < until)
+        begin_round(GroupExchange::wait_step, unused);
+    while (phase_ == Phase::finishing && member_->clock().now() < until)
+        step_finish(GroupExchange::wait_step, unused);
+}
+
 void LibraryPeer::leave_unfinished() {
     if (member_ == nullptr) return;
+    if (phase_ == Phase::training) leave_training();
     if (phase_ == Phase::training || phase_ == Phase::finishing) {
-        // Who asks again wants no more of this.
-        const Time patience = stops_.count().load() > 1 ? Time{0} : leaving_max;
-        const Time until = member_->clock().now() + patience;
-        stops_.ask(StopKind::peer);
-        std::vector<float> unused(parameter_count_);
-        while (phase_ == Phase::training && member_->clock().now() < until)
-            begin_round(GroupExchange::wait_step, unused);
-        while (phase_ == Phase::finishing && member_->clock().now() < until)
-            step_finish(GroupExchange::wait_step, unused);
-        if (phase_ != Phase::over) member_->steps().leave();
+        // The final exchange of a program that has gone must not count as one that it finished.
+        member_->steps().leave();
+        run_.log().notice()("left: the program closed its peer before the end");
+    } else if (!result_) {
+        report();
     }
-    if (phase_ == Phase::over && !result_) report();
 }
 
 // ---- what there is to see

@@ -67,8 +67,8 @@ class LibraryPeer {
     /// Reads the cluster file. Throws StartupError; so do the calls until `start`.
     /// `stops` outlives this.
     LibraryPeer(const LibraryOptions& options, StopRequests& stops);
-    /// One that was not finished leaves: hands over what others lack of its row and says goodbye,
-    /// within `leaving_max`.
+    /// One that trains leaves: in the mode ako it hands over what others lack of its row within
+    /// `leaving_max`. Then, and if it was finishing, it says goodbye.
     ~LibraryPeer();
     LibraryPeer(const LibraryPeer&) = delete;
     LibraryPeer& operator=(const LibraryPeer&) = delete;
@@ -88,7 +88,7 @@ class LibraryPeer {
     /// An error of Kind::numbers: there are no more rounds.
     Result<void> end_round(std::span<const float> parameters, std::optional<float> loss);
     void copy_anchor(std::span<float> out);
-    void announce(const Verdict& verdict);
+    void announce(Verdict verdict);
     /// Before the start, too: then nothing but zeros.
     Standing standing() const;
 
@@ -102,6 +102,8 @@ class LibraryPeer {
     const Settings& settings() const { return settings_; }
     PeerIndex self() const { return self_; }
     const std::string& folder() const { return run_.folder(); }
+    /// In a child that fork has made: closes what it has of the pipe to launch.
+    void close_report_pipe() const { run_.close_report_pipe(); }
     /// Brought up to date. From the start on.
     const MetricsLine& metrics();
     /// With View::none.
@@ -116,6 +118,7 @@ class LibraryPeer {
     Brought brought(std::span<const float> initial) const;
     void keep_log(const std::string& line);
     std::optional<Next> await_next(Time until);
+    void leave_training();
     void leave_unfinished();
     std::uint64_t sample_budget() const;
 
@@ -139,7 +142,8 @@ class LibraryPeer {
     PeerRun run_;  // outlives the member, which logs
     std::unique_ptr<Member> member_;
     std::optional<Next> begun_;  ///< said, while what it trains on is awaited
-    bool in_round_ = false;
+    bool in_round_ = false;       ///< the caller has the replica of now
+    bool begin_is_said_ = false;  ///< to the metrics, of this round
     std::vector<float> update_;  ///< [parameter_count]; of the newest round
     std::string why_;            ///< training is over
     bool finished_ = false;      ///< the final exchange is over

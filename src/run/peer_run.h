@@ -60,6 +60,8 @@ class PeerRun {
     /// For the Member of this run.
     MemberCalls member_calls(std::function<bool()> leaves);
     Log& log() { return log_; }
+    /// Only in a child that fork has made, of which nothing else is used.
+    void close_report_pipe() const { report_.close_in_child(); }
 
     /// Makes the run folder, with files and metrics from now on, opens the view and starts the
     /// member. `model`: the tensors of its flat vector. Throws StartupError.

@@ -137,7 +137,14 @@ Console::Console(int out_fd, int err_fd, std::chrono::milliseconds patience)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    writer_ = std::thread([shared = shared_] { shared->run(); });
+    writer_ = std::thread([shared = shared_] {
+        // Whoever reads may go; that must not end a program of which this is only a library.
+        sigset_t broken;
+        sigemptyset(&broken);
+        sigaddset(&broken, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &broken, nullptr);
+        shared->run();
+    });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

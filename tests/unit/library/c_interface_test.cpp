@@ -228,6 +228,47 @@ TEST_CASE("C interface: wrong calls change nothing") {
     ako_close(nullptr);
 }
 
+TEST_CASE("C interface: who waits for the others has no round to end") {
+    Alone it("exchange: {start_wait_s: 60}\n");
+    std::ofstream(it.file, std::ios::app) << "  - {name: b, address: '127.0.0.1:2'}\n";
+    std::ofstream(it.file, std::ios::app).flush();
+    REQUIRE(it.open() == AKO_OK);
+    const std::size_t shape[] = {3};
+    const ako_tensor tensors[] = {{"w", shape, nullptr, 1}};
+    REQUIRE(ako_set_layout(it.peer, tensors, 1) == AKO_OK);
+    REQUIRE(ako_set_data(it.peer, 40, 8) == AKO_OK);
+    REQUIRE(ako_start(it.peer, it.initial.data()) == AKO_OK);
+    ako_next next = AKO_TRAIN;
+    REQUIRE(ako_begin_round(it.peer, 0.01, it.parameters.data(), &next) == AKO_OK);
+    CHECK(next == AKO_WAIT);
+    CHECK(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_WRONG_CALL);
+    ako_request_stop(it.peer, AKO_STOP_RUN);
+    REQUIRE(ako_begin_round(it.peer, 1, it.parameters.data(), &next) == AKO_OK);
+    CHECK(next == AKO_GIVE_UP);
+    const char* text = nullptr;
+    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
+    CHECK(contains(text, "\"exit\":130"));
+}
+
+TEST_CASE("C interface: who closes before the final exchange is over has not finished") {
+    Alone it;
+    it.open_and_start();
+    REQUIRE(it.begin() == AKO_TRAIN);
+    REQUIRE(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_OK);
+    ako_request_stop(it.peer, AKO_STOP_RUN);
+    REQUIRE(it.begin() == AKO_FINISH);
+    ako_close(std::exchange(it.peer, nullptr));
+    CHECK(!std::filesystem::exists(it.output / "result-a.json"));
+}
+
+TEST_CASE("C interface: numbers that nobody can mean") {
+    Alone it;
+    REQUIRE(it.open() == AKO_OK);
+    CHECK(ako_set_data(it.peer, 40, std::uint64_t{1} << 63) == AKO_WRONG_CALL);
+    CHECK(ako_set_data(it.peer, std::uint64_t{1} << 63, 1) == AKO_WRONG_CALL);
+    CHECK(ako_set_data(it.peer, 40, 8) == AKO_OK);
+}
+
 TEST_CASE("C interface: a child of fork has no part in it") {
     Alone it;
     it.open_and_start();
