@@ -168,13 +168,13 @@ Brought LibraryPeer::brought(std::span<const float> initial) const {
     const std::string sizes = "samples: " + std::to_string(samples_) + "\nparameters: " +
                               std::to_string(parameter_count_) + " in " +
                               std::to_string(tensors_.size()) + " tensors\n";
+    const std::size_t said = must_equal_.size();
+    const std::size_t room = said < must_equal_bytes_max ? must_equal_bytes_max - said : 0;
     return {tensors_,
             {initial.begin(), initial.end()},
             samples_,
             sample_budget(),
-            sizes + must_equal_ +
-                tensor_lines(tensors_, must_equal_bytes_max - std::min(must_equal_bytes_max,
-                                                                       must_equal_.size()))};
+            sizes + tensor_lines(tensors_, room) + must_equal_};
 }
 
 void LibraryPeer::start(std::span<const float> initial) {

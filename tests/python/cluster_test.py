@@ -17,6 +17,7 @@ import bench
 
 TIMEOUT_S = 120  # of a program, many times what it takes
 NAMES = ("a", "b", "c")
+LOCAL_SGD = ("--set", "exchange.mode=local-sgd", "--set", "exchange.local_rounds=4")
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(bench.SOURCE), "PYTHONUNBUFFERED": "1"}
 
@@ -94,7 +95,8 @@ class ClusterCase(bench.Case):
 
 class WithNumPy(ClusterCase):
     def test_line(self):
-        self.begin("line.py", "--epochs", "6")
+        # Rounds of no length would be over at the first peer before the others have begun.
+        self.begin("line.py", "--epochs", "6", "--sleep", "0.003")
         self.check_ends()
         results = self.check_identical(loss=1e-3)
         self.assertGreaterEqual(sum(result["images"] for result in results), 18_000 * 0.9)
@@ -133,6 +135,43 @@ class WithNumPy(ClusterCase):
         results = self.check_identical(("a", "c"), loss=0.1)
         self.assertEqual([left["peer"] for left in results[0]["left_peers"]], ["b"])
 
+    def test_break_in_one(self):
+        """What it has learned stays with the others."""
+        self.begin("line.py", "--epochs", "6", "--sleep", "0.01", own={"b": ["--break-at", "20"]})
+        self.check_ends()
+        self.assertIn("NoAgreementWarning: this peer left", self.peers[1].errors())
+        left = self.peers[1].result()
+        self.assertEqual((left["ending"], left["exit"], left["rounds"]), ("left", 143, 20))
+        self.assertEqual(left["evaluated"], 0)
+        self.check_identical(("a", "c"), loss=0.1)
+
+    def test_local_sgd(self):
+        """Where all wait for each other, with the anchor within a round."""
+        self.begin("line.py", *LOCAL_SGD, "--anchor-at", "5")
+        self.check_ends()
+        self.check_identical(loss=0.1)
+
+    def test_local_sgd_left_early(self):
+        """Nobody can leave alone there: all stop, and nobody waits for a round that none makes."""
+        began = time.monotonic()
+        self.begin("line.py", *LOCAL_SGD, "--epochs", "1000", own={"b": ["--break-at", "30"]})
+        for peer in self.peers:
+            peer.wait()
+        self.assertLess(time.monotonic() - began, 60)
+        results = [peer.result() for peer in self.peers]
+        self.assertEqual({result["agreed"] for result in results}, {True})
+        self.assertEqual(len({result["digest"] for result in results}), 1)
+
+    def test_local_sgd_fails(self):
+        began = time.monotonic()
+        self.begin("line.py", *LOCAL_SGD, "--epochs", "1000", own={"b": ["--fail-at", "30"]})
+        for peer in self.peers:
+            peer.wait()
+        self.assertLess(time.monotonic() - began, 60)
+        self.assertIn("ZeroDivisionError", self.peers[1].errors())
+        for peer in (self.peers[0], self.peers[2]):
+            self.assertEqual(peer.process.returncode, 5, peer.errors())
+
     def refused(self, own, *words):
         """All start, and the odd one does not train with the others; both say why."""
         self.begin_without_patience("line.py", own=own)
@@ -142,7 +181,7 @@ class WithNumPy(ClusterCase):
                     self.assertRegex(said, word, name)
 
     def test_another_model(self):
-        self.refused({"b": ["--extra"]}, "more")
+        self.refused({"b": ["--extra"]}, r"tensors\.more")
 
     def test_another_data_set(self):
         self.refused({"b": ["--samples", "2999"]}, "2999", "3000")
@@ -189,7 +228,10 @@ class WithTorch(ClusterCase):
     def test_another_layer(self):
         self.begin_without_patience("classifier.py", own={"b": ["--extra"]})
         for peer in self.peers[:2]:
-            self.assertRegex(peer.errors(), r"3\.weight")
+            for count in (8, 10):
+                self.assertRegex(peer.errors(),
+                                 rf"parameters: .*in {count} tensors (here|at [abc])")
+            self.assertRegex(peer.errors(), r"tensors\.3\.weight: \d+ 16 here, \d+ 16 at [abc]")
 
     def test_another_optimizer(self):
         self.begin_without_patience("classifier.py", own={"b": ["--optimizer", "adamw"]})

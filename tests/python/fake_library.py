@@ -60,6 +60,7 @@ class FakeLibrary:
         self.calls.append("open")
         options = options._obj
         if self.open:
+            peer._obj.value = 2
             return self._refuse("this process is a peer already",
                                 "close it before")
         self._clear()
@@ -91,8 +92,9 @@ class FakeLibrary:
         return self.hint
 
     def ako_close(self, peer):
-        self.calls.append("close")
-        self.open = False
+        if peer == 1:
+            self.calls.append("close")
+            self.open = False
 
     def ako_after_fork(self, peer):
         self.forks += 1

@@ -23,7 +23,7 @@ class Joining(PeerCase):
             "output_dir": b"out", "overrides": [b"training.epochs=2", b"run=x"]})
         self.assertEqual(self.library.layout, [("w", (2, 3), None), ("b", (2,), None)])
         self.assertEqual(self.library.requirements,
-                         {"model part 1": "ca5c05a2 w", "model part 2": "a7e1d7c1 b",
+                         {"model part 1": "111af118 w", "model part 2": "cb840b46 b",
                           "optimizer": "Descent", "local_steps": "3", "frozen": "none"})
 
     def test_one_setting(self):

@@ -151,6 +151,17 @@ class Views(unittest.TestCase):
         self.assertEqual([one.name for one in vector.tensors], ["weight", "saved"])
         self.assertRegex(vector.frozen, "^[0-9a-f]{64}$")
 
+    def test_constant(self):
+        """What is not finite is trained by nobody, and must be the same at all peers."""
+        digests = []
+        for value in (float("-inf"), float("inf")):
+            model = nn.Linear(2, 2)
+            model.register_buffer("mask", torch.full((2, 2), value).triu(1))
+            vector = ModelVector(model)
+            self.assertEqual([one.name for one in vector.tensors], ["weight", "bias"])
+            digests.append(vector.frozen)
+        self.assertEqual(len(set(digests)), 2)
+
     def test_batch_norm_keeps_its_views(self):
         model = small()
         vector = ModelVector(model)

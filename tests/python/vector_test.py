@@ -68,7 +68,8 @@ class Parts(unittest.TestCase):
         self.assertTrue(all(len(text.encode()) <= 60 and text.isprintable() for text in texts))
 
     def test_shapes(self):
-        self.assertNotEqual(part_texts([TensorEntry("a", (2,))]), part_texts([TensorEntry("a", ())]))
+        one, other = TensorEntry("a", (2,)), TensorEntry("a", ())
+        self.assertNotEqual(part_texts([one]), part_texts([other]))
 
 
 class Refused(unittest.TestCase):

@@ -160,7 +160,15 @@ class NativePeer:
             handle, self._handle = self._open(), None
             self._library.ako_close(handle)
 
+    def check_use(self) -> None:
+        """Raises RuntimeError if this process and thread may not use it, or it is closed."""
+        self._open()
+
     def _open(self) -> int:
+        """The handle, for a call."""
+        if os.getpid() != self.process:
+            raise RuntimeError("this is a child of fork: only the process that called ako.join "
+                               "may use the peer")
         if self._handle is None:
             raise RuntimeError("this peer is closed")
         if threading.get_ident() != self.thread:

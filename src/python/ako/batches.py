@@ -18,6 +18,11 @@ class Batches:
         self.failures = 0  # exceptions that the loader has raised
         self._peeked: List[Any] = []  # one batch at most
 
+    def batch_size(self) -> Optional[int]:
+        """As a DataLoader says it; None where the loader does not."""
+        size = getattr(self._loader, "batch_size", None)
+        return size if isinstance(size, int) and size > 0 else None
+
     def peek(self) -> Any:
         """The batch that is next, and stays so; raises as next."""
         if not self._peeked:

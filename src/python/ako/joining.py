@@ -49,6 +49,7 @@ def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = N
         _library.load(), file=None if file is None else os.fspath(file), peer=peer,
         overrides=[set] if isinstance(set, str) else list(set),
         output_dir=None if output_dir is None else os.fspath(output_dir), view=VIEWS[view])
+    process.forget_launch()
     try:
         process.watch(native)
         is_module = _is_module(model)

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
-import time
 import warnings
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
@@ -62,9 +62,12 @@ class Peer:
         self._signals = SignalHandlers(native.request_stop)
         self._started = False
         self._over = False
+        self._ends_by_itself = False     # by finish, before training was over
+        self._has_agreed: Optional[bool] = None  # of the final exchange, when that is over
         self._report: Optional[Report] = None
         self._losses: List[Any] = []     # of the round under way
         self._rounds = 0                 # made by this object
+        self._odd_rounds = 0             # in a row, with other numbers of samples than said
         self._loop: Optional[object] = None  # which call of rounds() is the last
         self._anchor_inside = False
         self._anchor_progress: Optional[float] = None  # of the last anchor, until announced
@@ -74,7 +77,7 @@ class Peer:
     @property
     def standing(self) -> Standing:
         """How far the run is."""
-        self._check_use()
+        self._native.check_use()
         return self._native.standing()
 
     @property
@@ -90,7 +93,7 @@ class Peer:
     @property
     def run_folder(self) -> str:
         """Where the results are; "" before training has begun."""
-        self._check_use()
+        self._native.check_use()
         return self._native.run_folder()
 
     @property
@@ -104,7 +107,7 @@ class Peer:
         The first one says how large the data set is, if join did not. Raises ValueError for a set
         with fewer samples than there are peers.
         """
-        self._check_use()
+        self._native.check_use()
         size = len(dataset)
         if self._samples is None:
             self._samples = size
@@ -135,7 +138,7 @@ class Peer:
         Interrupted or Error if there is no going on, RuntimeError if the optimizer never steps or
         the model no longer lies in the vector.
         """
-        self._check_use()
+        self._native.check_use()
         batches = Batches(loader)
         samples_of = samples_of or self.batch_samples
         self._start(batches, samples_of)
@@ -179,8 +182,8 @@ class Peer:
                              "peers together, to ako.join(samples=..) or use peer.sampler(dataset)")
         self._vector.check(thorough=True)
         if self._samples_per_round is None:
-            # Taken before there are sockets, so that the processes of a DataLoader inherit none.
-            self._samples_per_round = samples_of(batches.peek()) * self._local_steps
+            samples = batches.batch_size() or samples_of(batches.peek())
+            self._samples_per_round = samples * self._local_steps
         self._native.set_data(self._samples, self._samples_per_round)
         self._vector.store()
         self._signals.install()
@@ -193,7 +196,7 @@ class Peer:
 
     def _begin(self) -> bool:
         """Is there another round? Then the model holds the parameters to compute at."""
-        self._check_use()
+        self._native.check_use()
         if self._anchor_inside:
             raise RuntimeError("the model holds the anchor: no round begins inside peer.anchor()")
         while not self._over:
@@ -211,11 +214,11 @@ class Peer:
         if self._anchor_inside:
             raise RuntimeError("the model holds the anchor: no round ends inside peer.anchor()")
         self._vector.check(thorough=self._rounds % CHECK_EVERY == 0)
-        if self._rounds == 0:
-            self._compare_samples(samples)
+        self._compare_samples(samples)
         self._vector.store()
-        losses = self._losses
-        loss = sum(map(float, losses)) / len(losses) if losses else None
+        # Of a step that a GradScaler skips the loss may be anything.
+        losses = [value for value in map(float, self._losses) if math.isfinite(value)]
+        loss = sum(losses) / len(losses) if losses else None
         try:
             self._native.end_round(self._vector.pointer(), loss)
         except NotFinite as error:
@@ -223,11 +226,14 @@ class Peer:
         self._rounds += 1
 
     def _compare_samples(self, samples: int) -> None:
-        """Of the first round: the budget would last too long, or be spent too soon."""
+        """Of the first rounds: the budget would last too long, or be spent too soon. One may be
+        longer, for a GradScaler skips its first steps."""
         counted = self._samples_per_round or samples
-        if not counted / SAMPLES_SLACK <= samples <= counted * SAMPLES_SLACK:
-            warnings.warn(f"the first round has {samples} samples and counts as {counted}: say how "
-                          "many a round has, ako.join(samples_per_round=..)", stacklevel=5)
+        is_near = counted / SAMPLES_SLACK <= samples <= counted * SAMPLES_SLACK
+        self._odd_rounds = 0 if is_near else self._odd_rounds + 1
+        if self._odd_rounds == 2 and self._rounds < CHECK_EVERY:
+            warnings.warn(f"a round has {samples} samples and counts as {counted}: say how many a "
+                          "round has, ako.join(samples_per_round=..)", stacklevel=5)
 
     def _not_finite(self, error: NotFinite) -> NotFinite:
         """With the name of a parameter, and after the result files are written."""
@@ -267,7 +273,7 @@ class Peer:
         if the optimizer has stepped inside: that step is lost. After finish the model holds the
         agreed parameters, and they stay.
         """
-        self._check_use()
+        self._native.check_use()
         if self._anchor_inside:
             raise RuntimeError("peer.anchor() is inside another one")
         if self._report is not None:
@@ -291,12 +297,11 @@ class Peer:
 
     def announce(self, accuracy: float, loss: float = 0.0) -> None:
         """A test result, accuracy 0 .. 1, of the last anchor: all peers show it, and one that
-        reaches training.target_accuracy ends the run."""
-        self._check_use()
-        progress = self._anchor_progress
-        self._anchor_progress = None
-        self._native.announce(self.progress if progress is None else progress,
-                               float(accuracy), float(loss))
+        reaches training.target_accuracy ends the run. ValueError: an accuracy in per cent."""
+        self._native.check_use()
+        accuracy, loss = _accuracy_and_loss((accuracy, loss))
+        progress, self._anchor_progress = self._anchor_progress, None
+        self._native.announce(self.progress if progress is None else progress, accuracy, loss)
 
     # The end.
 
@@ -310,24 +315,28 @@ class Peer:
         evaluate: called with the agreed parameters in the model; its accuracy, 0 .. 1, or accuracy
             and loss go to the result files. Not called if there are none.
 
+        If `evaluate` raises, finish may be called again with another one.
+
         Warns with NoAgreementWarning if the report has not agreed. After all is written, raises
         Interrupted if a signal has ended it, and NotFinite if the common parameters are not. What
         rounds raises is raised here too.
         """
         if self._report is not None:
             return self._report
-        self._check_use()
+        self._native.check_use()
         if not self._started:
             raise RuntimeError("training has not begun: there is nothing to finish. Go through "
                                "peer.rounds(loader) first")
         if not self._over:
+            self._ends_by_itself = True
             self._native.request_stop(Stop.PEER)
         while self._begin():
-            time.sleep(SLICE_S)  # no round is made of it; one of the next looks says it is over
-        self._vector.check(thorough=True)
-        self._vector.store()
-        there_are_parameters = self._agree()
-        if there_are_parameters and evaluate is not None:
+            # Where all wait for each other, they end after rounds that every peer makes: this one
+            # changes nothing in them. In the mode ako there are none.
+            self._native.end_round(self._vector.pointer(), None)
+        if self._has_agreed is None:
+            self._has_agreed = self._agree()
+        if self._has_agreed and evaluate is not None:
             self._native.final_result(*_accuracy_and_loss(evaluate()))
         report = self._make_report()
         self._take_log()
@@ -341,6 +350,8 @@ class Peer:
         The library leaves the vector untouched then. To see it, the first element is meanwhile a
         NaN that no other computation makes.
         """
+        self._vector.check(thorough=True)
+        self._vector.store()
         first = self._vector.host()[:1].view(np.uint32)
         before = first[0]
         first[0] = UNTOUCHED
@@ -359,7 +370,8 @@ class Peer:
             raise NotFinite(report.why or "a common parameter is not finite", report=report)
         if not report.agreed:
             warnings.warn(_warning(report), NoAgreementWarning, stacklevel=3)
-        if report.exit in (130, 143) and self._signals.seen > 0:
+        by_itself = self._ends_by_itself and self._signals.seen == 0
+        if report.exit in (130, 143) and not by_itself:
             raise Interrupted(report.why or "a signal ended the run", exit=report.exit,
                               report=report)
         return report
@@ -374,10 +386,12 @@ class Peer:
         """Ends it. A peer that has not finished says goodbye, and the others go on without it."""
         if self._native.closed or os.getpid() != self._native.process:
             return
-        self._signals.restore()
         self._steps.close()
         self._take_log()
-        self._native.close()
+        try:
+            self._native.close()  # it may take a while to leave, in which signals still count
+        finally:
+            self._signals.restore()
 
     def __enter__(self) -> Peer:
         return self
@@ -393,13 +407,6 @@ class Peer:
         finally:
             self.close()
 
-    def _check_use(self) -> None:
-        if os.getpid() != self._native.process:
-            raise RuntimeError("this is a child of fork: only the process that called ako.join "
-                               "may use the peer")
-        if self._native.closed:
-            raise RuntimeError("this peer is closed")
-
     def _take_log(self) -> None:
         if self._takes_log and not self._native.closed:
             for line in self._native.take_log():
@@ -407,10 +414,10 @@ class Peer:
 
 
 def _accuracy_and_loss(result: Any) -> Tuple[float, float]:
-    if isinstance(result, (tuple, list)):
-        accuracy, loss = result
-        return float(accuracy), float(loss)
-    return float(result), 0.0
+    accuracy, loss = result if isinstance(result, (tuple, list)) else (result, 0.0)
+    if not -1e-5 <= accuracy <= 1 + 1e-5:  # sums of float32 may be a little beyond
+        raise ValueError(f"{float(accuracy):g} is no accuracy: it is 0 .. 1")
+    return float(accuracy), float(loss)
 
 
 def _warning(report: Report) -> str:

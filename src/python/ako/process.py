@@ -8,20 +8,19 @@ import atexit
 import os
 import sys
 import threading
-import weakref
 from types import TracebackType
 from typing import Any, Callable, List, Optional, Type
 
 from ._native import NativePeer
 from .errors import Error, StartupError
 
-_peers: weakref.WeakSet[NativePeer] = weakref.WeakSet()  # that were opened, some closed since
+_peers: List[NativePeer] = []  # that are open; kept, so that one that is dropped says goodbye too
 _is_set_up = False
 
 
 def watch(peer: NativePeer) -> None:
     """From now on until it is closed: forks and the end of the process know of it."""
-    _peers.add(peer)
+    _peers[:] = [*_open_peers(), peer]
 
 
 def set_up() -> None:
@@ -32,6 +31,13 @@ def set_up() -> None:
         os.register_at_fork(after_in_child=_after_fork)
         atexit.register(_close_all)
         sys.excepthook = exit_by_status(sys.excepthook)
+
+
+def forget_launch() -> None:
+    """The library has taken what `ako launch` says out of the environment; os.environ has a copy,
+    with which a child of this process would take itself for the peer."""
+    for name in [name for name in os.environ if name.startswith("AKO_LAUNCH_")]:
+        del os.environ[name]
 
 
 def _open_peers() -> List[NativePeer]:

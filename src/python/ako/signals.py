@@ -1,7 +1,8 @@
-"""SIGINT and SIGTERM while a peer trains: the first asks for the end, the second is at once.
+"""SIGINT, SIGTERM, SIGHUP while a peer trains: the first asks for the end, the second is at once.
 
 SIGINT: all peers stop after their round and agree; a second signal is a KeyboardInterrupt.
 SIGTERM: this peer alone leaves; a second signal is a SystemExit with 143.
+SIGHUP: as SIGINT, for the terminal is gone; it is never the second, for it may come twice.
 
 Only the process that has installed the handlers heeds them so. A child of fork inherits them, such
 as a worker of a DataLoader. There the first SIGINT is passed over, for Ctrl-C reaches all
@@ -18,12 +19,12 @@ from typing import Any, Callable, Dict
 
 from ._library import Stop
 
-STOPS = {signal.SIGINT: Stop.RUN, signal.SIGTERM: Stop.PEER}
+STOPS = {signal.SIGINT: Stop.RUN, signal.SIGTERM: Stop.PEER, signal.SIGHUP: Stop.RUN}
 EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
 class SignalHandlers:
-    """The handlers of both signals, from install to restore. Main thread; elsewhere it does
+    """The handlers of these signals, from install to restore. Main thread; elsewhere it does
     nothing."""
 
     def __init__(self, request_stop: Callable[[Stop], None]) -> None:
@@ -56,6 +57,8 @@ class SignalHandlers:
     def _handle(self, number: int, frame: Any) -> None:
         if os.getpid() != self._process:
             self._handle_in_child(number)
+            return
+        if number == signal.SIGHUP and self.seen > 0:
             return
         self.seen += 1
         self._request_stop(STOPS[number])

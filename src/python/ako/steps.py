@@ -27,8 +27,9 @@ class StepCounter:
 
         @functools.wraps(step)
         def counted(_: Any, *args: Any, **kwargs: Any) -> Any:
+            skipped = _is_skipped(optimizer)
             result = step(*args, **kwargs)
-            self.count += 1
+            self.count += 0 if skipped else 1
             return result
 
         # Bound to the optimizer, for schedulers ask for __self__ and __func__.
@@ -46,6 +47,12 @@ class StepCounter:
             del self._optimizer.step
         else:
             self._optimizer.step = self._before
+
+
+def _is_skipped(optimizer: Any) -> bool:
+    """Fused optimizers are called for a step that a GradScaler skips, and then do nothing."""
+    found = getattr(optimizer, "found_inf", None)
+    return found is not None and float(found) > 0
 
 
 class BatchCounter:

@@ -60,8 +60,12 @@ class ModelVector(Vector):
         check_module(model)
         trained, self._frozen = _parameters(model)
         check_trainable(trained, self._frozen)
-        tensors = trained + _buffers(model, torch.float32)
-        self.device = check_device(tensors)
+        buffers = _buffers(model, torch.float32)
+        self.device = check_device(trained + buffers)
+        # Such as a mask of -inf, which nobody trains.
+        constant = [tensor for tensor in buffers if not torch.isfinite(tensor.value).all()]
+        tensors = trained + [tensor for tensor in buffers if tensor not in constant]
+        self._frozen = self._frozen + constant
         self.frozen = frozen_digest(self._frozen)
         self.tensors = [TensorEntry(tensor.name, tuple(tensor.value.shape),
                                     layout_strides(tensor.value.shape, tensor.value.stride()))
@@ -70,7 +74,8 @@ class ModelVector(Vector):
         self._flat = torch.empty(self.count, dtype=torch.float32, device=self.device)
         self._shared = self.device.type == "cpu" if shared is None else shared
         self._buffer = self._flat if self._shared else torch.empty(
-            self.count, dtype=torch.float32, pin_memory=self.device.type == "cuda")
+            self.count, dtype=torch.float32, device="cpu",
+            pin_memory=self.device.type == "cuda")
         self._move_in(tensors)
         self.store()
 
@@ -121,12 +126,9 @@ class ModelVector(Vector):
                     row_major(old.shape)
                 view = self._flat.as_strided(old.shape, strides, begin)
                 view.copy_(old)
+                old.data = view
                 for place in tensor.places:
-                    if place.table == "_buffers":
-                        place.module._buffers[place.leaf] = view
                     self._moved.append((tensor.name, place, begin * self._flat.element_size()))
-                if tensor.places[0].table == "_parameters":
-                    old.data = view
                 begin += entry.count
 
 

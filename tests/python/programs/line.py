@@ -24,6 +24,11 @@ def batches(indices):
     return [(x[share[k:k + BATCH]], y[share[k:k + BATCH]]) for k in range(0, len(share), BATCH)]
 
 
+def distance(slope, offset):
+    """The largest error of a parameter."""
+    return max(float(np.abs(slope - SLOPE).max()), abs(float(offset) - OFFSET))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
@@ -31,6 +36,9 @@ def main():
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--sleep", type=float, default=0, help="seconds a round takes")
     parser.add_argument("--fail-at", type=int, help="raise an exception in this round")
+    parser.add_argument("--break-at", type=int, help="leave the loop in this round")
+    parser.add_argument("--anchor-at", type=int, help="look at the anchor in this round")
+    parser.add_argument("--set", action="append", default=[], help="of the cluster file")
     parser.add_argument("--die-at", type=int, help="kill this process in this round")
     parser.add_argument("--samples", type=int, help="the size of the data set, as it is said")
     parser.add_argument("--extra", action="store_true", help="the model has another array")
@@ -41,7 +49,8 @@ def main():
     if arguments.extra:
         model["more"] = np.zeros(2, dtype=np.float32)
     with ako.join(arguments.file, arguments.peer, model,
-                  samples=arguments.samples, set=[f"training.epochs={arguments.epochs}"]) as peer:
+                  samples=arguments.samples,
+                  set=[f"training.epochs={arguments.epochs}", *arguments.set]) as peer:
         loader = batches(iter(peer.sampler(range(SAMPLES))))
         slope, offset = peer.parameters["slope"], peer.parameters["offset"]
         for made, (x, y) in enumerate(peer.rounds(loader)):
@@ -53,12 +62,23 @@ def main():
                 print("began", file=sys.stderr, flush=True)
             if made == arguments.fail_at:
                 raise ZeroDivisionError("of the program")
+            if made == arguments.anchor_at:
+                with peer.anchor():
+                    peer.announce(0.5, distance(slope, offset))
+            if made == arguments.break_at:
+                break
             if made == arguments.die_at:
                 os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(arguments.sleep)
-        loss = max(float(np.abs(slope - SLOPE).max()), abs(float(offset) - OFFSET))
-        report = peer.finish(lambda: (1.0, loss))
-    print(json.dumps({**report.json, "final_loss": loss}))
+        evaluated = []
+
+        def evaluate():
+            evaluated.append(distance(slope, offset))
+            return 1.0, evaluated[-1]
+
+        report = peer.finish(evaluate)
+    print(json.dumps({**report.json, "final_loss": distance(slope, offset),
+                      "evaluated": len(evaluated)}))
 
 
 main()
