@@ -9,7 +9,6 @@ import copy
 import json
 import math
 import os
-import signal
 import sys
 import time
 
@@ -100,11 +99,8 @@ def ako_peer(run, options):
                 with peer.anchor():
                     run.keep()
             if options.worker == 0 and run.over():
-                os.kill(os.getpid(), signal.SIGINT)  # all stop, and agree
-        try:
-            peer.finish()
-        except ako.Interrupted:
-            pass
+                peer.stop()
+        peer.finish()
     if options.worker == 0:
         run.keep()
 

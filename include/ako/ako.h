@@ -64,7 +64,8 @@ typedef enum ako_status {
 /* How a peer shows what it does. Its log file and its metrics are in the run folder in any case. */
 typedef enum ako_view {
     AKO_VIEW_LINES = 0, /* lines on standard error: events, and one of progress now and then */
-    AKO_VIEW_LIVE = 1,  /* the live table, where standard error is a terminal; else lines */
+    AKO_VIEW_LIVE = 1,  /* the live table, where standard output and error are a terminal; else
+                           lines. It has the terminal and its signals to itself */
     AKO_VIEW_NONE = 2   /* nothing; lines of the log wait for ako_take_log */
 } ako_view;
 

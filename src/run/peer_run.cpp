@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -49,7 +50,8 @@ PeerRun::PeerRun(RunOptions options, const Settings& settings, PeerIndex self,
       self_(self),
       name_(settings.peers[self].name),
       end_(std::move(end)),
-      live_(!launched() && options_.view == View::live && Terminal::usable()),
+      live_(!launched() && options_.view == View::live && isatty(options_.view_fd) == 1 &&
+            Terminal::usable()),
       console_(options_.view_fd),
       report_(options_.report_fd),
       log_(name_, launched() ? LogStyle::bare : LogStyle::with_time_and_name, console_) {}

@@ -124,6 +124,15 @@ class WithNumPy(ClusterCase):
             self.assertEqual(result["exit"], 7)
             self.assertEqual(sorted(result["finished_with"]), list(NAMES))
 
+    def test_stop(self):
+        """One of them has seen enough: all agree, and nobody is interrupted."""
+        self.begin("line.py", "--epochs", "1000", "--sleep", "0.003",
+                   own={"b": ["--stop-at", "40"]})
+        self.check_ends()
+        results = [peer.result() for peer in self.peers]
+        self.assertEqual([result["exit"] for result in results], [7, 130, 7])
+        self.assertEqual(len({result["digest"] for result in results}), 1)
+
     def test_terminated(self):
         """It leaves alone, and the others go on."""
         self.begin("line.py", "--epochs", "10", "--sleep", "0.01")

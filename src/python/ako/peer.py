@@ -62,7 +62,7 @@ class Peer:
         self._signals = SignalHandlers(native.request_stop)
         self._started = False
         self._over = False
-        self._ends_by_itself = False     # by finish, before training was over
+        self._ends_by_itself = False     # by finish or stop, before the budget was spent
         self._has_agreed: Optional[bool] = None  # of the final exchange, when that is over
         self._report: Optional[Report] = None
         self._losses: List[Any] = []     # of the round under way
@@ -262,6 +262,15 @@ class Peer:
         """
         detach = getattr(value, "detach", None)
         self._losses.append(value if detach is None else detach())
+
+    def stop(self) -> None:
+        """Asks for the end: all peers stop after their round and agree, as for early stopping.
+
+        rounds() ends at its next batch. The report of this peer then has the exit status 130, and
+        those of the others 7, unless the budget was spent anyway.
+        """
+        self._ends_by_itself = True
+        self._native.request_stop(Stop.RUN)
 
     # Evaluating.
 

@@ -39,6 +39,7 @@ def main():
     parser.add_argument("--break-at", type=int, help="leave the loop in this round")
     parser.add_argument("--anchor-at", type=int, help="look at the anchor in this round")
     parser.add_argument("--set", action="append", default=[], help="of the cluster file")
+    parser.add_argument("--stop-at", type=int, help="have all stop in this round")
     parser.add_argument("--die-at", type=int, help="kill this process in this round")
     parser.add_argument("--samples", type=int, help="the size of the data set, as it is said")
     parser.add_argument("--extra", action="store_true", help="the model has another array")
@@ -65,6 +66,8 @@ def main():
             if made == arguments.anchor_at:
                 with peer.anchor():
                     peer.announce(0.5, distance(slope, offset))
+            if made == arguments.stop_at:
+                peer.stop()
             if made == arguments.break_at:
                 break
             if made == arguments.die_at:
