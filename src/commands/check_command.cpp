@@ -13,13 +13,13 @@
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
-#include "src/peer/initial_parameters.h"
-#include "src/peer/network_memory.h"
 #include "src/member/link_safety.h"
 #include "src/member/mode_settings.h"
+#include "src/peer/initial_parameters.h"
+#include "src/peer/network_memory.h"
 #include "src/peer/training_data.h"
-#include "src/run/warnings.h"
 #include "src/results/number_text.h"
+#include "src/run/warnings.h"
 
 namespace ako {
 

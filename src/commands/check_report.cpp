@@ -8,8 +8,8 @@
 #include "models/catalog.h"
 #include "src/numbers/answer_time.h"
 #include "src/peer/training_data.h"
-#include "src/run/warnings.h"
 #include "src/results/number_text.h"
+#include "src/run/warnings.h"
 
 namespace ako {
 

@@ -26,8 +26,8 @@ struct ako_peer {
     const std::thread::id thread = std::this_thread::get_id();
     ako::StopRequests stops;
     std::unique_ptr<LibraryPeer> own;  ///< null if it could not be opened, or cannot go on
-    bool is_of_process = false;    ///< the one that there may be
-    bool forked = false;           ///< in a child
+    bool is_of_process = false;        ///< the one that there may be
+    bool forked = false;               ///< in a child
     std::string message;
     std::string hint;
     std::string text;  ///< handed out

@@ -1,13 +1,13 @@
 #include "src/library/library_peer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
 #include "src/config/key_places.h"
 #include "src/group/group_exchange.h"
+#include "src/library/layout_text.h"
 #include "src/member/memory_plan.h"
 #include "src/member/sample_budget.h"
 #include "src/numbers/digest.h"
@@ -44,20 +44,6 @@ const Settings& for_programs(const Settings& settings) {
     throw at_key(settings, "model",
                  StartupError("expected external: the program brings its model",
                               "write `model: external`, and train this file with `ako train`"));
-}
-
-/// A line for each tensor, where there are few and their names allow it: then peers with another
-/// model are told of the first that differs, and else that something does.
-std::string tensor_lines(const std::vector<Tensor>& tensors, std::size_t bytes_max) {
-    std::string lines = "tensors:\n";
-    for (const Tensor& tensor : tensors) {
-        if (tensor.name.find_first_of(":\n") != std::string::npos) return "";
-        lines += "  " + tensor.name + ":";
-        for (const std::size_t extent : tensor.shape) lines += " " + std::to_string(extent);
-        lines += tensor.shape.empty() ? " 1\n" : "\n";
-        if (lines.size() > bytes_max) return "";
-    }
-    return lines;
 }
 
 RunOptions run_options(const LibraryOptions& options) {
@@ -154,11 +140,6 @@ void LibraryPeer::require_equal(const std::string& key, const std::string& value
     must_equal_ += key + ": " + value + "\n";
 }
 
-void LibraryPeer::require_whole() const {
-    if (tensors_.empty()) throw WrongCall("ako_start: ako_set_layout comes before");
-    if (samples_ == 0) throw WrongCall("ako_start: ako_set_data comes before");
-}
-
 std::uint64_t LibraryPeer::sample_budget() const {
     return ako::sample_budget(settings_.training, samples_);
 }
@@ -174,12 +155,13 @@ Brought LibraryPeer::brought(std::span<const float> initial) const {
             {initial.begin(), initial.end()},
             samples_,
             sample_budget(),
-            sizes + tensor_lines(tensors_, room) + must_equal_};
+            sizes + layout_text(tensors_, room) + must_equal_};
 }
 
 void LibraryPeer::start(std::span<const float> initial) {
     require(Phase::opened, "ako_start");
-    require_whole();
+    if (tensors_.empty()) throw WrongCall("ako_start: ako_set_layout comes before");
+    if (samples_ == 0) throw WrongCall("ako_start: ako_set_data comes before");
     if (!all_finite(initial))
         throw StartupError("an initial parameter is not finite", "look at how the model is made");
     const std::size_t vector_bytes = parameter_count_ * sizeof(float);
@@ -204,10 +186,14 @@ std::optional<Next> LibraryPeer::await_next(Time until) {
         if (begun_ && (begun_->kind != Next::Kind::train ||
                        exchange.step_await({0, parameter_count_})))
             return std::exchange(begun_, std::nullopt);
-        const Time left = until - member_->clock().now();
-        if (left <= Time{0}) return std::nullopt;
-        exchange.wait_for_event(std::min(left, GroupExchange::wait_step));
+        if (!wait(until)) return std::nullopt;
     }
+}
+
+bool LibraryPeer::wait(Time until) {
+    const Time left = until - member_->clock().now();
+    if (left > Time{0}) member_->steps().wait_for_event(std::min(left, GroupExchange::wait_step));
+    return left > Time{0};
 }
 
 std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> parameters) {
@@ -225,9 +211,9 @@ std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> para
         if (!again) metrics.reached(RoundMoment::may_train);
         metrics.reached(RoundMoment::gradient_begun);
     } else if (next->kind == Next::Kind::finish) {
-        why_ = next->why;
+        outcome_.why = next->why;
         phase_ = Phase::finishing;
-        metrics.stopping(why_);
+        metrics.stopping(outcome_.why);
     } else {
         outcome_ = given_up(*next, stops_.count().load() > 0);
         phase_ = Phase::over;
@@ -242,12 +228,8 @@ Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::opti
     metrics.reached(RoundMoment::gradient_ended);
     in_round_ = begin_is_said_ = false;
     Exchange& exchange = member_->exchange();
-    Result<void> ended;
-    if (loss && !std::isfinite(*loss)) {
-        ended = fail(Error::Kind::numbers,
-                     "the loss of round " + std::to_string(exchange.standing().round + 1) +
-                         " is not finite: nothing of it was sent");
-    } else {
+    Result<void> ended = check_loss(loss.value_or(0), exchange.standing().round + 1);
+    if (ended) {
         const std::span<const float> replica = exchange.replica();
         for (std::size_t k = 0; k < update_.size(); ++k) update_[k] = parameters[k] - replica[k];
         ended = exchange.end_round(Update{update_}, {settings_.training.batch_per_peer, loss});
@@ -296,13 +278,10 @@ bool LibraryPeer::step_finish(Time at_most, std::span<float> out) {
     GroupExchange& exchange = member_->steps();
     const Time until = member_->clock().now() + at_most;
     while (!exchange.step_finish()) {
-        const Time left = until - member_->clock().now();
-        if (left <= Time{0}) return false;
-        exchange.wait_for_event(std::min(left, GroupExchange::wait_step));
+        if (!wait(until)) return false;
     }
     exchange.leave();
     std::vector<float> parameters(parameter_count_);
-    outcome_.why = why_;
     outcome_.report = exchange.report(parameters);
     run_.metrics().finished(outcome_.report);
     phase_ = Phase::over;

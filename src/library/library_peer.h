@@ -113,11 +113,11 @@ class LibraryPeer {
     enum class Phase { opened, training, finishing, over };
 
     void require(Phase phase, const char* call) const;
-    /// Of what is settled by the file and the calls so far.
-    void require_whole() const;
     Brought brought(std::span<const float> initial) const;
     void keep_log(const std::string& line);
     std::optional<Next> await_next(Time until);
+    /// For an event; false, and at once, if the time is over.
+    bool wait(Time until);
     void leave_training();
     void leave_unfinished();
     std::uint64_t sample_budget() const;
@@ -126,7 +126,6 @@ class LibraryPeer {
     Settings settings_;
     const PeerIndex self_;
     const View view_;
-
     StopRequests& stops_;
 
     std::mutex log_mutex_;
@@ -141,12 +140,11 @@ class LibraryPeer {
 
     PeerRun run_;  // outlives the member, which logs
     std::unique_ptr<Member> member_;
-    std::optional<Next> begun_;  ///< said, while what it trains on is awaited
+    std::optional<Next> begun_;   ///< said, while what it trains on is awaited
     bool in_round_ = false;       ///< the caller has the replica of now
     bool begin_is_said_ = false;  ///< to the metrics, of this round
-    std::vector<float> update_;  ///< [parameter_count]; of the newest round
-    std::string why_;            ///< training is over
-    bool finished_ = false;      ///< the final exchange is over
+    std::vector<float> update_;   ///< [parameter_count]; of the newest round
+    bool finished_ = false;       ///< the final exchange is over
     TrainingOutcome outcome_;
     std::optional<PeerResult> result_;
 };

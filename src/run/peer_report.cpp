@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "models/shard.h"
-#include "src/numbers/digest.h"
 #include "src/member/mode_settings.h"
+#include "src/numbers/digest.h"
 
 namespace ako {
 namespace {

@@ -23,6 +23,12 @@ void judge_finish(TrainingOutcome& outcome, bool interrupted) {
     }
 }
 
+Result<void> check_loss(float loss, Round round) {
+    if (std::isfinite(loss)) return {};
+    return fail(Error::Kind::numbers, "the loss of round " + std::to_string(round) +
+                                          " is not finite: nothing of it was sent");
+}
+
 bool take_model(TrainingOutcome& outcome, std::span<const float> parameters) {
     if (outcome.report.left) {  // its notice is short, and nobody needs its parameters
         outcome.ending = Ending::left;
@@ -139,10 +145,8 @@ Result<void> Trainer::train_round() {
     observer_.reached(RoundMoment::gradient_begun);
     const float loss = network_.gradient(batch, exchange_.replica(), gradient_, await, ready);
     observer_.reached(RoundMoment::gradient_ended);
-    if (!std::isfinite(loss))
-        return fail(Error::Kind::numbers, "the loss of round " +
-                                              std::to_string(exchange_.standing().round + 1) +
-                                              " is not finite: nothing of it was sent");
+    if (Result<void> checked = check_loss(loss, exchange_.standing().round + 1); !checked)
+        return checked;
     const RoundResult result{batch.count, loss};
     if (Result<void> ended = exchange_.end_round(Gradient{gradient_}, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);

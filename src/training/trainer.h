@@ -69,6 +69,10 @@ struct TrainingOutcome {
 /// Of a run without a final exchange. Who was interrupted while it waited for the others is not
 /// told of a failure.
 TrainingOutcome given_up(Next next, bool interrupted);
+/// An error of Kind::numbers if the loss of this round is not finite; to be asked before anything
+/// of it is sent.
+Result<void> check_loss(float loss, Round round);
+
 /// After the final exchange, before it is judged: is there a model? Not if this peer has left, nor
 /// if a parameter is not finite, which is then the outcome.
 bool take_model(TrainingOutcome& outcome, std::span<const float> parameters);

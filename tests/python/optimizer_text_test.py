@@ -8,12 +8,14 @@ from ako.optimizer_text import BYTES_MAX, check_optimizer, optimizer_text
 
 
 @bench.needs_torch
-class Text(unittest.TestCase):
+class TorchCase(unittest.TestCase):
     def setUp(self):
         self.torch = bench.torch
         self.model = self.torch.nn.Sequential(self.torch.nn.Linear(3, 4),
                                               self.torch.nn.Linear(4, 1))
 
+
+class Text(TorchCase):
     def test_kinds(self):
         optim = self.torch.optim
         weights = list(self.model.parameters())
@@ -61,13 +63,7 @@ class Text(unittest.TestCase):
         self.assertEqual(optimizer_text(Own()), "Own")
 
 
-@bench.needs_torch
-class OfTheModel(unittest.TestCase):
-    def setUp(self):
-        self.torch = bench.torch
-        self.model = self.torch.nn.Sequential(self.torch.nn.Linear(3, 4),
-                                              self.torch.nn.Linear(4, 1))
-
+class OfTheModel(TorchCase):
     def test_whole_and_part(self):
         SGD = self.torch.optim.SGD
         self.assertEqual(check_optimizer(SGD(self.model.parameters(), lr=1), self.model), 0)

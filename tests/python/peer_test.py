@@ -23,8 +23,7 @@ class Joining(PeerCase):
             "output_dir": b"out", "overrides": [b"training.epochs=2", b"run=x"]})
         self.assertEqual(self.library.layout, [("w", (2, 3), None), ("b", (2,), None)])
         self.assertEqual(self.library.requirements,
-                         {"model part 1": "111af118 w", "model part 2": "cb840b46 b",
-                          "optimizer": "Descent", "local_steps": "3", "frozen": "none"})
+                         {"optimizer": "Descent", "local_steps": "3", "frozen": "none"})
 
     def test_one_setting(self):
         self.join(set="training.epochs=2")

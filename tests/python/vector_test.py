@@ -6,7 +6,7 @@ import numpy as np
 
 import bench  # noqa: F401  (sets the path)
 from ako.errors import StartupError
-from ako.vector import ArrayVector, TensorEntry, part_texts
+from ako.vector import ArrayVector, TensorEntry
 
 
 class Arrays(unittest.TestCase):
@@ -50,26 +50,6 @@ class Arrays(unittest.TestCase):
         self.assertEqual(self.vector.first_not_finite(), "b")
         self.vector.parameters["w"][1, 2] = np.nan
         self.assertEqual(self.vector.first_not_finite(), "w")
-
-
-class Parts(unittest.TestCase):
-    def texts(self, names):
-        return part_texts([TensorEntry(name, (2, 3)) for name in names])
-
-    def test_where_they_differ(self):
-        one = self.texts("abcdefghijklmn")
-        self.assertEqual([text[9:] for text in one], ["a", "b to c", "d to i", "j to n"])
-        other = self.texts("abcdXefghijklmn")
-        self.assertEqual([a == b for a, b in zip(one, other)], [True, True, False, False])
-
-    def test_sizes(self):
-        texts = self.texts([f"layer\n{k}é" * 20 for k in range(10_000)])
-        self.assertEqual(len(texts), 10)
-        self.assertTrue(all(len(text.encode()) <= 60 and text.isprintable() for text in texts))
-
-    def test_shapes(self):
-        one, other = TensorEntry("a", (2,)), TensorEntry("a", ())
-        self.assertNotEqual(part_texts([one]), part_texts([other]))
 
 
 class Refused(unittest.TestCase):

@@ -12,7 +12,7 @@ from ._native import NativePeer
 from .optimizer_text import check_optimizer, optimizer_text
 from .peer import Peer
 from .steps import BatchCounter, StepCounter
-from .vector import ArrayVector, Vector, part_texts
+from .vector import ArrayVector, Vector
 
 VIEWS = {"lines": _library.View.LINES, "live": _library.View.LIVE, "none": _library.View.NONE}
 
@@ -99,8 +99,6 @@ def _vector(model: Any, is_module: bool) -> Vector:
 
 
 def _requirements(vector: Vector, optimizer: Any, local_steps: int) -> List[Tuple[str, str]]:
-    """What must be the same at all peers. The library compares the layout of the vector too, and
-    knows only that it differs; its parts come first, for they say where."""
-    parts = [(f"model part {k}", text) for k, text in enumerate(part_texts(vector.tensors), 1)]
-    return [*parts, ("optimizer", optimizer_text(optimizer)), ("local_steps", str(local_steps)),
+    """What must be the same at all peers, besides the tensors, which the library compares."""
+    return [("optimizer", optimizer_text(optimizer)), ("local_steps", str(local_steps)),
             ("frozen", vector.frozen)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import hashlib
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -20,7 +19,6 @@ import numpy as np
 from .errors import StartupError
 
 FROZEN_NONE = "none"
-PART_LETTERS_MAX = 60  # of a part's text: so many are shown of a value that differs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,27 +39,6 @@ def element_count(shape: Sequence[int]) -> int:
     for size in shape:
         count *= size
     return count
-
-
-def part_texts(tensors: Sequence[TensorEntry]) -> List[str]:
-    """Short texts of parts of the vector, in order: "f0e1d2c3 from conv1.weight to conv1.bias".
-
-    Peers of which one has another layer are told by them where their models differ first. Each
-    part has twice as many tensors as all before, so the parts begin at the same places whatever
-    follows, and there are few. The digits are of all names and shapes of the part.
-    """
-    texts, begin, end = [], 0, 1
-    while begin < len(tensors):
-        part = tensors[begin:end]
-        digest = hashlib.sha256(repr([(one.name, one.shape) for one in part]).encode())
-        names = part[0].name if len(part) == 1 else f"{part[0].name} to {part[-1].name}"
-        texts.append(_one_line(f"{digest.hexdigest()[:8]} {names}")[:PART_LETTERS_MAX])
-        begin, end = end, 3 * end
-    return texts
-
-
-def _one_line(text: str) -> str:
-    return "".join(letter if " " <= letter <= "~" else "?" for letter in text)
 
 
 class Vector(abc.ABC):

@@ -9,12 +9,12 @@
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
 #include "src/member/link_safety.h"
-#include "src/peer/network_memory.h"
 #include "src/member/mode_settings.h"
+#include "src/peer/network_memory.h"
 #include "src/peer/peer.h"
-#include "src/run/warnings.h"
 #include "src/results/shard_passes.h"
 #include "src/results/summary.h"
+#include "src/run/warnings.h"
 #include "tests/contains.h"
 
 namespace ako {

@@ -63,6 +63,12 @@ class Alone {
         return next;
     }
     std::string message() const { return ako_message(peer); }
+    /// Empty while it is not over.
+    std::string report() {
+        const char* text = nullptr;
+        REQUIRE(ako_report(peer, &text) == AKO_OK);
+        return text == nullptr ? "" : text;
+    }
 
     std::filesystem::path folder, file, output;
     ako_peer* peer = nullptr;
@@ -94,18 +100,15 @@ TEST_CASE("C interface: rounds to the end of the budget, and what they leave") {
     CHECK(standing.progress == 1);
     CHECK(standing.batch == 8);
     CHECK(standing.trainers == 1);
-    const char* text = nullptr;
-    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
-    CHECK(text == nullptr);  // not yet
+    CHECK(it.report().empty());  // not yet
     int over = 0;
     REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &over) == AKO_OK);
     CHECK(over == 1);
     CHECK(it.parameters == std::array<float, 3>{11, 12, 13});
     CHECK(ako_final_result(it.peer, 0.75F, 0.25F) == AKO_OK);
-    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
-    REQUIRE(text != nullptr);
-    CHECK(contains(text, "\"accuracy\":0.75"));
-    CHECK(contains(text, "\"exit\":0"));
+    const std::string report = it.report();
+    CHECK(contains(report, "\"accuracy\":0.75"));
+    CHECK(contains(report, "\"exit\":0"));
     CHECK(std::filesystem::exists(it.output / "model.safetensors"));
     CHECK(std::filesystem::exists(it.output / "summary.json"));
     CHECK(ako_run_folder(it.peer) == it.output.string());
@@ -139,9 +142,7 @@ TEST_CASE("C interface: numbers that are not finite end the run before they are 
         CHECK(contains(it.message(), of_loss ? "the loss of round 1" : "the update of round 1"));
         ako_next next = AKO_WAIT;
         CHECK(ako_begin_round(it.peer, 0, it.parameters.data(), &next) == AKO_WRONG_CALL);
-        const char* text = nullptr;
-        REQUIRE(ako_report(it.peer, &text) == AKO_OK);
-        CHECK(contains(text, "\"exit\":3"));
+        CHECK(contains(it.report(), "\"exit\":3"));
     }
 }
 
@@ -172,9 +173,7 @@ TEST_CASE("C interface: any thread may ask for the end") {
     CHECK(it.begin() == AKO_FINISH);
     int over = 0;
     REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &over) == AKO_OK);
-    const char* text = nullptr;
-    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
-    CHECK(contains(text, "\"exit\":130"));
+    CHECK(contains(it.report(), "\"exit\":130"));
 }
 
 TEST_CASE("C interface: what is wrong in the file or its words") {
@@ -245,9 +244,7 @@ TEST_CASE("C interface: who waits for the others has no round to end") {
     ako_request_stop(it.peer, AKO_STOP_RUN);
     REQUIRE(ako_begin_round(it.peer, 1, it.parameters.data(), &next) == AKO_OK);
     CHECK(next == AKO_GIVE_UP);
-    const char* text = nullptr;
-    REQUIRE(ako_report(it.peer, &text) == AKO_OK);
-    CHECK(contains(text, "\"exit\":130"));
+    CHECK(contains(it.report(), "\"exit\":130"));
 }
 
 TEST_CASE("C interface: who closes before the final exchange is over has not finished") {
