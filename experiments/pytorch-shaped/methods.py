@@ -112,11 +112,16 @@ def meet(options):
     dist.barrier()
 
 
+def first_says(*answers):
+    """What worker 0 says of each: clocks differ, and all must do the same."""
+    flags = torch.tensor([1.0 if answer else 0.0 for answer in answers])
+    dist.broadcast(flags, 0)
+    return [flag > 0 for flag in flags.tolist()]
+
+
 def all_stop(over):
     """Everybody stops when worker 0 does."""
-    flag = torch.tensor([1.0 if over else 0.0])
-    dist.broadcast(flag, 0)
-    return flag.item() > 0
+    return first_says(over)[0]
 
 
 def ddp(run, options):
@@ -155,8 +160,8 @@ def post_local(run, options):
     from torch.nn.parallel import DistributedDataParallel
     meet(options)
     model = DistributedDataParallel(run.model)
+    local = False
     for x, y in run.batches:
-        local = run.began is not None and run.share() > POST_LOCAL_SHARE
         run.step(run.model if local else model, x, y)
         if local and run.rounds % options.steps > 0:
             continue
@@ -164,8 +169,8 @@ def post_local(run, options):
             mean_of_all(state_of(run.model), options.workers)
         if run.mark_passed():
             run.keep()
-        # The first steps must end at the same round everywhere: worker 0 says when.
-        if all_stop(run.over()):
+        over, local = first_says(run.over(), run.share() > POST_LOCAL_SHARE)
+        if over:
             break
 
 
