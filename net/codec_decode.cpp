@@ -63,6 +63,11 @@ PeerIndex peer(std::uint32_t value, const char* field) {
     return value;
 }
 
+/// A peer's row, or `initial_row`.
+RowIndex row(std::uint32_t value, const char* field) {
+    return value == initial_row.place() ? initial_row : row_of(peer(value, field));
+}
+
 Time time(std::int64_t value, const char* field) {
     if (value < 0 || value > time_max.count())
         refuse(fmt::format("{} is {} ns, no moment", field, value));
@@ -133,7 +138,7 @@ Header get(wire::Reject::Reader in) {
 
 Header get(wire::Partial::Reader in) {
     Partial partial;
-    partial.origin = row_of(peer(in.getOrigin(), "origin"));
+    partial.origin = row(in.getOrigin(), "origin");
     partial.version = {in.getIncarnation(), in.getRound()};
     partial.run = {in.getFirstBlock(), in.getBlockCount()};
     partial.sealed_at = time(in.getSealedAt(), "sealed_at");
@@ -146,8 +151,11 @@ Header get(wire::Partial::Reader in) {
 }
 
 Verdict get(wire::Verdict::Reader in) {
-    return {share(in.getProgress(), "verdict.progress"),
-            share(in.getAccuracy(), "verdict.accuracy"), finite(in.getLoss(), "verdict.loss")};
+    Verdict verdict{share(in.getProgress(), "verdict.progress"),
+                    share(in.getAccuracy(), "verdict.accuracy"),
+                    finite(in.getLoss(), "verdict.loss")};
+    if (!in.getLossKnown()) verdict.loss.reset();
+    return verdict;
 }
 
 Covered get(wire::Covered::Reader in) {
@@ -204,12 +212,14 @@ Header get(wire::Status::Reader in) {
         status.checkpoints.push_back({it.getStart(), it.getRound()});
     status.resuming = in.getResuming();
     status.run_id = in.getRunId();
+    const auto initial = in.getInitial();
+    if (initial.size() > 0) status.initial = digest(initial, "initial");
     return status;
 }
 
 Header get(wire::Want::Reader in) {
     Want want;
-    want.row = row_of(peer(in.getRow(), "row"));
+    want.row = row(in.getRow(), "row");
     want.exact = in.getExact();
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     want.runs.reserve(runs.size());
@@ -221,7 +231,7 @@ Header get(wire::Want::Reader in) {
 
 Header get(wire::Lack::Reader in) {
     Lack lack;
-    lack.row = row_of(peer(in.getRow(), "row"));
+    lack.row = row(in.getRow(), "row");
     const auto runs = limited(in.getRuns(), version_runs_max, "runs");
     lack.runs.reserve(runs.size());
     for (const auto run : runs) lack.runs.push_back({run.getFirstBlock(), run.getBlockCount()});

@@ -122,7 +122,8 @@ void put(wire::Header::Builder header, const Status& status) {
         auto verdict = out.initVerdict();
         verdict.setProgress(status.verdict->progress);
         verdict.setAccuracy(status.verdict->accuracy);
-        verdict.setLoss(status.verdict->loss);
+        verdict.setLoss(status.verdict->loss.value_or(0));
+        verdict.setLossKnown(status.verdict->loss.has_value());
     }
     out.setCutBlocks(status.cut_blocks);
     out.setAsked(status.asked);
@@ -140,6 +141,7 @@ void put(wire::Header::Builder header, const Status& status) {
     }
     out.setResuming(status.resuming);
     out.setRunId(status.run_id);
+    if (status.initial) out.setInitial(data(*status.initial));
 }
 
 void put(wire::Header::Builder header, const Want& want) {

@@ -57,7 +57,8 @@ struct Reject {
   got @2 :Text;
 }
 
-# "These blocks of row `origin` are so, as of one version": the payload is their elements.
+# "These blocks of row `origin` are so, as of one version": the payload is their elements. Row 64
+# are the initial parameters, where all take over those of the lowest peer.
 struct Partial {
   origin @0 :UInt32;
   incarnation @1 :UInt64;     # with `round`: the version of all these blocks
@@ -100,6 +101,7 @@ struct Status {
   resuming @23 :Bool;         # goes on from a checkpoint, and has not begun
   runId @24 :UInt64;          # through all starts of the run; 0 = not known yet
   lossKnown @25 :Bool;        # not before the first round, nor where the program does not say
+  initial @26 :Data;          # digest of the run's initial parameters, which I have; or empty
 }
 
 # What of the data has been trained on, by anybody: portions of the lowest pass that is not over,
@@ -148,6 +150,7 @@ struct Verdict {
   progress @0 :Float64;
   accuracy @1 :Float32;
   loss @2 :Float32;
+  lossKnown @3 :Bool;
 }
 
 # A number that orders proposals of the cut; number 0 is "none".

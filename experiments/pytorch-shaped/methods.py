@@ -9,6 +9,7 @@ import copy
 import json
 import math
 import os
+import signal
 import sys
 import time
 
@@ -35,13 +36,13 @@ class Run:
         self.kept = []  # (seconds, state)
         self.rounds = 0
         torch.set_num_threads(1)
-        torch.manual_seed(1)
+        torch.manual_seed(options.seed)
 
     def loss(self, model, x, y):
         raise NotImplementedError
 
     def judge(self):
-        """Of the model as it is: the figure of the curve."""
+        """Of the model as it is: the figures of the curve, the one that is drawn first."""
         raise NotImplementedError
 
     def clip(self):
@@ -61,6 +62,8 @@ class Run:
         if self.began is None:
             self.began = time.monotonic()
         share = self.share()
+        if share >= self.options.dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
         rate = min(share / self.warm_up, 1) * 0.5 * (1 + math.cos(math.pi * share))
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate * max(rate, 0.01)
@@ -84,13 +87,46 @@ class Run:
             self.model.load_state_dict(state)
             self.model.eval()
             with torch.no_grad():
-                points.append([round(seconds, 1), round(self.judge(), 4)])
+                points.append([round(seconds, 1), *(round(it, 4) for it in self.judge())])
         return points
+
+
+class OuterStep:
+    """Around an optimizer: what `steps` of its steps come to is a gradient, which SGD with
+    Nesterov's momentum follows from where they began, as in DiLoCo."""
+
+    def __init__(self, optimizer, steps, rate, momentum):
+        self.inner, self.steps, self.rate, self.momentum = optimizer, steps, rate, momentum
+        self.values = [it for group in optimizer.param_groups for it in group["params"]]
+        self.velocity = [torch.zeros_like(it) for it in self.values]
+        self.made = 0
+
+    @property
+    def param_groups(self):
+        return self.inner.param_groups
+
+    def zero_grad(self):
+        self.inner.zero_grad()
+
+    def step(self):
+        if self.made % self.steps == 0:
+            self.before = [it.detach().clone() for it in self.values]
+        self.inner.step()
+        self.made += 1
+        if self.made % self.steps > 0:
+            return
+        with torch.no_grad():
+            for value, old, velocity in zip(self.values, self.before, self.velocity):
+                moved = value - old
+                velocity.mul_(self.momentum).add_(moved)
+                value.copy_(old + self.rate * (moved + self.momentum * velocity))
 
 
 def ako_peer(run, options):
     import ako
     name = "abcdefgh"[options.worker]
+    if options.method == "ako-outer":
+        run.optimizer = OuterStep(run.optimizer, options.steps, *options.outer)
     with ako.join(options.file, name, run.model, run.optimizer, samples=10**9,
                   local_steps=options.steps, set=options.set) as peer:
         for x, y in peer.rounds(run.batches):
@@ -207,7 +243,7 @@ def alone(run, options):
             break
 
 
-METHODS = {"ako": ako_peer, "ddp": ddp, "ddp-fp16": ddp, "diloco": diloco,
+METHODS = {"ako": ako_peer, "ako-outer": ako_peer, "ddp": ddp, "ddp-fp16": ddp, "diloco": diloco,
            "post-local": post_local, "alone": alone}
 
 
@@ -221,14 +257,23 @@ def main(make_run):
     parser.add_argument("--file", help="the cluster file of ako")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--master", help="the address of worker 0")
+    parser.add_argument("--outer", type=float, nargs=2, default=[OUTER_RATE, OUTER_MOMENTUM],
+                        help="rate and momentum of ako-outer")
+    parser.add_argument("--variant", help="of the experiment, see its train.py")
+    parser.add_argument("--seed", type=int, default=1, help="of the model and the batches")
+    parser.add_argument("--dies-at", type=float, default=math.inf, help="share of the time")
     options = parser.parse_args()
     run = make_run(options)
-    METHODS[options.method](run, options)
+    error = None
+    try:
+        METHODS[options.method](run, options)
+    except RuntimeError as failure:  # a worker that has gone, as gloo says it
+        error = f"after {run.seconds():.1f} s: {str(failure).splitlines()[0][:200]}"
     late = not run.kept or run.seconds() - run.kept[-1][0] > 1
-    if options.worker == 0 and late and options.method != "ako":
+    if options.worker == 0 and late and not options.method.startswith("ako"):
         run.keep()
     cpu = time.process_time()
     print(json.dumps({"method": options.method, "worker": options.worker, "rounds": run.rounds,
-                      "cpu_seconds": round(cpu, 1), "curve": run.curve()}))
+                      "cpu_seconds": round(cpu, 1), "curve": run.curve(), "error": error}))
     sys.stdout.flush()
     os._exit(0)  # gloo's threads may be waiting for a worker that has gone

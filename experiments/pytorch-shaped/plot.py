@@ -13,7 +13,7 @@ def main():
     commands = [f"set terminal svg size 640,400; set output '{out}'", "set key right top; set grid",
                 f"set xlabel 'seconds'; set ylabel '{label}'"]
     for number, line in enumerate(lines):
-        points = "\n".join(f"{seconds} {value}" for seconds, value in line["curve"])
+        points = "\n".join(f"{point[0]} {point[1]}" for point in line["curve"])
         commands.append(f"$curve{number} << END\n{points}\nEND")
     drawn = ", ".join(f"$curve{number} with linespoints title '{line['label']}, {line['rate']}'"
                       for number, line in enumerate(lines))

@@ -3,11 +3,13 @@
 same time. The experiments are the folders pytorch-text and pytorch-cifar beside this one.
 
     run.py text --python VENV/bin/python --rate 50mbit --out results.jsonl [--seconds 100]
-        [--methods ako-1,ako-4,ako-16,ddp,ddp-fp16,diloco-16] [--set KEY=VALUE]
+        [--methods ako-1,ako-4,ako-16,ddp,ddp-fp16,diloco-16] [--set KEY=VALUE] [--seed 1]
+        [--kill 3@0.4] [--cpus 0.5,0.5,0.5,0.125]
 
 Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. A curve
-has [seconds, validation loss] or [seconds, test accuracy]. `alone` is one process of one peer, with
-the batches of all. Needs root, for deploy/testbed makes network namespaces.
+has [seconds, validation loss] or [seconds, test accuracy, ..]. `alone` is one process of one peer, with
+the batches of all. `--kill`: this worker dies after this share of the time, and its rounds are not
+known. Needs root, for deploy/testbed makes network namespaces.
 """
 
 import argparse
@@ -40,37 +42,51 @@ def run_one(options, label, testbed, peers, folder):
                        PYTHONPATH=os.pathsep.join([str(HERE), str(ROOT / "src/python")]))
     worker_program = str(HERE.parent / f"pytorch-{options.experiment}" / "train.py")
     words = ["--method", method, "--steps", steps, "--workers", str(len(peers)), "--seconds",
-             str(options.seconds), "--master", peers[0]["address"], "--file",
-             write_cluster(folder, peers)]
+             str(options.seconds), "--master", peers[0]["address"], "--seed", str(options.seed),
+             "--file", write_cluster(folder, peers)]
+    for word in ("variant", "outer"):
+        given = getattr(options, word)
+        words += [f"--{word}", *given.split(",")] if given else []
     for setting in options.set:
         words += ["--set", setting]
     places = [[*testbed, "exec", str(peer["peer"]), "--"] for peer in peers]
     if method == "alone":
         places = [[]]  # beside the testbed: its batches are what counts, and not its time
-    running = [subprocess.Popen([*place, options.python, worker_program, "--worker", str(worker),
-                                 *words], stdout=subprocess.PIPE, text=True, env=environment)
-               for worker, place in enumerate(places)]
+    victim, share = (float(it) for it in options.kill.split("@")) if options.kill else (-1, 0)
+    running = []
+    for worker, place in enumerate(places):
+        own = ["--worker", str(worker), *(["--dies-at", str(share)] if worker == victim else [])]
+        running.append(subprocess.Popen([*place, options.python, worker_program, *own, *words],
+                                        stdout=subprocess.PIPE, text=True, env=environment))
     try:
-        said = [json.loads(it.communicate(timeout=20 * options.seconds)[0].splitlines()[-1])
-                for it in running]
+        said = [it.communicate(timeout=20 * options.seconds)[0] for it in running]
     finally:
         for it in running:
             it.kill()
-    return {"label": label, "rate": options.rate, "seconds": options.seconds, "set": options.set,
-            "rounds": [it["rounds"] for it in said],
-            "cpu_seconds": sum(it["cpu_seconds"] for it in said), "curve": said[0]["curve"]}
+    # Who was killed has said nothing.
+    told = [json.loads(text.splitlines()[-1]) if text.strip() else {} for text in said]
+    return {"label": label, "rate": options.rate, "seconds": options.seconds, "seed": options.seed,
+            "cpus": options.cpus, "kill": options.kill, "set": options.set,
+            "variant": options.variant, "outer": options.outer,
+            "rounds": [it.get("rounds") for it in told],
+            "cpu_seconds": sum(it.get("cpu_seconds", 0) for it in told),
+            "error": told[0].get("error"), "curve": told[0].get("curve", [])}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", choices=("text", "cifar"))
+    parser.add_argument("experiment", choices=("text", "cifar", "lora"))
     parser.add_argument("--python", default=sys.executable, help="one that has PyTorch and NumPy")
     parser.add_argument("--rate", default="50mbit")
     parser.add_argument("--peers", type=int, default=4)
     parser.add_argument("--cpus", default="0.5")
     parser.add_argument("--seconds", type=float, default=100)
     parser.add_argument("--methods", default=METHODS)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--outer", metavar="RATE,MOMENTUM", help="of ako-outer-STEPS")
+    parser.add_argument("--variant", help="of the experiment: see its train.py")
+    parser.add_argument("--kill", metavar="WORKER@SHARE", help="of the time")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--out", default="results.jsonl")
     options = parser.parse_args()
@@ -81,12 +97,13 @@ def main():
         status = subprocess.run([*testbed, "status"], stdout=subprocess.PIPE, text=True, check=True)
         peers = json.loads(status.stdout)["peers"]
         for label in options.methods.split(","):
-            with tempfile.TemporaryDirectory(prefix="ako-text-") as folder:
+            with tempfile.TemporaryDirectory(prefix="ako-shaped-") as folder:
                 line = run_one(options, label, testbed, peers, folder)
             with open(options.out, "a", encoding="utf-8") as out:
                 out.write(json.dumps(line) + "\n")
-            print(f"{label:>13} at {options.rate}: rounds {line['rounds']}, "
-                  f"{line['curve'][-1][1]:.4f} after {line['curve'][-1][0]:.0f} s", flush=True)
+            last = line["curve"][-1] if line["curve"] else [0, float("nan")]
+            print(f"{label:>13} at {options.rate}: rounds {line['rounds']}, {last[1]:.4f} after "
+                  f"{last[0]:.0f} s {line['error'] or ''}", flush=True)
     finally:
         subprocess.run([*testbed, "down"], check=False)
 

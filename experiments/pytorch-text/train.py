@@ -25,7 +25,7 @@ class TextRun(methods.Run):
         together = options.method == "alone"
         self.batches = Windows(text.train if together else
                                text.share(options.worker, options.workers), LENGTH,
-                               BATCH * (options.workers if together else 1), [2, options.worker])
+                               BATCH * (options.workers if together else 1), [2, options.worker, options.seed])
 
     def loss(self, model, x, y):
         return functional.cross_entropy(model(x).flatten(0, 1), y.flatten())
@@ -37,7 +37,7 @@ class TextRun(methods.Run):
         """The mean loss of 12 batches of the validation text, in nats of a character."""
         batches = iter(Windows(self.validation, LENGTH, 16, 3))
         losses = [self.loss(self.model, *next(batches)).item() for _ in range(12)]
-        return sum(losses) / len(losses)
+        return [sum(losses) / len(losses)]
 
 
 if __name__ == "__main__":

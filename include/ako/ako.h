@@ -13,7 +13,7 @@
  *         ..               the program's own forward pass, backward pass and optimizer step
  *         ako_end_round    takes the parameters after that step: what they are more than before
  *                          is what this peer adds
- *     ako_step_finish    AKO_FINISH: until it is over; then all who finished hold the same
+ *     ako_step_finish    AKO_FINISH: until AKO_FINISHED; then all who finished hold the same
  *     ako_close
  *
  * Threads: all calls for one peer come from the thread that called ako_open, but for
@@ -22,7 +22,8 @@
  * process.
  *
  * Errors: every call says what came of it by its status. No call ends the process and none
- * throws. A wrong call (of another thread, not in this order, a null where there must be none)
+ * throws; where the system refuses the few bytes that the library's own thread asks for, the process
+ * is aborted. A wrong call (of another thread, not in this order, a null where there must be none)
  * gives AKO_WRONG_CALL and changes nothing. ako_message has the sentence, ako_hint what to do
  * about it.
  *
@@ -95,6 +96,21 @@ typedef enum ako_next {
     AKO_GIVE_UP = 3 /* there is nothing to finish, and the peer is over */
 } ako_next;
 
+/* Which parameters the run begins with. */
+typedef enum ako_initial {
+    AKO_INITIAL_SAME = 0,     /* all peers bring the same bits: one that does not is refused */
+    AKO_INITIAL_OF_LOWEST = 1 /* those of the first peer of the file; all others, and that one too
+                                 when it returns, take them over before their first round */
+} ako_initial;
+
+/* How far the final exchange is. */
+typedef enum ako_finish {
+    AKO_FINISHING = 0,      /* the time-out is over: ask again */
+    AKO_FINISHED = 1,       /* over, and `out` has the parameters */
+    AKO_FINISHED_WITHOUT = 2 /* over, and `out` is untouched: this peer has left, or what was agreed
+                               on is not finite */
+} ako_finish;
+
 typedef enum ako_stop {
     AKO_STOP_RUN = 1,  /* all peers stop after their round and agree, as on Ctrl-C */
     AKO_STOP_PEER = 2  /* this peer alone leaves, and the others go on, as on SIGTERM */
@@ -141,10 +157,10 @@ AKO_EXPORT ako_status ako_set_data(ako_peer *peer, uint64_t samples,
  * by key and both values. Before ako_start. */
 AKO_EXPORT ako_status ako_require_equal(ako_peer *peer, const char *key, const char *value);
 
-/* Listens and dials, after it has made the run folder. `initial` is [parameter_count], the same
- * bits at all peers. AKO_START_UP: a port that is taken, a mode that exchanges gradients, no
- * memory. */
-AKO_EXPORT ako_status ako_start(ako_peer *peer, const float *initial);
+/* Listens and dials, after it has made the run folder. `initial` is [parameter_count]; all peers
+ * say the same in `whose`. AKO_START_UP: a port that is taken, a mode that exchanges gradients, no
+ * memory; AKO_INITIAL_OF_LOWEST in another mode than ako and local. */
+AKO_EXPORT ako_status ako_start(ako_peer *peer, const float *initial, ako_initial whose);
 
 /* Takes in what has arrived, and waits for at most `timeout_s` where there is something to wait
  * for: the other peers at the start, a bound on staleness. AKO_TRAIN: `parameters`
@@ -163,22 +179,24 @@ AKO_EXPORT ako_status ako_copy_anchor(ako_peer *peer, float *out);
 /* Any time; before ako_start what follows from the file and from ako_set_data. */
 AKO_EXPORT ako_status ako_get_standing(ako_peer *peer, ako_standing *standing);
 /* A test result of this peer, accuracy 0 .. 1, made at `progress`: all peers show it, and one that
- * reaches training.target_accuracy ends the run. Between rounds, or within one. */
-AKO_EXPORT ako_status ako_announce(ako_peer *peer, double progress, float accuracy, float loss);
+ * reaches training.target_accuracy ends the run. `loss`: null where it is not known. Between
+ * rounds, or within one. */
+AKO_EXPORT ako_status ako_announce(ako_peer *peer, double progress, float accuracy,
+                                   const float *loss);
 
 /* Asks for the end, which ako_begin_round then says. Any thread and any signal handler. */
 AKO_EXPORT void ako_request_stop(ako_peer *peer, ako_stop what);
 /* How often that was said; likewise. */
 AKO_EXPORT int ako_stops_requested(const ako_peer *peer);
 
-/* After AKO_FINISH: goes on with the final exchange for at most `timeout_s`. `*over` is 0 if it
- * is not done yet: call it again. Else 1: `out` [parameter_count] has what all who finished
- * together hold, and ako_report says with whom, and whether all are the same. A peer that leaves
- * has no parameters then, and `out` is untouched. */
-AKO_EXPORT ako_status ako_step_finish(ako_peer *peer, double timeout_s, float *out, int *over);
+/* After AKO_FINISH: goes on with the final exchange for at most `timeout_s`. With AKO_FINISHED
+ * `out` [parameter_count] has what all who finished together hold, and ako_report says with whom,
+ * and whether all are the same. */
+AKO_EXPORT ako_status ako_step_finish(ako_peer *peer, double timeout_s, float *out,
+                                      ako_finish *finish);
 /* After that, once: the test result of the final parameters, for the files and the summary. Without
- * it they have none. */
-AKO_EXPORT ako_status ako_final_result(ako_peer *peer, float accuracy, float loss);
+ * it they have none. `loss`: null where it is not known. */
+AKO_EXPORT ako_status ako_final_result(ako_peer *peer, float accuracy, const float *loss);
 
 /* What the run came to, JSON as in result-<peer>.json, after ako_step_finish is over or
  * AKO_GIVE_UP; `*json` is null before. "exit" has the status that `ako train` would exit with.

@@ -18,7 +18,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 5;
+inline constexpr std::uint32_t protocol_version = 6;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -130,8 +130,8 @@ constexpr StopReason stronger(StopReason one, StopReason other) {
 /// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).
 struct Verdict {
     double progress = 0;
-    float accuracy = 0;  ///< 0 .. 1
-    float loss = 0;
+    float accuracy = 0;               ///< 0 .. 1
+    std::optional<float> loss = 0.0F;  ///< nothing where the program does not say it
 
     bool operator==(const Verdict&) const = default;
 };
@@ -184,6 +184,8 @@ struct Status {
     bool resuming = false;
     /// Of the run, through all its starts: 0 = not known yet. Only ako says so.
     std::uint64_t run_id = 0;
+    /// Of the initial parameters, once I have those of the run; nothing where all bring the same.
+    std::optional<Digest> initial = {};
 
     bool operator==(const Status&) const = default;
 };

@@ -36,6 +36,9 @@ class RowIndex {
 constexpr RowIndex row_of(PeerIndex owner) { return RowIndex::at(owner); }
 constexpr PeerIndex owner_of(RowIndex row) { return row.place(); }
 
+/// On the wire: the initial parameters, where a peer takes over those of another.
+inline constexpr RowIndex initial_row = RowIndex::at(peers_max);
+
 /// The rows 0 .. count - 1, for a loop over all of them.
 class AllRows {
   public:

@@ -48,6 +48,10 @@ struct ModeSettings {
     bool resumes = false;
     std::function<Result<Checkpoint>(const CheckpointId&)> read_checkpoint = {};
 
+    /// The initial parameters are those that the lowest peer of the file brings, and everybody else
+    /// takes them over; else all bring the same. Only ako looks at it.
+    bool initial_of_lowest = false;
+
     /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
     /// is to end, while the others go on?
     std::function<bool()> leaves;

@@ -98,6 +98,10 @@ void need(bool there, const char* what) {
     if (!there) throw WrongCall(std::string(what) + " must not be null");
 }
 
+std::optional<float> known(const float* given) {
+    return given == nullptr ? std::nullopt : std::optional(*given);
+}
+
 ako::LibraryOptions read_options(const ako_options& options) {
     const auto text = [](const char* given) { return std::string(given == nullptr ? "" : given); };
     ako::LibraryOptions found;
@@ -212,10 +216,10 @@ ako_status ako_require_equal(ako_peer* peer, const char* key, const char* value)
     });
 }
 
-ako_status ako_start(ako_peer* peer, const float* initial) {
+ako_status ako_start(ako_peer* peer, const float* initial, ako_initial whose) {
     return with_peer(peer, "ako_start", [&](LibraryPeer& it) {
         need(initial != nullptr, "ako_start: initial");
-        it.start({initial, it.parameter_count()});
+        it.start({initial, it.parameter_count()}, whose == AKO_INITIAL_OF_LOWEST);
         return AKO_OK;
     });
 }
@@ -238,8 +242,7 @@ ako_status ako_begin_round(ako_peer* peer, double timeout_s, float* parameters,
 ako_status ako_end_round(ako_peer* peer, const float* parameters, const float* loss) {
     return with_peer(peer, "ako_end_round", [&](LibraryPeer& it) {
         need(parameters != nullptr, "ako_end_round: parameters");
-        const std::optional<float> known = loss == nullptr ? std::nullopt : std::optional(*loss);
-        const auto ended = it.end_round({parameters, it.parameter_count()}, known);
+        const auto ended = it.end_round({parameters, it.parameter_count()}, known(loss));
         if (ended) return AKO_OK;
         return told(peer, AKO_NUMBERS, ended.error().what,
                     "lower the learning rate, or let it rise over the first rounds");
@@ -275,9 +278,9 @@ ako_status ako_get_standing(ako_peer* peer, ako_standing* standing) {
     });
 }
 
-ako_status ako_announce(ako_peer* peer, double progress, float accuracy, float loss) {
+ako_status ako_announce(ako_peer* peer, double progress, float accuracy, const float* loss) {
     return with_peer(peer, "ako_announce", [&](LibraryPeer& it) {
-        it.announce({progress, accuracy, loss});
+        it.announce({progress, accuracy, known(loss)});
         return AKO_OK;
     });
 }
@@ -291,17 +294,21 @@ int ako_stops_requested(const ako_peer* peer) {
     return peer == nullptr ? 0 : peer->stops.count().load();
 }
 
-ako_status ako_step_finish(ako_peer* peer, double timeout_s, float* out, int* is_over) {
+ako_status ako_step_finish(ako_peer* peer, double timeout_s, float* out, ako_finish* finish) {
     return with_peer(peer, "ako_step_finish", [&](LibraryPeer& it) {
-        need(out != nullptr && is_over != nullptr, "ako_step_finish: out and over");
-        *is_over = it.step_finish(seconds(timeout_s), {out, it.parameter_count()}) ? 1 : 0;
+        need(out != nullptr && finish != nullptr, "ako_step_finish: out and finish");
+        using Finish = LibraryPeer::Finish;
+        const Finish said = it.step_finish(seconds(timeout_s), {out, it.parameter_count()});
+        *finish = said == Finish::goes_on  ? AKO_FINISHING
+                  : said == Finish::agreed ? AKO_FINISHED
+                                           : AKO_FINISHED_WITHOUT;
         return AKO_OK;
     });
 }
 
-ako_status ako_final_result(ako_peer* peer, float accuracy, float loss) {
+ako_status ako_final_result(ako_peer* peer, float accuracy, const float* loss) {
     return with_peer(peer, "ako_final_result", [&](LibraryPeer& it) {
-        it.set_final_verdict(accuracy, loss);
+        it.set_final_verdict(accuracy, known(loss));
         return AKO_OK;
     });
 }

@@ -144,24 +144,33 @@ std::uint64_t LibraryPeer::sample_budget() const {
     return ako::sample_budget(settings_.training, samples_);
 }
 
-Brought LibraryPeer::brought(std::span<const float> initial) const {
+Brought LibraryPeer::brought(std::span<const float> initial, bool of_lowest) const {
     // The digests say that something differs; these lines say what, in the most common cases.
     const std::string sizes = "samples: " + std::to_string(samples_) + "\nparameters: " +
                               std::to_string(parameter_count_) + " in " +
                               std::to_string(tensors_.size()) + " tensors\n";
     const std::size_t said = must_equal_.size();
     const std::size_t room = said < must_equal_bytes_max ? must_equal_bytes_max - said : 0;
+    const std::string beginning =
+        std::string("initial: ") + (of_lowest ? "of the lowest peer" : "the same at all") + "\n";
     return {tensors_,
             {initial.begin(), initial.end()},
+            of_lowest,
             samples_,
             sample_budget(),
-            sizes + layout_text(tensors_, room) + must_equal_};
+            sizes + beginning + layout_text(tensors_, room) + must_equal_};
 }
 
-void LibraryPeer::start(std::span<const float> initial) {
+void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
     require(Phase::opened, "ako_start");
     if (tensors_.empty()) throw WrongCall("ako_start: ako_set_layout comes before");
     if (samples_ == 0) throw WrongCall("ako_start: ako_set_data comes before");
+    const Mode mode = settings_.exchange.mode;
+    if (of_lowest && mode != Mode::ako && mode != Mode::local)
+        throw at_key(settings_, "exchange.mode",
+                     StartupError("the initial parameters of the lowest peer are taken over in "
+                                  "the mode ako only",
+                                  "begin with the same parameters at all peers"));
     if (!all_finite(initial))
         throw StartupError("an initial parameter is not finite", "look at how the model is made");
     const std::size_t vector_bytes = parameter_count_ * sizeof(float);
@@ -170,7 +179,7 @@ void LibraryPeer::start(std::span<const float> initial) {
                                          {"library", "", library_bytes}}));
     const MemberCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
     auto member =
-        std::make_unique<Member>(settings_, self_, brought(initial), "", calls, stops_.count());
+        std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls, stops_.count());
     update_.resize(parameter_count_);
     run_.begin(*member, tensors_, {parameter_count_, sample_budget()});
     member_ = std::move(member);
@@ -272,13 +281,16 @@ Standing LibraryPeer::standing() const {
 
 // ---- the end
 
-bool LibraryPeer::step_finish(Time at_most, std::span<float> out) {
-    if (finished_) return true;
+LibraryPeer::Finish LibraryPeer::step_finish(Time at_most, std::span<float> out) {
+    const auto over = [this] {
+        return outcome_.parameters.empty() ? Finish::without_parameters : Finish::agreed;
+    };
+    if (finished_) return over();
     require(Phase::finishing, "ako_step_finish");
     GroupExchange& exchange = member_->steps();
     const Time until = member_->clock().now() + at_most;
     while (!exchange.step_finish()) {
-        if (!wait(until)) return false;
+        if (!wait(until)) return Finish::goes_on;
     }
     exchange.leave();
     std::vector<float> parameters(parameter_count_);
@@ -286,14 +298,14 @@ bool LibraryPeer::step_finish(Time at_most, std::span<float> out) {
     run_.metrics().finished(outcome_.report);
     phase_ = Phase::over;
     finished_ = true;
-    if (!take_model(outcome_, parameters)) return true;
+    if (!take_model(outcome_, parameters)) return over();
     judge_finish(outcome_, stops_.count().load() > 0);
     std::copy(parameters.begin(), parameters.end(), out.begin());
     outcome_.parameters = std::move(parameters);
-    return true;
+    return over();
 }
 
-void LibraryPeer::set_final_verdict(float accuracy, float loss) {
+void LibraryPeer::set_final_verdict(float accuracy, std::optional<float> loss) {
     require(Phase::over, "ako_final_result");
     if (outcome_.parameters.empty()) throw WrongCall("ako_final_result: there is no model");
     if (result_) throw WrongCall("ako_final_result: ako_report has said it already");

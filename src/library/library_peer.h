@@ -78,8 +78,8 @@ class LibraryPeer {
     void set_layout(std::vector<Tensor> tensors, std::vector<Strides> strides);
     void set_data(std::uint64_t samples, std::uint64_t samples_per_round);
     void require_equal(const std::string& key, const std::string& value);
-    /// [parameter_count].
-    void start(std::span<const float> initial);
+    /// [parameter_count]. `of_lowest`: all train from those of the lowest peer of the file.
+    void start(std::span<const float> initial, bool of_lowest);
     std::size_t parameter_count() const { return parameter_count_; }
 
     // Rounds.
@@ -93,9 +93,10 @@ class LibraryPeer {
     Standing standing() const;
 
     // The end.
-    /// True: it is over, and `out` has the parameters, unless it left or they are not finite.
-    bool step_finish(Time at_most, std::span<float> out);
-    void set_final_verdict(float accuracy, float loss);
+    /// What the final exchange has come to; with `agreed` the parameters are in `out`.
+    enum class Finish { goes_on, agreed, without_parameters };
+    Finish step_finish(Time at_most, std::span<float> out);
+    void set_final_verdict(float accuracy, std::optional<float> loss);
     /// Nothing while it is not over. The first call writes the results.
     const PeerResult* report();
 
@@ -113,7 +114,7 @@ class LibraryPeer {
     enum class Phase { opened, training, finishing, over };
 
     void require(Phase phase, const char* call) const;
-    Brought brought(std::span<const float> initial) const;
+    Brought brought(std::span<const float> initial, bool of_lowest) const;
     void keep_log(const std::string& line);
     std::optional<Next> await_next(Time until);
     /// For an event; false, and at once, if the time is over.

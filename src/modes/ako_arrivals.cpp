@@ -31,10 +31,7 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
     } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
         handle_status(arrival, *status, now);
     } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
-        relaying_.serve(arrival.from, *want,
-                        [this](RowIndex row, BlockIndex block, Version version) {
-                            return finish_.find(row, block, version);
-                        });
+        serve(arrival.from, *want);
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
         roster_.heard_bye(arrival.from, *bye);
         if (settings_.coverage != nullptr && bye->leaves) {
@@ -47,6 +44,7 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
         beginning_.heard(arrival.from, *versions, now);
     } else {
         if (const auto* lack = std::get_if<Lack>(&arrival.header)) {
+            if (lack->row == initial_row) return initial_.lacks(arrival.from, *lack, now);
             relaying_.lacks(arrival.from, *lack, now);  // whoever asked for it knows
             beginning_.lacks(arrival.from, *lack, now);
         }
@@ -59,6 +57,7 @@ void AkoCompute::begin_session(const Arrival& arrival, Time now) {
     unanswered_ &= ~peer_bit(arrival.from);
     roster_.begin_session(arrival.from, arrival.new_process);
     relaying_.forget_asked(arrival.from);
+    initial_.forget_asked(arrival.from);
     finish_.forget_asked(arrival.from);
     beginning_.begin_session(arrival.from, arrival.new_process, now);
 }
@@ -93,8 +92,21 @@ void AkoCompute::answer() {
     answered_ |= std::exchange(unanswered_, 0);
 }
 
+void AkoCompute::serve(PeerIndex peer, const Want& want) {
+    relaying_.serve(peer, want, [this](RowIndex row, BlockIndex block, Version version) {
+        return row == initial_row ? initial_.block(block) : finish_.find(row, block, version);
+    });
+}
+
+void AkoCompute::take_initial(const Arrival& arrival, const Partial& partial) {
+    const BlockCheck check =
+        initial_.take(arrival.from, partial, arrival.payload.floats(), arrival.arrived_at);
+    if (check == BlockCheck::damaged) outbox_.mistrust(arrival.from);
+}
+
 void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
     const auto& partial = std::get<Partial>(arrival.header);
+    if (partial.origin == initial_row) return take_initial(arrival, partial);
     if (partial.bound_at != Time{0}) {
         const auto bound_at = roster_[arrival.from].clock.to_local(partial.bound_at);
         if (bound_at) ages_[arrival.from].add(arrival.arrived_at - *bound_at);

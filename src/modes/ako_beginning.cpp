@@ -26,6 +26,9 @@ Joining::Times joining_times(const ExchangeSettings& exchange) {
             from_seconds(exchange.finish_timeout_s)};
 }
 
+/// Whose initial parameters all take over, where they are not the same for all.
+constexpr PeerIndex lowest_peer = 0;
+
 /// Has this peer made a round, as far as the sender knows?
 bool has_made(const Status& status, PeerIndex peer) {
     return status.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
@@ -45,12 +48,14 @@ std::string text_of(const char* format, double value) {
 }  // namespace
 
 AkoBeginning::AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster,
-                           Joining::Send send)
+                           InitialValues& initial, Joining::Send send)
     : settings_(settings),
       rows_(rows),
       roster_(roster),
+      initial_(initial),
+      send_(std::move(send)),
       start_wait_(settings, start_peers_min(settings)),
-      joining_(rows.ledger(), roster, std::move(send), joining_times(settings.exchange)),
+      joining_(rows.ledger(), roster, send_, joining_times(settings.exchange)),
       have_from_(settings.checkpoints.empty() ? 0 : peer_bit(settings.self)),
       lowest_process_(settings.process_id) {}
 
@@ -143,10 +148,44 @@ void AkoBeginning::wait(bool unanswered, Time now) {
         if (const std::string why = why_apart(); over && !why.empty())
             return fail(Ending::failed, why);
     }
-    if (!over) return;
+    if (!over || !step_initial(now)) return;
     if (!run_there_ && !settings_.resumes) return claim(now);
     state_ = State::joining;
     joining_.begin(now);
+}
+
+// ---- initial parameters
+
+bool AkoBeginning::step_initial(Time now) {
+    if (initial_.known()) return true;
+    // Whoever has some has them from this peer's earlier process, and they count.
+    if (settings_.self == lowest_peer && initial_.holders() == 0 && !run_there_) {
+        initial_.keep_own();
+        return true;
+    }
+    takes_initial_ = true;
+    for (Puller::Ask& ask : initial_.step(now)) send_(ask.holder, std::move(ask.want));
+    const double patience_s = settings_.exchange.finish_timeout_s;
+    if (now - initial_.moved_at() > from_seconds(patience_s)) {
+        fail(Ending::failed, "the initial parameters, which all take over from peer " +
+                                 settings_.peer_names[lowest_peer] + ", came no nearer for " +
+                                 text_of("%g s", patience_s) + ": start that peer, or let all " +
+                                 "begin with the same parameters");
+    }
+    return false;
+}
+
+// Who has come less far gives up, so that one process with other values does not end a run.
+void AkoBeginning::meet_other_initial(PeerIndex from, const Status& status) {
+    std::uint64_t theirs = 0;
+    for (const Progress& progress : status.progress) theirs += progress.samples;
+    const bool behind = roster_.samples() < theirs ||
+                        (roster_.samples() == theirs && *initial_.said() > *status.initial);
+    if (!behind) return;
+    fail(Ending::broken, "peer " + settings_.peer_names[from] +
+                             " trains from other initial parameters than this one, which it " +
+                             "could not reach when it began: start this peer again, and it takes " +
+                             "those over");
 }
 
 // ---- joining
@@ -201,6 +240,7 @@ void AkoBeginning::claim(Time now) {
     // What a Status says of samples may be older than a block of the row; a round is a batch.
     const std::uint64_t samples = round * settings_.training.batch_per_peer;
     settle_run_id();
+    takes_initial_ = false;
     rows_.claim(*incarnation, round, now);
     roster_.set_own(round, samples);
     state_ = State::begun;
@@ -217,6 +257,7 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     }
     if (state_ != State::begun) hear_of_start(from, status);
     hear_run_id(from, status);
+    if (initial_.differ(status)) meet_other_initial(from, status);
     if (state_ == State::failed) return;
     // Not only the first: what had come to its sender by then it may have said too early to know.
     // Who goes on from a checkpoint tells of its disk, until it has begun; and who begins anew

@@ -1,7 +1,8 @@
 // How a peer of the mode `ako` comes to its first round, and what its row begins with.
 //
-//   waiting   for all peers, or for enough of them after `start_wait_s`; then its row begins at
-//             zero, or all go on together from what each has of an earlier start (a checkpoint)
+//   waiting   for all peers, or for enough of them after `start_wait_s`, and for the initial
+//             parameters if they are another peer's; then its row begins at zero, or all go on
+//             together from what each has of an earlier start (a checkpoint)
 //   joining   somebody had made rounds when this peer met it, or goes on from a checkpoint as this
 //             one does: it takes in the rows of the run, its own among them (Joining), and claims
 //             its own row in an incarnation above all others
@@ -24,6 +25,7 @@
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
 #include "src/group/start_wait.h"
+#include "src/rows/initial_values.h"
 #include "src/rows/joining.h"
 #include "src/rows/rows.h"
 
@@ -35,11 +37,14 @@ class AkoBeginning {
     static constexpr unsigned rivals_max = 3;
 
     /// All outlive this.
-    AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster, Joining::Send send);
+    AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster, InitialValues& initial,
+                 Joining::Send send);
 
     State state() const { return state_; }
     /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
-    bool takes_in() const { return state_ == State::joining || waits_to_go_on(); }
+    bool takes_in() const {
+        return state_ == State::joining || waits_to_go_on() || takes_initial_;
+    }
     /// Waits for the others to go on together from what each has of an earlier start.
     bool waits_to_go_on() const { return waits() && settings_.resumes; }
     /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
@@ -53,6 +58,9 @@ class AkoBeginning {
     std::uint64_t run_id() const { return run_id_; }
     /// Goes on. `unanswered`: see StartWait.
     State step(bool unanswered, Time now) AKO_COMPUTE_THREAD;
+    /// Goes on with taking over the initial parameters. True: they are known. Else not yet, or it
+    /// has failed.
+    bool step_initial(Time now) AKO_COMPUTE_THREAD;
     /// The training is over before this peer has begun. A row that nobody has made is its own, and
     /// nothing; any other it leaves as it is to the cut, and claims nothing.
     void stop(Time now) AKO_COMPUTE_THREAD;
@@ -87,6 +95,8 @@ class AkoBeginning {
     void claim(Time now) AKO_COMPUTE_THREAD;
     /// Who can be reached, has something of the own row, and has not answered.
     PeerSet silent_holders() const;
+    /// `status` tells of initial parameters that are not those of this peer.
+    void meet_other_initial(PeerIndex from, const Status& status);
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
@@ -115,12 +125,15 @@ class AkoBeginning {
     const ModeSettings settings_;  // constant after construction
     Rows& rows_;
     Roster& roster_;
+    InitialValues& initial_;
+    const Joining::Send send_;
 
     StartWait start_wait_;
     Joining joining_;
     State state_ = State::waiting;
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     bool run_there_ = false;
+    bool takes_initial_ = false;  ///< the initial parameters, from another peer
     // Of processes that were heard of before this one has begun, and had not begun either.
     PeerSet resuming_ = 0;          ///< to go on with an earlier run
     PeerSet anew_ = 0;              ///< with one that begins now

@@ -30,8 +30,8 @@ constexpr double share_at_end_min = 0.05;
 
 }  // namespace
 
-AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> initial,
-                       Mailbox& mailbox, Outbox& outbox, Snapshots& snapshots)
+AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, Mailbox& mailbox,
+                       Outbox& outbox, Snapshots& snapshots)
     : settings_(settings),
       blocks_(initial.size(), settings.block_elements),
       mailbox_(mailbox),
@@ -45,7 +45,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<const float> init
               AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); },
           finish_times(settings.exchange), settings.process_id),
       relaying_(rows_.ledger(), roster_, outbox_),
-      beginning_(settings, rows_, roster_,
+      initial_(initial, blocks_, roster_, settings.initial_of_lowest),
+      beginning_(settings, rows_, roster_, initial_,
                  [this](PeerIndex peer, Header header)
                      AKO_COMPUTE_THREAD { outbox_.send(peer, std::move(header)); }),
       bound_(settings.exchange.staleness_rounds_max,
@@ -103,8 +104,14 @@ std::optional<Next> AkoCompute::begin(Time now) {
         if (own_wish && nothing_yet && !beginning_.run_there())
             return Next::give_up(Ending::failed, never_began);
         if (stop_ == StopReason::none) return leave(now);
-        beginning_.stop(now);
-        return stopped();
+        // What is agreed on at the end is made of them.
+        if (beginning_.step_initial(now)) {
+            beginning_.stop(now);
+            return stopped();
+        }
+        post_status(false);
+        if (beginning_.state() != AkoBeginning::State::failed) return std::nullopt;
+        return Next::give_up(beginning_.ending(), beginning_.why_not());
     }
     const AkoBeginning::State before = beginning_.state();
     const AkoBeginning::State state = beginning_.step(mailbox_.unanswered() != 0, now);
@@ -264,7 +271,7 @@ Next AkoCompute::stopped() const {
 }
 
 void AkoCompute::announce(const Verdict& verdict) {
-    if (!std::isfinite(verdict.loss)) {
+    if (verdict.loss && !std::isfinite(*verdict.loss)) {
         return settings_.log(
             "the loss on the test set is not finite: the training diverges; lower "
             "training.learning_rate");
@@ -372,6 +379,7 @@ void AkoCompute::post_status(bool urgent) {
     status.resuming = settings_.resumes && beginning_.state() != AkoBeginning::State::begun;
     status.run_id = beginning_.run_id();
     if (status.resuming) status.checkpoints = settings_.checkpoints;
+    status.initial = initial_.said();
     if ((finish_began_ || leaving_) && rows_.claimed()) status.final_round = round_;
     status.leaving = leaving_.has_value();
     if (settings_.coverage != nullptr) status.covered = settings_.coverage->said();

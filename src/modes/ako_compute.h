@@ -21,6 +21,7 @@
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_ages.h"
 #include "src/rows/attendance.h"
+#include "src/rows/initial_values.h"
 #include "src/rows/leaving.h"
 #include "src/rows/outbox.h"
 #include "src/rows/relay.h"
@@ -32,9 +33,10 @@ namespace ako {
 
 class AkoCompute final : public ComputeHalf {
   public:
-    /// `initial` is [parameter_count] and must outlive this, as all references. Throws StartupError
-    /// if the checkpoint to go on from cannot be read.
-    AkoCompute(const ModeSettings& settings, std::span<const float> initial, Mailbox& mailbox,
+    /// `initial` is [parameter_count] and must outlive this, as all references; it is overwritten
+    /// where those of another peer are taken over. Throws StartupError if the checkpoint to go on
+    /// from cannot be read.
+    AkoCompute(const ModeSettings& settings, std::span<float> initial, Mailbox& mailbox,
                Outbox& outbox, Snapshots& snapshots);
 
     std::optional<Next> begin_round(Time now) override AKO_COMPUTE_THREAD;
@@ -98,6 +100,8 @@ class AkoCompute final : public ComputeHalf {
     void answer() AKO_COMPUTE_THREAD;
     void hear_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
+    void take_initial(const Arrival& arrival, const Partial& partial) AKO_COMPUTE_THREAD;
+    void serve(PeerIndex peer, const Want& want) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
                     std::span<const float> values, const std::optional<Time>& sealed_at,
@@ -139,6 +143,7 @@ class AkoCompute final : public ComputeHalf {
     Sgd optimizer_;
     Finish finish_;
     Relaying relaying_;
+    InitialValues initial_;
     AkoBeginning beginning_;
     StalenessBound bound_;
     Attendance attendance_;

@@ -39,7 +39,7 @@ class AkoMode final : public Halves {
     AkoTraffic* traffic() override { return &traffic_; }
 
   private:
-    const std::vector<float> initial_;
+    std::vector<float> initial_;  // constant once this peer has begun
     Outbox outbox_;  // both threads
     Snapshots snapshots_;
 

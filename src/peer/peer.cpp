@@ -31,8 +31,10 @@ Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, 
 std::unique_ptr<BatchSource> Peer::batches() { return data_.batches(self_, member_.portions()); }
 
 Brought Peer::brought(const Settings& settings) const {
-    return {network_->tensors(), initial_parameters(settings, *network_), data_.sample_count(),
-            data_.sample_budget()};
+    return {.tensors = network_->tensors(),
+            .initial = initial_parameters(settings, *network_),
+            .sample_count = data_.sample_count(),
+            .sample_budget = data_.sample_budget()};
 }
 
 }  // namespace ako

@@ -17,9 +17,11 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "ako/frame.h"
 #include "ako/settings.h"
 
 namespace ako {
@@ -30,8 +32,13 @@ struct CurvePoint {
     std::uint64_t samples = 0;
     double progress = 0;
     double accuracy = 0;
-    double loss = 0;
+    double loss = 0;  ///< a NaN where the program does not say it
 };
+
+inline double loss_of(const Verdict& verdict) {
+    return static_cast<double>(
+        verdict.loss.value_or(std::numeric_limits<float>::quiet_NaN()));
+}
 
 nlohmann::ordered_json points_json(const std::vector<CurvePoint>& points);
 /// Throws nlohmann::json::exception.

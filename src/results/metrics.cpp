@@ -99,7 +99,7 @@ void Metrics::milestone_passed(const Milestone& milestone) {
 void Metrics::evaluation_done(const Verdict& verdict) {  // the next line has the newest of all
     curve_.push_back(evaluating_);
     curve_.back().accuracy = static_cast<double>(verdict.accuracy);
-    curve_.back().loss = static_cast<double>(verdict.loss);
+    curve_.back().loss = loss_of(verdict);
 }
 
 void Metrics::serving() {

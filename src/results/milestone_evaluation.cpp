@@ -19,7 +19,7 @@ MilestoneEvaluation::Evaluated MilestoneEvaluation::evaluate(const std::string& 
         evaluation_.begin(point.progress);
         const Verdict verdict = evaluation_.complete();
         point.accuracy = static_cast<double>(verdict.accuracy);
-        point.loss = static_cast<double>(verdict.loss);
+        point.loss = loss_of(verdict);
         points.push_back(point);
         if (!progress(point, points.size(), reader.count())) break;
     }

@@ -22,7 +22,7 @@ std::map<std::string, std::string> ModelFiles::metadata(
     std::map<std::string, std::string> stated = {{"run", run_}, {"peer", peer_}};
     if (!verdict) return stated;
     stated["accuracy"] = fmt::format("{:.4f}", verdict->accuracy);
-    stated["loss"] = fmt::format("{:.6f}", verdict->loss);
+    if (verdict->loss) stated["loss"] = fmt::format("{:.6f}", *verdict->loss);
     return stated;
 }
 

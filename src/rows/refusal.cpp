@@ -3,6 +3,7 @@
 
 #include "ako/payload.h"
 #include "src/group/incarnation.h"
+#include "src/rows/initial_values.h"
 
 namespace ako {
 namespace {
@@ -24,15 +25,18 @@ struct Checker {
     std::size_t payload_bytes;
 
     bool there(RowIndex row) const { return row.place() < peer_count; }
+    bool there_or_initial(RowIndex row) const { return there(row) || row == initial_row; }
     bool inside(BlockRun run) const {
         return run.count >= 1 && run.first < blocks.count() &&
                run.count <= blocks.count() - run.first;
     }
 
     Complaint operator()(const Partial& partial) const {
-        if (!there(partial.origin)) {
+        if (!there_or_initial(partial.origin)) {
             return "Partial.origin " + text(partial.origin) + " is no peer of the file";
         }
+        if (partial.origin == initial_row && partial.version != InitialValues::version)
+            return "Partial.version of initial parameters, which have no other than {1, 1}";
         if (!partial.relayed && partial.origin != row_of(from)) {
             return "Partial.origin is another peer, but it is not marked as relayed";
         }
@@ -68,7 +72,9 @@ struct Checker {
     }
 
     Complaint operator()(const Want& want) const {
-        if (!there(want.row)) return "Want.row " + text(want.row) + " is no row";
+        if (!there_or_initial(want.row)) return "Want.row " + text(want.row) + " is no row";
+        if (want.row == initial_row && !want.exact)
+            return "Want.exact is missing for initial parameters, which have one version";
         std::size_t sum = 0;
         for (const Want::Run& run : want.runs) {
             if (!inside(run.blocks))
@@ -81,7 +87,7 @@ struct Checker {
     }
 
     Complaint operator()(const Lack& lack) const {
-        if (!there(lack.row)) return "Lack.row " + text(lack.row) + " is no row";
+        if (!there_or_initial(lack.row)) return "Lack.row " + text(lack.row) + " is no row";
         std::size_t sum = 0;
         for (const BlockRun& run : lack.runs) {
             if (!inside(run)) return "Lack.runs: " + text(run) + " is outside the model";

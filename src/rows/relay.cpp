@@ -23,10 +23,10 @@ BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIn
     const BlockIndex end = asked.blocks.first + asked.blocks.count;
     BlockRun run{first, 0};
     while (first < end && run.count < count_max) {
-        const Version held = ledger_.version(want.row, first);
         if (want.exact) {
             if (find(want.row, first, asked.version).values.empty()) break;
         } else {
+            const Version held = ledger_.version(want.row, first);
             if (held <= asked.version) break;
             if (run.count > 0 && held != ledger_.version(want.row, run.first)) break;
         }

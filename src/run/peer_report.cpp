@@ -100,7 +100,7 @@ CurvePoint final_point(const TrainingOutcome& outcome, double seconds) {
     point.samples = outcome.report.samples_total;
     point.progress = outcome.verdict->progress;
     point.accuracy = static_cast<double>(outcome.verdict->accuracy);
-    point.loss = static_cast<double>(outcome.verdict->loss);
+    point.loss = loss_of(*outcome.verdict);
     return point;
 }
 
@@ -134,7 +134,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     if (gave_up(outcome.ending)) return result;
     if (outcome.verdict) {
         result.accuracy = rounded(outcome.verdict->accuracy);
-        result.loss = rounded(outcome.verdict->loss);
+        if (outcome.verdict->loss) result.loss = rounded(*outcome.verdict->loss);
         result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
     }
     if (report.stopped_early()) {

@@ -33,11 +33,13 @@ constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT
 
 // What a signal handler needs to put the terminal back: a process has one terminal, and a handler
 // has no argument. It may run on any thread, so whoever takes the flag is the one that puts back.
-// keys_before is written before keys_changed says that it counts.
+// keys_before is written before keys_changed says that it counts, and deaths_before before the
+// handler is there.
 std::atomic<bool> entered = false;
 std::atomic<bool> keys_changed = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "for signal handlers");
 termios keys_before;
+std::array<struct sigaction, deadly.size()> deaths_before;  ///< of each of `deadly`
 
 /// Everything here may be called by a signal handler.
 void write_all(std::string_view text) {
@@ -70,8 +72,23 @@ void restore_at_once() {
 
 void on_death(int number) {
     restore_at_once();
-    ::signal(number, SIG_DFL);
+    const auto* const found = std::find(deadly.begin(), deadly.end(), number);
+    const auto place = static_cast<std::size_t>(found - deadly.begin());
+    sigaction(number, &deaths_before[place], nullptr);  // a program's own goes on with it
     ::raise(number);
+}
+
+void take_deaths() {
+    struct sigaction action {};
+    action.sa_handler = on_death;
+    sigemptyset(&action.sa_mask);
+    for (std::size_t k = 0; k < deadly.size(); ++k)
+        sigaction(deadly[k], &action, &deaths_before[k]);
+}
+
+void give_deaths_back() {
+    for (std::size_t k = 0; k < deadly.size(); ++k)
+        sigaction(deadly[k], &deaths_before[k], nullptr);
 }
 
 /// Empty if it is not set. Nobody here changes the environment.
@@ -141,7 +158,7 @@ bool Terminal::usable() {
 bool Terminal::enter() {
     if (entered) return true;
     if (!in_foreground()) return false;
-    for (const int number : deadly) ::signal(number, on_death);
+    take_deaths();
     before_sudden_end(restore_at_once);
     entered = true;
     if (keys_fd() >= 0 && tcgetattr(STDIN_FILENO, &keys_before) == 0) {
@@ -157,9 +174,10 @@ bool Terminal::enter() {
 }
 
 void Terminal::leave() {
+    if (!entered) return;
     restore();
     before_sudden_end(nullptr);
-    for (const int number : deadly) ::signal(number, SIG_DFL);
+    give_deaths_back();
 }
 
 ScreenStyle Terminal::style() {

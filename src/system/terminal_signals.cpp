@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -17,12 +18,15 @@ std::atomic<int> event_fd = -1;
 std::atomic<bool> resized = false;
 std::atomic<bool> suspend = false;
 
+constexpr std::array watched = {SIGWINCH, SIGTSTP};
+std::array<struct sigaction, watched.size()> before;  ///< whose signals they were
+
 void on_terminal(int number) {
-    const int before = errno;
+    const int error = errno;
     (number == SIGWINCH ? resized : suspend) = true;
     const std::uint64_t one = 1;
-    if (::write(event_fd, &one, sizeof one) < 0) errno = before;  // full: it is to be read anyway
-    errno = before;
+    if (::write(event_fd, &one, sizeof one) < 0) errno = error;  // full: it is to be read anyway
+    errno = error;
 }
 
 }  // namespace
@@ -34,12 +38,12 @@ TerminalSignals::TerminalSignals() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))
     action.sa_handler = on_terminal;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;
-    for (const int number : {SIGWINCH, SIGTSTP}) sigaction(number, &action, nullptr);
+    for (std::size_t k = 0; k < watched.size(); ++k) sigaction(watched[k], &action, &before[k]);
 }
 
 TerminalSignals::~TerminalSignals() {
     if (fd_ < 0) return;
-    for (const int number : {SIGWINCH, SIGTSTP}) ::signal(number, SIG_DFL);
+    for (std::size_t k = 0; k < watched.size(); ++k) sigaction(watched[k], &before[k], nullptr);
     event_fd = -1;
     close(fd_);
 }

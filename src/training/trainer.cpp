@@ -200,7 +200,7 @@ void Trainer::judged(const Verdict& verdict) {
     exchange_.announce(verdict);
     observer_.evaluation_done(verdict);
     // What has diverged must not take the place of what has not.
-    if (keeps_ && std::isfinite(verdict.loss))
+    if (keeps_ && std::isfinite(verdict.loss.value_or(0)))
         checkpoints_->take(evaluation_.parameters(), verdict);
     if (settings_.target_accuracy && verdict.accuracy >= *settings_.target_accuracy)
         exchange_.request_stop(StopReason::target_reached);

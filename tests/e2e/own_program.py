@@ -81,6 +81,20 @@ def case_own_program_dies(bench):
     check_equal([left["peer"] for left in summary["left_peers"]], ["d"], "left_peers")
 
 
+def case_own_program_restarted(bench):
+    """It takes its row over from the others, as a peer of `ako train` does."""
+    run = bench.launch(bench.file(3, **LONG), "--restart", "1", "--", program(bench))
+    wait_for(lambda: all(has_trained(bench, name) for name in "abc"), "all peers train")
+    os.kill(pids(bench, run)["b"], signal.SIGKILL)
+    wait_for(lambda: "has joined after" in bench.log("b"), "b is back")
+    run.process.send_signal(signal.SIGINT)
+    run.expect(130, 30)
+    summary = bench.summary()
+    check_equal(summary["finished_with"], ["a", "b", "c"], "finished_with")
+    check_equal(summary["replicas_identical"], True, "replicas_identical")
+    check_equal([peer["restarts"] for peer in summary["peers"]], [0, 1, 0], "restarts")
+
+
 def case_own_program_refused(bench):
     """What does not fit together is said before anything is started, and by whom it concerns."""
     file = bench.file(2, training="epochs: 60", **EXTERNAL)

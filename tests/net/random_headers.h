@@ -116,7 +116,10 @@ class RandomHeaders {
         status.accepted = ballot();
         status.decided = ballot();
         if (below(2) == 1) status.digest = digest();
-        if (below(2) == 1) status.verdict = Verdict{0.25, 0.5F, value()};
+        if (below(2) == 1) {
+            status.verdict = Verdict{0.25, 0.5F, value()};
+            if (below(2) == 1) status.verdict->loss.reset();
+        }
         status.cut_blocks = u32();
         status.asked = u64();
         status.joining = below(2) == 1;
@@ -129,6 +132,7 @@ class RandomHeaders {
             status.checkpoints.push_back({u64(), u64()});
         status.resuming = below(2) == 1;
         status.run_id = u64();
+        if (below(2) == 1) status.initial = digest();
         return status;
     }
     Want want() {

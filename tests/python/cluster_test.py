@@ -195,6 +195,34 @@ class WithNumPy(ClusterCase):
     def test_another_data_set(self):
         self.refused({"b": ["--samples", "2999"]}, "2999", "3000")
 
+    def test_initial_of_the_lowest(self):
+        """Where they begin does not matter but for the first one, and who comes late has it too."""
+        self.file = bench.write_cluster(self.folder, NAMES, start_wait_s=5,
+                                        exchange=", start_peers_min: 2")
+        own = {"b": ["--start", "40"], "c": ["--start", "-3000"]}
+        options = ("--epochs", "12", "--sleep", "0.02", "--initial", "lowest")
+        self.peers = [Peer(self.folder, "line.py", self.file, name, *options, *own.get(name, ()))
+                      for name in ("a", "b")]
+        for peer in self.peers:
+            peer.wait_until_it_trains()
+        self.peers.append(Peer(self.folder, "line.py", self.file, "c", *options, *own["c"]))
+        self.check_ends()
+        self.assertIn("joins a run", self.peers[2].errors())
+        self.check_identical(loss=1e-2)
+
+    def test_lowest_returns(self):
+        """Another process of the first peer takes over what its own process began with."""
+        self.begin("line.py", "--epochs", "24", "--sleep", "0.02", "--initial", "lowest",
+                   own={"a": ["--die-at", "20"], "b": ["--start", "7"]})
+        self.peers[0].wait()
+        self.peers[0] = Peer(self.folder, "line.py", self.file, "a", "--epochs", "24", "--sleep",
+                             "0.02", "--initial", "lowest", "--start", "500")
+        self.check_ends()
+        self.check_identical(loss=1e-2)
+
+    def test_one_means_the_same(self):
+        self.refused({"b": ["--initial", "lowest"]}, "initial: ")
+
     def test_another_beginning(self):
         self.refused({"b": ["--start", "0.5"]}, "parameters")
 
@@ -208,6 +236,18 @@ class WithTorch(ClusterCase):
 
     def test_adamw(self):
         self.begin("classifier.py", "--optimizer", "adamw")
+        self.check_ends()
+        self.check_classifiers()
+
+    def test_recipe(self):
+        """Groups of parameters, a schedule by progress, autocast, accumulation, clipping."""
+        self.begin("classifier.py", "--optimizer", "recipe", "--epochs", "16")
+        self.check_ends()
+        self.check_classifiers()
+
+    def test_initial_of_the_lowest(self):
+        self.begin("classifier.py", "--initial", "lowest",
+                   own={"b": ["--seed", "2"], "c": ["--seed", "3"]})
         self.check_ends()
         self.check_classifiers()
 

@@ -16,6 +16,7 @@ import numpy
 
 OK, WRONG_CALL, START_UP, NUMBERS = 0, 1, 2, 3
 TRAIN, WAIT, FINISH, GIVE_UP = 0, 1, 2, 3
+FINISHING, FINISHED, FINISHED_WITHOUT = 0, 1, 2
 STOP_PEER = 2
 EXITS = {"finished": 0, "stopped_early": 7, "interrupted": 130, "not_agreed": 4, "failed": 2,
          "broken": 5, "numbers": 3, "left": 143}
@@ -124,11 +125,11 @@ class FakeLibrary:
         self.requirements[key.decode()] = value.decode()
         return OK
 
-    def ako_start(self, peer, initial):
+    def ako_start(self, peer, initial, whose):
         ready = not self.started and self.layout is not None and self.samples is not None
         if (wrong := self._wrong(ready)) is not None:
             return wrong
-        self.parameters = self._at(initial).copy()
+        self.parameters, self.initial_of = self._at(initial).copy(), whose
         self.started = True
         return OK
 
@@ -196,7 +197,7 @@ class FakeLibrary:
     def ako_announce(self, peer, progress, accuracy, loss):
         if (wrong := self._wrong(self.started)) is not None:
             return wrong
-        self.announced.append((progress, accuracy, loss))
+        self.announced.append((progress, accuracy, loss and loss._obj.value))
         return OK
 
     def ako_request_stop(self, peer, what):
@@ -207,13 +208,14 @@ class FakeLibrary:
 
     # The end.
 
-    def ako_step_finish(self, peer, timeout_s, out, over):
+    def ako_step_finish(self, peer, timeout_s, out, finish):
         if (wrong := self._wrong(self.over)) is not None:
             return wrong
         self.slices -= 1
-        over._obj.value = int(self.slices < 0)
-        if over._obj.value:
+        finish._obj.value = FINISHING
+        if self.slices < 0:
             self.finished = True
+            finish._obj.value = FINISHED_WITHOUT if self.left else FINISHED
             self.ended_with = self.ended_with or (
                 "left" if self.left else "interrupted" if self.stops else "finished")
             if not self.left:
@@ -223,7 +225,7 @@ class FakeLibrary:
     def ako_final_result(self, peer, accuracy, loss):
         if (wrong := self._wrong(self.finished and not self.left)) is not None:
             return wrong
-        self.results.append((accuracy, loss))
+        self.results.append((accuracy, loss and loss._obj.value))
         return OK
 
     def ako_report(self, peer, text):

@@ -31,8 +31,8 @@ class Finishing(PeerCase):
         self.assertIs(peer.finish(), report, "after it is closed, too")
 
     def test_evaluate(self):
-        for result, told in ((0.75, (0.75, 0.0)), ((0.75, 2), (0.75, 2.0)),
-                             (np.float32(0.75), (0.75, 0.0))):
+        for result, told in ((0.75, (0.75, None)), ((0.75, 2), (0.75, 2.0)),
+                             (np.float32(0.75), (0.75, None))):
             self.library.agreed_shift = 1
             with self.join(samples=4) as peer:
                 self.train(peer)

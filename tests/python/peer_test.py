@@ -306,7 +306,7 @@ class Anchor(PeerCase):
         self.peer.announce(0.5, 2)
         self.peer.announce(0.75)
         self.assertEqual(self.library.announced,
-                         [(0.1, 0.5, 2.0), (0.2, 0.75, 0.0)], "as of the anchor; as of now")
+                         [(0.1, 0.5, 2.0), (0.2, 0.75, None)], "as of the anchor; as of now")
 
     def test_after_the_end(self):
         for _ in self.rounds:

@@ -39,6 +39,17 @@ class Next(enum.IntEnum):
     GIVE_UP = 3
 
 
+class Initial(enum.IntEnum):
+    SAME = 0
+    OF_LOWEST = 1
+
+
+class Finish(enum.IntEnum):
+    FINISHING = 0
+    FINISHED = 1
+    FINISHED_WITHOUT = 2
+
+
 class Stop(enum.IntEnum):
     RUN = 1
     PEER = 2
@@ -71,16 +82,16 @@ _FUNCTIONS = (
     ("ako_set_layout", c_int, [c_void_p, POINTER(Tensor), c_size_t]),
     ("ako_set_data", c_int, [c_void_p, c_uint64, c_uint64]),
     ("ako_require_equal", c_int, [c_void_p, c_char_p, c_char_p]),
-    ("ako_start", c_int, [c_void_p, c_void_p]),
+    ("ako_start", c_int, [c_void_p, c_void_p, c_int]),
     ("ako_begin_round", c_int, [c_void_p, c_double, c_void_p, POINTER(c_int)]),
     ("ako_end_round", c_int, [c_void_p, c_void_p, POINTER(c_float)]),
     ("ako_copy_anchor", c_int, [c_void_p, c_void_p]),
     ("ako_get_standing", c_int, [c_void_p, POINTER(Standing)]),
-    ("ako_announce", c_int, [c_void_p, c_double, c_float, c_float]),
+    ("ako_announce", c_int, [c_void_p, c_double, c_float, POINTER(c_float)]),
     ("ako_request_stop", None, [c_void_p, c_int]),
     ("ako_stops_requested", c_int, [c_void_p]),
     ("ako_step_finish", c_int, [c_void_p, c_double, c_void_p, POINTER(c_int)]),
-    ("ako_final_result", c_int, [c_void_p, c_float, c_float]),
+    ("ako_final_result", c_int, [c_void_p, c_float, POINTER(c_float)]),
     ("ako_report", c_int, [c_void_p, POINTER(c_char_p)]),
     ("ako_metrics", c_int, [c_void_p, POINTER(c_char_p)]),
     ("ako_run_folder", c_char_p, [c_void_p]),

@@ -17,7 +17,7 @@ import threading
 from typing import Any, Dict, Optional, Sequence, Tuple
 
 from . import _library
-from ._library import Next, Status, Stop, View
+from ._library import Initial, Next, Status, Stop, View
 from .errors import Error, error_class
 from .report import Standing
 from .vector import TensorEntry
@@ -79,8 +79,8 @@ class NativePeer:
     def require_equal(self, key: str, value: str) -> None:
         self._check(self._library.ako_require_equal(self._open(), _text(key), _text(value)))
 
-    def start(self, initial: int) -> None:
-        self._check(self._library.ako_start(self._open(), initial))
+    def start(self, initial: int, whose: Initial) -> None:
+        self._check(self._library.ako_start(self._open(), initial, int(whose)))
 
     def begin_round(self, timeout_s: float, parameters: int) -> int:
         """What is next, one of Next; the vector at `parameters` has been filled if it is TRAIN."""
@@ -89,11 +89,7 @@ class NativePeer:
         return self._next.value
 
     def end_round(self, parameters: int, loss: Optional[float]) -> None:
-        where = None
-        if loss is not None:
-            self._loss.value = loss
-            where = ctypes.byref(self._loss)
-        self._check(self._library.ako_end_round(self._open(), parameters, where))
+        self._check(self._library.ako_end_round(self._open(), parameters, self._known(loss)))
 
     def copy_anchor(self, out: int) -> None:
         self._check(self._library.ako_copy_anchor(self._open(), out))
@@ -105,8 +101,9 @@ class NativePeer:
                         epochs=got.epochs, seed=got.seed, place=got.place, trainers=got.trainers,
                         batch=got.batch, evaluates=bool(got.evaluates))
 
-    def announce(self, progress: float, accuracy: float, loss: float) -> None:
-        self._check(self._library.ako_announce(self._open(), progress, accuracy, loss))
+    def announce(self, progress: float, accuracy: float, loss: Optional[float]) -> None:
+        self._check(self._library.ako_announce(self._open(), progress, accuracy,
+                                               self._known(loss)))
 
     def request_stop(self, what: Stop) -> None:
         """Any thread and any signal handler; nothing on a closed peer."""
@@ -117,15 +114,15 @@ class NativePeer:
         """Any thread; 0 on a closed peer."""
         return self._library.ako_stops_requested(self._handle) if self._handle is not None else 0
 
-    def step_finish(self, timeout_s: float, out: int) -> bool:
-        """Is the final exchange over? Then `out` has been filled, but not if this peer has left."""
-        over = ctypes.c_int()
+    def step_finish(self, timeout_s: float, out: int) -> int:
+        """How far the final exchange is, one of Finish; FINISHED: `out` has been filled."""
+        finish = ctypes.c_int()
         self._check(self._library.ako_step_finish(self._open(), timeout_s, out,
-                                                  ctypes.byref(over)))
-        return over.value != 0
+                                                  ctypes.byref(finish)))
+        return finish.value
 
-    def final_result(self, accuracy: float, loss: float) -> None:
-        self._check(self._library.ako_final_result(self._open(), accuracy, loss))
+    def final_result(self, accuracy: float, loss: Optional[float]) -> None:
+        self._check(self._library.ako_final_result(self._open(), accuracy, self._known(loss)))
 
     def report(self) -> Optional[Dict[str, Any]]:
         """What the run came to; None before it is over."""
@@ -163,6 +160,13 @@ class NativePeer:
     def check_use(self) -> None:
         """Raises RuntimeError if this process and thread may not use it, or it is closed."""
         self._open()
+
+    def _known(self, loss: Optional[float]) -> Any:
+        """A pointer to it; null if it is not known."""
+        if loss is None:
+            return None
+        self._loss.value = loss
+        return ctypes.byref(self._loss)
 
     def _open(self) -> int:
         """The handle, for a call."""

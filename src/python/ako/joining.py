@@ -16,19 +16,22 @@ from .vector import ArrayVector, Vector
 
 VIEWS = {"lines": _library.View.LINES, "live": _library.View.LIVE, "none": _library.View.NONE}
 
+INITIAL = {"same": _library.Initial.SAME, "lowest": _library.Initial.OF_LOWEST}
+
 Path = Union[str, "os.PathLike[str]"]
 
 
 def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = None,
          optimizer: Any = None, *, set: Sequence[str] = (), output_dir: Optional[Path] = None,
          view: str = "lines", samples: Optional[int] = None,
-         samples_per_round: Optional[int] = None, local_steps: int = 1) -> Peer:
+         samples_per_round: Optional[int] = None, local_steps: int = 1,
+         initial: str = "same") -> Peer:
     """Makes this program the peer `peer` of the cluster in `file`; both may be None under
     `ako launch`. Nothing is sent before training begins, with the first batch of Peer.rounds.
 
     model: a torch.nn.Module on its device, of float32, or a dict of names and numpy.float32 arrays.
         The tensors of a module become views of one vector, so move and convert it before. Of arrays
-        Peer.parameters has the views to train on. All peers begin with the same values.
+        Peer.parameters has the views to train on.
     optimizer: what trains it, made before or after; without one every batch is one step.
     set: settings over those of the file, such as ["training.epochs=2"].
     output_dir: the folder for results, in place of a new one.
@@ -38,11 +41,14 @@ def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = N
     samples_per_round: what every round of every peer counts as. By default the first batch, times
         local_steps: say it if a step takes several batches.
     local_steps: how many steps of the optimizer are one round.
+    initial: "same", and a peer whose parameters differ is refused; or "lowest", and all begin with
+        those of the first peer in the file, which may have loaded a saved model. The model has them
+        from its first round on. What is not trained must be the same in any case.
 
     Raises StartupError for what is wrong in the file, the model or the optimizer, ImportError
     without libako.so, TypeError and ValueError for wrong arguments.
     """
-    _check_arguments(model, view, samples=samples, samples_per_round=samples_per_round,
+    _check_arguments(model, view, initial, samples=samples, samples_per_round=samples_per_round,
                      local_steps=local_steps)
     process.set_up()
     native = NativePeer(
@@ -67,15 +73,17 @@ def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = N
         native.close()
         raise
     return Peer(native, vector, counter, samples=samples, samples_per_round=samples_per_round,
-                local_steps=local_steps, takes_log=view == "none",
+                local_steps=local_steps, initial=INITIAL[initial], takes_log=view == "none",
                 name=peer or os.environ.get("AKO_PEER", ""))
 
 
-def _check_arguments(model: Any, view: str, **counts: Optional[int]) -> None:
+def _check_arguments(model: Any, view: str, initial: str, **counts: Optional[int]) -> None:
     if model is None:
         raise TypeError("there is no model: ako.join(file, peer, model, optimizer)")
     if view not in VIEWS:
         raise ValueError(f'there is no view "{view}": it is "lines", "live" or "none"')
+    if initial not in INITIAL:
+        raise ValueError(f'initial="{initial}": it is "same" or "lowest"')
     for name, count in counts.items():
         if count is not None and count < 1:
             raise ValueError(f"{name}={count}: it is 1 or more")

@@ -19,9 +19,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
 
-import numpy as np
-
-from ._library import Next, Stop
+from ._library import Finish, Initial, Next, Stop
 from ._native import NativePeer
 from .batches import Batches, sample_count
 from .errors import Error, Interrupted, NoAgreementWarning, NotFinite, error_class
@@ -35,7 +33,6 @@ SLICE_S = 0.1           # of waiting in the library, after which signals are han
 STEPLESS_MAX = 10_000   # batches in a row without a step: more than anybody accumulates
 CHECK_EVERY = 100       # rounds between two looks at every tensor of the model
 SAMPLES_SLACK = 1.5     # a first round may have so many times what it counts as, or the reverse
-UNTOUCHED = 0x7FC0_A4F0  # the bits of a NaN
 
 Result = Union[float, Tuple[float, float]]  # accuracy, or accuracy and loss
 
@@ -47,8 +44,8 @@ class Peer:
 
     def __init__(self, native: NativePeer, vector: Vector,
                  steps: Union[StepCounter, BatchCounter], *, samples: Optional[int],
-                 samples_per_round: Optional[int], local_steps: int, takes_log: bool,
-                 name: str) -> None:
+                 samples_per_round: Optional[int], local_steps: int, initial: Initial,
+                 takes_log: bool, name: str) -> None:
         self.name = name
         # How many samples are in a batch, for what sample_count does not know.
         self.batch_samples: Callable[[Any], int] = sample_count
@@ -58,6 +55,7 @@ class Peer:
         self._samples = samples          # in the data set of all peers
         self._samples_per_round = samples_per_round
         self._local_steps = local_steps
+        self._initial = initial
         self._takes_log = takes_log
         self._signals = SignalHandlers(native.request_stop)
         self._started = False
@@ -188,7 +186,7 @@ class Peer:
         self._vector.store()
         self._signals.install()
         try:
-            self._native.start(self._vector.pointer())
+            self._native.start(self._vector.pointer(), self._initial)
         except BaseException:
             self._signals.restore()
             raise
@@ -304,7 +302,7 @@ class Peer:
             raise RuntimeError("the optimizer has stepped inside peer.anchor(): what it did to "
                                "the parameters is lost. Train outside of it")
 
-    def announce(self, accuracy: float, loss: float = 0.0) -> None:
+    def announce(self, accuracy: float, loss: Optional[float] = None) -> None:
         """A test result, accuracy 0 .. 1, of the last anchor: all peers show it, and one that
         reaches training.target_accuracy ends the run. ValueError: an accuracy in per cent."""
         self._native.check_use()
@@ -354,25 +352,15 @@ class Peer:
         return self._judged(report)
 
     def _agree(self) -> bool:
-        """The final exchange. True: the model has its parameters; False: there are none.
-
-        The library leaves the vector untouched then. To see it, the first element is meanwhile a
-        NaN that no other computation makes.
-        """
+        """The final exchange. True: the model has its parameters; False: there are none."""
         self._vector.check(thorough=True)
-        self._vector.store()
-        first = self._vector.host()[:1].view(np.uint32)
-        before = first[0]
-        first[0] = UNTOUCHED
-        try:
-            while not self._native.step_finish(SLICE_S, self._vector.pointer()):
-                self._take_log()
-        finally:
-            touched = first[0] != UNTOUCHED
-            if not touched:
-                first[0] = before
-        self._vector.load()
-        return bool(touched)
+        finish = Finish.FINISHING
+        while finish == Finish.FINISHING:
+            finish = self._native.step_finish(SLICE_S, self._vector.pointer())
+            self._take_log()
+        if finish == Finish.FINISHED:
+            self._vector.load()
+        return finish == Finish.FINISHED
 
     def _judged(self, report: Report) -> Report:
         if report.exit == NotFinite.exit:
@@ -422,11 +410,11 @@ class Peer:
                 log.info("%s", line)
 
 
-def _accuracy_and_loss(result: Any) -> Tuple[float, float]:
-    accuracy, loss = result if isinstance(result, (tuple, list)) else (result, 0.0)
+def _accuracy_and_loss(result: Any) -> Tuple[float, Optional[float]]:
+    accuracy, loss = result if isinstance(result, (tuple, list)) else (result, None)
     if not -1e-5 <= accuracy <= 1 + 1e-5:  # sums of float32 may be a little beyond
         raise ValueError(f"{float(accuracy):g} is no accuracy: it is 0 .. 1")
-    return float(accuracy), float(loss)
+    return float(accuracy), None if loss is None else float(loss)
 
 
 def _warning(report: Report) -> str:

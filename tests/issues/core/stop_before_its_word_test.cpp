@@ -22,7 +22,7 @@ TEST_CASE("issue: a stop that is heard of says that somebody has trained") {
     settings.block_elements = 4;
     settings.exchange.start_wait_s = 60;
     settings.log = [](const std::string&) {};
-    const std::vector<float> initial(element_count, 0.5F);
+    std::vector<float> initial(element_count, 0.5F);
     Mailbox mailbox{count};
     Outbox outbox{count};
     Snapshots snapshots{Blocks(element_count, 4)};

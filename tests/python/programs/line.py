@@ -44,13 +44,14 @@ def main():
     parser.add_argument("--samples", type=int, help="the size of the data set, as it is said")
     parser.add_argument("--extra", action="store_true", help="the model has another array")
     parser.add_argument("--start", type=float, default=0, help="what the parameters begin with")
+    parser.add_argument("--initial", default="same", help="see ako.join")
     arguments = parser.parse_args()
     model = {"slope": np.full(3, arguments.start, dtype=np.float32),
              "offset": np.full((), arguments.start, dtype=np.float32)}
     if arguments.extra:
         model["more"] = np.zeros(2, dtype=np.float32)
     with ako.join(arguments.file, arguments.peer, model,
-                  samples=arguments.samples,
+                  samples=arguments.samples, initial=arguments.initial,
                   set=[f"training.epochs={arguments.epochs}", *arguments.set]) as peer:
         loader = batches(iter(peer.sampler(range(SAMPLES))))
         slope, offset = peer.parameters["slope"], peer.parameters["offset"]

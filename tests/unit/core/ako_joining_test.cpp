@@ -102,7 +102,7 @@ struct Bench {
 
     ModeSettings settings;
     std::vector<std::string> lines;
-    const std::vector<float> initial = std::vector<float>(element_count, 0.5F);
+    std::vector<float> initial = std::vector<float>(element_count, 0.5F);
     const std::vector<float> gradient = std::vector<float>(element_count, -1);
     BufferPool pool{1 << 16};
     Mailbox mailbox{3};
@@ -408,6 +408,39 @@ TEST_CASE("two that began the row of one name apart from each other: what both m
                       9});
         // Alone of three it made an update of 3.
         CHECK(bench.peer->ledger().values(row_of(self))[0] == 23);
+    }
+}
+
+TEST_CASE("whose initial parameters are not those of one that has come further gives up") {
+    Bench bench;
+    bench.settings.initial_of_lowest = true;
+    bench.peer.emplace(bench.settings, bench.initial, bench.mailbox, bench.outbox, bench.snapshots);
+    bench.come(bench.said({}, {}));
+    bench.mailbox.set_presence(c, Presence::up);
+    bench.say(c, bench.said({}, {}), true);
+    REQUIRE(bench.trains());
+    const std::optional<Digest> own = bench.mailbox.take_posted().status->initial;
+    REQUIRE(own);
+    bench.round();
+    Status status = bench.said({}, {of_b, 50});
+    SUBCASE("of others") {
+        status.initial = Digest{1};
+        bench.say(b, status);
+        const std::optional<Next> next = bench.begin();
+        REQUIRE(next);
+        CHECK(next->kind == Next::Kind::give_up);
+        CHECK(contains(next->why, "peer b trains from other initial parameters than this one"));
+    }
+    SUBCASE("it has come further itself") {
+        status = bench.said({}, {});
+        status.initial = Digest{1};
+        bench.say(b, status);
+        CHECK(bench.trains());
+    }
+    SUBCASE("they are the same") {
+        status.initial = own;
+        bench.say(b, status);
+        CHECK(bench.trains());
     }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "src/group/incarnation.h"
+#include "src/rows/initial_values.h"
 #include "tests/contains.h"
 
 using namespace ako;
@@ -51,6 +52,23 @@ std::string spoilt(Message good, const std::function<void(Message&)>& spoil,
 }
 
 }  // namespace
+
+TEST_CASE("of the initial parameters there is one version, which is asked for exactly") {
+    Partial partial = good_partial();
+    partial.origin = initial_row;
+    partial.relayed = true;
+    partial.version = InitialValues::version;
+    CHECK(complaint(partial, 24) == "");
+    partial.version = {1, 4};
+    CHECK(contains(complaint(partial, 24), "Partial.version"));
+    Want want{initial_row, true, {{{0, 1}, InitialValues::version}}};
+    CHECK(complaint(want) == "");
+    want.exact = false;
+    CHECK(contains(complaint(want), "Want.exact"));
+    CHECK(complaint(Lack{initial_row, {{0, 1}}}) == "");
+    CHECK(contains(complaint(Versions{initial_row, {{3, {}}}}), "is no row"));
+    CHECK(contains(complaint(CutRow{{1, 2}, initial_row, {{3, {}}}}), "is no row"));
+}
 
 TEST_CASE("good messages are not complained about") {
     CHECK(complaint(good_partial(), 24) == "");

@@ -20,20 +20,21 @@ class VirtualCluster final : sim::Work, sim::Observer {
     /// Short steps, and so long a goodbye as GroupExchange allows for.
     static constexpr sim::Pace pace{ms(20), ms(10), ms(2000)};
 
-    std::vector<float> initial_;
+    const std::size_t element_count_;
     std::vector<bool> hung_;  ///< [peer]
     sim::SimCluster cluster_;
 
   public:
     /// Rows of `blocks` blocks of the size of production.
     VirtualCluster(std::size_t count, std::size_t blocks)
-        : initial_(blocks * block_elements_default, 0.5F),
+        : element_count_(blocks * block_elements_default),
           hung_(count, false),
           cluster_(1, count, std::chrono::seconds(2), pace, *this, *this),
           world(cluster_.world()),
           network(cluster_.network()),
           peers(cluster_),
-          starts_at(count) {
+          starts_at(count),
+          begins_with(count, 0.5F) {
         network.set_payload_max(block_elements_default * sizeof(float));
         for (std::size_t k = 0; k < count; ++k) {
             settings.peer_names.emplace_back(1, static_cast<char>('a' + k));
@@ -82,7 +83,8 @@ class VirtualCluster final : sim::Work, sim::Observer {
     sim::World& world;
     sim::SimNetwork& network;
     const sim::AkoPeers peers;
-    std::vector<Time> starts_at;  ///< [peer]
+    std::vector<Time> starts_at;     ///< [peer]
+    std::vector<float> begins_with;  ///< [peer], every element of its initial parameters
     Time round_time = ms(10);
     std::optional<Time> finish_at;
     std::vector<std::optional<Checkpoint>> goes_on_from;  ///< [peer]; empty: all begin anew
@@ -104,11 +106,12 @@ class VirtualCluster final : sim::Work, sim::Observer {
                 return from;
             };
         }
-        return std::make_unique<sim::AkoPeer>(settings, initial_, 64 << 20, cluster_,
+        const std::vector<float> initial(element_count_, begins_with[peer]);
+        return std::make_unique<sim::AkoPeer>(settings, initial, 64 << 20, cluster_,
                                               peer * ms(700));
     }
     float gradient(sim::SimPeer& peer) override {
-        peer.gradient.assign(initial_.size(), 1.0F + static_cast<float>(peer.settings.self));
+        peer.gradient.assign(element_count_, 1.0F + static_cast<float>(peer.settings.self));
         return 0.5F;
     }
     Time backward_time(const sim::SimPeer&) override { return round_time; }

@@ -55,7 +55,7 @@ class Alone {
         const ako_tensor tensors[] = {{"w", shape, nullptr, 1}, {"b", nullptr, nullptr, 0}};
         REQUIRE(ako_set_layout(peer, tensors, 2) == AKO_OK);
         REQUIRE(ako_set_data(peer, 40, 8) == AKO_OK);
-        REQUIRE(ako_start(peer, initial.data()) == AKO_OK);
+        REQUIRE(ako_start(peer, initial.data(), AKO_INITIAL_SAME) == AKO_OK);
     }
     ako_next begin() {
         ako_next next = AKO_WAIT;
@@ -101,11 +101,12 @@ TEST_CASE("C interface: rounds to the end of the budget, and what they leave") {
     CHECK(standing.batch == 8);
     CHECK(standing.trainers == 1);
     CHECK(it.report().empty());  // not yet
-    int over = 0;
-    REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &over) == AKO_OK);
-    CHECK(over == 1);
+    ako_finish finish = AKO_FINISHING;
+    REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &finish) == AKO_OK);
+    CHECK(finish == AKO_FINISHED);
     CHECK(it.parameters == std::array<float, 3>{11, 12, 13});
-    CHECK(ako_final_result(it.peer, 0.75F, 0.25F) == AKO_OK);
+    const float test_loss = 0.25F;
+    CHECK(ako_final_result(it.peer, 0.75F, &test_loss) == AKO_OK);
     const std::string report = it.report();
     CHECK(contains(report, "\"accuracy\":0.75"));
     CHECK(contains(report, "\"exit\":0"));
@@ -151,10 +152,10 @@ TEST_CASE("C interface: a target that is reached ends the run") {
     it.open_and_start();
     REQUIRE(it.begin() == AKO_TRAIN);
     REQUIRE(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_OK);
-    CHECK(ako_announce(it.peer, 0.1, 1.5F, 0) == AKO_WRONG_CALL);
-    CHECK(ako_announce(it.peer, 0.1, 0.5F, 1) == AKO_OK);
+    CHECK(ako_announce(it.peer, 0.1, 1.5F, nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_announce(it.peer, 0.1, 0.5F, nullptr) == AKO_OK);
     CHECK(it.begin() == AKO_TRAIN);
-    CHECK(ako_announce(it.peer, 0.1, 0.95F, 1) == AKO_OK);
+    CHECK(ako_announce(it.peer, 0.1, 0.95F, nullptr) == AKO_OK);
     CHECK(it.begin() == AKO_FINISH);
     CHECK(contains(it.message(), "target"));
 }
@@ -171,8 +172,9 @@ TEST_CASE("C interface: any thread may ask for the end") {
     }).join();
     CHECK(ako_stops_requested(it.peer) == 1);
     CHECK(it.begin() == AKO_FINISH);
-    int over = 0;
-    REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &over) == AKO_OK);
+    ako_finish finish = AKO_FINISHING;
+    REQUIRE(ako_step_finish(it.peer, 1, it.parameters.data(), &finish) == AKO_OK);
+    CHECK(finish == AKO_FINISHED);
     CHECK(contains(it.report(), "\"exit\":130"));
 }
 
@@ -201,7 +203,7 @@ TEST_CASE("C interface: wrong calls change nothing") {
     ako_next next = AKO_WAIT;
     CHECK(ako_begin_round(it.peer, 0, it.parameters.data(), &next) == AKO_WRONG_CALL);
     CHECK(contains(it.message(), "has not been started"));
-    CHECK(ako_start(it.peer, it.initial.data()) == AKO_WRONG_CALL);
+    CHECK(ako_start(it.peer, it.initial.data(), AKO_INITIAL_SAME) == AKO_WRONG_CALL);
     CHECK(contains(it.message(), "ako_set_layout"));
     const std::size_t shape[] = {2, 3};
     const std::ptrdiff_t strides[] = {6, 2};
@@ -216,10 +218,10 @@ TEST_CASE("C interface: wrong calls change nothing") {
     CHECK(ako_require_equal(it.peer, "optimizer", "SGD\nseed: 4") == AKO_WRONG_CALL);
     CHECK(ako_require_equal(it.peer, "a:b", "c") == AKO_WRONG_CALL);
     CHECK(ako_require_equal(it.peer, "optimizer", "SGD") == AKO_OK);
-    int over = 0;
-    CHECK(ako_step_finish(it.peer, 0, it.parameters.data(), &over) == AKO_WRONG_CALL);
+    ako_finish finish = AKO_FINISHING;
+    CHECK(ako_step_finish(it.peer, 0, it.parameters.data(), &finish) == AKO_WRONG_CALL);
     CHECK(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_WRONG_CALL);
-    CHECK(ako_start(it.peer, nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_start(it.peer, nullptr, AKO_INITIAL_SAME) == AKO_WRONG_CALL);
     CHECK(ako_set_data(nullptr, 1, 1) == AKO_WRONG_CALL);
     CHECK(ako_report(nullptr, nullptr) == AKO_WRONG_CALL);
     CHECK(ako_open(AKO_API_VERSION, nullptr, nullptr) == AKO_WRONG_CALL);
@@ -236,7 +238,7 @@ TEST_CASE("C interface: who waits for the others has no round to end") {
     const ako_tensor tensors[] = {{"w", shape, nullptr, 1}};
     REQUIRE(ako_set_layout(it.peer, tensors, 1) == AKO_OK);
     REQUIRE(ako_set_data(it.peer, 40, 8) == AKO_OK);
-    REQUIRE(ako_start(it.peer, it.initial.data()) == AKO_OK);
+    REQUIRE(ako_start(it.peer, it.initial.data(), AKO_INITIAL_SAME) == AKO_OK);
     ako_next next = AKO_TRAIN;
     REQUIRE(ako_begin_round(it.peer, 0.01, it.parameters.data(), &next) == AKO_OK);
     CHECK(next == AKO_WAIT);
