@@ -48,7 +48,7 @@ extern "C" {
 
 /* The version of this interface. A library of another version refuses ako_open. Structures have
  * their size as first member, so that later versions may add to their ends. */
-#define AKO_API_VERSION 1
+#define AKO_API_VERSION 2
 
 typedef struct ako_peer ako_peer;
 
@@ -163,7 +163,7 @@ AKO_EXPORT ako_status ako_require_equal(ako_peer *peer, const char *key, const c
 AKO_EXPORT ako_status ako_start(ako_peer *peer, const float *initial, ako_initial whose);
 
 /* Takes in what has arrived, and waits for at most `timeout_s` where there is something to wait
- * for: the other peers at the start, a bound on staleness. AKO_TRAIN: `parameters`
+ * for: the other peers at the start, their rows or the initial parameters, a bound on staleness. AKO_TRAIN: `parameters`
  * [parameter_count] has been filled with the replica. Said again before ako_end_round it does the
  * same: a round that is not ended is none. ako_message says why it is AKO_FINISH or AKO_GIVE_UP. */
 AKO_EXPORT ako_status ako_begin_round(ako_peer *peer, double timeout_s, float *parameters,
@@ -174,7 +174,7 @@ AKO_EXPORT ako_status ako_begin_round(ako_peer *peer, double timeout_s, float *p
 AKO_EXPORT ako_status ako_end_round(ako_peer *peer, const float *parameters, const float *loss);
 
 /* The anchor into `out` [parameter_count]: the parameters to evaluate and to save. Within a round,
- * and in the modes ako and local also between two. */
+ * and in the modes ako and local also between two; not before the first AKO_TRAIN. */
 AKO_EXPORT ako_status ako_copy_anchor(ako_peer *peer, float *out);
 /* Any time; before ako_start what follows from the file and from ako_set_data. */
 AKO_EXPORT ako_status ako_get_standing(ako_peer *peer, ako_standing *standing);

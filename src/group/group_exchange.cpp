@@ -2,6 +2,7 @@
 #include "src/group/group_exchange.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ako/assert.h"
@@ -132,6 +133,10 @@ Result<void> GroupExchange::end_round(const Learned& learned, const RoundResult&
 
 void GroupExchange::announce(const Verdict& verdict) {
     on_compute_thread();
+    if (verdict.loss && !std::isfinite(*verdict.loss))
+        return settings_.log(
+            "the loss on the test set is not finite: the training diverges; lower the learning "
+            "rate");
     compute_.announce(verdict);
 }
 
@@ -200,6 +205,7 @@ void GroupExchange::log_missing() {
     const Time now = clock_.now();
     if (!waiting_line_.due(now)) return;
     const std::string line = missing_text();
+    if (line.empty()) return;
     if (waiting_line_.news(line, now)) settings_.log(line);
 }
 

@@ -216,7 +216,7 @@ std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> para
     if (next->kind == Next::Kind::train) {
         const std::span<const float> replica = member_->exchange().replica();
         std::copy(replica.begin(), replica.end(), parameters.begin());
-        in_round_ = true;
+        in_round_ = has_begun_ = true;
         if (!again) metrics.reached(RoundMoment::may_train);
         metrics.reached(RoundMoment::gradient_begun);
     } else if (next->kind == Next::Kind::finish) {
@@ -257,6 +257,8 @@ Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::opti
 
 void LibraryPeer::copy_anchor(std::span<float> out) {
     require(Phase::training, "ako_copy_anchor");
+    if (!has_begun_)
+        throw WrongCall("ako_copy_anchor: there is none before ako_begin_round said AKO_TRAIN");
     // Between rounds it would wait for the others, for as long as they like.
     if (!in_round_ && settings_.exchange.mode == Mode::local_sgd)
         throw WrongCall("ako_copy_anchor: within a round only, in the mode local-sgd");
@@ -266,6 +268,8 @@ void LibraryPeer::copy_anchor(std::span<float> out) {
 void LibraryPeer::announce(Verdict verdict) {
     require(Phase::training, "ako_announce");
     if (!is_share(verdict.accuracy)) throw WrongCall("ako_announce: an accuracy is 0 .. 1");
+    if (!(verdict.progress >= 0 && verdict.progress <= 1))
+        throw WrongCall("ako_announce: progress is 0 .. 1");
     verdict.accuracy = std::clamp(verdict.accuracy, 0.0F, 1.0F);
     Exchange& exchange = member_->exchange();
     run_.metrics().milestone_passed({exchange.standing().round, verdict.progress, {}});

@@ -143,6 +143,7 @@ class LibraryPeer {
     std::unique_ptr<Member> member_;
     std::optional<Next> begun_;   ///< said, while what it trains on is awaited
     bool in_round_ = false;       ///< the caller has the replica of now
+    bool has_begun_ = false;      ///< a round, ever
     bool begin_is_said_ = false;  ///< to the metrics, of this round
     std::vector<float> update_;   ///< [parameter_count]; of the newest round
     bool finished_ = false;       ///< the final exchange is over

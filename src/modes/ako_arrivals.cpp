@@ -31,7 +31,7 @@ void AkoCompute::handle(Arrival& arrival, Time now) {
     } else if (const auto* status = std::get_if<Status>(&arrival.header)) {
         handle_status(arrival, *status, now);
     } else if (const auto* want = std::get_if<Want>(&arrival.header)) {
-        serve(arrival.from, *want);
+        serve(arrival, *want);
     } else if (const auto* bye = std::get_if<Bye>(&arrival.header)) {
         roster_.heard_bye(arrival.from, *bye);
         if (settings_.coverage != nullptr && bye->leaves) {
@@ -92,8 +92,9 @@ void AkoCompute::answer() {
     answered_ |= std::exchange(unanswered_, 0);
 }
 
-void AkoCompute::serve(PeerIndex peer, const Want& want) {
-    relaying_.serve(peer, want, [this](RowIndex row, BlockIndex block, Version version) {
+void AkoCompute::serve(const Arrival& arrival, const Want& want) {
+    if (want.row == initial_row) initial_.asked(arrival.arrived_at);
+    relaying_.serve(arrival.from, want, [this](RowIndex row, BlockIndex block, Version version) {
         return row == initial_row ? initial_.block(block) : finish_.find(row, block, version);
     });
 }
@@ -102,6 +103,9 @@ void AkoCompute::take_initial(const Arrival& arrival, const Partial& partial) {
     const BlockCheck check =
         initial_.take(arrival.from, partial, arrival.payload.floats(), arrival.arrived_at);
     if (check == BlockCheck::damaged) outbox_.mistrust(arrival.from);
+    if (check == BlockCheck::diverged)
+        settings_.log("the initial parameters that peer " + name(arrival.from) +
+                      " sends are not those that it says to have, or not finite");
 }
 
 void AkoCompute::handle_partial(const Arrival& arrival, Time now) {

@@ -134,21 +134,23 @@ std::string AkoBeginning::why_apart() const {
            "with --set model.initial=FILE";
 }
 
-void AkoBeginning::wait(bool unanswered, Time now) {
+bool AkoBeginning::start_is_over(bool unanswered, Time now) {
     // Who has been met before its first round has just begun, and so does this peer.
-    bool over = run_there_ || others_train();
-    if (!over) {
-        if (!heard_all()) return;  // what they have to say may tell of a run
-        // Who is refused goes at once, so that the others may never have all of them there.
-        if (const std::string why = why_apart(); met_all() && !why.empty())
-            return fail(Ending::failed, why);
-        const StartWait::State wait = start_wait_.look(absent_count(), unanswered, now);
-        if (wait == StartWait::State::failed) return fail(Ending::failed, start_wait_.why_not());
-        over = wait == StartWait::State::over;
-        if (const std::string why = why_apart(); over && !why.empty())
-            return fail(Ending::failed, why);
-    }
-    if (!over || !step_initial(now)) return;
+    if (run_there_ || others_train()) return true;
+    if (!heard_all()) return false;  // what they have to say may tell of a run
+    // Who is refused goes at once, so that the others may never have all of them there.
+    const std::string apart = why_apart();
+    const bool refused = met_all() && !apart.empty();
+    const StartWait::State wait =
+        refused ? StartWait::State::over : start_wait_.look(absent_count(), unanswered, now);
+    if (wait == StartWait::State::failed) fail(Ending::failed, start_wait_.why_not());
+    if (wait == StartWait::State::over && !apart.empty()) fail(Ending::failed, apart);
+    return wait == StartWait::State::over && apart.empty();
+}
+
+void AkoBeginning::wait(bool unanswered, Time now) {
+    start_is_over_ = start_is_over_ || start_is_over(unanswered, now);
+    if (!start_is_over_ || !step_initial(now)) return;
     if (!run_there_ && !settings_.resumes) return claim(now);
     state_ = State::joining;
     joining_.begin(now);
@@ -157,31 +159,62 @@ void AkoBeginning::wait(bool unanswered, Time now) {
 // ---- initial parameters
 
 bool AkoBeginning::step_initial(Time now) {
-    if (initial_.known()) return true;
+    if (initial_.known()) return has_given_initial(now);
     // Whoever has some has them from this peer's earlier process, and they count.
-    if (settings_.self == lowest_peer && initial_.holders() == 0 && !run_there_) {
+    const bool is_lowest = settings_.self == lowest_peer;
+    if (is_lowest && initial_.holders() == 0 && !run_there_ && initial_.untouched()) {
         initial_.keep_own();
-        return true;
+        gives_initial_since_ = now;
+        return has_given_initial(now);
     }
     takes_initial_ = true;
     for (Puller::Ask& ask : initial_.step(now)) send_(ask.holder, std::move(ask.want));
+    if (initial_.holders() != 0) say_takes_initial();
     const double patience_s = settings_.exchange.finish_timeout_s;
     if (now - initial_.moved_at() > from_seconds(patience_s)) {
-        fail(Ending::failed, "the initial parameters, which all take over from peer " +
-                                 settings_.peer_names[lowest_peer] + ", came no nearer for " +
-                                 text_of("%g s", patience_s) + ": start that peer, or let all " +
-                                 "begin with the same parameters");
+        fail(Ending::failed,
+             "the initial parameters, which all take over from peer " +
+                 settings_.peer_names[lowest_peer] + ", came no nearer for " +
+                 text_of("%g s", patience_s) +
+                 (initial_.holders() == 0 ? ", and nobody here has them: start that peer, or begin "
+                                            "the run anew"
+                                          : ": look at what the others say"));
     }
     return false;
 }
 
-// Who has come less far gives up, so that one process with other values does not end a run.
-void AkoBeginning::meet_other_initial(PeerIndex from, const Status& status) {
-    std::uint64_t theirs = 0;
-    for (const Progress& progress : status.progress) theirs += progress.samples;
-    const bool behind = roster_.samples() < theirs ||
-                        (roster_.samples() == theirs && *initial_.said() > *status.initial);
-    if (!behind) return;
+// It serves them while it waits, and between two rounds only once it trains. Who asks for nothing is
+// not waited for.
+bool AkoBeginning::has_given_initial(Time now) {
+    if (!gives_initial_since_) return true;
+    bool all = true;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peer == settings_.self || !roster_.reachable(peer)) continue;
+        all = all && roster_[peer].status && roster_[peer].status->initial;
+    }
+    const Time since = std::max(*gives_initial_since_, initial_.asked_at());
+    const Time patience = std::chrono::milliseconds(settings_.exchange.life_timeout_ms);
+    if (!all && now - since <= patience) return false;
+    gives_initial_since_.reset();
+    return true;
+}
+
+std::uint64_t AkoBeginning::samples_from(const Digest& initial) const {
+    std::uint64_t samples = 0;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const std::optional<Status>& status = roster_[peer].status;
+        const bool own = peer == settings_.self;
+        if (own ? initial_.said() == initial : status && status->initial == initial)
+            samples += roster_[peer].samples;
+    }
+    return samples;
+}
+
+// Those who have come less far give up, so that one process with other values does not end a run.
+void AkoBeginning::meet_other_initial(PeerIndex from, const Digest& digest) {
+    const Digest& own = *initial_.said();
+    const std::uint64_t ours = samples_from(own), theirs = samples_from(digest);
+    if (ours > theirs || (ours == theirs && own < digest)) return;
     fail(Ending::broken, "peer " + settings_.peer_names[from] +
                              " trains from other initial parameters than this one, which it " +
                              "could not reach when it began: start this peer again, and it takes " +
@@ -257,7 +290,7 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     }
     if (state_ != State::begun) hear_of_start(from, status);
     hear_run_id(from, status);
-    if (initial_.differ(status)) meet_other_initial(from, status);
+    if (initial_.differ(status)) meet_other_initial(from, *status.initial);
     if (state_ == State::failed) return;
     // Not only the first: what had come to its sender by then it may have said too early to know.
     // Who goes on from a checkpoint tells of its disk, until it has begun; and who begins anew
@@ -350,6 +383,13 @@ void AkoBeginning::say_what_comes() {
     settings_.log((run_there_ ? "joins" : "goes on with") +
                   (" a run that is at " + progress_text()) + ": " +
                   text_of("%.3g MB", bytes / 1e6) + " to come from " + names(roster_.reached()));
+}
+
+void AkoBeginning::say_takes_initial() {
+    if (std::exchange(said_takes_initial_, true)) return;
+    const auto bytes = static_cast<double>(initial_.lacking() * settings_.block_elements * 4);
+    settings_.log("takes over the initial parameters: " + text_of("%.3g MB", bytes / 1e6) +
+                  " to come from " + names(initial_.holders()));
 }
 
 void AkoBeginning::say_joined(Time now) {

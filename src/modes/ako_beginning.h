@@ -45,6 +45,8 @@ class AkoBeginning {
     bool takes_in() const {
         return state_ == State::joining || waits_to_go_on() || takes_initial_;
     }
+    /// It waits for nobody but for the initial parameters: for its own, or while others take them.
+    bool passes_initial() const { return takes_initial_ || gives_initial_since_; }
     /// Waits for the others to go on together from what each has of an earlier start.
     bool waits_to_go_on() const { return waits() && settings_.resumes; }
     /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
@@ -58,8 +60,8 @@ class AkoBeginning {
     std::uint64_t run_id() const { return run_id_; }
     /// Goes on. `unanswered`: see StartWait.
     State step(bool unanswered, Time now) AKO_COMPUTE_THREAD;
-    /// Goes on with taking over the initial parameters. True: they are known. Else not yet, or it
-    /// has failed.
+    /// Goes on with taking over the initial parameters, or giving them to the others. True: it is
+    /// done. Else not yet, or it has failed.
     bool step_initial(Time now) AKO_COMPUTE_THREAD;
     /// The training is over before this peer has begun. A row that nobody has made is its own, and
     /// nothing; any other it leaves as it is to the cut, and claims nothing.
@@ -90,13 +92,19 @@ class AkoBeginning {
 
   private:
     void wait(bool unanswered, Time now) AKO_COMPUTE_THREAD;
+    /// All are there, or enough of them, or there is a run. Else not yet, or it has failed.
+    bool start_is_over(bool unanswered, Time now) AKO_COMPUTE_THREAD;
     void join(Time now) AKO_COMPUTE_THREAD;
     void meet_rival(PeerIndex from, Rival rival, Time now) AKO_COMPUTE_THREAD;
     void claim(Time now) AKO_COMPUTE_THREAD;
     /// Who can be reached, has something of the own row, and has not answered.
     PeerSet silent_holders() const;
-    /// `status` tells of initial parameters that are not those of this peer.
-    void meet_other_initial(PeerIndex from, const Status& status);
+    bool has_given_initial(Time now);
+    void say_takes_initial();
+    /// `digest` is of initial parameters that are not those of this peer.
+    void meet_other_initial(PeerIndex from, const Digest& digest);
+    /// Of all rounds of those who say that they have these.
+    std::uint64_t samples_from(const Digest& initial) const;
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
@@ -133,7 +141,10 @@ class AkoBeginning {
     State state_ = State::waiting;
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     bool run_there_ = false;
+    bool start_is_over_ = false;  ///< enough came, or there is a run
     bool takes_initial_ = false;  ///< the initial parameters, from another peer
+    bool said_takes_initial_ = false;
+    std::optional<Time> gives_initial_since_;  ///< its own, which are the run's
     // Of processes that were heard of before this one has begun, and had not begun either.
     PeerSet resuming_ = 0;          ///< to go on with an earlier run
     PeerSet anew_ = 0;              ///< with one that begins now

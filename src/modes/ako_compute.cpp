@@ -93,6 +93,8 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
 }
 
 std::optional<Next> AkoCompute::begin(Time now) {
+    if (beginning_.state() == AkoBeginning::State::failed)
+        return Next::give_up(beginning_.ending(), beginning_.why_not());
     if (stop_ != StopReason::none || asked_to_leave_) {
         // Once somebody has trained, there is something to finish together. Who is asked before
         // that goes alone and tells nobody, so a stop that is heard of says that somebody has, also
@@ -271,11 +273,6 @@ Next AkoCompute::stopped() const {
 }
 
 void AkoCompute::announce(const Verdict& verdict) {
-    if (verdict.loss && !std::isfinite(*verdict.loss)) {
-        return settings_.log(
-            "the loss on the test set is not finite: the training diverges; lower "
-            "training.learning_rate");
-    }
     verdict_ = verdict;
     post_status(false);
 }
@@ -387,7 +384,7 @@ void AkoCompute::post_status(bool urgent) {
     status.decided = finish_.decided();
     status.digest = finish_.digest();
     status.verdict = verdict_;
-    status.cut_blocks = finish_.cut().held();
+    status.cut_blocks = initial_.known() ? finish_.cut().held() : initial_.held();
     status.has_vote = finish_.has_vote();
     status.may_have_voted = finish_.may_have_voted();
     if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat

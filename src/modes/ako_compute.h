@@ -43,7 +43,7 @@ class AkoCompute final : public ComputeHalf {
     /// It waits for nobody any more but for what it lacks of a run that is under way, and for what
     /// `staleness_rounds_max` asks.
     bool started() const override AKO_COMPUTE_THREAD {
-        return beginning_.state() != AkoBeginning::State::waiting;
+        return beginning_.state() != AkoBeginning::State::waiting || beginning_.passes_initial();
     }
     /// Peers without a session, while this one waits for the start.
     std::vector<PeerIndex> missing() const override AKO_COMPUTE_THREAD;
@@ -101,7 +101,7 @@ class AkoCompute final : public ComputeHalf {
     void hear_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
     void take_initial(const Arrival& arrival, const Partial& partial) AKO_COMPUTE_THREAD;
-    void serve(PeerIndex peer, const Want& want) AKO_COMPUTE_THREAD;
+    void serve(const Arrival& arrival, const Want& want) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
     void take_block(PeerIndex from, const Partial& partial, BlockIndex block,
                     std::span<const float> values, const std::optional<Time>& sealed_at,

@@ -16,6 +16,8 @@ namespace ako {
 
 Next AkoCompute::leave(Time now) {
     if (!Leaving::somebody_stays(roster_)) {
+        // What is agreed on is made of the initial parameters.
+        if (!initial_.known()) return Next::give_up(Ending::failed, never_began);
         request_stop(StopReason::requested);
         beginning_.stop(now);
         return stopped();
@@ -41,6 +43,7 @@ bool AkoCompute::step_leave(Time now) {
                           std::to_string(settings_.peer_count()) + " peers of the file");
         return may_go;
     }
+    if (!initial_.known()) return true;
     if (stop_ == StopReason::none)
         settings_.log("nobody goes on without this peer any more: it stops for all");
     leaving_.reset();

@@ -7,6 +7,7 @@
 
 #include "src/numbers/checksum.h"
 #include "src/numbers/digest.h"
+#include "src/numbers/finite.h"
 
 namespace ako {
 
@@ -19,12 +20,24 @@ InitialValues::InitialValues(std::span<float> values, const Blocks& blocks, cons
       puller_(roster, blocks.count(), true),
       lacking_(of_lowest ? blocks.count() : 0) {}
 
-void InitialValues::keep_own() { complete(); }
-
 void InitialValues::complete() {
+    const std::span<const float> values = values_;
     known_ = true;
     lacking_ = 0;
-    said_ = sha256(std::as_bytes(std::span<const float>(values_)));
+    said_ = sha256(std::as_bytes(values));
+    checksums_.clear();
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+        const Range range = blocks_.range(block);
+        checksums_.push_back(crc32c(values.subspan(range.first, range.count)));
+    }
+}
+
+void InitialValues::forget() {
+    known_ = false;
+    said_.reset();
+    held_.assign(blocks_.count(), false);
+    lacking_ = blocks_.count();
+    puller_.reset();
 }
 
 PeerSet InitialValues::holders() const {
@@ -53,10 +66,8 @@ void InitialValues::aim(Time now) {
         return;
     }
     target_ = roster_[static_cast<PeerIndex>(std::countr_zero(others))].status->initial;
-    held_.assign(blocks_.count(), false);
-    lacking_ = blocks_.count();
-    puller_.reset();
-    moved_at_ = now;
+    forget();
+    if (!again_) moved_at_ = now;
 }
 
 std::vector<Puller::Ask> InitialValues::step(Time now) {
@@ -79,43 +90,43 @@ std::vector<Puller::Ask> InitialValues::step(Time now) {
 
 BlockCheck InitialValues::take(PeerIndex from, const Partial& partial,
                                std::span<const float> values, Time at) {
+    if (known_ || !target_ || (holders() & peer_bit(from)) == 0) return BlockCheck::late;
     Partial as_first_row = partial;
     as_first_row.origin = RowIndex(0);
     puller_.arrived(from, as_first_row, at);
-    if (known_ || !target_) return BlockCheck::late;
     const std::size_t first = blocks_.range(partial.run).first;
     for (BlockIndex k = 0; k < partial.run.count; ++k) {
         const BlockIndex block = partial.run.first + k;
         const Range range = blocks_.range(block);
         const std::span<const float> part = values.subspan(range.first - first, range.count);
-        const BlockCheck check = Ledger::inspect(part, partial.checksums[k]);
-        if (check != BlockCheck::good) return check;
+        if (crc32c(part) != partial.checksums[k]) return BlockCheck::damaged;
+        if (!all_finite(part)) return BlockCheck::diverged;  // and large, unlike a row, as they like
         if (held_[block]) continue;
         std::ranges::copy(part, values_.begin() + static_cast<std::ptrdiff_t>(range.first));
         held_[block] = true;
         --lacking_;
-        moved_at_ = at;
+        if (!again_) moved_at_ = at;
     }
     if (lacking_ > 0) return BlockCheck::good;
-    const std::optional<Digest> wanted = target_;
     complete();
-    if (said_ == wanted) return BlockCheck::good;
-    // Who sent them has others now than it had said: all over again.
-    known_ = false;
-    said_.reset();
-    target_.reset();
-    lacking_ = blocks_.count();
-    return BlockCheck::late;
+    if (said_ == target_) return BlockCheck::good;
+    forget();
+    again_ = true;
+    return BlockCheck::diverged;
+}
+
+void InitialValues::lacks(PeerIndex from, const Lack& lack, Time now) {
+    Lack as_first_row = lack;
+    as_first_row.row = RowIndex(0);
+    puller_.lacks(from, as_first_row, now);
 }
 
 // ---- passing on
 
 HeldBlock InitialValues::block(BlockIndex block) const {
-    if (!known_) return {};
+    if (!said_) return {};
     const Range range = blocks_.range(block);
-    const std::span<const float> part =
-        std::span<const float>(values_).subspan(range.first, range.count);
-    return {part, crc32c(part)};
+    return {std::span<const float>(values_).subspan(range.first, range.count), checksums_[block]};
 }
 
 }  // namespace ako

@@ -10,9 +10,10 @@
 // No clock, no sockets; `step` is called after events and at least every 50 ms. Compute thread only.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "ako/blocks.h"
@@ -38,8 +39,9 @@ class InitialValues {
     bool known() const { return known_; }
     /// What a Status says of them: nothing if they are not known, or the same for all anyway.
     const std::optional<Digest>& said() const { return said_; }
-    /// Those that this peer brought are the run's.
-    void keep_own();
+    /// Those that this peer brought are the run's; not once some of another were aimed at.
+    void keep_own() { complete(); }
+    bool untouched() const { return !target_; }
     /// Peers that can be reached and say that they have them.
     PeerSet holders() const;
     /// The digest that `status` says and that is not that of the values known here.
@@ -50,21 +52,27 @@ class InitialValues {
     std::vector<Puller::Ask> step(Time now);
     /// When they came nearer last.
     Time moved_at() const { return moved_at_; }
-    /// How many blocks are still to come.
+    /// How many blocks are still to come, and how many are there.
     BlockIndex lacking() const { return lacking_; }
+    BlockIndex held() const { return blocks_.count() - lacking_; }
 
-    /// Blocks of `initial_row` came. Those that are damaged are `damaged`, and none is taken of
-    /// values that are known; so is none beyond the bounds of a row.
+    /// Blocks of `initial_row` came: taken while they are not known, of who says to have them.
+    /// `damaged`: not as they were sent. `diverged`: not finite; or all are there, and they are not
+    /// what was said.
     BlockCheck take(PeerIndex from, const Partial& partial, std::span<const float> values, Time at);
-    void lacks(PeerIndex from, const Lack& lack, Time now) { puller_.lacks(from, lack, now); }
+    void lacks(PeerIndex from, const Lack& lack, Time now);
     /// A new session of `holder`: what was asked in the last one does not come.
     void forget_asked(PeerIndex holder) { puller_.forget_asked(holder); }
 
-    /// For those who ask; empty while they are not known.
+    /// Somebody asks for some.
+    void asked(Time at) { asked_at_ = std::max(asked_at_, at); }
+    Time asked_at() const { return asked_at_; }
+    /// For those who ask; empty unless `said`.
     HeldBlock block(BlockIndex block) const;
 
   private:
     void aim(Time now);
+    void forget();
     void complete();
 
     const std::span<float> values_;
@@ -77,8 +85,12 @@ class InitialValues {
     std::optional<Digest> target_;  ///< of what is pulled
     std::vector<bool> held_;        ///< [block count], of that
     BlockIndex lacking_;
+    bool again_ = false;  ///< what came was not what was said, and that is no movement any more
     std::optional<Time> began_at_;
     Time moved_at_{};
+
+    std::vector<std::uint32_t> checksums_;  ///< [block count], once known, for those who ask
+    Time asked_at_{};
 };
 
 }  // namespace ako

@@ -85,7 +85,10 @@ std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishRepo
 }
 
 /// What to do about a loss that is not finite, or numbers that became so.
-std::string numbers_remedy(const TrainingSettings& training) {
+std::string numbers_remedy(const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (settings.model.kind == ModelKind::external)
+        return "; lower the learning rate of the program's optimizer, or let it rise at first";
     return fmt::format("; lower training.learning_rate ({}){}", training.learning_rate,
                        training.schedule.warm_up > 0
                            ? ""
@@ -115,7 +118,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.role = settings.peers[self].role;
     result.ending = outcome.ending;
     result.why = outcome.why;
-    if (outcome.ending == Ending::numbers) result.why += numbers_remedy(settings.training);
+    if (outcome.ending == Ending::numbers) result.why += numbers_remedy(settings);
     result.exit = entry_of(outcome.ending).exit;
     result.seconds = last.time;
     result.finish_seconds = report.seconds;

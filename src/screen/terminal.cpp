@@ -86,9 +86,13 @@ void take_deaths() {
         sigaction(deadly[k], &action, &deaths_before[k]);
 }
 
+/// But for those that the program has taken since.
 void give_deaths_back() {
-    for (std::size_t k = 0; k < deadly.size(); ++k)
-        sigaction(deadly[k], &deaths_before[k], nullptr);
+    for (std::size_t k = 0; k < deadly.size(); ++k) {
+        struct sigaction now {};
+        sigaction(deadly[k], nullptr, &now);
+        if (now.sa_handler == on_death) sigaction(deadly[k], &deaths_before[k], nullptr);
+    }
 }
 
 /// Empty if it is not set. Nobody here changes the environment.

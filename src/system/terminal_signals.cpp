@@ -43,7 +43,11 @@ TerminalSignals::TerminalSignals() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))
 
 TerminalSignals::~TerminalSignals() {
     if (fd_ < 0) return;
-    for (std::size_t k = 0; k < watched.size(); ++k) sigaction(watched[k], &before[k], nullptr);
+    for (std::size_t k = 0; k < watched.size(); ++k) {
+        struct sigaction now {};
+        sigaction(watched[k], nullptr, &now);  // the program may have taken it since
+        if (now.sa_handler == on_terminal) sigaction(watched[k], &before[k], nullptr);
+    }
     event_fd = -1;
     close(fd_);
 }

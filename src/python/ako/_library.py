@@ -14,7 +14,7 @@ import pathlib
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, List
 
-API_VERSION = 1  # AKO_API_VERSION of the header that this file follows
+API_VERSION = 2  # AKO_API_VERSION of the header that this file follows
 FILE_NAME = "libako.so"
 
 

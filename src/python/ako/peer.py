@@ -180,7 +180,8 @@ class Peer:
                              "peers together, to ako.join(samples=..) or use peer.sampler(dataset)")
         self._vector.check(thorough=True)
         if self._samples_per_round is None:
-            samples = batches.batch_size() or samples_of(batches.peek())
+            samples = batches.batch_size() if samples_of is sample_count else None
+            samples = samples or samples_of(batches.peek())
             self._samples_per_round = samples * self._local_steps
         self._native.set_data(self._samples, self._samples_per_round)
         self._vector.store()

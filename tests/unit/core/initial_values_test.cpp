@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,11 +47,13 @@ struct Bench {
             // The gradients are 1, 2 and 3, so it has gone down, and by far less than the others'
             // values are off.
             const auto [lowest, highest] = std::minmax_element(anchor.begin(), anchor.end());
-            CHECK(*highest < of_lowest);
-            CHECK(*lowest > of_lowest - 2000);
+            CHECK(*highest < begin);
+            CHECK(*lowest > begin - 2000);
         }
     }
 
+    float begin = of_lowest;
+    std::optional<Time> trains_at;
     std::string lines;
     VirtualCluster cluster{3, blocks};
 };
@@ -60,7 +63,20 @@ struct Bench {
 TEST_CASE("all begin with the initial parameters of the lowest peer") {
     Bench bench;
     SUBCASE("with good links") {}
-    SUBCASE("over a link that takes seconds for them") { bench.cluster.set_mbit(0, 2, 1); }
+    SUBCASE("beyond what a row may hold") {
+        bench.begin = bench.cluster.begins_with[0] = 3e8F;
+    }
+    SUBCASE("over links that take seconds for them, and nobody trains until they have them") {
+        for (const PeerIndex from : {PeerIndex{0}, PeerIndex{1}}) bench.cluster.set_mbit(from, 2, 1);
+        bench.cluster.trains = [&bench](PeerIndex peer) {
+            if (peer != 0 || bench.trains_at) return;
+            bench.trains_at = bench.cluster.world.now();
+        };
+        bench.run();
+        CHECK(*bench.trains_at > std::chrono::seconds(2));
+        CHECK(contains(bench.lines, "takes over the initial parameters: 0.524 MB to come from a"));
+        return bench.check_agreed();
+    }
     SUBCASE("that comes last") {
         bench.cluster.settings.exchange.start_wait_s = 60;
         bench.cluster.starts_at[0] = std::chrono::seconds(5);
