@@ -78,7 +78,8 @@ class CifarRun(methods.Run):
         if not together:
             share = np.array_split(share, options.workers)[options.worker]
         self.batches = Images(images[share], labels[share],
-                              BATCH * (options.workers if together else 1), [2, options.worker, options.seed])
+                              BATCH * (options.workers if together else 1),
+                              [2, options.worker, options.seed])
 
     def loss(self, model, x, y):
         return functional.cross_entropy(model(x), y)

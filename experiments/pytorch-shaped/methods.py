@@ -1,11 +1,10 @@
 """The methods that experiments on shaped links compare, each as one worker's training loop: Ako,
 and what PyTorch has: DistributedDataParallel (with its fp16 hook, too), local SGD after a warm-up,
 DiLoCo. All get the same time. Worker 0 keeps the parameters at marks of it, and evaluates them when
-all is over.
+all is over: into a file, of which `--judge` makes a curve, for a worker has half a core.
 """
 
 import argparse
-import copy
 import json
 import math
 import os
@@ -78,15 +77,21 @@ class Run:
     def mark_passed(self):
         return self.options.worker == 0 and self.share() >= (len(self.kept) + 1) / MARKS
 
-    def keep(self):
-        self.kept.append((self.seconds(), copy.deepcopy(self.model.state_dict())))
+    def state(self):
+        """All tensors of the model, those that a state_dict leaves out too."""
+        return dict([*self.model.named_parameters(), *self.model.named_buffers()])
 
-    def curve(self):
+    def keep(self):
+        state = {name: value.detach().clone() for name, value in self.state().items()}
+        self.kept.append((self.seconds(), state))
+
+    def curve(self, kept):
         points = []
-        for seconds, state in self.kept:
-            self.model.load_state_dict(state)
+        for seconds, state in kept:
             self.model.eval()
             with torch.no_grad():
+                for name, value in self.state().items():
+                    value.copy_(state[name])
                 points.append([round(seconds, 1), *(round(it, 4) for it in self.judge())])
         return points
 
@@ -249,10 +254,10 @@ METHODS = {"ako": ako_peer, "ako-outer": ako_peer, "ddp": ddp, "ddp-fp16": ddp, 
 
 def main(make_run):
     parser = argparse.ArgumentParser()
-    parser.add_argument("--method", choices=METHODS, required=True)
-    parser.add_argument("--worker", type=int, required=True)
-    parser.add_argument("--workers", type=int, required=True)
-    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--method", choices=METHODS, default="alone")
+    parser.add_argument("--worker", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--steps", type=int, default=1, help="local steps of a round")
     parser.add_argument("--file", help="the cluster file of ako")
     parser.add_argument("--set", action="append", default=[])
@@ -262,8 +267,13 @@ def main(make_run):
     parser.add_argument("--variant", help="of the experiment, see its train.py")
     parser.add_argument("--seed", type=int, default=1, help="of the model and the batches")
     parser.add_argument("--dies-at", type=float, default=math.inf, help="share of the time")
+    parser.add_argument("--states", help="where worker 0 writes what it kept")
+    parser.add_argument("--judge", metavar="STATES", help="print the curve of these, and end")
     options = parser.parse_args()
     run = make_run(options)
+    if options.judge:
+        torch.set_num_threads(os.cpu_count())
+        return print(json.dumps(run.curve(torch.load(options.judge))))
     error = None
     try:
         METHODS[options.method](run, options)
@@ -272,8 +282,10 @@ def main(make_run):
     late = not run.kept or run.seconds() - run.kept[-1][0] > 1
     if options.worker == 0 and late and not options.method.startswith("ako"):
         run.keep()
+    if options.states:
+        torch.save(run.kept, options.states)
     cpu = time.process_time()
     print(json.dumps({"method": options.method, "worker": options.worker, "rounds": run.rounds,
-                      "cpu_seconds": round(cpu, 1), "curve": run.curve(), "error": error}))
+                      "cpu_seconds": round(cpu, 1), "error": error}))
     sys.stdout.flush()
     os._exit(0)  # gloo's threads may be waiting for a worker that has gone

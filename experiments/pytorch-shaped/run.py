@@ -7,8 +7,8 @@ same time. The experiments are the folders pytorch-text and pytorch-cifar beside
         [--kill 3@0.4] [--cpus 0.5,0.5,0.5,0.125]
 
 Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. A curve
-has [seconds, validation loss] or [seconds, test accuracy, ..]. `alone` is one process of one peer, with
-the batches of all. `--kill`: this worker dies after this share of the time, and its rounds are not
+has [seconds, validation loss] or [seconds, test accuracy, ..]. `alone` is one process of one peer,
+with the batches of all. `--kill`: this worker dies after this share of the time, and its rounds are not
 known. Needs root, for deploy/testbed makes network namespaces.
 """
 
@@ -55,7 +55,8 @@ def run_one(options, label, testbed, peers, folder):
     victim, share = (float(it) for it in options.kill.split("@")) if options.kill else (-1, 0)
     running = []
     for worker, place in enumerate(places):
-        own = ["--worker", str(worker), *(["--dies-at", str(share)] if worker == victim else [])]
+        own = ["--worker", str(worker), *(["--dies-at", str(share)] if worker == victim else []),
+               *(["--states", f"{folder}/states.pt"] if worker == 0 else [])]
         running.append(subprocess.Popen([*place, options.python, worker_program, *own, *words],
                                         stdout=subprocess.PIPE, text=True, env=environment))
     try:
@@ -63,6 +64,10 @@ def run_one(options, label, testbed, peers, folder):
     finally:
         for it in running:
             it.kill()
+    judge = [options.python, worker_program, "--judge", f"{folder}/states.pt"]
+    if options.variant:
+        judge += ["--variant", options.variant]
+    judged = subprocess.run(judge, stdout=subprocess.PIPE, text=True, env=environment, check=True)
     # Who was killed has said nothing.
     told = [json.loads(text.splitlines()[-1]) if text.strip() else {} for text in said]
     return {"label": label, "rate": options.rate, "seconds": options.seconds, "seed": options.seed,
@@ -70,7 +75,7 @@ def run_one(options, label, testbed, peers, folder):
             "variant": options.variant, "outer": options.outer,
             "rounds": [it.get("rounds") for it in told],
             "cpu_seconds": sum(it.get("cpu_seconds", 0) for it in told),
-            "error": told[0].get("error"), "curve": told[0].get("curve", [])}
+            "error": told[0].get("error"), "curve": json.loads(judged.stdout)}
 
 
 def main():

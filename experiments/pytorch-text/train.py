@@ -25,7 +25,8 @@ class TextRun(methods.Run):
         together = options.method == "alone"
         self.batches = Windows(text.train if together else
                                text.share(options.worker, options.workers), LENGTH,
-                               BATCH * (options.workers if together else 1), [2, options.worker, options.seed])
+                               BATCH * (options.workers if together else 1),
+                               [2, options.worker, options.seed])
 
     def loss(self, model, x, y):
         return functional.cross_entropy(model(x).flatten(0, 1), y.flatten())

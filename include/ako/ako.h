@@ -22,9 +22,9 @@
  * process.
  *
  * Errors: every call says what came of it by its status. No call ends the process and none
- * throws; where the system refuses the few bytes that the library's own thread asks for, the process
- * is aborted. A wrong call (of another thread, not in this order, a null where there must be none)
- * gives AKO_WRONG_CALL and changes nothing. ako_message has the sentence, ako_hint what to do
+ * throws; but where the system refuses the few bytes that the library's own thread asks for, the
+ * process is aborted. A wrong call (of another thread, not in this order, a null where there must
+ * be none) gives AKO_WRONG_CALL and changes nothing. ako_message has the sentence, ako_hint what to do
  * about it.
  *
  * Memory: what is handed in is copied before a call returns. Strings that are handed out are
@@ -163,7 +163,8 @@ AKO_EXPORT ako_status ako_require_equal(ako_peer *peer, const char *key, const c
 AKO_EXPORT ako_status ako_start(ako_peer *peer, const float *initial, ako_initial whose);
 
 /* Takes in what has arrived, and waits for at most `timeout_s` where there is something to wait
- * for: the other peers at the start, their rows or the initial parameters, a bound on staleness. AKO_TRAIN: `parameters`
+ * for: the other peers at the start, their rows or the initial parameters, a bound on staleness.
+ * AKO_TRAIN: `parameters`
  * [parameter_count] has been filled with the replica. Said again before ako_end_round it does the
  * same: a round that is not ended is none. ako_message says why it is AKO_FINISH or AKO_GIVE_UP. */
 AKO_EXPORT ako_status ako_begin_round(ako_peer *peer, double timeout_s, float *parameters,

@@ -179,7 +179,8 @@ void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
                                          {"library", "", library_bytes}}));
     const MemberCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
     auto member =
-        std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls, stops_.count());
+        std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls,
+                                 stops_.count());
     update_.resize(parameter_count_);
     run_.begin(*member, tensors_, {parameter_count_, sample_budget()});
     member_ = std::move(member);

@@ -178,13 +178,13 @@ bool AkoBeginning::step_initial(Time now) {
                  text_of("%g s", patience_s) +
                  (initial_.holders() == 0 ? ", and nobody here has them: start that peer, or begin "
                                             "the run anew"
-                                          : ": look at what the others say"));
+                                          : ": look at the network between them"));
     }
     return false;
 }
 
-// It serves them while it waits, and between two rounds only once it trains. Who asks for nothing is
-// not waited for.
+// It serves them while it waits, and between two rounds only once it trains. Who asks for nothing
+// is not waited for.
 bool AkoBeginning::has_given_initial(Time now) {
     if (!gives_initial_since_) return true;
     bool all = true;

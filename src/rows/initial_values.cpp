@@ -100,7 +100,7 @@ BlockCheck InitialValues::take(PeerIndex from, const Partial& partial,
         const Range range = blocks_.range(block);
         const std::span<const float> part = values.subspan(range.first - first, range.count);
         if (crc32c(part) != partial.checksums[k]) return BlockCheck::damaged;
-        if (!all_finite(part)) return BlockCheck::diverged;  // and large, unlike a row, as they like
+        if (!all_finite(part)) return BlockCheck::diverged;  // large they may be, unlike a row
         if (held_[block]) continue;
         std::ranges::copy(part, values_.begin() + static_cast<std::ptrdiff_t>(range.first));
         held_[block] = true;

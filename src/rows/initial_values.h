@@ -7,7 +7,8 @@
 // Which values are the run's is decided once: by the lowest peer, at a moment when nobody whom it
 // can reach has any. Later it takes them over itself, like anybody who returns.
 //
-// No clock, no sockets; `step` is called after events and at least every 50 ms. Compute thread only.
+// No clock, no sockets; `step` is called after events and at least every 50 ms. Compute thread
+// only.
 #pragma once
 
 #include <algorithm>

@@ -91,7 +91,7 @@ class Bench {
 
     const ModeSettings settings_ = make_settings();
     const Blocks blocks_{parameter_count};
-    const std::vector<float> initial_ = std::vector<float>(parameter_count, 1.0f);
+    std::vector<float> initial_ = std::vector<float>(parameter_count, 1.0f);
     std::vector<float> gradient_ = std::vector<float>(parameter_count, 1e-3f);
     BufferPool pool_{std::size_t{64} << 20};
     Mailbox mailbox_{peer_count};

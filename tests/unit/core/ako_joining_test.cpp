@@ -418,6 +418,8 @@ TEST_CASE("whose initial parameters are not those of one that has come further g
     bench.come(bench.said({}, {}));
     bench.mailbox.set_presence(c, Presence::up);
     bench.say(c, bench.said({}, {}), true);
+    CHECK(!bench.begin());  // nobody has them yet, and nobody asks for them
+    bench.now += std::chrono::seconds(3);
     REQUIRE(bench.trains());
     const std::optional<Digest> own = bench.mailbox.take_posted().status->initial;
     REQUIRE(own);

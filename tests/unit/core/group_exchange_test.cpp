@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <limits>
+#include <variant>
 #include <vector>
 
 #include "src/modes/make_exchange.h"
@@ -132,6 +134,24 @@ TEST_CASE(
         const Next next = bench.exchange.begin_round();
         CHECK(next.ending == Ending::broken);
         CHECK(contains(next.why, "peer c is gone"));
+    }
+}
+
+TEST_CASE("a test loss that is not finite is not told: the others would refuse what says it") {
+    for (const Mode mode : {Mode::ring, Mode::local_sgd}) {
+        Bench bench(mode);
+        const auto verdict_told = [&bench] {
+            bench.transport.notify();
+            for (const Header& header : bench.transport.frames_to(0)) {
+                const auto* status = std::get_if<Status>(&header);
+                if (status != nullptr && status->verdict) return true;
+            }
+            return false;
+        };
+        bench.exchange.announce({0.5, 0.1F, std::numeric_limits<float>::quiet_NaN()});
+        CHECK(!verdict_told());
+        bench.exchange.announce({0.5, 0.1F, 0.5F});
+        CHECK(verdict_told());
     }
 }
 

@@ -153,6 +153,7 @@ TEST_CASE("C interface: a target that is reached ends the run") {
     REQUIRE(it.begin() == AKO_TRAIN);
     REQUIRE(ako_end_round(it.peer, it.parameters.data(), nullptr) == AKO_OK);
     CHECK(ako_announce(it.peer, 0.1, 1.5F, nullptr) == AKO_WRONG_CALL);
+    CHECK(ako_announce(it.peer, 50, 0.5F, nullptr) == AKO_WRONG_CALL);
     CHECK(ako_announce(it.peer, 0.1, 0.5F, nullptr) == AKO_OK);
     CHECK(it.begin() == AKO_TRAIN);
     CHECK(ako_announce(it.peer, 0.1, 0.95F, nullptr) == AKO_OK);
