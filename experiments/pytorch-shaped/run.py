@@ -8,8 +8,8 @@ same time. The experiments are the folders pytorch-text and pytorch-cifar beside
 
 Appends a line of JSON for each: {"label", "rate", "rounds": [..], "cpu_seconds", "curve"}. A curve
 has [seconds, validation loss] or [seconds, test accuracy, ..]. `alone` is one process of one peer,
-with the batches of all. `--kill`: this worker dies after this share of the time, and its rounds are not
-known. Needs root, for deploy/testbed makes network namespaces.
+with the batches of all. `--kill`: this worker dies after this share of the time, and its rounds are
+not known. Needs root, for deploy/testbed makes network namespaces.
 """
 
 import argparse

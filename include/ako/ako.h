@@ -24,8 +24,8 @@
  * Errors: every call says what came of it by its status. No call ends the process and none
  * throws; but where the system refuses the few bytes that the library's own thread asks for, the
  * process is aborted. A wrong call (of another thread, not in this order, a null where there must
- * be none) gives AKO_WRONG_CALL and changes nothing. ako_message has the sentence, ako_hint what to do
- * about it.
+ * be none) gives AKO_WRONG_CALL and changes nothing. ako_message has the sentence, ako_hint what
+ * to do about it.
  *
  * Memory: what is handed in is copied before a call returns. Strings that are handed out are
  * valid until the next call for the same peer.
