@@ -17,6 +17,7 @@ CODE = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
 TYPES = {
     "void": None, "int": "c_int", "double": "c_double", "float": "c_float", "size_t": "c_ulong",
     "uint64_t": "c_ulong", "ako_status": "c_int", "ako_next": "c_int", "ako_stop": "c_int",
+    "ako_initial": "c_int", "ako_finish *": "LP_c_int",
     "ako_view": "c_int", "ako_peer *": "c_void_p", "const char *": "c_char_p",
     "ako_peer * *": "LP_c_void_p", "const char * *": "LP_c_char_p", "ako_next *": "LP_c_int",
     "int *": "LP_c_int", "const ako_options *": "LP_Options", "ako_standing *": "LP_Standing",
@@ -46,7 +47,7 @@ class Declarations(unittest.TestCase):
         for result, name, arguments in found:
             with self.subTest(name):
                 wanted = [] if arguments.strip() == "void" else [
-                    "LP_c_float" if (name, one.split("*")[-1].strip()) == ("ako_end_round", "loss")
+                    "LP_c_float" if one.split("*")[-1].strip() == "loss"
                     else "c_void_p" if "float *" in one else c_type(one)
                     for one in arguments.split(",")]
                 self.assertEqual([name_of(kind) for kind in declared[name][1]], wanted)
