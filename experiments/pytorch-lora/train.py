@@ -9,45 +9,31 @@ The base knows the Old Testament; what is learned is the New one. It is read fro
 import argparse
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "pytorch-shaped"), str(HERE.parent / "pytorch-text")]
 
 import methods  # noqa: E402
+from language import BATCH, BETAS, DECAY, LENGTH, LanguageRun, loss_of  # noqa: E402
 from lora import adapt  # noqa: E402
-from text import Windows  # noqa: E402
+from text import VALIDATION_SHARE, Windows, characters  # noqa: E402
 from transformer import Transformer  # noqa: E402
 
 OLD, NEW = "gen1:1-mal4:6", "mat1:1-rev22:21"
-LENGTH, BATCH = 128, 8
-VALIDATION_SHARE = 0.05
-
-
-def characters(part):
-    """Of one part of the Bible, as bytes."""
-    printed = subprocess.run(["bible", "-f", part], check=True, capture_output=True).stdout
-    return np.frombuffer(printed, np.uint8)
-
 
 def make_model():
     return Transformer(128, LENGTH)  # of ASCII
 
 
-def loss_of(model, x, y):
-    return functional.cross_entropy(model(x).flatten(0, 1), y.flatten())
-
-
 def make_base(path, seconds):
     torch.manual_seed(1)
     model, began = make_model(), time.monotonic()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.95))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=BETAS)
     for made, (x, y) in enumerate(Windows(characters(OLD), LENGTH, 16, 1)):
         share = (time.monotonic() - began) / seconds
         if share >= 1:
@@ -64,7 +50,7 @@ def make_base(path, seconds):
     torch.save(model.state_dict(), path)
 
 
-class LoraRun(methods.Run):
+class LoraRun(LanguageRun):
     rate, warm_up = 3e-3, 0.05
 
     def __init__(self, options):
@@ -75,26 +61,14 @@ class LoraRun(methods.Run):
         self.model = make_model()
         self.model.load_state_dict(torch.load(os.environ["LORA_BASE"]))
         torch.manual_seed(options.seed)
-        if options.variant != "full":
+        if options.variant == "full":
+            self.rate = 1e-3
+        else:
             adapt(self.model)
         trained = [it for it in self.model.parameters() if it.requires_grad]
-        rate = self.rate if options.variant != "full" else 1e-3
-        self.rate = rate
-        self.optimizer = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01, betas=(0.9, 0.95))
+        self.optimizer = torch.optim.AdamW(trained, lr=self.rate, weight_decay=DECAY, betas=BETAS)
         share = np.array_split(text[:end], options.workers)[options.worker]
         self.batches = Windows(share, LENGTH, BATCH, [2, options.worker, options.seed])
-
-    def loss(self, model, x, y):
-        return loss_of(model, x, y)
-
-    def clip(self):
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-
-    def judge(self):
-        """The mean loss of 12 batches of the validation text, in nats of a character."""
-        batches = iter(Windows(self.validation, LENGTH, 16, 3))
-        losses = [self.loss(self.model, *next(batches)).item() for _ in range(12)]
-        return [sum(losses) / len(losses)]
 
 
 if __name__ == "__main__":

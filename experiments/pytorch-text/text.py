@@ -10,12 +10,15 @@ import torch
 VALIDATION_SHARE = 0.05
 
 
+def characters(verses):
+    """Of these, as bytes."""
+    printed = subprocess.run(["bible", "-f", verses], check=True, capture_output=True).stdout
+    return np.frombuffer(printed, np.uint8)
+
+
 class Text:
     def __init__(self):
-        printed = subprocess.run(["bible", "-f", "gen1:1-rev22:21"], check=True,
-                                 capture_output=True).stdout
-        characters = np.frombuffer(printed, np.uint8)
-        known, numbers = np.unique(characters, return_inverse=True)
+        known, numbers = np.unique(characters("gen1:1-rev22:21"), return_inverse=True)
         self.vocabulary = len(known)
         end = int(len(numbers) * (1 - VALIDATION_SHARE))
         self.train, self.validation = numbers[:end], numbers[end:]
