@@ -164,9 +164,9 @@ AKO_EXPORT ako_status ako_start(ako_peer *peer, const float *initial, ako_initia
 
 /* Takes in what has arrived, and waits for at most `timeout_s` where there is something to wait
  * for: the other peers at the start, their rows or the initial parameters, a bound on staleness.
- * AKO_TRAIN: `parameters`
- * [parameter_count] has been filled with the replica. Said again before ako_end_round it does the
- * same: a round that is not ended is none. ako_message says why it is AKO_FINISH or AKO_GIVE_UP. */
+ * AKO_TRAIN: `parameters` [parameter_count] has been filled with the replica. Said again before
+ * ako_end_round it does the same: a round that is not ended is none. ako_message says why it is
+ * AKO_FINISH or AKO_GIVE_UP. */
 AKO_EXPORT ako_status ako_begin_round(ako_peer *peer, double timeout_s, float *parameters,
                                       ako_next *next);
 /* `parameters` [parameter_count] are those of ako_begin_round after the caller's own steps,

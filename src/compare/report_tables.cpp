@@ -220,7 +220,7 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
                           const Setting& setting) {
     const std::vector<std::string> heads = {"rate",
                                             "mode",
-                                            "images/s of all",
+                                            "samples/s of all",
                                             "of a peer: median (range)",
                                             "compute share",
                                             "gradient ms",

@@ -81,7 +81,7 @@ bool was_restarted(const PeerState& peer) { return peer.restarts > 0; }
 /// `one`: as one peer sees it.
 std::vector<Column> all_columns(bool one, bool restarts) {
     std::vector<Column> columns = {
-        {"images/s", 10, 7,
+        {"samples/s", 10, 7,
          [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},
         {"loss", 9, 9, loss_text},
         {one ? "to Mbit/s" : "out Mbit/s", 12, 6,
@@ -97,7 +97,7 @@ std::vector<Column> all_columns(bool one, bool restarts) {
              return fmt::to_string(p.seen ? p.seen->staleness_rounds : p.line.staleness_rounds());
          }},
         {"links", 7, 8, links_text},
-        {"images", 12, 2, [](const PeerState& p) { return grouped(p.line.images); }},
+        {"samples", 12, 2, [](const PeerState& p) { return grouped(p.line.images); }},
         {"sent", 11, 3,
          [](const PeerState& p) { return bytes_text(static_cast<double>(p.line.egress_bytes)); }},
         {"received", 11, 1,
@@ -148,11 +148,11 @@ constexpr std::size_t round_width = 9;
 
 std::string totals(const PeerState& peer) {
     const MetricsLine& line = peer.line;
-    if (peer.seen) return fmt::format("{} images", grouped(line.images));
+    if (peer.seen) return fmt::format("{} samples", grouped(line.images));
     const std::string restarts = was_restarted(peer) ? fmt::format("   {} restart{}", peer.restarts,
                                                                    peer.restarts == 1 ? "" : "s")
                                                      : "";
-    return fmt::format("{} images   {} sent   {} received{}", grouped(line.images),
+    return fmt::format("{} samples   {} sent   {} received{}", grouped(line.images),
                        bytes_text(static_cast<double>(line.egress_bytes)),
                        bytes_text(static_cast<double>(line.ingress_bytes)), restarts);
 }

@@ -31,7 +31,7 @@ class ProgressLines final : public RunView {
     double said_at_ = 0;
 };
 
-/// "12 %  epoch 0.48 of 4  1:10 left  round 512  612 images/s  loss 0.4321  test 97.31 %  ..", or
+/// "12 %  epoch 0.48 of 4  1:10 left  round 512  612 samples/s  loss 0.4321  test 97.31 %  ..", or
 /// what the peer does instead of training.
 std::string progress_text(const RunState& state);
 

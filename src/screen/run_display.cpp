@@ -31,9 +31,9 @@ void RunDisplay::write_row(const std::string& row) {
         rows_since_header_ = 0;
         console_.print(
             Console::Stream::out,
-            fmt::format("{:>7}  {:<{}}  {:>7}  {:>8}  {:>7}  {:>6}  {:>13}  {:>5}  {:>5}\n", "time",
-                        "peer", name_width_, "round", "images/s", "loss", "test %", "egress Mbit/s",
-                        "P", "stale"));
+            fmt::format("{:>7}  {:<{}}  {:>7}  {:>9}  {:>7}  {:>6}  {:>13}  {:>5}  {:>5}\n", "time",
+                        "peer", name_width_, "round", "samples/s", "loss", "test %",
+                        "egress Mbit/s", "P", "stale"));
     }
     ++rows_since_header_;
     console_.print(Console::Stream::out, row + "\n");
@@ -45,7 +45,7 @@ void RunDisplay::show_row(double seconds, const std::string& name, const Metrics
         line.accuracy ? fmt::format("{:.2f}", *line.accuracy * 100) : std::string("-");
     const double partitions = line.partitions();
     write_row(fmt::format(
-        "{:>7}  {:<{}}  {:>7}  {:>8.0f}  {:>7}  {:>6}  {:>13.2f}  {:>5}  {:>5}",
+        "{:>7}  {:<{}}  {:>7}  {:>9.0f}  {:>7}  {:>6}  {:>13.2f}  {:>5}  {:>5}",
         clock_text(seconds), name, name_width_, line.round, line.images_per_s,
         line.loss ? fmt::format("{:.4f}", *line.loss) : "-", accuracy, line.egress_mbit,
         partitions > 0 ? fmt::format("{:.1f}", partitions) : std::string("-"),

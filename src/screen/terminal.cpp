@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "src/system/interrupts.h"
+#include "src/system/taken_signals.h"
 
 namespace ako {
 
@@ -29,17 +30,15 @@ constexpr std::string_view screen_off = "\033[2J\033[?7h\033[?25h\033[?1049l";
 
 /// The signals by which a process dies of itself, and Ctrl-\\. When the terminal goes away there is
 /// nothing to put back.
-constexpr std::array deadly = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
+constinit TakenSignals deadly(std::array{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGQUIT});
 
 // What a signal handler needs to put the terminal back: a process has one terminal, and a handler
 // has no argument. It may run on any thread, so whoever takes the flag is the one that puts back.
-// keys_before is written before keys_changed says that it counts, and deaths_before before the
-// handler is there.
+// keys_before is written before keys_changed says that it counts.
 std::atomic<bool> entered = false;
 std::atomic<bool> keys_changed = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "for signal handlers");
 termios keys_before;
-std::array<struct sigaction, deadly.size()> deaths_before;  ///< of each of `deadly`
 
 /// Everything here may be called by a signal handler.
 void write_all(std::string_view text) {
@@ -72,27 +71,8 @@ void restore_at_once() {
 
 void on_death(int number) {
     restore_at_once();
-    const auto* const found = std::find(deadly.begin(), deadly.end(), number);
-    const auto place = static_cast<std::size_t>(found - deadly.begin());
-    sigaction(number, &deaths_before[place], nullptr);  // a program's own goes on with it
+    deadly.hand_over(number);  // a program's own goes on with it
     ::raise(number);
-}
-
-void take_deaths() {
-    struct sigaction action {};
-    action.sa_handler = on_death;
-    sigemptyset(&action.sa_mask);
-    for (std::size_t k = 0; k < deadly.size(); ++k)
-        sigaction(deadly[k], &action, &deaths_before[k]);
-}
-
-/// But for those that the program has taken since.
-void give_deaths_back() {
-    for (std::size_t k = 0; k < deadly.size(); ++k) {
-        struct sigaction now {};
-        sigaction(deadly[k], nullptr, &now);
-        if (now.sa_handler == on_death) sigaction(deadly[k], &deaths_before[k], nullptr);
-    }
 }
 
 /// Empty if it is not set. Nobody here changes the environment.
@@ -162,7 +142,7 @@ bool Terminal::usable() {
 bool Terminal::enter() {
     if (entered) return true;
     if (!in_foreground()) return false;
-    take_deaths();
+    deadly.take(on_death, 0);
     before_sudden_end(restore_at_once);
     entered = true;
     if (keys_fd() >= 0 && tcgetattr(STDIN_FILENO, &keys_before) == 0) {
@@ -181,7 +161,7 @@ void Terminal::leave() {
     if (!entered) return;
     restore();
     before_sudden_end(nullptr);
-    give_deaths_back();
+    deadly.give_back();
 }
 
 ScreenStyle Terminal::style() {

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "src/system/taken_signals.h"
+
 namespace ako {
 
 namespace {
@@ -18,8 +20,7 @@ std::atomic<int> event_fd = -1;
 std::atomic<bool> resized = false;
 std::atomic<bool> suspend = false;
 
-constexpr std::array watched = {SIGWINCH, SIGTSTP};
-std::array<struct sigaction, watched.size()> before;  ///< whose signals they were
+constinit TakenSignals watched(std::array{SIGWINCH, SIGTSTP});
 
 void on_terminal(int number) {
     const int error = errno;
@@ -34,20 +35,12 @@ void on_terminal(int number) {
 TerminalSignals::TerminalSignals() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     if (fd_ < 0) return;
     event_fd = fd_;
-    struct sigaction action {};
-    action.sa_handler = on_terminal;
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    for (std::size_t k = 0; k < watched.size(); ++k) sigaction(watched[k], &action, &before[k]);
+    watched.take(on_terminal, SA_RESTART);
 }
 
 TerminalSignals::~TerminalSignals() {
     if (fd_ < 0) return;
-    for (std::size_t k = 0; k < watched.size(); ++k) {
-        struct sigaction now {};
-        sigaction(watched[k], nullptr, &now);  // the program may have taken it since
-        if (now.sa_handler == on_terminal) sigaction(watched[k], &before[k], nullptr);
-    }
+    watched.give_back();
     event_fd = -1;
     close(fd_);
 }

@@ -80,7 +80,7 @@ def share(arguments):
     with network_for(arguments, file, "accept", places) as network:
         folder = os.path.join(arguments.output, f"runs-{arguments.share}-{os.getpid()}")
         pace = quiet_pace(arguments, file, network, folder)
-        print(f"quiet: {pace * IMAGES:.0f} images/s of all", flush=True)
+        print(f"quiet: {pace * IMAGES:.0f} samples/s of all", flush=True)
         bench = Bench(arguments.ako, file, network, folder, arguments.seed, pace)
         made = [measure_trial(bench, scenario, number, path) for scenario, number in wanted]
     return 0 if all(made) else 1

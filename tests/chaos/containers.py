@@ -98,7 +98,7 @@ def tried(bench, what, number):
     with networked_cluster(bench, subnet) as cluster:
         cluster.up()
         for service in SERVICES:
-            wait_for(lambda: " images/s " in cluster.log(service), f"{service} trains", 120)
+            wait_for(lambda: " samples/s " in cluster.log(service), f"{service} trains", 120)
         if what == "killed, restarted by the engine" and not restarts_by_itself(
                 cluster.container(victim)):
             return None

@@ -25,7 +25,7 @@ class Timeline:
     def write(self, lives):
         """With all that the peers said but their lines of progress, which the metrics have."""
         said = [(at, f"    {text}") for life in lives for at, text in life.process.lines
-                if " images/s " not in text]
+                if " samples/s " not in text]
         with open(self.path, "w") as file:
             for moment, text in sorted(self.entries + said, key=lambda entry: entry[0]):
                 file.write(self._line(moment, text) + "\n")

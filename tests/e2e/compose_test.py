@@ -149,8 +149,8 @@ def case_started_again(bench):
     engine; the peer takes its row from the others, and all end with the same."""
     with shipped_cluster(bench, 1.5) as cluster:
         cluster.up()
-        wait_for(lambda: re.search(r"  c  +\d+ %  epoch .* images/s", cluster.log("c")), "c trains",
-                 120)
+        wait_for(lambda: re.search(r"  c  +\d+ %  epoch .* samples/s", cluster.log("c")),
+                 "c trains", 120)
         container = cluster.container("c")
         os.kill(int(run("docker", "inspect", "-f", "{{.State.Pid}}", container)), signal.SIGKILL)
         state = ("docker", "inspect", "-f", "{{.RestartCount}} {{.State.Running}}", container)

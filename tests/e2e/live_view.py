@@ -172,7 +172,7 @@ def case_train_view(bench):
     frame = screen.wait_frame("training", "3 of 3 peers", " left")
     check_equal(len(frame), 12, "rows of the screen")
     while not all(any(re.match(rf" {name} +[\d,]+ +\d+ +\d+\.\d+ ", line) for line in frame)
-                  for name in "abc"):  # round, images/s and loss of each
+                  for name in "abc"):  # round, samples/s and loss of each
         frame = screen.wait_frame("training")
     screen.resize(100, 30)
     screen.wait_frame("to Mbit/s", "from Mbit/s", "test accuracy", "listens at 127.0.0.1:")
@@ -191,7 +191,7 @@ def case_train_view(bench):
     said = re.findall(r"^\d\d:\d\d:\d\d  b  +\d+ %  epoch \d\.\d\d of 1 .*$", output,
                       re.MULTILINE)
     check(2 <= len(said) <= 9, f"a line when something begins, and every ten seconds:\n{output}")
-    check("images/s" in said[0] and " of 3 peers" in said[0], said[0])
+    check("samples/s" in said[0] and " of 3 peers" in said[0], said[0])
     check(any(line.endswith("  final exchange") for line in said), f"what it does:\n{output}")
     for name in "ab":
         with open(os.path.join(bench.folder, f"out-{name}", "latest", "summary.json")) as file:

@@ -125,9 +125,12 @@ TEST_CASE("values that cannot be meant are refused by name") {
         return what.find(std::string("malformed header: ") + field) == 0;
     };
     const float nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr RowIndex no_row = RowIndex::at(initial_row.place() + 1);
     Partial partial;
-    partial.origin = RowIndex::at(peers_max);
+    partial.origin = no_row;
     CHECK(names(partial, "origin"));
+    partial.origin = initial_row;
+    CHECK(complaint(partial) == "");
     partial.origin = 0;
     partial.sealed_at = Time{-1};
     CHECK(names(partial, "sealed_at"));
@@ -158,9 +161,11 @@ TEST_CASE("values that cannot be meant are refused by name") {
     CHECK(names(status, "verdict.loss"));
     status.verdict.reset();
     CHECK(complaint(status) == "");
-    CHECK(names(Want{RowIndex::at(peers_max), false, {}}, "row"));
-    CHECK(names(Lack{RowIndex::at(peers_max), {}}, "row"));
-    CHECK(names(CutRow{{}, RowIndex::at(peers_max + 7), {}}, "row"));
+    CHECK(complaint(Want{initial_row, true, {}}) == "");
+    CHECK(names(Want{no_row, false, {}}, "row"));
+    CHECK(complaint(Lack{initial_row, {}}) == "");
+    CHECK(names(Lack{no_row, {}}, "row"));
+    CHECK(names(CutRow{{}, initial_row, {}}, "row"));
     CHECK(names(Prepare{{1, 99}}, "ballot"));
     CHECK(names(Reject{"a\nb", "", ""}, "field"));
     Hello hello;

@@ -81,6 +81,6 @@ TEST_CASE("what a line says of training") {
     state.take_line(0, line, 1);
     state.refresh(1);
     CHECK(progress_text(state) ==
-          "12 %  epoch 0.51 of 4  round 1,270  612 images/s  loss 0.4321  test 97.31 %  "
+          "12 %  epoch 0.51 of 4  round 1,270  612 samples/s  loss 0.4321  test 97.31 %  "
           "out 12.3 in 11.0 Mbit/s  2 of 2 peers");
 }
