@@ -13,7 +13,9 @@ void initialize_parameters(const std::vector<Tensor>& tensors, std::uint64_t see
         const Tensor& tensor = tensors[t];
         const auto values = parameters.subspan(tensor.first, tensor.element_count());
         if (tensor.shape.size() < 2) {
-            std::fill(values.begin(), values.end(), 0.0f);
+            // Factors of a normalisation leave things as they are at first; all others are biases.
+            const bool factors = tensor.name.ends_with(".weight");
+            std::fill(values.begin(), values.end(), factors ? 1.0f : 0.0f);
             continue;
         }
         const std::size_t inputs = tensor.element_count() / tensor.shape[0];

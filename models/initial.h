@@ -12,9 +12,10 @@
 
 namespace ako {
 
-/// Fills `parameters` as the tensors lie in it. A tensor of one dimension is a bias and becomes 0.
-/// Any other has its outputs as first dimension and is drawn uniformly from +-sqrt(3 / inputs), so
-/// its elements have the variance 1 / inputs (LeCun et al., "Efficient BackProp", 1998).
+/// Fills `parameters` as the tensors lie in it. A tensor of one dimension is a bias and becomes 0;
+/// with a name that ends in ".weight" it is the factors of a normalisation, which become 1. Any
+/// other has its outputs as first dimension and is drawn uniformly from +-sqrt(3 / inputs), so its
+/// elements have the variance 1 / inputs (LeCun et al., "Efficient BackProp", 1998).
 void initialize_parameters(const std::vector<Tensor>& tensors, std::uint64_t seed,
                            std::span<float> parameters);
 

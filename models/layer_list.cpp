@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "models/average_pool.h"
 #include "models/convolution.h"
 #include "models/dense.h"
 #include "models/flatten.h"
+#include "models/group_norm.h"
 #include "models/max_pool.h"
 #include "models/relu.h"
 
@@ -57,6 +59,15 @@ void check_window(const LayerSettings& layer, const Shape& input) {
                      "make the window or its input smaller");
 }
 
+void check_groups(const LayerSettings& layer, const Shape& input) {
+    if (input.channels % layer.groups == 0) return;
+    does_not_fit(layer, input,
+                 std::to_string(input.channels) + " channels are no " +
+                     std::to_string(layer.groups) + " groups of equal size",
+                 "the number of groups must divide the channels; `group_norm: 1` takes them all as "
+                 "one");
+}
+
 std::unique_ptr<Layer> make_layer(const LayerSettings& layer, const std::string& name,
                                   const Shape& input, ParameterLayout& layout) {
     switch (layer.kind) {
@@ -68,6 +79,11 @@ std::unique_ptr<Layer> make_layer(const LayerSettings& layer, const std::string&
         case LayerKind::max_pool:
             check_window(layer, input);
             return std::make_unique<MaxPool>(input, layer.window, layer.stride);
+        case LayerKind::global_average_pool:
+            return std::make_unique<GlobalAveragePool>(input);
+        case LayerKind::group_norm:
+            check_groups(layer, input);
+            return std::make_unique<GroupNorm>(name, input, layer.groups, layout);
         case LayerKind::relu:
             return std::make_unique<Relu>(input);
         case LayerKind::flatten:
@@ -88,6 +104,10 @@ std::string kind_name(LayerKind kind) {
             return "conv";
         case LayerKind::max_pool:
             return "max_pool";
+        case LayerKind::global_average_pool:
+            return "global_average_pool";
+        case LayerKind::group_norm:
+            return "group_norm";
         case LayerKind::relu:
             return "relu";
         case LayerKind::flatten:
@@ -129,7 +149,9 @@ LayerList build_layers(Shape input, const std::vector<LayerSettings>& settings) 
     list.input = input;
     std::map<LayerKind, int> number;
     for (const LayerSettings& layer : settings) {
-        const bool has_parameters = layer.kind == LayerKind::conv || layer.kind == LayerKind::dense;
+        const bool has_parameters = layer.kind == LayerKind::conv ||
+                                    layer.kind == LayerKind::dense ||
+                                    layer.kind == LayerKind::group_norm;
         std::string name = kind_name(layer.kind);
         if (has_parameters) name += std::to_string(++number[layer.kind]);
         if (list.output_shape().element_count() > activations_max)

@@ -1,5 +1,6 @@
 // From the settings of layers to layers: each is shaped by the one before and checked against it.
-// A layer with parameters is named after its kind and its number among those: conv1, conv2, dense1.
+// A layer with parameters is named after its kind and its number among those: conv1, group_norm1,
+// conv2, dense1.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,9 @@
 //     layers:
 //       - conv: {outputs: 20, window: 5, stride: 1, padding: 0}   # stride and padding: as here
 //       - max_pool: {window: 2, stride: 2}                        # stride: that of the window
+//       - group_norm: {groups: 4}     # or `group_norm: 4`
 //       - relu
+//       - global_average_pool
 //       - flatten
 //       - dense: {outputs: 10}        # or `dense: 10`; and `max_pool: 2`
 //

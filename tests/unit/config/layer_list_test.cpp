@@ -42,6 +42,8 @@ const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2
     - relu
     - conv: {outputs: 4, window: 3, stride: 2}
     - max_pool: 2
+    - group_norm: 2
+    - global_average_pool
     - flatten
     - dense: {outputs: 500}
     - relu:
@@ -54,11 +56,15 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
     const ModelSettings model = read(with_layers(all_kinds)).model;
     CHECK(model.kind == ModelKind::layers);
     CHECK(model.input == Shape{28, 28, 1});
+    LayerSettings group_norm{LayerKind::group_norm};
+    group_norm.groups = 2;
     const std::vector<LayerSettings> expected = {{LayerKind::conv, 20, 5, 1, 2},
                                                  {LayerKind::max_pool, 0, 3, 2, 0},
                                                  {LayerKind::relu},
                                                  {LayerKind::conv, 4, 3, 2, 0},
                                                  {LayerKind::max_pool, 0, 2, 2},
+                                                 group_norm,
+                                                 {LayerKind::global_average_pool},
                                                  {LayerKind::flatten},
                                                  {LayerKind::dense, 500},
                                                  {LayerKind::relu},
@@ -82,7 +88,8 @@ TEST_CASE("layers: written with all keys, and read back as the same") {
 TEST_CASE("layers: they are part of what peers must share") {
     const std::string text = training_digest_text(read(with_layers(all_kinds)));
     for (const char* change : {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
-                               "model.layers.1.max_pool.stride=1", "model.layers.6.dense=501"}) {
+                               "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
+                               "model.layers.8.dense=501"}) {
         CAPTURE(change);
         CHECK(training_digest_text(read(with_layers(all_kinds), {change})) != text);
     }
@@ -98,8 +105,9 @@ TEST_CASE("layers: a name on the command line takes the place of the list") {
 
 TEST_CASE("layers: complaints have a place, what was expected and what was found") {
     CHECK(complaint(with_layers("    - relu\n    - pool: 2\n")) ==
-          "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, relu, flatten, "
-          "dense, found pool (did you mean max_pool?)");
+          "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, "
+          "global_average_pool, group_norm, relu, flatten, dense, found pool (did you mean "
+          "max_pool?)");
     CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
     CHECK(complaint(with_layers("    - conv: {outputs: 3, windows: 5}\n")) ==
           "c.yaml:7:26: model.layers.0.conv.windows: expected no key but outputs, window, stride, "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/catalog.h"
+#include "models/initial.h"
 #include "refusal.h"
 
 namespace ako {
@@ -28,6 +29,11 @@ LayerSettings max_pool(std::size_t window, std::size_t stride) {
     return {LayerKind::max_pool, 0, window, stride};
 }
 LayerSettings dense(std::size_t outputs) { return {LayerKind::dense, outputs}; }
+LayerSettings group_norm(std::size_t groups) {
+    LayerSettings layer{LayerKind::group_norm};
+    layer.groups = groups;
+    return layer;
+}
 
 TEST_CASE("layer list: names, shapes and parameters") {
     const LayerList list = build_layers(
@@ -43,6 +49,22 @@ TEST_CASE("layer list: names, shapes and parameters") {
     CHECK(list.layout.tensors()[2].name == "dense1.weight");
 }
 
+TEST_CASE("layer list: a normalisation has a name of its own, and its factors begin at 1") {
+    const LayerList list = build_layers(
+        {4, 4, 1},
+        {conv(4, 3), group_norm(2), relu, {LayerKind::global_average_pool}, dense(2)});
+    CHECK(list.names[1] == "group_norm1");
+    CHECK(list.layers[3]->output_shape() == Shape{1, 1, 4});
+    const Tensor& weight = list.layout.tensors()[2];
+    CHECK(weight.name == "group_norm1.weight");
+    std::vector<float> parameters(list.layout.element_count(), 99);
+    initialize_parameters(list.layout.tensors(), 1, parameters);
+    for (std::size_t k = 0; k < 4; ++k) {
+        CHECK(parameters[weight.first + k] == 1);
+        CHECK(parameters[weight.first + 4 + k] == 0);
+    }
+}
+
 TEST_CASE("layer list: what does not fit is named with its place, its input and a remedy") {
     const auto refused = [](Shape input, const std::vector<LayerSettings>& layers,
                             const std::vector<std::string>& texts) {
@@ -54,6 +76,7 @@ TEST_CASE("layer list: what does not fit is named with its place, its input and 
     refused({8, 8, 1}, {at(max_pool(9, 1), here)}, {"window of 9", "8 x 8 x 1"});
     refused({8, 8, 1}, {at(max_pool(2, 3), here)}, {"stride of 3", "at most the window"});
     refused({8, 8, 1}, {at(conv(1, 3, 1, 3), here)}, {"padding of 3", "below the window"});
+    refused({8, 8, 6}, {at(group_norm(4), here)}, {"6 channels", "4 groups", "divide"});
     refused({256, 256, 64}, {at(conv(1, 200), here)}, {"one row", "smaller"});
     refused({8, 8, 3}, {at(dense(2), here)}, {"8 x 8 x 3", "flatten"});
     refused({4096, 4096, 64}, {at(relu, here)}, {"4096 x 4096 x 64", "per image"});

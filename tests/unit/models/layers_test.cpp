@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "models/average_pool.h"
 #include "models/blas.h"
 #include "models/convolution.h"
 #include "models/dense.h"
 #include "models/flatten.h"
+#include "models/group_norm.h"
 #include "models/max_pool.h"
 #include "models/random.h"
 #include "models/relu.h"
@@ -275,6 +277,55 @@ TEST_CASE("max-pool: of equal maxima the first has the gradient") {
     CHECK(in_four({-4, -3, -2, -1}) == std::vector<float>{0, 0, 0, 3});
     CHECK(spread(MaxPool({3, 3, 1}, 3, 2), {0, 1, 2, 0, 2, 0, 2, 0, 0}) ==
           std::vector<float>{0, 0, 3, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("global average pool: means of channels, and gradients that agree with differences") {
+    GlobalAveragePool layer({1, 2, 3});
+    CHECK(layer.output_shape() == Shape{1, 1, 3});
+    const std::vector<float> input{0, 1, 2, 10, 11, 14};  // [pixel x channel]
+    std::vector<float> output(3);
+    layer.forward({1, {}, input, output});
+    CHECK(output == std::vector<float>{5, 6, 8});
+    GlobalAveragePool wide({4, 3, 5});
+    Check{wide, 2, random_values(120, 13), {}}.run();
+}
+
+TEST_CASE("group norm: gradients agree with differences") {
+    for (const std::size_t groups : {1, 2, 3, 6}) {
+        CAPTURE(groups);
+        ParameterLayout layout;
+        GroupNorm layer("n", {3, 4, 6}, groups, layout);
+        CHECK(layout.element_count() == 12);
+        CHECK(layer.parameters() == Range{0, 12});
+        Check{layer, 2, random_values(2 * 72, 14), random_values(12, 15)}.run();
+    }
+}
+
+TEST_CASE("group norm: each image and group has mean 0 and variance 1, times factor plus shift") {
+    const Shape shape{5, 4, 6};
+    constexpr std::size_t groups = 3, in_group = 2, count = 2;
+    ParameterLayout layout;
+    GroupNorm layer("n", shape, groups, layout);
+    std::vector<float> input = random_values(count * shape.element_count(), 16);
+    // Far from 0, where sums of squares would cancel out.
+    for (float& value : input) value = 1000 + 3 * value;
+    const std::vector<float> parameters{1, 1, 2, 2, 1, 1, 0, 0, 0, 0, 0.5f, 0.5f};
+    std::vector<float> output(input.size());
+    layer.forward({count, parameters, input, output});
+    for (std::size_t n = 0; n < count; ++n)
+        for (std::size_t group = 0; group < groups; ++group) {
+            double sum = 0, squares = 0;
+            for (std::size_t pixel = 0; pixel < 20; ++pixel)
+                for (std::size_t c = 0; c < in_group; ++c) {
+                    const double value =
+                        output[(n * 20 + pixel) * 6 + group * in_group + c];
+                    sum += value;
+                    squares += value * value;
+                }
+            const double mean = sum / 40, variance = squares / 40 - mean * mean;
+            CHECK(mean == doctest::Approx(group == 2 ? 0.5 : 0).epsilon(1e-3));
+            CHECK(variance == doctest::Approx(group == 1 ? 4 : 1).epsilon(1e-3));
+        }
 }
 
 TEST_CASE("relu: gradients agree with differences") {
