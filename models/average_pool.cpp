@@ -20,8 +20,9 @@ void GlobalAveragePool::backward(const BackwardPass& pass) {
     const float share = 1.0f / static_cast<float>(pixels());
     for (std::size_t n = 0; n < pass.count; ++n) {
         const auto gradient = as_array(pass.output_gradient.subspan(n * channels, channels));
-        as_rows(pass.input_gradient.subspan(n * image, image), channels).rowwise() =
-            (gradient * share).transpose();
+        auto pixels_of_image = as_rows(pass.input_gradient.subspan(n * image, image), channels);
+        pixels_of_image.rowwise() = gradient.transpose();
+        pixels_of_image *= share;
     }
 }
 

@@ -52,13 +52,12 @@ void GroupNorm::forward(const ForwardPass& pass) {
     for (std::size_t n = 0; n < pass.count; ++n) {
         const auto in = pass.input.subspan(n * image, image);
         measure(in);
-        // (x - mean) / deviation * weight + bias, as x * factor + shift
         auto factor = as_array(std::span(sums_));
-        auto shift = as_array(std::span(products_));
         factor = as_array(std::span<const float>(inverse_)) * weight;
-        shift = bias - as_array(std::span<const float>(mean_)) * factor;
+        const auto mean = as_array(std::span<const float>(mean_)).transpose();
         as_rows(pass.output.subspan(n * image, image), channels) =
-            (as_rows(in, channels).rowwise() * factor.transpose()).rowwise() + shift.transpose();
+            ((as_rows(in, channels).rowwise() - mean).rowwise() * factor.transpose()).rowwise() +
+            bias.transpose();
     }
 }
 
@@ -90,10 +89,12 @@ void GroupNorm::backward(const BackwardPass& pass) {
         product *= weight;
         sum_in_groups(sums_);
         sum_in_groups(products_);
+        sum /= members;
+        product *= inverse.transpose() / members;
         // inverse * (given * weight - mean of it - normalised input * mean of the product)
         as_rows(pass.input_gradient.subspan(n * image, image), channels) =
-            (((given.rowwise() * weight.transpose()).rowwise() - sum.transpose() / members) -
-             (pixels.rowwise() - mean).rowwise() * (inverse * product.transpose() / members))
+            (((given.rowwise() * weight.transpose()).rowwise() - sum.transpose()) -
+             (pixels.rowwise() - mean).rowwise() * product.transpose())
                 .rowwise() *
             inverse;
     }

@@ -12,7 +12,7 @@
 
 namespace ako {
 
-/// `groups` divides the channels. Parameters: NAME.weight [channels], the factors, which begin at
+/// `groups` divides the channels, and a group has two values or more. Parameters: NAME.weight [channels], the factors, which begin at
 /// 1, and NAME.bias [channels].
 class GroupNorm final : public Layer {
   public:
@@ -23,11 +23,13 @@ class GroupNorm final : public Layer {
 
     Shape output_shape() const override { return input_; }
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
+    std::size_t scratch_bytes() const override { return 4 * input_.channels * sizeof(float); }
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
 
   private:
-    /// Of one image, each [channels]: its group's mean and 1 / deviation.
+    /// Writes the mean and 1 / deviation of each channel's group in this image to `mean_` and
+    /// `inverse_`.
     void measure(std::span<const float> image);
     /// Brings `values` [channels] to the sum over the channels of the group, at each of them.
     void sum_in_groups(std::vector<float>& values) const;
@@ -38,9 +40,9 @@ class GroupNorm final : public Layer {
     const Range bias_;
     // Of one image, each [channels].
     std::vector<float> mean_;
-    std::vector<float> inverse_;  ///< 1 / deviation
-    std::vector<float> sums_;
-    std::vector<float> products_;
+    std::vector<float> inverse_;   ///< 1 / deviation
+    std::vector<float> sums_;      ///< of the gradient; in the forward pass what x is multiplied by
+    std::vector<float> products_;  ///< sums of the gradient times the normalised input
 };
 
 }  // namespace ako

@@ -60,7 +60,11 @@ void check_window(const LayerSettings& layer, const Shape& input) {
 }
 
 void check_groups(const LayerSettings& layer, const Shape& input) {
-    if (input.channels % layer.groups == 0) return;
+    if (input.channels % layer.groups == 0) {
+        if (input.element_count() / layer.groups >= 2) return;
+        does_not_fit(layer, input, "a group of one value is always 0 once it is normalised",
+                     "take fewer groups, or put it before the pool");
+    }
     does_not_fit(layer, input,
                  std::to_string(input.channels) + " channels are no " +
                      std::to_string(layer.groups) + " groups of equal size",

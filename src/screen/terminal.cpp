@@ -158,8 +158,7 @@ bool Terminal::enter() {
 }
 
 void Terminal::leave() {
-    if (!entered) return;
-    restore();
+    restore();  // unless a signal has, which a program of its own may have survived
     before_sudden_end(nullptr);
     deadly.give_back();
 }

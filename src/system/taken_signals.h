@@ -1,6 +1,6 @@
 // Signals that one handler has for a while: the program that we are a part of has its own back
-// afterwards, and where it took one meanwhile, keeps that. Made and given back by one thread;
-// `hand_over` may be called by the handler.
+// afterwards, and where it took one meanwhile, keeps that. Taken, again where some were handed over
+// meanwhile, and given back by one thread; `hand_over` may be called by the handler.
 #pragma once
 
 #include <signal.h>
@@ -21,10 +21,16 @@ class TakenSignals {
         action.sa_handler = handler;
         sigemptyset(&action.sa_mask);
         action.sa_flags = flags;
-        for (std::size_t k = 0; k < count; ++k) sigaction(numbers_[k], &action, &before_[k]);
+        for (std::size_t k = 0; k < count; ++k) {
+            struct sigaction now {};
+            sigaction(numbers_[k], &action, &now);
+            if (now.sa_handler != handler) before_[k] = now;  // else it is there already
+        }
     }
 
+    /// What was taken; but for those that the program has taken since.
     void give_back() {
+        if (handler_ == nullptr) return;
         for (std::size_t k = 0; k < count; ++k) {
             struct sigaction now {};
             sigaction(numbers_[k], nullptr, &now);

@@ -242,6 +242,9 @@ def case_resume_killed(bench):
     for kill in range(100):
         words = ("--resume", folder) if kill else ()
         peer = bench.start("train", file, "--peer", "a", "--plain", "--output-dir", folder, *words)
+        if kill:  # its lines come on a thread of their own, which a kill may be ahead of
+            wait_for(lambda: peer.process.poll() is not None or
+                     peer.line_with("goes on from round"), "that it goes on", poll_s=0.001)
         wait_for(lambda: peer.process.poll() is not None or
                  rounds_of(folder, "a")[-1:] > [newest], "a checkpoint")
         if kill % 2:  # the others at any moment

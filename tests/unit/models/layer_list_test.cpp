@@ -77,6 +77,9 @@ TEST_CASE("layer list: what does not fit is named with its place, its input and 
     refused({8, 8, 1}, {at(max_pool(2, 3), here)}, {"stride of 3", "at most the window"});
     refused({8, 8, 1}, {at(conv(1, 3, 1, 3), here)}, {"padding of 3", "below the window"});
     refused({8, 8, 6}, {at(group_norm(4), here)}, {"6 channels", "4 groups", "divide"});
+    refused({8, 8, 4},
+            {conv(4, 3), {LayerKind::global_average_pool}, at(group_norm(4), here), dense(2)},
+            {"one value", "fewer groups"});
     refused({256, 256, 64}, {at(conv(1, 200), here)}, {"one row", "smaller"});
     refused({8, 8, 3}, {at(dense(2), here)}, {"8 x 8 x 3", "flatten"});
     refused({4096, 4096, 64}, {at(relu, here)}, {"4096 x 4096 x 64", "per image"});

@@ -328,6 +328,32 @@ TEST_CASE("group norm: each image and group has mean 0 and variance 1, times fac
         }
 }
 
+TEST_CASE("group norm: an image is the same in any batch, and one of equal values the bias") {
+    const Shape shape{3, 2, 4};
+    ParameterLayout layout;
+    GroupNorm layer("n", shape, 2, layout);
+    std::vector<float> input = random_values(2 * 24, 17);
+    std::fill(input.begin(), input.begin() + 24, 7.0f);
+    const std::vector<float> parameters = random_values(8, 18);
+    std::vector<float> both(48), alone(24), gradient(8), input_gradient(48);
+    layer.forward({2, parameters, input, both});
+    layer.forward({1, parameters, std::span<const float>(input).last(24), alone});
+    CHECK(std::equal(alone.begin(), alone.end(), both.begin() + 24));
+    for (std::size_t k = 0; k < 24; ++k) CHECK(both[k] == parameters[4 + k % 4]);
+    layer.backward({2, parameters, input, both, random_values(48, 19), gradient, input_gradient});
+    for (const float value : input_gradient) CHECK(std::isfinite(value));
+}
+
+TEST_CASE("group norm: epsilon is PyTorch's") {
+    // Values of +-0.001 have the variance 1e-6, a tenth of epsilon.
+    ParameterLayout layout;
+    GroupNorm layer("n", {1, 2, 1}, 1, layout);
+    const std::vector<float> input{0.001f, -0.001f}, parameters{1, 0};
+    std::vector<float> output(2);
+    layer.forward({1, parameters, input, output});
+    CHECK(output[0] == doctest::Approx(0.001 / std::sqrt(1.1e-5)).epsilon(1e-4));
+}
+
 TEST_CASE("relu: gradients agree with differences") {
     Relu layer({2, 3, 5});
     Check{layer, 3, spaced_values(90, 9), {}}.run();
