@@ -12,8 +12,8 @@
 
 namespace ako {
 
-/// `groups` divides the channels, and a group has two values or more. Parameters: NAME.weight [channels], the factors, which begin at
-/// 1, and NAME.bias [channels].
+/// `groups` divides the channels, and a group has two values or more. Parameters: NAME.weight
+/// [channels], the factors, which begin at 1, and NAME.bias [channels].
 class GroupNorm final : public Layer {
   public:
     /// Added to the variance, as PyTorch does.
