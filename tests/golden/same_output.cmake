@@ -3,5 +3,5 @@ execute_process(COMMAND ${FIRST} OUTPUT_VARIABLE first COMMAND_ERROR_IS_FATAL AN
 execute_process(COMMAND ${SECOND} OUTPUT_VARIABLE second COMMAND_ERROR_IS_FATAL ANY)
 message("${FIRST}:\n${first}${SECOND}:\n${second}")
 if(first STREQUAL "" OR NOT first STREQUAL second)
-  message(FATAL_ERROR "the two builds differ")
+  message(FATAL_ERROR "they differ")
 endif()
