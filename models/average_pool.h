@@ -15,8 +15,6 @@ class GlobalAveragePool final : public Layer {
     void backward(const BackwardPass& pass) override;
 
   private:
-    std::size_t pixels() const { return input_.height * input_.width; }
-
     const Shape input_;
 };
 

@@ -37,7 +37,7 @@ void GroupNorm::measure(std::span<const float> image) {
     sum_in_groups(mean_);
     as_array(std::span(mean_)) /= members;
     // In a second pass: sums of squares less a square of a sum would cancel out.
-    const auto mean = as_array(std::span<const float>(mean_)).transpose();
+    const auto mean = as_array(std::span(mean_)).transpose();
     as_array(std::span(inverse_)) = (pixels.rowwise() - mean).square().colwise().sum();
     sum_in_groups(inverse_);
     for (float& value : inverse_) value = 1.0f / std::sqrt(value / members + epsilon);
@@ -53,8 +53,8 @@ void GroupNorm::forward(const ForwardPass& pass) {
         const auto in = pass.input.subspan(n * image, image);
         measure(in);
         auto factor = as_array(std::span(sums_));
-        factor = as_array(std::span<const float>(inverse_)) * weight;
-        const auto mean = as_array(std::span<const float>(mean_)).transpose();
+        factor = as_array(std::span(inverse_)) * weight;
+        const auto mean = as_array(std::span(mean_)).transpose();
         as_rows(pass.output.subspan(n * image, image), channels) =
             ((as_rows(in, channels).rowwise() - mean).rowwise() * factor.transpose()).rowwise() +
             bias.transpose();
@@ -75,8 +75,8 @@ void GroupNorm::backward(const BackwardPass& pass) {
         const auto pixels = as_rows(in, channels);
         const auto given = as_rows(pass.output_gradient.subspan(n * image, image), channels);
         measure(in);
-        const auto mean = as_array(std::span<const float>(mean_)).transpose();
-        const auto inverse = as_array(std::span<const float>(inverse_)).transpose();
+        const auto mean = as_array(std::span(mean_)).transpose();
+        const auto inverse = as_array(std::span(inverse_)).transpose();
         // Of the gradient, and of its product with the normalised input.
         auto sum = as_array(std::span(sums_));
         auto product = as_array(std::span(products_));

@@ -60,16 +60,15 @@ void check_window(const LayerSettings& layer, const Shape& input) {
 }
 
 void check_groups(const LayerSettings& layer, const Shape& input) {
-    if (input.channels % layer.groups == 0) {
-        if (input.element_count() / layer.groups >= 2) return;
+    if (input.channels % layer.groups != 0)
+        does_not_fit(layer, input,
+                     std::to_string(input.channels) + " channels are no " +
+                         std::to_string(layer.groups) + " groups of equal size",
+                     "the number of groups must divide the channels; `group_norm: 1` takes them "
+                     "all as one");
+    if (input.element_count() / layer.groups < 2)
         does_not_fit(layer, input, "a group of one value is always 0 once it is normalised",
                      "take fewer groups, or put it before the pool");
-    }
-    does_not_fit(layer, input,
-                 std::to_string(input.channels) + " channels are no " +
-                     std::to_string(layer.groups) + " groups of equal size",
-                 "the number of groups must divide the channels; `group_norm: 1` takes them all as "
-                 "one");
 }
 
 std::unique_ptr<Layer> make_layer(const LayerSettings& layer, const std::string& name,

@@ -33,7 +33,6 @@ class Task:
     batch: int
     epochs: float  # of all peers together, with four of them; with others as many rounds
     targets: tuple
-    settings: tuple = ()
 
 
 TASKS = {
@@ -46,7 +45,7 @@ COMMON = ("training.momentum=0.9", "training.schedule.kind=cosine",
 
 def settings_of(task, arguments, row, rate, seed):
     """The words of --set for one run."""
-    words = [*COMMON, *task.settings, f"training.batch_per_peer={task.batch}",
+    words = [*COMMON, f"training.batch_per_peer={task.batch}",
              f"training.epochs={task.epochs * arguments.peers / 4:g}",
              f"training.learning_rate={rate:g}", f"seed={seed}", peers(arguments.peers)]
     return words + [word if "=" in word else f"exchange.mode={word}" for word in row.split()]
@@ -58,14 +57,17 @@ def peers(count):
     return f"peers=[{listed}]"
 
 
+def name_of(key):
+    """As it is told from others in the results."""
+    return json.dumps(key, sort_keys=True)
+
+
 def run(arguments, task, key):
     """The points of one run; an empty list if it diverged, None if it could not be run."""
     words = [arguments.program, REPOSITORY / task.cluster, "--transit", str(arguments.transit),
              "--slowest", str(arguments.slowest), "--judged", str(arguments.judged)]
-    settings = settings_of(task, arguments, key["row"], key["rate"], key["seed"])
-    if arguments.data:
-        settings.append(f"data.path={arguments.data.resolve()}")
-    for setting in settings:
+    data = [f"data.path={arguments.data.resolve()}"] if arguments.data else []
+    for setting in key["settings"] + data:
         words += ["--set", setting]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode == 1:
@@ -153,24 +155,24 @@ def main():
               "transit": arguments.transit, "slowest": arguments.slowest,
               "judged": arguments.judged}
     keys = [common | {"row": row, "rate": rate, "seed": seed,
-                      "settings": " ".join(settings_of(task, arguments, row, rate, seed))}
+                      "settings": settings_of(task, arguments, row, rate, seed)}
             for seed in arguments.seeds for rate in arguments.rates for row in arguments.row]
     there = [json.loads(line) for line in arguments.results.read_text().splitlines()] \
         if arguments.results.exists() else []
-    done = {json.dumps(entry["key"], sort_keys=True): entry["points"] for entry in there}
-    missing = [key for key in keys if json.dumps(key, sort_keys=True) not in done]
+    done = {name_of(entry["key"]): entry["points"] for entry in there}
+    missing = [key for key in keys if name_of(key) not in done]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runs = {pool.submit(run, arguments, task, key): key for key in missing}
         for finished in concurrent.futures.as_completed(runs):
             key, points = runs[finished], finished.result()
             if points is None:
                 continue
-            done[json.dumps(key, sort_keys=True)] = points
+            done[name_of(key)] = points
             with arguments.results.open("a") as file:
                 file.write(json.dumps({"key": key, "points": points}) + "\n")
     rows = {}
     for key in keys:
-        points = done.get(json.dumps(key, sort_keys=True))
+        points = done.get(name_of(key))
         if points is None:
             sys.exit(f"there is no result of {key}")
         rows.setdefault(key["row"], {}).setdefault(key["rate"], []).append(points)

@@ -32,7 +32,6 @@
 #include "models/shard.h"
 #include "src/config/cluster_file.h"
 #include "src/member/mode_settings.h"
-#include "src/modes/ako_mode.h"
 #include "src/modes/make_exchange.h"
 #include "src/training/evaluation.h"
 #include "tests/sim/sim_cluster.h"
@@ -64,7 +63,9 @@ Time times(double factor, Time time) {
     return Time{static_cast<std::int64_t>(factor * static_cast<double>(time.count()))};
 }
 
-void refuse_what_is_not_simulated(const Settings& settings) {
+/// Throws StartupError for what is not simulated.
+Settings read_settings(const Options& options) {
+    Settings settings = read_cluster_file(options.file, options.overrides);
     if (settings.exchange.mode == Mode::local)
         throw StartupError("exchange.mode: nothing is exchanged in local", "take one peer");
     if (settings.data.sharding != Sharding::disjoint)
@@ -73,6 +74,7 @@ void refuse_what_is_not_simulated(const Settings& settings) {
         if (peer.role != Role::worker)
             throw StartupError(peer.name + ": only workers are simulated", "");
     }
+    return settings;
 }
 
 class VirtualTraining final : Work, Observer {
@@ -129,12 +131,12 @@ class VirtualTraining final : Work, Observer {
     std::vector<float> initial_;
     SimCluster cluster_;
     std::vector<std::unique_ptr<BatchSource>> batches_;  ///< [peer]
-    double next_mark_ = 0;                               ///< of the progress
+    double next_mark_;                                   ///< of the progress
 };
 
 VirtualTraining::VirtualTraining(const Options& options)
     : options_(options),
-      settings_(read_cluster_file(options.file, options.overrides)),
+      settings_(read_settings(options)),
       network_(make_network(settings_.model)),
       train_(load_dataset(settings_.data, DataPart::train, data_shape(settings_.model))),
       test_(load_dataset(settings_.data, DataPart::test, data_shape(settings_.model))),
@@ -143,7 +145,6 @@ VirtualTraining::VirtualTraining(const Options& options)
       initial_(network_->parameter_count()),
       cluster_(settings_.seed, settings_.peers.size(), life_timeout, pace, *this, *this),
       next_mark_(1.0 / options.marks) {
-    refuse_what_is_not_simulated(settings_);
     network_->initialize(settings_.seed, initial_);
     cluster_.network().set_payload_max(payload_bytes_limit);
     const auto count = static_cast<PeerIndex>(settings_.peers.size());
@@ -165,12 +166,8 @@ std::unique_ptr<SimPeer> VirtualTraining::make_peer(PeerIndex self) {
     settings.log = [](const std::string&) {};
     settings.sample_budget = static_cast<std::uint64_t>(samples_in_all());
     settings.exchange.life_timeout_ms = life_timeout / ms(1);
-    const std::size_t payload_bytes_max =
-        settings.exchange.mode == Mode::ako
-            ? AkoMode::payload_bytes_max(settings.peer_count(), initial_.size())
-            : 0;
     return std::make_unique<SimPeer>(
-        settings, initial_.size(), payload_bytes_max,
+        settings, initial_.size(), payload_bytes_max(settings, initial_.size()),
         [this](const ModeSettings& given, Mailbox& mailbox, Transport& over, const Clock& by) {
             return make_halves(given, initial_, mailbox, over, by);
         },

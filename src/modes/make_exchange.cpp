@@ -26,6 +26,11 @@ std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<fl
     AKO_BUG("an unknown mode");
 }
 
+std::size_t payload_bytes_max(const ModeSettings& settings, std::size_t parameter_count) {
+    if (settings.exchange.mode != Mode::ako) return 0;
+    return AkoMode::payload_bytes_max(settings.peer_count(), parameter_count);
+}
+
 ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) {
     switch (settings.exchange.mode) {
         case Mode::ako:
@@ -45,15 +50,12 @@ ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) 
 std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
                                              Transport& transport, const Clock& clock,
                                              const std::atomic<int>& interrupts) {
-    const std::size_t payload_bytes_max =
-        settings.exchange.mode == Mode::ako
-            ? AkoMode::payload_bytes_max(settings.peer_count(), initial.size())
-            : 0;
+    const std::size_t payload_bytes = payload_bytes_max(settings, initial.size());
     const auto make = [&initial](const ModeSettings& given, Mailbox& mailbox, Transport& over,
                                  const Clock& by) {
         return make_halves(given, std::move(initial), mailbox, over, by);
     };
-    return std::make_unique<GroupExchange>(std::move(settings), payload_bytes_max, make, transport,
+    return std::make_unique<GroupExchange>(std::move(settings), payload_bytes, make, transport,
                                            clock, interrupts);
 }
 

@@ -15,6 +15,9 @@ namespace ako {
 std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<float> initial,
                                     Mailbox& mailbox, Transport& transport, const Clock& clock);
 
+/// What its Mailbox may hold of payloads, bytes: see there.
+std::size_t payload_bytes_max(const ModeSettings& settings, std::size_t parameter_count);
+
 /// What that mode costs. Of `settings` it needs what the cluster file says.
 ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count);
 
