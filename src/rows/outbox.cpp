@@ -14,23 +14,28 @@ Outbox::Outbox(std::size_t peer_count)
       control_waiting_(peer_count, 0),
       control_bytes_(peer_count, 0),
       relay_waiting_(peer_count, 0) {
-    spare_.fill(true);
+    holders_.fill(0);
     unseen_.control.resize(peer_count);
     unseen_.relays.resize(peer_count);
 }
 
 SnapshotIndex Outbox::spare() {
     const MutexLock lock(mutex_);
-    const auto found = std::find(spare_.begin(), spare_.end(), true);
-    AKO_ASSERT(found != spare_.end(), "no spare snapshot: the network thread keeps more than two");
-    *found = false;
-    return static_cast<SnapshotIndex>(found - spare_.begin());
+    const auto found = std::find(holders_.begin(), holders_.end(), 0);
+    AKO_ASSERT(found != holders_.end(), "no spare snapshot: somebody keeps more than is said");
+    *found = 1;
+    return static_cast<SnapshotIndex>(found - holders_.begin());
 }
 
 void Outbox::post(SnapshotIndex snapshot) {
     const MutexLock lock(mutex_);
-    if (unseen_.snapshot) spare_[*unseen_.snapshot] = true;  // nobody has seen it
+    if (unseen_.snapshot) --holders_[*unseen_.snapshot];  // nobody has seen it
     unseen_.snapshot = snapshot;
+}
+
+void Outbox::keep(SnapshotIndex snapshot) {
+    const MutexLock lock(mutex_);
+    ++holders_[snapshot];
 }
 
 bool Outbox::send(PeerIndex peer, Header header) {
@@ -89,7 +94,8 @@ Outbox::Unseen Outbox::take(bool with_snapshot) {
 
 void Outbox::give_back(SnapshotIndex snapshot) {
     const MutexLock lock(mutex_);
-    spare_[snapshot] = true;
+    AKO_ASSERT(holders_[snapshot] > 0, "a snapshot that nobody holds is given back");
+    --holders_[snapshot];
 }
 
 void Outbox::control_sent(PeerIndex peer, const Header& header) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -49,6 +50,8 @@ class Outbox {
     /// A snapshot to write the next row into. There always is one: see snapshots.h.
     SnapshotIndex spare() AKO_COMPUTE_THREAD;
     void post(SnapshotIndex snapshot) AKO_COMPUTE_THREAD;
+    /// One more holds it, and gives it back.
+    void keep(SnapshotIndex snapshot) AKO_COMPUTE_THREAD;
     /// False if the peer's queue is full; the caller's protocol asks again by itself.
     bool send(PeerIndex peer, Header header) AKO_COMPUTE_THREAD;
     /// How many bytes may be relayed to this peer now.
@@ -83,7 +86,8 @@ class Outbox {
 
     mutable Mutex mutex_;
     Unseen unseen_ AKO_GUARDED_BY(mutex_);
-    std::array<bool, snapshot_count> spare_ AKO_GUARDED_BY(mutex_);
+    /// How many hold each snapshot; 0: it is spare.
+    std::array<std::uint8_t, snapshot_count> holders_ AKO_GUARDED_BY(mutex_);
     /// [peer_count] each, here and with the network thread
     std::vector<std::size_t> control_waiting_ AKO_GUARDED_BY(mutex_);
     std::vector<std::size_t> control_bytes_ AKO_GUARDED_BY(mutex_);

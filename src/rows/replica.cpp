@@ -43,7 +43,7 @@ void Replica::add_own(Range range, std::span<const float> difference,
 }
 
 void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> new_values,
-                     const double* share) {
+                     const double* share, const OwnPast::Moment* at_seal) {
     const Range range = ledger_.blocks().range(block);
     const float weight = weight_;
     const float* fresh = new_values.data();
@@ -68,10 +68,16 @@ void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> ne
         }
         return;
     }
-    const float* own = ledger_.block(ledger_.own(), block).data();
     float* mark = marks.values.data() + range.first;
+    const float* from = mark;
+    const float* to = ledger_.block(ledger_.own(), block).data();
+    if (at_seal != nullptr) {
+        from = at_seal->before->values.data() + range.first;
+        to = at_seal->after->values.data() + range.first;
+    }
+    const float moves = at_seal != nullptr ? at_seal->part : part;
     for (std::size_t k = 0; k < range.count; ++k) {
-        const float moved = mark[k] + part * (own[k] - mark[k]);
+        const float moved = from[k] + moves * (to[k] - from[k]);
         replica[k] =
             with_new_total(replica[k], weight, fresh[k], held[k]) - weight * (moved - mark[k]);
         mark[k] = moved;

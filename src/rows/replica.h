@@ -5,8 +5,9 @@
 //
 // U_i is the own row; K_ij, the *mark*, is what U_i was when peer j sealed the newest partial held
 // here. U_i - K_ij is the own progress that *stands in* for what j must have learned since. When a
-// partial of j arrives, its difference goes in, and of the stand-in the share made before it was
-// sealed goes out.
+// partial of j arrives, its difference goes in, and of the stand-in what was made before it was
+// sealed goes out: the mark moves to what the own row was then. Snapshots tell what that was
+// (OwnPast); of a time before the oldest of them, the share of the growth since the last seal does.
 //
 // A mark stays as it is when j is not stood in for any more, and what stood in fades. Should j have
 // trained apart meanwhile, a share of U_i - K_ij *gives way* when it returns: it leaves the own
@@ -20,6 +21,7 @@
 #include "ako/blocks.h"
 #include "ako/types.h"
 #include "src/rows/ledger.h"
+#include "src/rows/own_past.h"
 
 namespace ako {
 
@@ -45,9 +47,10 @@ class Replica {
 
     /// Peer `peer`'s block is about to be replaced in the ledger: its difference goes in. With a
     /// `share` (0 .. 1) that part of the stand-in goes out, even if it fades; without one (relayed,
-    /// not advancing) none does.
+    /// not advancing) none does. `at_seal`, if that is known, is what the own row was then, and
+    /// where the mark of a peer that is stood in for moves to instead.
     void absorb(PeerIndex peer, BlockIndex block, std::span<const float> new_values,
-                const double* share);
+                const double* share, const OwnPast::Moment* at_seal = nullptr);
 
     /// The part phi of the stand-in on a block that was made before `sealed_at`, and from now on
     /// counts from there: (sealed_at - last) / (now - last), within 0 .. 1; 0/0 is 1; `last` never

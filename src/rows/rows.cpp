@@ -21,6 +21,7 @@ Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
       ledger_(self, peer_count, blocks),
       replica_(ledger_, initial),
       own_row_(blocks),
+      own_past_(snapshots, outbox),
       update_(blocks.block_elements()),
       difference_(blocks.block_elements()),
       giving_(blocks.block_elements()),
@@ -53,6 +54,8 @@ void Rows::claim(Incarnation incarnation, Round round, Time now) {
     take_up_carry();
     ledger_.set_own(snapshot);
     replica_.begin_anew();
+    own_past_.forget();
+    own_past_.add(next);
     current_ = next;
     current_posted_ = round > 0;  // of a row that is zero there is nothing to send
     if (current_posted_) outbox_.post(next);
@@ -135,6 +138,7 @@ Result<void> Rows::restore(const Checkpoint& from) {
 
 void Rows::disclaim() {
     ledger_.detach_own();
+    own_past_.forget();
     if (!current_posted_) outbox_.give_back(*current_);
     current_.reset();
     replica_.begin_anew();
@@ -169,6 +173,8 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
     snapshots_[next].version = {incarnation_, round};
     snapshots_[next].sealed_at = now;
     ledger_.set_own(snapshots_[next]);
+    if (!gives_way_.empty()) own_past_.forget();  // it holds what gave way
+    own_past_.add(next);
     for (const GivesWay& it : gives_way_) replica_.end_giving_way(it.peer, it.advances);
     gave_way_ = std::exchange(gives_way_, {});
     outbox_.post(next);
@@ -200,7 +206,9 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
     const PeerIndex owner = owner_of(row);
     if (sealed_at && replica_.stands_in(owner)) {
         const double share = replica_.share(owner, block, *sealed_at, now);
-        replica_.absorb(owner, block, values, &share);
+        // A seal that is older than what the mark counts from moves nothing.
+        const auto then = share > 0 ? own_past_.at(*sealed_at) : std::nullopt;
+        replica_.absorb(owner, block, values, &share, then ? &*then : nullptr);
     } else if (replica_.awaits(owner, block)) {
         const double share = replica_.share(owner, block, now, now);
         replica_.absorb(owner, block, values, &share);

@@ -18,6 +18,7 @@
 #include "ako/types.h"
 #include "src/rows/ledger.h"
 #include "src/rows/outbox.h"
+#include "src/rows/own_past.h"
 #include "src/rows/own_row.h"
 #include "src/rows/replica.h"
 #include "src/rows/snapshots.h"
@@ -120,6 +121,7 @@ class Rows {
     Ledger ledger_;
     Replica replica_;
     OwnRow own_row_;
+    OwnPast own_past_;
     Incarnation incarnation_ = 0;
     std::optional<SnapshotIndex> current_;  ///< the own row, while it is claimed
     std::vector<float> aside_;              ///< [parameter_count]; empty: nothing

@@ -1,11 +1,11 @@
 // Snapshots: the memory of a peer's own row. The newest snapshot *is* the row; a round writes the
 // next one beside it, so that links go on reading the old one without a lock.
 //
-// Four are enough: the network thread holds at most two (the newest it took and one that links
+// Six are enough: the network thread holds at most two (the newest it took and one that links
 // still send from; older ones it gives back at once, copying what is unsent aside), one may wait in
-// the outbox, and one is being written. The compute thread writes a snapshot only between
-// `Outbox::spare` and `Outbox::post`; in between all others are read-only. Who holds which is kept
-// in Outbox.
+// the outbox, one is being written, and two before the newest are kept to be looked up (OwnPast).
+// The compute thread writes a snapshot only between `Outbox::spare` and `Outbox::post`; in between
+// all others are read-only. Who holds which is kept in Outbox.
 #pragma once
 
 #include <array>
@@ -20,7 +20,9 @@
 
 namespace ako {
 
-inline constexpr std::size_t snapshot_count = 4;
+/// The newest one and those that are kept before it.
+inline constexpr std::size_t past_snapshots = 3;
+inline constexpr std::size_t snapshot_count = 3 + past_snapshots;
 
 /// An immutable copy of this peer's own row after some round.
 struct Snapshot {

@@ -322,6 +322,26 @@ TEST_CASE("the share is the part of the own progress that was made before the se
     }
 }
 
+TEST_CASE("a mark moves to what the own row was at the seal, where that is known") {
+    Bench bench(2, 8);
+    bench.begin(1, second);
+    for (int round = 0; round < 4; ++round) bench.grow();
+    Snapshot before = bench.own[bench.newest];
+    bench.grow();
+    Snapshot after = bench.own[bench.newest];
+    bench.grow();
+    const OwnPast::Moment then{&before, &after, 0.25F};
+    const double share = 0.9;  // another one by the time alone
+    const std::vector<float> values = bench.draw(4);
+    bench.replica->absorb(1, 1, values, &share, &then);
+    bench.ledger.replace(row_of(1), 1, {1, 1}, values, 0);
+    for (std::size_t k = 4; k < 8; ++k) {
+        bench.rows[1][k] = values[k - 4];
+        bench.marks[1][k] = before.values[k] + 0.25 * (after.values[k] - before.values[k]);
+    }
+    CHECK(bench.error() < 1e-5);
+}
+
 TEST_CASE("a stand-in fades by equal parts over exactly fade_rounds rounds") {
     Bench bench(2, 12);
     bench.begin(1, second);

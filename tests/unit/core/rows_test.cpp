@@ -129,6 +129,28 @@ TEST_CASE("two rows of one name that were both begun at zero are added up") {
     bench.check_replica();
 }
 
+TEST_CASE("what was made here before a partial was sealed does not stand in for it any more") {
+    Bench bench;
+    bench.rows.claim(7, 0, bench.now);
+    REQUIRE(bench.add(1, 1));
+    bench.rows.stand_in(1, true, bench.now);
+    const Time first = bench.now;
+    REQUIRE(bench.add(2, 2));
+    REQUIRE(bench.add(3, 4));
+    const std::span<const float> replica = bench.rows.replica().values();
+    CHECK(replica[0] == 0.5F + (7 + 6) / 2.0F);
+    // Halfway between the two newest rounds the row was 5, of which 4 have stood in.
+    const std::vector<float> values(4, 0.0F);
+    const std::uint32_t checksum = crc32c(std::span<const float>(values));
+    const Time then = first + 15 * ms;
+    bench.rows.take(row_of(1), 0, {1, 1}, values, checksum, then, bench.now + 70 * ms);
+    CHECK(replica[0] == 0.5F + (7 + 2) / 2.0F);
+    CHECK(replica[4] == 0.5F + (7 + 6) / 2.0F);
+    // What is older than the mark moves nothing.
+    bench.rows.take(row_of(1), 0, {1, 2}, values, checksum, first, bench.now + 70 * ms);
+    CHECK(replica[0] == 0.5F + (7 + 2) / 2.0F);
+}
+
 TEST_CASE("the rounding that was carried belongs to the row that it was cut off from") {
     Bench bench;
     bench.rows.claim(7, 0, bench.now);
