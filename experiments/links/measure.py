@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures what four peers make of links of a given rate: how full each link is, over the whole
-training and in the fullest second, and whether the observed P is max(2 (n - 1), M / (B T)).
+training and in the fullest second, and whether the observed P is M / (B T).
 
     experiments/links/measure.py [--ako BUILD/ako] [--mbit 20] [--epochs 2] [--half FROM:TO]
                                  [--model synthetic]
@@ -59,8 +59,7 @@ def report(results, arguments):
             rate = sent * 8e-6 / seconds
             fullest = max(line["links"][k]["egress_mbit"] for line in lines[1:])
             observed = sum(line["links"][k]["partitions"] for line in lines[1:]) / (len(lines) - 1)
-            rounds = MODEL_BYTES[arguments.model] * 8e-6 / (rate * round_seconds)
-            expected = max(2 * len(first["links"]), rounds)
+            expected = MODEL_BYTES[arguments.model] * 8e-6 / (rate * round_seconds)
             off = 100 * (observed / expected - 1)
             worst["low"] = min(worst["low"], rate / limit)
             worst["high"] = max(worst["high"], fullest / limit)

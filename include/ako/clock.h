@@ -2,6 +2,9 @@
 // a clock, so the simulator can run the same code in virtual time.
 #pragma once
 
+#include <chrono>
+#include <ctime>
+
 #include "ako/types.h"
 
 namespace ako {
@@ -11,6 +14,8 @@ class Clock {
   public:
     virtual ~Clock() = default;
     virtual Time now() const = 0;
+    /// Processor time that this process has used so far, in all its threads; 0: not measured.
+    virtual Time processor_time() const { return Time{0}; }
 };
 
 /// The clock of this machine.
@@ -19,6 +24,11 @@ class SteadyClock final : public Clock {
     Time now() const override {
         return std::chrono::duration_cast<Time>(
             std::chrono::steady_clock::now().time_since_epoch());
+    }
+    Time processor_time() const override {
+        const std::clock_t used = std::clock();
+        if (used == -1) return Time{0};
+        return Time{static_cast<Time::rep>(used) * (Time::period::den / CLOCKS_PER_SEC)};
     }
 };
 

@@ -95,8 +95,8 @@ constexpr Meaning meanings[] = {
      "ako. anchored: own progress stands in for peers not yet heard from | plain: Ako as "
      "published, for comparison (wants a far smaller rate)"},
     {"exchange.partitions",
-     "ako. auto: as fast as each link takes them, up to half the vector per round over all links "
-     "| N: a fixed number of rounds for one cycle"},
+     "ako. auto: as fast as each link takes them, as long as fresher rows save more rounds than "
+     "they cost processor time | N: a fixed number of rounds for one cycle"},
     {"exchange.staleness_rounds_max",
      "ako. none: nobody waits | N: no round begins while a live peer's row is held more than N "
      "rounds behind, here or there; but a peer that does not move at all for long is not waited "

@@ -1,8 +1,9 @@
 // See ako_mode.h.
 #include "src/modes/ako_mode.h"
 
+#include <algorithm>
+
 #include "ako/payload.h"
-#include "src/rows/link_schedule.h"
 
 namespace ako {
 
@@ -15,7 +16,7 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
                     {"marks of their stand-ins", "(n - 1) M", others * vector_bytes},
                     {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)",
                      payload_bytes_max(peers, parameter_count)},
-                    {"own row: four snapshots, carry", "5 M", 5 * vector_bytes},
+                    {"own row: six snapshots, carry", "7 M", 7 * vector_bytes},
                     {"momentum", "M", vector_bytes},
                     {"replica", "M", vector_bytes},
                     {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
@@ -24,7 +25,7 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
     costs.checkpoint = {"checkpoint being written", "(n + 2) M", (peers + 2) * vector_bytes};
     // What the schedules of all links grant. Relays come on top, of what somebody has lost.
     const unsigned fixed = settings.exchange.partitions;
-    const double partitions = LinkSchedule::partitions_min(fixed, peers);
+    const unsigned partitions = std::max(1u, fixed);
     costs.sent = {
         {.way = SentBytes::Way::to_all,
          .bytes = static_cast<double>(others * payload_bytes_of(parameter_count)) / partitions,

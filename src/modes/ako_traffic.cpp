@@ -26,13 +26,13 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
       snapshots_(snapshots),
       transport_(transport),
       clock_(clock),
+      bound_(settings.peer_count(), payload_bytes_of(blocks.element_count())),
       departures_(settings.peer_count(),
                   std::chrono::milliseconds(settings.exchange.life_timeout_ms),
                   from_seconds(settings.exchange.finish_linger_s)),
       unanswered_(~peer_bit(settings.self)) {
     for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer) {
-        links_.emplace_back(LinkSchedule(blocks, settings.exchange.partitions, settings.self, peer,
-                                         settings.peer_count()));
+        links_.emplace_back(LinkSchedule(blocks, settings.self, peer, settings.peer_count()));
     }
     take_mail();
 }
@@ -153,7 +153,11 @@ void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
     newest_ = snapshot;
     held_.push_back(snapshot);
     if (sending_[held_.front()] == 0) keep_only_the_newest();
-    for (Link& link : links_) link.schedule.begin_round(snapshots_[snapshot].version.round);
+    const Round round = snapshots_[snapshot].version.round;
+    bound_.begin_round(round, clock_.now(), clock_.processor_time());
+    const unsigned fixed = settings_.exchange.partitions;
+    const double partitions = fixed != 0 ? fixed : bound_.partitions();
+    for (Link& link : links_) link.schedule.begin_round(round, partitions);
 }
 
 void AkoTraffic::keep_only_the_newest() {

@@ -20,6 +20,7 @@
 #include "src/numbers/buffer_pool.h"
 #include "src/rows/link_schedule.h"
 #include "src/rows/outbox.h"
+#include "src/rows/partition_bound.h"
 #include "src/rows/snapshots.h"
 
 namespace ako {
@@ -93,6 +94,7 @@ class AkoTraffic final : public TrafficHalf {
     const Clock& clock_;
 
     std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
+    PartitionBound bound_;    ///< of `partitions: auto`
     bool decided_ = false;    ///< the cut is
     Departures departures_;
     Time looked_at_{};

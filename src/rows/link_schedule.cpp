@@ -5,16 +5,9 @@
 
 namespace ako {
 
-double LinkSchedule::partitions_min(unsigned partitions, std::size_t peer_count) {
-    if (partitions != 0) return partitions;
-    return static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)));
-}
-
-LinkSchedule::LinkSchedule(const Blocks& blocks, unsigned partitions, PeerIndex sender,
-                           PeerIndex receiver, std::size_t peer_count)
-    : blocks_(blocks),
-      grant_(static_cast<double>(blocks.count()) / partitions_min(partitions, peer_count)),
-      last_sent_(blocks.count(), 0) {
+LinkSchedule::LinkSchedule(const Blocks& blocks, PeerIndex sender, PeerIndex receiver,
+                           std::size_t peer_count)
+    : blocks_(blocks), last_sent_(blocks.count(), 0) {
     const std::size_t ahead = (receiver + peer_count - sender) % peer_count;
     cursor_ = static_cast<BlockIndex>(ahead * blocks.count() / peer_count);
 }
@@ -25,9 +18,10 @@ void LinkSchedule::begin_session() {
     std::fill(last_sent_.begin(), last_sent_.end(), 0);
 }
 
-void LinkSchedule::begin_round(Round round) {
+void LinkSchedule::begin_round(Round round, double partitions_min) {
     round_ = round;
     unsent_ = blocks_.count();
+    grant_ = blocks_.count() / partitions_min;
     // What was granted and not taken does not pile up, but for the fraction of a block: exact for
     // any P.
     credit_ = std::min(credit_, 1.0) + grant_;

@@ -56,7 +56,7 @@ TEST_CASE("images, images per peer and rounds per peer") {
 
 TEST_CASE("what a link carries in a round, and what the limits of the file make of it") {
     CHECK(
-        contains(traffic({}), "287.4 kB per round at most: 2.3 Mbit/s at one round per second\n"));
+        contains(traffic({}), "1.7 MB per round at most: 13.8 Mbit/s at one round per second\n"));
     CHECK_FALSE(contains(traffic({}), "Mbit/s ("));
     CHECK(
         contains(traffic({"exchange.link_mbit=20"}),

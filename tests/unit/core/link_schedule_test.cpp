@@ -12,8 +12,8 @@ using namespace ako;
 
 namespace {
 
-LinkSchedule schedule_of(std::size_t block_count, unsigned partitions) {
-    return LinkSchedule(Blocks(4 * block_count, 4), partitions, 0, 0, 1);  // cursor at 0
+LinkSchedule schedule_of(std::size_t block_count) {
+    return LinkSchedule(Blocks(4 * block_count, 4), 0, 0, 1);  // cursor at 0
 }
 
 /// Everything that the link sends until there is nothing more, in frames of at most `count_max`.
@@ -39,8 +39,8 @@ TEST_CASE("cursors start staggered, so that all receive different partitions") {
         for (PeerIndex sender = 0; sender < peer_count; ++sender) {
             for (PeerIndex receiver = 0; receiver < peer_count; ++receiver) {
                 if (sender == receiver) continue;
-                LinkSchedule schedule(blocks, 0, sender, receiver, peer_count);
-                schedule.begin_round(1);
+                LinkSchedule schedule(blocks, sender, receiver, peer_count);
+                schedule.begin_round(1, 1);
                 const BlockIndex first = schedule.next(1)->first;
                 CHECK(first == (receiver + peer_count - sender) % peer_count * 64 / peer_count);
                 by_sender[sender].insert(first);
@@ -59,12 +59,12 @@ TEST_CASE("fixed P is exact for 1 to 40: every block once in P rounds, none twic
         for (unsigned partitions = 1; partitions <= 40; ++partitions) {
             CAPTURE(block_count);
             CAPTURE(partitions);
-            LinkSchedule schedule = schedule_of(block_count, partitions);
+            LinkSchedule schedule = schedule_of(block_count);
             std::vector<Round> last(block_count, 0);
             std::size_t sent = 0;
             const Round cycles = 20;
             for (Round round = 1; round <= cycles * partitions; ++round) {
-                schedule.begin_round(round);
+                schedule.begin_round(round, partitions);
                 std::set<BlockIndex> once;
                 for (const BlockIndex block : take_all(schedule, block_count, 5)) {
                     REQUIRE(once.insert(block).second);
@@ -79,24 +79,24 @@ TEST_CASE("fixed P is exact for 1 to 40: every block once in P rounds, none twic
     }
 }
 
-TEST_CASE("auto sends every block once after a round, then nothing until the next") {
-    LinkSchedule schedule = schedule_of(10, 0);
+TEST_CASE("a bound of 1 lets every block go once after a round, then nothing until the next") {
+    LinkSchedule schedule = schedule_of(10);
     CHECK(!schedule.next(64));  // there is no snapshot yet
     for (Round round = 1; round <= 3; ++round) {
-        schedule.begin_round(round);
+        schedule.begin_round(round, 1);
         CHECK(take_all(schedule, 10, 3) == std::vector<BlockIndex>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
         CHECK(!schedule.next(64));
     }
     CHECK(schedule.observed_partitions() == 1);
 }
 
-TEST_CASE("auto sends at most half the vector per round over all links") {
-    LinkSchedule schedule(Blocks(4 * 12, 4), 0, 0, 1, 4);  // one of three links
+TEST_CASE("a bound that changes is granted from the next round on") {
+    LinkSchedule schedule(Blocks(4 * 12, 4), 0, 1, 4);
     Round round = 0;
     for (int cycle = 0; cycle < 2; ++cycle) {
         std::vector<BlockIndex> blocks;
         for (int sixth = 0; sixth < 6; ++sixth) {
-            schedule.begin_round(++round);
+            schedule.begin_round(++round, 6);
             const auto taken = take_all(schedule, 12);
             CHECK(taken.size() == 2);
             blocks.insert(blocks.end(), taken.begin(), taken.end());
@@ -104,16 +104,20 @@ TEST_CASE("auto sends at most half the vector per round over all links") {
         std::sort(blocks.begin(), blocks.end());
         for (BlockIndex block = 0; block < 12; ++block) CHECK(blocks[block] == block);
     }
+    schedule.begin_round(++round, 2);
+    CHECK(take_all(schedule, 12).size() == 6);
+    schedule.begin_round(++round, 12);
+    CHECK(take_all(schedule, 12).size() == 1);
     schedule.lift_grants(true);
-    schedule.begin_round(++round);
+    schedule.begin_round(++round, 6);
     CHECK(take_all(schedule, 12).size() == 12);
 }
 
-TEST_CASE("auto goes round-robin over a link that takes less than the vector per round") {
-    LinkSchedule schedule = schedule_of(10, 0);
+TEST_CASE("it goes round-robin over a link that takes less than the vector per round") {
+    LinkSchedule schedule = schedule_of(10);
     std::vector<BlockIndex> sent;
     for (Round round = 1; round <= 200; ++round) {
-        schedule.begin_round(round);
+        schedule.begin_round(round, 1);
         for (BlockIndex left = 4; left > 0;) {
             const auto run = schedule.next(left);
             REQUIRE(run);
@@ -126,11 +130,11 @@ TEST_CASE("auto goes round-robin over a link that takes less than the vector per
 }
 
 TEST_CASE("the observed P follows the link at once") {
-    LinkSchedule schedule = schedule_of(20, 0);
+    LinkSchedule schedule = schedule_of(20);
     Round round = 0;
     const auto run_at = [&](BlockIndex per_round, int rounds) {
         for (int k = 0; k < rounds; ++k) {
-            schedule.begin_round(++round);
+            schedule.begin_round(++round, 1);
             for (BlockIndex left = per_round; left > 0;) {
                 const auto run = schedule.next(left);
                 REQUIRE(run);
@@ -147,42 +151,42 @@ TEST_CASE("the observed P follows the link at once") {
 }
 
 TEST_CASE("in a new session every block is unsent, without a new round") {
-    LinkSchedule schedule = schedule_of(6, 0);
+    LinkSchedule schedule = schedule_of(6);
     schedule.begin_session();
     CHECK(!schedule.next(64));  // before the first round
-    schedule.begin_round(1);
+    schedule.begin_round(1, 1);
     CHECK(take_all(schedule, 6).size() == 6);
     schedule.begin_session();
     CHECK(take_all(schedule, 6).size() == 6);
     // Rounds between sends of two sessions say nothing about P.
     CHECK(schedule.observed_partitions() == 0);
-    schedule.begin_round(9);
+    schedule.begin_round(9, 1);
     CHECK(take_all(schedule, 6, 4) == std::vector<BlockIndex>{0, 1, 2, 3, 4, 5});
 }
 
 TEST_CASE("lifted grants send everything; lowered again, a P-th per round") {
-    LinkSchedule schedule = schedule_of(12, 4);
-    schedule.begin_round(1);
+    LinkSchedule schedule = schedule_of(12);
+    schedule.begin_round(1, 4);
     CHECK(take_all(schedule, 12).size() == 3);
     schedule.lift_grants(true);
     CHECK(take_all(schedule, 12).size() == 9);
     CHECK(!schedule.next(64));
-    schedule.begin_round(2);
+    schedule.begin_round(2, 4);
     CHECK(take_all(schedule, 12).size() == 12);
     schedule.lift_grants(false);
-    schedule.begin_round(3);
+    schedule.begin_round(3, 4);
     // What was granted and not used while lifted is worth one block at most.
     const std::size_t first = take_all(schedule, 12).size();
     CHECK(first >= 3);
     CHECK(first <= 4);
-    schedule.begin_round(4);
+    schedule.begin_round(4, 4);
     CHECK(take_all(schedule, 12).size() == 3);
 }
 
 TEST_CASE("grants that a slow link did not take do not pile up") {
-    LinkSchedule schedule = schedule_of(12, 3);
-    for (Round round = 1; round <= 50; ++round) schedule.begin_round(round);
+    LinkSchedule schedule = schedule_of(12);
+    for (Round round = 1; round <= 50; ++round) schedule.begin_round(round, 3);
     CHECK(take_all(schedule, 12).size() == 5);  // one block and a third of the vector
-    schedule.begin_round(51);
+    schedule.begin_round(51, 3);
     CHECK(take_all(schedule, 12).size() == 4);
 }

@@ -1,0 +1,56 @@
+// The least P of `partitions: auto`: how often a cycle over the vector is worth what it costs.
+//
+// Fresher rows save rounds and cost both sides processor time. Of a cycle of P rounds a round takes
+//     (1 + cost / P) (1 + rounds_per_partition * P)
+// times as long in all, where `cost` is what a whole vector to and from every other peer costs, as
+// a share of a round's own processor time. That is least at P = sqrt(cost / rounds_per_partition).
+// The processor time of rounds is measured; until it is known, and where nobody measures it, P is
+// 2 (n - 1). Network thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "ako/types.h"
+
+namespace ako {
+
+class PartitionBound {
+  public:
+    /// Of processor time, for a byte that is sent and one that comes in return: at both their
+    /// threads, the kernel's part included. What it is on one machine may be half or twice that on
+    /// another, of which the bound follows the square root.
+    static constexpr double seconds_per_byte = 4e-9;
+    /// How many more rounds a network needs, as a share, for each that a cycle takes longer
+    /// (experiments/update-rule).
+    static constexpr double rounds_per_partition = 0.015;
+    /// A processor that idles for more than the rest of a round is either held back by a limit, or
+    /// waits for another device, which the exchange does not hold up. Nobody says which: halfway.
+    static constexpr double busy_share_min = 0.5;
+    /// Rounds whose median counts. The bound is not known before they are full.
+    static constexpr std::size_t rounds_kept = 16;
+
+    PartitionBound(std::size_t peer_count, std::size_t vector_bytes);
+
+    /// Round `round` was published now, when this process had used so much processor time in all;
+    /// 0: nobody measures it.
+    void begin_round(Round round, Time now, Time processor_time);
+
+    /// The least rounds for one cycle, at least 1.
+    double partitions() const { return partitions_; }
+
+  private:
+    struct Seen {
+        Round round = 0;
+        Time at{};
+        Time processor_time{};
+    };
+
+    const double seconds_of_vector_;  ///< to all others and from them
+    double partitions_;
+    Seen last_;
+    std::array<Time, rounds_kept> rounds_{};  ///< processor time of each
+    std::size_t count_ = 0;
+};
+
+}  // namespace ako
