@@ -7,6 +7,7 @@
 #include "ako/assert.h"
 #include "ako/error.h"
 #include "models/blas.h"
+#include "models/layer_chain.h"
 #include "models/sequential.h"
 #include "models/synthetic.h"
 
@@ -98,24 +99,20 @@ DataShape data_shape(const ModelSettings& settings) {
 std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_count,
                              std::size_t evaluated_count) {
     if (settings.kind == ModelKind::synthetic) return 0;
-    const LayerList list = layers_of(settings);
-    std::size_t sum = list.input.element_count();  // the batch itself
-    std::size_t largest = 0;
-    for (const auto& layer : list.layers) {
-        sum += layer->output_shape().element_count();
-        largest = std::max(largest, layer->output_shape().element_count());
-    }
+    LayerList list = layers_of(settings);
+    const std::size_t scores = list.output_shape().element_count();
+    const HeldNumbers held = LayerChain(std::move(list.layers)).held_per_image();
+    const std::size_t batch = list.input.element_count();
     const std::size_t numbers =
-        sum * std::max(batch_count, evaluated_count) + 2 * largest * batch_count;
+        (batch + held.always + scores) * std::max(batch_count, evaluated_count) +
+        (held.backward + scores) * batch_count;
     return numbers * sizeof(float);
 }
 
 std::size_t scratch_bytes(const ModelSettings& settings) {
     if (settings.kind == ModelKind::synthetic) return 0;
-    const LayerList list = layers_of(settings);
-    std::size_t sum = 0;
-    for (const auto& layer : list.layers) sum += layer->scratch_bytes();
-    return sum;
+    LayerList list = layers_of(settings);
+    return LayerChain(std::move(list.layers)).scratch_bytes();
 }
 
 }  // namespace ako

@@ -49,6 +49,12 @@ struct BackwardPass {
     }
 };
 
+/// Numbers of one image that a layer holds besides what it is handed.
+struct HeldNumbers {
+    std::size_t always = 0;    ///< from a forward pass on
+    std::size_t backward = 0;  ///< in training only
+};
+
 class Layer {
   public:
     virtual ~Layer() = default;
@@ -60,6 +66,9 @@ class Layer {
 
     /// Memory of its own, whatever the batch, that is held from the first batch on.
     virtual std::size_t scratch_bytes() const { return 0; }
+
+    /// Memory of its own that grows with the batch: what layers inside it hand on.
+    virtual HeldNumbers held_per_image() const { return {}; }
 
     virtual void forward(const ForwardPass& pass) = 0;
     virtual void backward(const BackwardPass& pass) = 0;

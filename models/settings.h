@@ -16,7 +16,16 @@ enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic, external };
 inline bool needs_data(ModelKind kind) {
     return kind != ModelKind::synthetic && kind != ModelKind::external;
 }
-enum class LayerKind { conv, max_pool, global_average_pool, group_norm, relu, flatten, dense };
+enum class LayerKind {
+    conv,
+    max_pool,
+    global_average_pool,
+    group_norm,
+    relu,
+    residual,
+    flatten,
+    dense
+};
 enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled, elastic };
 
@@ -35,6 +44,8 @@ struct LayerSettings {
     std::size_t stride = 1;   ///< conv, max_pool
     std::size_t padding = 0;  ///< conv: zeros added on each side of the image
     std::size_t groups = 0;   ///< group_norm: of channels
+    std::vector<LayerSettings> layers = {};    ///< residual: never empty after reading
+    std::vector<LayerSettings> shortcut = {};  ///< residual; empty: the input itself
     Place place = {};
 
     bool operator==(const LayerSettings&) const = default;

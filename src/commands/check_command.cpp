@@ -68,21 +68,26 @@ void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
         row_s, slowest->mbit, slowest->where, wait_s);
 }
 
-/// Wide enough for a convolution with all its keys.
-constexpr int layer_columns = 62;
+/// Wide enough for a convolution with all its keys, inside a residual too.
+constexpr int layer_columns = 68;
 
 void print_layers(const ModelSettings& named) {
     const ModelSettings model = written_out(named);
     const LayerList list = build_layers(model.input, model.layers);
     fmt::print("model:\n  {:<{}}  # height, width, channels\n  layers:\n",
                "input: " + shape_text(model.input), layer_columns - 2);
-    for (std::size_t k = 0; k < model.layers.size(); ++k) {
-        const std::size_t parameters = list.layers[k]->parameters().count;
-        fmt::print("{:<{}}  # {}{}\n", "    - " + layer_text(model.layers[k]), layer_columns,
-                   shape_text(list.layers[k]->output_shape()),
+    auto outlined = list.outline.begin();
+    for (const LayerLine& line : layer_lines(model.layers)) {
+        if (!line.layer) {
+            fmt::print("{}\n", line.text);
+            continue;
+        }
+        const std::size_t parameters = outlined->parameter_count;
+        fmt::print("{:<{}}  # {}{}\n", line.text, layer_columns, shape_text(outlined->output),
                    parameters == 0
                        ? std::string()
-                       : fmt::format("  {}: {} parameters", list.names[k], grouped(parameters)));
+                       : fmt::format("  {}: {} parameters", outlined->name, grouped(parameters)));
+        ++outlined;
     }
     if (!model.initial.empty()) fmt::print("  initial: {}\n", quote(model.initial));
 }

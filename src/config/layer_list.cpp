@@ -7,66 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "src/config/layer_forms.h"
 #include "src/config/nearest_word.h"
 
 namespace ako {
 
 namespace {
 
-/// Deep networks for CPUs have some 50 layers with their ReLUs; this is room for twice that.
+/// Deep networks for CPUs have some 50 layers with their ReLUs; this is room for twice that. Those
+/// inside a residual are a list of their own.
 constexpr std::size_t layers_max = 128;
-/// A side of 4,096 and 4,096 channels: 16 times what photographs and their networks have.
-constexpr std::uint64_t extent_max = 4'096;
-/// Published networks have windows of up to 31.
-constexpr std::uint64_t window_max = 256;
-/// The widest dense layers there are (the words of a language) have some 100,000 outputs.
-constexpr std::uint64_t outputs_max = 1'000'000;
 
-/// A key of a layer; the first of a layer's keys is the one that a bare number stands for.
-struct LayerKey {
-    std::string name;
-    std::size_t LayerSettings::*member;
-    std::uint64_t low;
-    std::uint64_t high;
-    bool required;
-
-    std::string expected() const { return fmt::format("a whole number from {} to {}", low, high); }
-};
-
-/// A kind of layer, as it is written.
-struct LayerForm {
-    LayerKind kind;
-    std::string name;
-    std::vector<LayerKey> keys;
-    std::string example;
-};
-
-const std::vector<LayerForm>& layer_forms() {
-    using L = LayerSettings;
-    static const std::vector<LayerForm> forms = {
-        {LayerKind::conv,
-         "conv",
-         {{"outputs", &L::outputs, 1, outputs_max, true},
-          {"window", &L::window, 1, window_max, true},
-          {"stride", &L::stride, 1, window_max, false},
-          {"padding", &L::padding, 0, window_max, false}},
-         "conv: {outputs: 20, window: 5}"},
-        {LayerKind::max_pool,
-         "max_pool",
-         {{"window", &L::window, 1, window_max, true},
-          {"stride", &L::stride, 1, window_max, false}},
-         "max_pool: {window: 2}"},
-        {LayerKind::global_average_pool, "global_average_pool", {}, "global_average_pool"},
-        {LayerKind::group_norm,
-         "group_norm",
-         {{"groups", &L::groups, 1, extent_max, true}},
-         "group_norm: {groups: 8}"},
-        {LayerKind::relu, "relu", {}, "relu"},
-        {LayerKind::flatten, "flatten", {}, "flatten"},
-        {LayerKind::dense, "dense", {{"outputs", &L::outputs, 1, outputs_max, true}}, "dense: 10"},
-    };
-    return forms;
-}
+std::string layers_expected() { return fmt::format("a list of 1 to {} layers", layers_max); }
 
 std::string layer_remedy(const std::string& unknown, const std::vector<std::string>& names) {
     if (unknown.starts_with("softmax"))
@@ -86,14 +38,25 @@ const LayerForm& form_named(const std::string& name, const std::string& where,
            layer_remedy(name, names));
 }
 
-std::size_t read_key(const LayerKey& key, const ConfigValue& value, const std::string& path) {
-    const std::uint64_t number = read_whole(value, path, key.expected());
-    if (number < key.low || number > key.high)
-        refuse(value.where, path, key.expected(), value.description());
-    return static_cast<std::size_t>(number);
+std::vector<LayerSettings> read_layers(const ConfigValue& value, const std::string& path);
+
+void read_key(const LayerKey& key, const ConfigValue& value, const std::string& path,
+              LayerSettings& layer) {
+    if (key.list != nullptr)
+        layer.*key.list = read_layers(value, path);
+    else
+        key.read(value, path, layer);
 }
 
-/// Reads the keys of one layer, or the bare number that stands for the first.
+/// Is this what stands for the first key by itself: a number, or a list of layers?
+bool is_bare(const LayerForm& form, const ConfigValue& value) {
+    const bool one_required = form.keys.size() < 2 || !form.keys[1].required;
+    const bool list = form.keys.front().list != nullptr;
+    return one_required &&
+           value.kind == (list ? ConfigValue::Kind::list : ConfigValue::Kind::scalar);
+}
+
+/// Reads the keys of one layer, or the bare value that stands for the first.
 void read_keys(const LayerForm& form, const ConfigValue& value, const std::string& path,
                LayerSettings& layer) {
     const std::string expected = fmt::format("`{}`", form.example);
@@ -102,28 +65,22 @@ void read_keys(const LayerForm& form, const ConfigValue& value, const std::strin
             refuse(value.where, path, expected, value.description());
         return;
     }
-    const bool one_required = form.keys.size() < 2 || !form.keys[1].required;
-    if (value.kind == ConfigValue::Kind::scalar && one_required) {
-        layer.*form.keys.front().member = read_key(form.keys.front(), value, path);
-        return;
-    }
+    if (is_bare(form, value)) return read_key(form.keys.front(), value, path, layer);
     if (value.kind != ConfigValue::Kind::map)
         refuse(value.where, path, expected, value.description());
     for (const ConfigEntry& entry : value.entries) {
         const auto key = std::find_if(form.keys.begin(), form.keys.end(),
                                       [&](const LayerKey& k) { return k.name == entry.key; });
         const std::string inner = fmt::format("{}.{}", path, entry.key);
-        if (key == form.keys.end()) {
-            std::vector<std::string> names;
-            for (const LayerKey& known : form.keys) names.push_back(known.name);
-            refuse(entry.where, inner, fmt::format("no key but {}", fmt::join(names, ", ")), "it",
-                   did_you_mean(entry.key, names));
-        }
-        layer.*key->member = read_key(*key, entry.value, inner);
+        if (key == form.keys.end())
+            refuse(entry.where, inner,
+                   fmt::format("no key but {}", fmt::join(form.key_names(), ", ")), "it",
+                   did_you_mean(entry.key, form.key_names()));
+        read_key(*key, entry.value, inner, layer);
     }
     for (const LayerKey& key : form.keys) {
         if (key.required && value.find(key.name) == nullptr)
-            refuse(value.where, fmt::format("{}.{}", path, key.name), key.expected(), "nothing",
+            refuse(value.where, fmt::format("{}.{}", path, key.name), key.expected, "nothing",
                    fmt::format("for example {}", expected));
     }
 }
@@ -150,18 +107,46 @@ LayerSettings read_layer(const ConfigValue& value, const std::string& path) {
     return layer;
 }
 
+std::vector<LayerSettings> read_layers(const ConfigValue& value, const std::string& path) {
+    if (value.kind != ConfigValue::Kind::list || value.entries.empty() ||
+        value.entries.size() > layers_max)
+        refuse(value.where, path, layers_expected(), value.description());
+    std::vector<LayerSettings> layers;
+    for (const ConfigEntry& entry : value.entries)
+        layers.push_back(read_layer(entry.value, fmt::format("{}.{}", path, layers.size())));
+    return layers;
+}
+
+/// "conv: {outputs: 20, window: 5, stride: 1, padding: 0}"; of a layer with others inside it,
+/// "residual:".
+std::string layer_text(const LayerSettings& layer) {
+    const LayerForm& form = form_of(layer.kind);
+    if (form.keys.empty()) return form.name;
+    if (form.keys.front().list != nullptr) return form.name + ":";
+    std::vector<std::string> keys;
+    for (const LayerKey& key : form.keys)
+        keys.push_back(fmt::format("{}: {}", key.name, key.write(layer)));
+    return fmt::format("{}: {{{}}}", form.name, fmt::join(keys, ", "));
+}
+
+void add_lines(const std::vector<LayerSettings>& layers, std::size_t indent,
+               std::vector<LayerLine>& lines) {
+    for (const LayerSettings& layer : layers) {
+        lines.push_back({fmt::format("{:{}}- {}", "", indent, layer_text(layer)), true});
+        for (const LayerKey& key : form_of(layer.kind).keys) {
+            if (key.list == nullptr || (layer.*key.list).empty()) continue;
+            lines.push_back({fmt::format("{:{}}{}:", "", indent + 4, key.name), false});
+            add_lines(layer.*key.list, indent + 6, lines);
+        }
+    }
+}
+
 }  // namespace
 
-std::string layer_text(const LayerSettings& layer) {
-    for (const LayerForm& form : layer_forms()) {
-        if (form.kind != layer.kind) continue;
-        std::vector<std::string> keys;
-        for (const LayerKey& key : form.keys)
-            keys.push_back(fmt::format("{}: {}", key.name, layer.*key.member));
-        if (keys.empty()) return form.name;
-        return fmt::format("{}: {{{}}}", form.name, fmt::join(keys, ", "));
-    }
-    return "";
+std::vector<LayerLine> layer_lines(const std::vector<LayerSettings>& layers) {
+    std::vector<LayerLine> lines;
+    add_lines(layers, 4, lines);
+    return lines;
 }
 
 std::vector<std::string> layer_forms_text() {
@@ -169,7 +154,7 @@ std::vector<std::string> layer_forms_text() {
     for (const LayerForm& form : layer_forms()) {
         std::vector<std::string> keys;
         for (const LayerKey& key : form.keys) {
-            const std::string range = fmt::format("{} {} to {}", key.name, key.low, key.high);
+            const std::string range = fmt::format("{} {}", key.name, key.range);
             keys.push_back(key.required ? range : "[" + range + "]");
         }
         lines.push_back(keys.empty()
@@ -205,23 +190,15 @@ Field input_shape_field() {
 
 Field layers_field() {
     const std::string path = "model.layers";
-    const std::string expected = fmt::format("a list of 1 to {} layers", layers_max);
     const auto read = [=](const ConfigValue& value, Settings& settings) {
-        if (value.kind != ConfigValue::Kind::list || value.entries.empty() ||
-            value.entries.size() > layers_max)
-            refuse(value.where, path, expected, value.description());
-        std::vector<LayerSettings> layers;
-        for (const ConfigEntry& entry : value.entries)
-            layers.push_back(read_layer(entry.value, fmt::format("{}.{}", path, layers.size())));
-        settings.model.layers = std::move(layers);
+        settings.model.layers = read_layers(value, path);
     };
     const auto write = [](const Settings& settings) {
         std::string list;
-        for (const LayerSettings& layer : settings.model.layers)
-            list += fmt::format("\n    - {}", layer_text(layer));
+        for (const LayerLine& line : layer_lines(settings.model.layers)) list += "\n" + line.text;
         return list;
     };
-    return {path, Scope::shared, expected, read, write, {}, ""};
+    return {path, Scope::shared, layers_expected(), read, write, {}, ""};
 }
 
 }  // namespace ako

@@ -7,6 +7,11 @@
 //       - max_pool: {window: 2, stride: 2}                        # stride: that of the window
 //       - group_norm: {groups: 4}     # or `group_norm: 4`
 //       - relu
+//       - residual:                   # or a list alone, `residual: [...]`, without a shortcut
+//           layers:
+//             - conv: {outputs: 20, window: 3, padding: 1}
+//           shortcut:                 # nothing if left out: the input itself
+//             - conv: {outputs: 20, window: 1}
 //       - global_average_pool
 //       - flatten
 //       - dense: {outputs: 10}        # or `dense: 10`; and `max_pool: 2`
@@ -24,8 +29,13 @@ namespace ako {
 Field input_shape_field();
 Field layers_field();
 
-/// A layer as it stands in the list, with all its keys: "conv: {outputs: 20, window: 5, ..}".
-std::string layer_text(const LayerSettings& layer);
+/// A line of the list.
+struct LayerLine {
+    std::string text;    ///< "    - conv: {outputs: 20, window: 5, ..}", with all its keys
+    bool layer = false;  ///< or it is a key of one, with layers of its own below it
+};
+/// The list as it stands below `layers:` in the group `model`.
+std::vector<LayerLine> layer_lines(const std::vector<LayerSettings>& layers);
 /// A line for every kind of layer: an example, and its keys with their ranges, in brackets those
 /// that may be left out.
 std::vector<std::string> layer_forms_text();

@@ -70,7 +70,8 @@ class Passes {
         softmax_cross_entropy_gradient(activations_.back(), labels_, classes_, gradients_.back());
     }
 
-    const std::vector<std::string>& names() const { return list_.names; }
+    std::size_t layer_count() const { return list_.layers.size(); }
+    const std::string& name(std::size_t layer) const { return list_.outline[layer].name; }
 
   private:
     explicit Passes(const ModelSettings& settings)
@@ -111,9 +112,9 @@ void add(const std::string& name, Step step) {
 
 void add_network(const std::string& network, ModelKind kind) {
     const auto passes = std::make_shared<Passes>(kind);
-    for (std::size_t k = 0; k < passes->names().size(); ++k) {
+    for (std::size_t k = 0; k < passes->layer_count(); ++k) {
         // Several have the same name, so they are told apart by their places.
-        const std::string layer = network + "/" + std::to_string(k) + "_" + passes->names()[k];
+        const std::string layer = network + "/" + std::to_string(k) + "_" + passes->name(k);
         add(layer + "/forward", [passes, k] { passes->forward(k); });
         add(layer + "/backward", [passes, k] { passes->backward(k); });
     }

@@ -43,6 +43,11 @@ const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2
     - conv: {outputs: 4, window: 3, stride: 2}
     - max_pool: 2
     - group_norm: 2
+    - residual:
+        layers:
+          - conv: {outputs: 8, window: 3, padding: 1}
+          - residual: [relu]
+        shortcut: [{conv: {outputs: 8, window: 1}}]
     - global_average_pool
     - flatten
     - dense: {outputs: 500}
@@ -58,12 +63,17 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
     CHECK(model.input == Shape{28, 28, 1});
     LayerSettings group_norm{LayerKind::group_norm};
     group_norm.groups = 2;
+    LayerSettings inner{LayerKind::residual}, residual{LayerKind::residual};
+    inner.layers = {{LayerKind::relu}};
+    residual.layers = {{LayerKind::conv, 8, 3, 1, 1}, inner};
+    residual.shortcut = {{LayerKind::conv, 8, 1, 1, 0}};
     const std::vector<LayerSettings> expected = {{LayerKind::conv, 20, 5, 1, 2},
                                                  {LayerKind::max_pool, 0, 3, 2, 0},
                                                  {LayerKind::relu},
                                                  {LayerKind::conv, 4, 3, 2, 0},
                                                  {LayerKind::max_pool, 0, 2, 2},
                                                  group_norm,
+                                                 residual,
                                                  {LayerKind::global_average_pool},
                                                  {LayerKind::flatten},
                                                  {LayerKind::dense, 500},
@@ -72,6 +82,8 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
     CHECK(model.layers == expected);
     CHECK(model.layers[1].place.text == "c.yaml:8:7: model.layers.1.max_pool");
     CHECK(model.layers[2].place.text == "c.yaml:9:7: model.layers.2.relu");
+    CHECK(model.layers[6].layers[1].layers[0].place.text ==
+          "c.yaml:16:24: model.layers.6.residual.layers.1.residual.0.relu");
 }
 
 TEST_CASE("layers: written with all keys, and read back as the same") {
@@ -81,15 +93,23 @@ TEST_CASE("layers: written with all keys, and read back as the same") {
                    "  input: [28, 28, 1]\n  layers:\n    - conv: {outputs: 20, window: 5, "
                    "stride: 1, padding: 2}\n"));
     CHECK(contains(text, "\n    - dense: {outputs: 10}\n"));
+    CHECK(contains(
+        text,
+        "\n    - residual:\n        layers:\n          - conv: {outputs: 8, window: 3, "
+        "stride: 1, padding: 1}\n          - residual:\n              layers:\n"
+        "                - relu\n        shortcut:\n          - conv: {outputs: 8, window: "
+        "1, stride: 1, padding: 0}\n    - global_average_pool\n"));
     CHECK_FALSE(text.find("name: lenet") != std::string::npos);
     CHECK(read_cluster_text(text, "c.yaml", {}) == settings);
 }
 
 TEST_CASE("layers: they are part of what peers must share") {
     const std::string text = training_digest_text(read(with_layers(all_kinds)));
-    for (const char* change : {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
-                               "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
-                               "model.layers.8.dense=501"}) {
+    for (const char* change :
+         {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
+          "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
+          "model.layers.9.dense=501", "model.layers.6.residual.layers.0.conv.window=1",
+          "model.layers.6.residual.shortcut=[relu]"}) {
         CAPTURE(change);
         CHECK(training_digest_text(read(with_layers(all_kinds), {change})) != text);
     }
@@ -104,10 +124,11 @@ TEST_CASE("layers: a name on the command line takes the place of the list") {
 }
 
 TEST_CASE("layers: complaints have a place, what was expected and what was found") {
-    CHECK(complaint(with_layers("    - relu\n    - pool: 2\n")) ==
-          "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, "
-          "global_average_pool, group_norm, relu, flatten, dense, found pool (did you mean "
-          "max_pool?)");
+    CHECK(
+        complaint(with_layers("    - relu\n    - pool: 2\n")) ==
+        "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, "
+        "global_average_pool, group_norm, relu, residual, flatten, dense, found pool (did you mean "
+        "max_pool?)");
     CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
     CHECK(complaint(with_layers("    - conv: {outputs: 3, windows: 5}\n")) ==
           "c.yaml:7:26: model.layers.0.conv.windows: expected no key but outputs, window, stride, "
@@ -126,6 +147,18 @@ TEST_CASE("layers: complaints have a place, what was expected and what was found
     CHECK(contains(complaint(with_layers("    - conv: {outputs: 1, window: 3, padding: -1}\n")),
                    "model.layers.0.conv.padding: expected a whole number from 0"));
     CHECK(contains(complaint(with_layers("    - relu: 3\n")), "expected `relu`, found 3"));
+    CHECK(contains(complaint(with_layers("    - residual\n")),
+                   "expected `residual: {layers: [...]}`, found nothing"));
+    CHECK(contains(complaint(with_layers("    - residual: {shortcut: [relu]}\n")),
+                   "model.layers.0.residual.layers: expected a list of layers, found nothing"));
+    CHECK(contains(complaint(with_layers("    - residual: []\n")),
+                   "c.yaml:7:17: model.layers.0.residual: expected a list of 1 to 128 layers"));
+    CHECK(contains(complaint(with_layers("    - residual: {layers: relu}\n")),
+                   "model.layers.0.residual.layers: expected a list of 1 to 128 layers"));
+    CHECK(contains(complaint(with_layers("    - residual: {layers: [relu], shortcut: [pool]}\n")),
+                   "c.yaml:7:45: model.layers.0.residual.shortcut.0: expected one of the layers"));
+    CHECK(contains(complaint(with_layers("    - residual: {layers: [relu], short_cut: [relu]}\n")),
+                   "no key but layers, shortcut, found it (did you mean shortcut?)"));
     CHECK(contains(complaint(with_layers("    - {relu: , flatten: }\n")), "expected one layer"));
     CHECK(contains(complaint(with_layers("    - [relu]\n")), "expected one layer"));
     CHECK(contains(complaint(with_layers("    []\n")), "a list of 1 to 128 layers"));

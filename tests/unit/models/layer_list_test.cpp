@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/catalog.h"
@@ -29,17 +30,30 @@ LayerSettings max_pool(std::size_t window, std::size_t stride) {
     return {LayerKind::max_pool, 0, window, stride};
 }
 LayerSettings dense(std::size_t outputs) { return {LayerKind::dense, outputs}; }
+LayerSettings residual(std::vector<LayerSettings> layers,
+                       std::vector<LayerSettings> shortcut = {}) {
+    LayerSettings layer{LayerKind::residual};
+    layer.layers = std::move(layers);
+    layer.shortcut = std::move(shortcut);
+    return layer;
+}
 LayerSettings group_norm(std::size_t groups) {
     LayerSettings layer{LayerKind::group_norm};
     layer.groups = groups;
     return layer;
 }
 
+std::vector<std::string> names_of(const LayerList& list) {
+    std::vector<std::string> names;
+    for (const OutlinedLayer& layer : list.outline) names.push_back(layer.name);
+    return names;
+}
+
 TEST_CASE("layer list: names, shapes and parameters") {
     const LayerList list = build_layers(
         {9, 8, 2}, {conv(3, 3, 2, 1), relu, max_pool(2, 1), flatten, dense(7), relu, dense(4)});
-    CHECK(list.names == std::vector<std::string>{"conv1", "relu", "max_pool", "flatten", "dense1",
-                                                 "relu", "dense2"});
+    CHECK(names_of(list) == std::vector<std::string>{"conv1", "relu", "max_pool", "flatten",
+                                                     "dense1", "relu", "dense2"});
     const std::vector<Shape> shapes{{5, 4, 3}, {5, 4, 3}, {4, 3, 3}, {1, 1, 36},
                                     {1, 1, 7}, {1, 1, 7}, {1, 1, 4}};
     REQUIRE(list.layers.size() == shapes.size());
@@ -53,7 +67,7 @@ TEST_CASE("layer list: a normalisation has a name of its own, and its factors be
     const LayerList list = build_layers(
         {4, 4, 1},
         {conv(4, 3), group_norm(2), relu, {LayerKind::global_average_pool}, dense(2)});
-    CHECK(list.names[1] == "group_norm1");
+    CHECK(list.outline[1].name == "group_norm1");
     CHECK(list.layers[3]->output_shape() == Shape{1, 1, 4});
     const Tensor& weight = list.layout.tensors()[2];
     CHECK(weight.name == "group_norm1.weight");
@@ -63,6 +77,30 @@ TEST_CASE("layer list: a normalisation has a name of its own, and its factors be
         CHECK(parameters[weight.first + k] == 1);
         CHECK(parameters[weight.first + 4 + k] == 0);
     }
+}
+
+TEST_CASE("layer list: layers inside a residual are counted on, and shown after it") {
+    const LayerList list = build_layers(
+        {8, 8, 2},
+        {conv(4, 3, 1, 1),
+         residual({conv(6, 3, 2, 1), group_norm(2), residual({conv(6, 1), relu})}, {conv(6, 1, 2)}),
+         relu, flatten, dense(3)});
+    CHECK(names_of(list) == std::vector<std::string>{"conv1", "residual", "conv2", "group_norm1",
+                                                     "residual", "conv3", "relu", "conv4", "relu",
+                                                     "flatten", "dense1"});
+    CHECK(list.layers.size() == 5);
+    CHECK(list.outline[0].parameter_count == 4 * 19);
+    CHECK(list.outline[1].output == Shape{4, 4, 6});
+    CHECK(list.outline[1].parameter_count == 0);  // those inside it have them
+    CHECK(list.outline[7].parameter_count == 6 * 5);
+    CHECK(list.layers[1]->parameters() == Range{76, 6 * 37 + 12 + 6 * 7 + 6 * 5});
+    CHECK(list.layout.tensors().back().name == "dense1.bias");
+    // Of one image: the outputs of the body's first two layers, of its residual's convolution and
+    // of that sum's body, of the body and of the shortcut; backward two of the body's, two of the
+    // inner residual's and the gradient of the input.
+    const HeldNumbers held = list.layers[1]->held_per_image();
+    CHECK(held.always == 6 * 96);
+    CHECK(held.backward == 2 * 96 + 2 * 96 + 256);
 }
 
 TEST_CASE("layer list: what does not fit is named with its place, its input and a remedy") {
@@ -80,6 +118,13 @@ TEST_CASE("layer list: what does not fit is named with its place, its input and 
     refused({8, 8, 4},
             {conv(4, 3), {LayerKind::global_average_pool}, at(group_norm(4), here), dense(2)},
             {"one value", "fewer groups"});
+    refused({8, 8, 2}, {at(residual({conv(4, 3, 2, 1)}), here), flatten, dense(2)},
+            {"give 4 x 4 x 4", "to which the input cannot", "8 x 8 x 2",
+             "`conv: {outputs: 4, window: 1, stride: 2}`"});
+    refused({8, 8, 2}, {at(residual({conv(4, 3, 1, 1)}, {conv(3, 1)}), here), flatten, dense(2)},
+            {"give 8 x 8 x 4", "the shortcut's 8 x 8 x 3", "`conv: {outputs: 4, window: 1}`"});
+    refused({8, 8, 2}, {residual({relu, at(conv(2, 9), here)}), flatten, dense(2)},
+            {"window of 9"});
     refused({256, 256, 64}, {at(conv(1, 200), here)}, {"one row", "smaller"});
     refused({8, 8, 3}, {at(dense(2), here)}, {"8 x 8 x 3", "flatten"});
     refused({4096, 4096, 64}, {at(relu, here)}, {"4096 x 4096 x 64", "per image"});
@@ -153,10 +198,10 @@ TEST_CASE("catalog: what networks are fed with, and the memory of their activati
     CHECK(data_shape(lenet).image == Shape{28, 28, 1});
     CHECK(data_shape(lenet).class_count == 10);
     // 784 pixels; 24 x 24 x 20, twice 12 x 12 x 20, 8 x 8 x 50, twice 4 x 4 x 50, 800, twice 500,
-    // 10; and two gradients of the largest.
+    // 10; and two gradients of the largest, and that of the scores.
     const std::size_t outputs = 11'520 + 2 * 2'880 + 3'200 + 2 * 800 + 800 + 2 * 500 + 10;
-    CHECK(activation_bytes(lenet, 3, 1) == 3 * 4 * (784 + outputs + 2 * 11'520));
-    CHECK(activation_bytes(lenet, 3, 7) == 4 * (7 * (784 + outputs) + 3 * 2 * 11'520));
+    CHECK(activation_bytes(lenet, 3, 1) == 3 * 4 * (784 + outputs + 2 * 11'520 + 10));
+    CHECK(activation_bytes(lenet, 3, 7) == 4 * (7 * (784 + outputs) + 3 * (2 * 11'520 + 10)));
     ModelSettings synthetic;
     synthetic.kind = ModelKind::synthetic;
     CHECK(activation_bytes(synthetic, 3, 7) == 0);
