@@ -15,8 +15,9 @@ namespace ako {
 
 namespace {
 
-LayerSettings conv(std::size_t outputs, std::size_t window, std::size_t padding = 0) {
-    return {LayerKind::conv, outputs, window, 1, padding};
+LayerSettings conv(std::size_t outputs, std::size_t window, std::size_t padding = 0,
+                   std::size_t stride = 1) {
+    return {LayerKind::conv, outputs, window, stride, padding};
 }
 LayerSettings max_pool(std::size_t window, std::size_t stride) {
     return {LayerKind::max_pool, 0, window, stride};
@@ -44,6 +45,38 @@ std::vector<LayerSettings> cifar_quick_layers() {
             max_pool(3, 2), flatten,        dense(64),      dense(10)};
 }
 
+/// As many as leave each group of 16 channels two.
+LayerSettings group_norm() {
+    LayerSettings layer{LayerKind::group_norm};
+    layer.groups = 8;
+    return layer;
+}
+
+/// Two convolutions, plus the input; of another shape (`stride` 2) it is subsampled and has zeros
+/// as its new channels, which is the paper's option A.
+LayerSettings residual_block(std::size_t outputs, std::size_t stride) {
+    LayerSettings block{LayerKind::residual};
+    block.layers = {conv(outputs, 3, 1, stride), group_norm(), relu, conv(outputs, 3, 1),
+                    group_norm()};
+    if (stride > 1) block.shortcut = {{LayerKind::subsample, outputs, 0, stride}};
+    return block;
+}
+
+/// ResNet-20 for CIFAR-10 (He, Zhang, Ren, Sun, "Deep Residual Learning for Image Recognition",
+/// 2015, section 4.2, n = 3), but with group normalisation in place of batch normalisation, whose
+/// statistics are in no flat vector; and with biases of the convolutions, 688 in all.
+std::vector<LayerSettings> resnet20_layers() {
+    std::vector<LayerSettings> layers{conv(16, 3, 1), group_norm(), relu};
+    for (const std::size_t outputs : {16, 32, 64})
+        for (const bool first : {true, false, false}) {
+            layers.push_back(residual_block(outputs, first && outputs > 16 ? 2 : 1));
+            layers.push_back(relu);
+        }
+    layers.push_back({LayerKind::global_average_pool});
+    layers.push_back(dense(10));
+    return layers;
+}
+
 }  // namespace
 
 ModelSettings written_out(const ModelSettings& settings) {
@@ -63,6 +96,10 @@ ModelSettings written_out(const ModelSettings& settings) {
         case ModelKind::cifar_quick:
             list.input = cifar_image;
             list.layers = cifar_quick_layers();
+            return list;
+        case ModelKind::resnet20:
+            list.input = cifar_image;
+            list.layers = resnet20_layers();
             return list;
         case ModelKind::synthetic:
         case ModelKind::external:

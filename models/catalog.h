@@ -5,6 +5,8 @@
 //                dense 10; 431,080 parameters
 //   cifar-quick  conv 32@5x5 - pool - ReLU - conv 32@5x5 - ReLU - pool - conv 64@5x5 - ReLU -
 //                pool - dense 64 - dense 10; 145,578 parameters
+//   resnet20     conv 16@3x3 - nine residuals of two conv @3x3 with 16, 32 and 64 channels - global
+//                average pool - dense 10; group normalisation; 270,410 parameters
 //   synthetic    no layers: see synthetic.h
 #pragma once
 

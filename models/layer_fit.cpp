@@ -61,6 +61,15 @@ void check_groups(const LayerSettings& layer, const Shape& input) {
                      "take fewer groups, or put it before the pool");
 }
 
+void check_channels(const LayerSettings& layer, const Shape& input) {
+    if (layer.outputs >= input.channels) return;
+    does_not_fit(layer, input,
+                 std::to_string(layer.outputs) + " outputs are fewer than its channels, to which " +
+                     "it can only add zeros",
+                 "give it " + std::to_string(input.channels) +
+                     " outputs or more, or take a `conv` with a window of 1");
+}
+
 /// Scores below 0 would become 0, and a class whose score is 0 learns nothing.
 void check_last_layer(const std::vector<LayerSettings>& settings) {
     auto last = settings.rbegin();
@@ -85,6 +94,8 @@ void check_fits(const LayerSettings& layer, const Shape& input) {
             return check_window(layer, input);
         case LayerKind::group_norm:
             return check_groups(layer, input);
+        case LayerKind::subsample:
+            return check_channels(layer, input);
         case LayerKind::dense:
             // Of several channels there are two orders; the file is to say that it means flatten's.
             if (input.channels > 1 && input.height * input.width > 1)

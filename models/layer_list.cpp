@@ -15,6 +15,7 @@
 #include "models/max_pool.h"
 #include "models/relu.h"
 #include "models/residual.h"
+#include "models/subsample.h"
 
 namespace ako {
 
@@ -36,6 +37,8 @@ std::string kind_name(LayerKind kind) {
             return "relu";
         case LayerKind::residual:
             return "residual";
+        case LayerKind::subsample:
+            return "subsample";
         case LayerKind::flatten:
             return "flatten";
         case LayerKind::dense:
@@ -101,6 +104,8 @@ class Builder {
                 return std::make_unique<GroupNorm>(name, input, layer.groups, layout);
             case LayerKind::relu:
                 return std::make_unique<Relu>(input);
+            case LayerKind::subsample:
+                return std::make_unique<Subsample>(input, layer.stride, layer.outputs);
             case LayerKind::flatten:
                 return std::make_unique<Flatten>(input);
             case LayerKind::dense:

@@ -11,7 +11,7 @@ namespace ako {
 
 /// `layers`: the list in the file; `external`: a program that uses Ako as a library brings it; the
 /// others are known by their names.
-enum class ModelKind { layers, mlp, lenet, cifar_quick, synthetic, external };
+enum class ModelKind { layers, mlp, lenet, cifar_quick, resnet20, synthetic, external };
 /// Does this network learn from a data set that `data` names?
 inline bool needs_data(ModelKind kind) {
     return kind != ModelKind::synthetic && kind != ModelKind::external;
@@ -23,6 +23,7 @@ enum class LayerKind {
     group_norm,
     relu,
     residual,
+    subsample,
     flatten,
     dense
 };
@@ -39,9 +40,9 @@ struct Place {
 
 struct LayerSettings {
     LayerKind kind = LayerKind::relu;
-    std::size_t outputs = 0;  ///< conv, dense
+    std::size_t outputs = 0;  ///< conv, dense, subsample
     std::size_t window = 0;   ///< conv, max_pool: side of the square
-    std::size_t stride = 1;   ///< conv, max_pool
+    std::size_t stride = 1;   ///< conv, max_pool, subsample
     std::size_t padding = 0;  ///< conv: zeros added on each side of the image
     std::size_t groups = 0;   ///< group_norm: of channels
     std::vector<LayerSettings> layers = {};    ///< residual: never empty after reading

@@ -33,7 +33,8 @@ void require(const ConfigValue& tree, const Settings& settings) {
     if (settings.model.kind == ModelKind::layers && settings.model.layers.empty())
         required.push_back(
             {"model.name",
-             "mlp, lenet, cifar-quick, synthetic or external, or model.input and model.layers"});
+             "mlp, lenet, cifar-quick, resnet20, synthetic or external, or model.input and "
+             "model.layers"});
     else if (settings.model.kind == ModelKind::layers)
         required.push_back({"model.input", "[height, width, channels] of an image"});
     if (needs_data(settings.model.kind))

@@ -37,6 +37,7 @@ void add_model(std::vector<Field>& fields) {
                                                {{"mlp", ModelKind::mlp},
                                                 {"lenet", ModelKind::lenet},
                                                 {"cifar-quick", ModelKind::cifar_quick},
+                                                {"resnet20", ModelKind::resnet20},
                                                 {"synthetic", ModelKind::synthetic},
                                                 {"external", ModelKind::external}});
     const auto named = [](const ModelSettings& model) {

@@ -159,7 +159,7 @@ std::vector<std::string> layer_forms_text() {
         }
         lines.push_back(keys.empty()
                             ? form.example
-                            : fmt::format("{:<32} {}", form.example, fmt::join(keys, ", ")));
+                            : fmt::format("{:<36} {}", form.example, fmt::join(keys, ", ")));
     }
     return lines;
 }

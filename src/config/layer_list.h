@@ -11,7 +11,7 @@
 //           layers:
 //             - conv: {outputs: 20, window: 3, padding: 1}
 //           shortcut:                 # nothing if left out: the input itself
-//             - conv: {outputs: 20, window: 1}
+//             - subsample: {stride: 1, outputs: 20}
 //       - global_average_pool
 //       - flatten
 //       - dense: {outputs: 10}        # or `dense: 10`; and `max_pool: 2`

@@ -22,7 +22,8 @@ def case_own_network(bench):
     """What `check --model` prints stands in a cluster file, and is the same network."""
     file = bench.file(1, training="epochs: 0.03, evaluate_every: 0")
     named = train_one(bench, file)
-    for model, layers in (("mlp", 3), ("lenet", 10), ("cifar-quick", 12)):
+    for model, layers in (("mlp", 3), ("lenet", 10), ("cifar-quick", 12),
+                          ("resnet20", 23)):
         printed = bench.start("check", file, "--model", "--set", f"model={model}").expect(0, 20)
         check_equal(printed.count("\n    - "), layers, f"layers of {model} in:\n{printed}")
         with open(file) as text:

@@ -48,6 +48,7 @@ const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2
           - conv: {outputs: 8, window: 3, padding: 1}
           - residual: [relu]
         shortcut: [{conv: {outputs: 8, window: 1}}]
+    - subsample: {stride: 2, outputs: 9}
     - global_average_pool
     - flatten
     - dense: {outputs: 500}
@@ -74,6 +75,7 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
                                                  {LayerKind::max_pool, 0, 2, 2},
                                                  group_norm,
                                                  residual,
+                                                 {LayerKind::subsample, 9, 0, 2},
                                                  {LayerKind::global_average_pool},
                                                  {LayerKind::flatten},
                                                  {LayerKind::dense, 500},
@@ -98,7 +100,7 @@ TEST_CASE("layers: written with all keys, and read back as the same") {
         "\n    - residual:\n        layers:\n          - conv: {outputs: 8, window: 3, "
         "stride: 1, padding: 1}\n          - residual:\n              layers:\n"
         "                - relu\n        shortcut:\n          - conv: {outputs: 8, window: "
-        "1, stride: 1, padding: 0}\n    - global_average_pool\n"));
+        "1, stride: 1, padding: 0}\n    - subsample: {stride: 2, outputs: 9}\n"));
     CHECK_FALSE(text.find("name: lenet") != std::string::npos);
     CHECK(read_cluster_text(text, "c.yaml", {}) == settings);
 }
@@ -108,7 +110,7 @@ TEST_CASE("layers: they are part of what peers must share") {
     for (const char* change :
          {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
           "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
-          "model.layers.9.dense=501", "model.layers.6.residual.layers.0.conv.window=1",
+          "model.layers.10.dense=501", "model.layers.6.residual.layers.0.conv.window=1",
           "model.layers.6.residual.shortcut=[relu]"}) {
         CAPTURE(change);
         CHECK(training_digest_text(read(with_layers(all_kinds), {change})) != text);
@@ -124,11 +126,11 @@ TEST_CASE("layers: a name on the command line takes the place of the list") {
 }
 
 TEST_CASE("layers: complaints have a place, what was expected and what was found") {
-    CHECK(
-        complaint(with_layers("    - relu\n    - pool: 2\n")) ==
-        "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, "
-        "global_average_pool, group_norm, relu, residual, flatten, dense, found pool (did you mean "
-        "max_pool?)");
+    CHECK(complaint(with_layers("    - relu\n    - pool: 2\n")) ==
+          "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, "
+          "global_average_pool, group_norm, relu, residual, subsample, flatten, dense, found pool "
+          "(did you mean "
+          "max_pool?)");
     CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
     CHECK(complaint(with_layers("    - conv: {outputs: 3, windows: 5}\n")) ==
           "c.yaml:7:26: model.layers.0.conv.windows: expected no key but outputs, window, stride, "

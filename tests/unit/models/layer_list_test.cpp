@@ -118,6 +118,8 @@ TEST_CASE("layer list: what does not fit is named with its place, its input and 
     refused({8, 8, 4},
             {conv(4, 3), {LayerKind::global_average_pool}, at(group_norm(4), here), dense(2)},
             {"one value", "fewer groups"});
+    refused({8, 8, 6}, {at({LayerKind::subsample, 4, 0, 2}, here), flatten, dense(2)},
+            {"4 outputs", "6 outputs or more"});
     refused({8, 8, 2}, {at(residual({conv(4, 3, 2, 1)}), here), flatten, dense(2)},
             {"give 4 x 4 x 4", "to which the input cannot", "8 x 8 x 2",
              "`conv: {outputs: 4, window: 1, stride: 2}`"});
@@ -176,7 +178,8 @@ TEST_CASE("layer list: a layer in front of the first with parameters does not di
 }
 
 TEST_CASE("catalog: a named network and the list it stands for are the same network") {
-    for (const ModelKind kind : {ModelKind::mlp, ModelKind::lenet, ModelKind::cifar_quick}) {
+    for (const ModelKind kind :
+         {ModelKind::mlp, ModelKind::lenet, ModelKind::cifar_quick, ModelKind::resnet20}) {
         ModelSettings named;
         named.kind = kind;
         const ModelSettings list = written_out(named);

@@ -129,6 +129,11 @@ TEST_CASE("networks: number, names and places of the parameters") {
     const Example mlp(ModelKind::mlp, 1);
     CHECK(mlp.network->parameter_count() == 101'770);
     CHECK(Example(ModelKind::cifar_quick, 1).network->parameter_count() == 145'578);
+    // 269,722 without biases of the convolutions, with two numbers for each channel normalised.
+    const Example resnet(ModelKind::resnet20, 1);
+    CHECK(resnet.network->parameter_count() == 269'722 + 7 * 16 + 6 * 32 + 6 * 64);
+    CHECK(resnet.network->tensors().size() == 2 * (19 + 19 + 1));
+    CHECK(resnet.network->tensors()[74].name == "group_norm19.weight");
     std::size_t next = 0;
     for (const Tensor& tensor : lenet.network->tensors()) {
         CHECK(tensor.first == next);

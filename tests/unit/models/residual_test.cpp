@@ -11,6 +11,7 @@
 
 #include "gradient_check.h"
 #include "models/layer_list.h"
+#include "models/subsample.h"
 
 namespace ako {
 namespace {
@@ -65,6 +66,18 @@ TEST_CASE("residual: gradients agree with differences, whatever is added to what
 
 /// A convolution of one pixel that passes on `factor` times its input.
 std::vector<float> times(float factor) { return {factor, 0}; }
+
+TEST_CASE("subsample: every so many-th pixel, and zeros; gradients agree with differences") {
+    Subsample layer({3, 4, 2}, 2, 3);
+    CHECK(layer.output_shape() == Shape{2, 2, 3});
+    std::vector<float> input(24), output(12, 1e30f);
+    std::iota(input.begin(), input.end(), 1.0f);
+    layer.forward({1, {}, input, output});
+    CHECK(output == std::vector<float>{1, 2, 0, 5, 6, 0, 17, 18, 0, 21, 22, 0});
+    Check{layer, 2, random_values(48, 28), {}}.run();
+    Subsample same({3, 4, 2}, 1, 2);
+    Check{same, 2, random_values(48, 29), {}}.run();
+}
 
 TEST_CASE("residual: its output is the sum, and a ReLU inside it sees its own output") {
     const Shape input{1, 4, 1};
