@@ -81,6 +81,16 @@ void check_channels(const std::vector<double>& numbers, const std::string& name,
                        "give one number, or one for each channel");
 }
 
+/// Every cut must have something of the image in it.
+void check_crop(std::size_t crop, const Shape& shape) {
+    const std::size_t side = std::min(shape.height, shape.width);
+    if (crop < side) return;
+    throw StartupError(
+        "data.augmentation.crop: " + std::to_string(crop) + " pixels around images of " +
+            text_of(shape) + " (height x width x channels) have cuts without anything of the image",
+        "it must be below " + std::to_string(side) + "; an eighth of the side is usual");
+}
+
 /// Do images that were read with channels last have them first?
 bool channels_first(const Shape& found, const Shape& wanted) {
     if (Shape{found.width, found.channels, found.height} == wanted) return true;
@@ -176,6 +186,7 @@ Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShap
                            other_shape_remedy(settings.format, images.shape, wanted.image));
     check_channels(settings.mean, "mean", images.shape.channels);
     check_channels(settings.deviation, "deviation", images.shape.channels);
+    check_crop(settings.augmentation.crop, images.shape);
     return Dataset(std::move(set.images), std::move(set.labels),
                    {settings.mean, settings.deviation});
 }
@@ -187,6 +198,17 @@ void BatchBuffer::resize(std::size_t count, std::size_t image_elements) {
 
 void BatchBuffer::set(std::size_t place, const Dataset& dataset, std::size_t index) {
     dataset.copy_normalised(index, &images_[place * dataset.image_elements()]);
+    labels_[place] = dataset.label(index);
+}
+
+void BatchBuffer::set(std::size_t place, const Dataset& dataset, std::size_t index,
+                      const Augmentation& augmentation, std::uint64_t number) {
+    if (!augmentation.changes()) return set(place, dataset, index);
+    const std::size_t elements = dataset.image_elements();
+    plain_.resize(elements);
+    dataset.copy_normalised(index, plain_.data());
+    augmentation.apply(dataset.shape(), plain_, number,
+                       std::span(images_).subspan(place * elements, elements));
     labels_[place] = dataset.label(index);
 }
 

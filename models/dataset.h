@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ako/network.h"
+#include "models/augmentation.h"
 #include "models/images.h"
 #include "models/settings.h"
 
@@ -66,7 +67,7 @@ std::size_t dataset_bytes(const DataSettings& settings, DataPart part);
 
 /// Reads one part of the data set in the folder `settings.path`. Throws StartupError: a file is
 /// missing, damaged or empty, files do not belong together, images are of another shape than the
-/// network takes, a label is not among its outputs.
+/// network takes or smaller than the augmentation, a label is not among its outputs.
 Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShape& wanted);
 
 /// A batch's memory, reused from batch to batch.
@@ -76,11 +77,15 @@ class BatchBuffer {
     void resize(std::size_t count, std::size_t image_elements);
     /// Puts image `index` of the data set at `place`.
     void set(std::size_t place, const Dataset& dataset, std::size_t index);
+    /// And what becomes of it with this number: see augmentation.h.
+    void set(std::size_t place, const Dataset& dataset, std::size_t index,
+             const Augmentation& augmentation, std::uint64_t number);
     Batch batch() const { return {images_, labels_, labels_.size()}; }
 
   private:
     std::vector<float> images_;
     std::vector<std::uint8_t> labels_;
+    std::vector<float> plain_;  ///< an image before its augmentation
 };
 
 /// A data set in its own order, for evaluation. The data set must outlive it. One thread at a time.

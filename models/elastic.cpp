@@ -14,22 +14,30 @@ namespace {
 
 /// See shard.cpp: no two uses of a seed share a sequence.
 constexpr std::uint64_t use_elastic = 0x454c4153544943;
+constexpr std::uint64_t use_augmentation = 0x4155474d454c;
 
 /// Passes that a peer may go between: the one that is nearly over, and the next.
 constexpr std::size_t orders_max = 2;
 
 class ElasticSource final : public BatchSource {
   public:
-    ElasticSource(const Dataset& dataset, PortionSource& portions, std::uint64_t seed)
-        : dataset_(dataset), portions_(portions), seed_(seed) {}
+    ElasticSource(const Dataset& dataset, PortionSource& portions, std::uint64_t seed,
+                  const AugmentationSettings& augmentation)
+        : dataset_(dataset),
+          portions_(portions),
+          seed_(seed),
+          augmentation_(augmentation, derive_seed(seed, use_augmentation)) {}
 
     Batch next(std::size_t count) override {
         buffer_.resize(count, dataset_.image_elements());
         for (std::size_t place = 0; place < count;) {
             if (!taken_) take();
             const std::vector<std::uint32_t>& order = order_of(taken_->pass);
-            for (; place < count && next_ < range_.count; ++place, ++next_)
-                buffer_.set(place, dataset_, order[range_.first + next_]);
+            for (; place < count && next_ < range_.count; ++place, ++next_) {
+                const std::size_t item = range_.first + next_;
+                buffer_.set(place, dataset_, order[item], augmentation_,
+                            (std::uint64_t{taken_->pass} << 32) + item);
+            }
             const bool all = next_ == range_.count;
             portions_.given(*taken_, next_, all);
             if (all) taken_.reset();
@@ -62,6 +70,7 @@ class ElasticSource final : public BatchSource {
     const Dataset& dataset_;
     PortionSource& portions_;
     const std::uint64_t seed_;
+    const Augmentation augmentation_;
     std::map<std::uint32_t, std::vector<std::uint32_t>> orders_;  ///< by pass
     std::optional<Portion> taken_;
     Range range_;           ///< of it, in the order of its pass
@@ -72,8 +81,9 @@ class ElasticSource final : public BatchSource {
 }  // namespace
 
 std::unique_ptr<BatchSource> make_elastic_source(const Dataset& dataset, PortionSource& portions,
-                                                 std::uint64_t seed) {
-    return std::make_unique<ElasticSource>(dataset, portions, seed);
+                                                 std::uint64_t seed,
+                                                 const AugmentationSettings& augmentation) {
+    return std::make_unique<ElasticSource>(dataset, portions, seed, augmentation);
 }
 
 }  // namespace ako

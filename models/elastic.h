@@ -13,9 +13,11 @@
 namespace ako {
 
 /// All peers pass over all of the set, in orders that follow from the seed and the pass and are the
-/// same for all. A batch may end one portion and begin another. Data set and portions must outlive
+/// same for all; so is what `augmentation` makes of an image in a pass. A batch may end one portion
+/// and begin another. Data set and portions must outlive
 /// the source.
 std::unique_ptr<BatchSource> make_elastic_source(const Dataset& dataset, PortionSource& portions,
-                                                 std::uint64_t seed);
+                                                 std::uint64_t seed,
+                                                 const AugmentationSettings& augmentation = {});
 
 }  // namespace ako

@@ -69,6 +69,15 @@ struct ModelSettings {
     bool operator==(const ModelSettings&) const = default;
 };
 
+/// What becomes of images of the training set, anew in every pass.
+struct AugmentationSettings {
+    /// Zeros around the image, on each side, out of which it is cut at random in its old size.
+    std::size_t crop = 0;
+    bool flip = false;  ///< mirrored left to right, or not, at random
+
+    bool operator==(const AugmentationSettings&) const = default;
+};
+
 struct DataSettings {
     DataFormat format = DataFormat::idx;
     std::string path;  ///< folder; absolute after reading (relative to the cluster file before)
@@ -76,6 +85,7 @@ struct DataSettings {
     std::vector<double> mean;
     std::vector<double> deviation;
     Sharding sharding = Sharding::disjoint;
+    AugmentationSettings augmentation = {};
 
     bool operator==(const DataSettings&) const = default;
 };

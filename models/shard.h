@@ -24,10 +24,12 @@ void check_shardable(const Dataset& dataset, std::size_t peer_count);
 /// `disjoint`: all peers shuffle the set in the same way and peer i of n owns the i-th of n equal
 /// parts (their sizes differ by at most one), which it shuffles anew for each pass over it.
 /// `shuffled`: each peer passes over all of the set, in orders of its own.
-/// A batch may end one pass and begin the next. The data set must outlive the source.
-/// Throws StartupError where a part would be empty.
+/// A batch may end one pass and begin the next. What `augmentation` makes of an image follows from
+/// the seed, the peer and how many it has drawn or skipped before. The data set must outlive the
+/// source. Throws StartupError where a part would be empty.
 std::unique_ptr<BatchSource> make_shard(const Dataset& dataset, Sharding sharding, PeerIndex self,
-                                        std::size_t peer_count, std::uint64_t seed);
+                                        std::size_t peer_count, std::uint64_t seed,
+                                        const AugmentationSettings& augmentation = {});
 
 /// For a network that needs no data: batches of a count and nothing else.
 std::unique_ptr<BatchSource> make_countless_source();

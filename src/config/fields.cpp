@@ -74,6 +74,11 @@ void add_data(std::vector<Field>& fields) {
     fields.push_back(channel_numbers_field("data.normalisation.deviation", Scope::shared,
                                            AKO_MEMBER(data.deviation),
                                            {.low = 0, .high = 1e6, .low_open = true}));
+    fields.push_back(whole_field("data.augmentation.crop", Scope::shared,
+                                 AKO_MEMBER(data.augmentation.crop), 0, 256));
+    fields.push_back(choice_field<bool>("data.augmentation.flip", Scope::shared,
+                                        AKO_MEMBER(data.augmentation.flip),
+                                        {{"true", true}, {"false", false}}));
     fields.push_back(choice_field<Sharding>("data.sharding", Scope::shared,
                                             AKO_MEMBER(data.sharding),
                                             {{"disjoint", Sharding::disjoint},

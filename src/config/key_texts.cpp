@@ -51,6 +51,10 @@ constexpr Meaning meanings[] = {
      "required but for models synthetic and external"},
     {"data.normalisation.mean", pixel, "idx 0.1307, cifar10 [0.4914, 0.4822, 0.4465], npy 0"},
     {"data.normalisation.deviation", pixel, "idx 0.3081, cifar10 [0.247, 0.2435, 0.2616], npy 1"},
+    {"data.augmentation.crop",
+     "pixels of zeros (the mean colour) around a training image, out of which it is cut at random "
+     "in its old size; below its sides"},
+    {"data.augmentation.flip", "true: half of them are mirrored left to right, at random"},
     {"data.sharding",
      "disjoint: every peer has its own share | shuffled: every peer draws from all of it, in an "
      "order of its own | elastic: with ako, shares follow the peers that are there and how fast "

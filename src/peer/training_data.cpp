@@ -74,11 +74,13 @@ TrainingData::TrainingData(const Settings& settings, DataParts parts)
 
 std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self, PortionSource* portions) const {
     if (!train_) return make_countless_source();
-    if (portions != nullptr) return make_elastic_source(*train_, *portions, settings_.seed);
+    const AugmentationSettings& augmentation = settings_.data.augmentation;
+    if (portions != nullptr)
+        return make_elastic_source(*train_, *portions, settings_.seed, augmentation);
     const auto [place, count] = place_among_workers(settings_, self);
     const bool shuffled = settings_.data.sharding == Sharding::shuffled;
     return make_shard(*train_, shuffled ? Sharding::shuffled : Sharding::disjoint, place, count,
-                      settings_.seed);
+                      settings_.seed, augmentation);
 }
 
 TestSet TrainingData::test_set() {

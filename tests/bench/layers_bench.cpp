@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/augmentation.h"
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "models/dataset.h"
@@ -134,6 +135,19 @@ void add_normalisation(const std::string& name, Images images, const Normalisati
     });
 }
 
+/// What is done to a batch's worth of images once they are normalised.
+void add_augmentation() {
+    const Shape shape{32, 32, 3};
+    const std::size_t elements = shape.element_count();
+    const auto images = std::make_shared<std::vector<float>>(random_values(elements, 7));
+    const auto batch = std::make_shared<std::vector<float>>(batch_count * elements);
+    add("augment/cifar10", [=, number = std::uint64_t{0}]() mutable {
+        for (std::size_t k = 0; k < batch_count; ++k)
+            Augmentation({4, true}, 1)
+                .apply(shape, *images, number++, std::span(*batch).subspan(k * elements, elements));
+    });
+}
+
 void add_normalisations() {
     const auto bytes = [](Shape shape) {
         Images images{batch_count, shape, {}, {}};
@@ -175,6 +189,7 @@ int main(int argc, char** argv) {
     add_network("lenet", ModelKind::lenet);
     add_network("cifar-quick", ModelKind::cifar_quick);
     add_normalisations();
+    add_augmentation();
     add_synthetic();
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -110,6 +110,18 @@ TEST_CASE("data: every format has its normalisation, which the file may change")
     CHECK(complaint(minimal, {"data.format=png"}).find("idx, cifar10 or npy") != std::string::npos);
 }
 
+TEST_CASE("data: augmentation is off unless the file says what") {
+    CHECK(read(minimal).data.augmentation == AugmentationSettings{});
+    const DataSettings data = read(minimal, {"data.augmentation={crop: 4, flip: true}"}).data;
+    CHECK(data.augmentation == AugmentationSettings{4, true});
+    CHECK(complaint(minimal, {"data.augmentation.crop=-1"}).find("from 0 to 256") !=
+          std::string::npos);
+    CHECK(complaint(minimal, {"data.augmentation.flip=yes"}).find("true or false") !=
+          std::string::npos);
+    CHECK(complaint(minimal, {"data.augmentation=4"}).find("data.augmentation: expected") !=
+          std::string::npos);
+}
+
 TEST_CASE("model.initial is a path relative to the file, or null") {
     const std::string file =
         "run: x\nmodel: {name: mlp, initial: m/start.safetensors}\n"
@@ -389,6 +401,8 @@ TEST_CASE("the training digest holds what peers share and nothing of one peer al
                                "data.format=cifar10",
                                "data.normalisation.mean=0.5",
                                "data.normalisation.deviation=0.5",
+                               "data.augmentation.crop=4",
+                               "data.augmentation.flip=true",
                                "training.batch_per_peer=1",
                                "training.learning_rate=0.5",
                                "training.schedule=cosine",

@@ -83,6 +83,7 @@ TEST_CASE("the example shows the defaults") {
     CHECK(settings.memory_mb_max == Settings{}.memory_mb_max);
     CHECK(settings.seed == Settings{}.seed);
     CHECK(settings.data.sharding == DataSettings{}.sharding);
+    CHECK(settings.data.augmentation == DataSettings{}.augmentation);
     // What is only known once it was read: of a file that says no more than it must.
     const Settings plain = read_cluster_text(
         "run: x\nmodel: synthetic\npeers: [{name: a, address: '127.0.0.1:1'}]\n", "c.yaml", {});

@@ -217,6 +217,11 @@ TEST_CASE("dataset: images and labels that the network does not take") {
     CHECK_NOTHROW(load({{4, 5, 1}, 4})());
     settings.mean = {0.1, 0.2, 0.3};
     check_refused(load({{4, 5, 1}, 4}), "data.normalisation.mean", {"3 numbers", "1 channels"});
+    settings.mean = {0.1};
+    settings.augmentation.crop = 4;
+    check_refused(load({{4, 5, 1}, 4}), "data.augmentation.crop", {"4 x 5 x 1", "below 4"});
+    settings.augmentation.crop = 3;
+    CHECK_NOTHROW(load({{4, 5, 1}, 4})());
 }
 
 TEST_CASE("dataset: every channel has its own normalisation, bytes and floats alike") {
