@@ -125,7 +125,8 @@ std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64
     if (settings.kind == ModelKind::synthetic)
         return std::make_unique<Synthetic>(settings, noise_seed);
     LayerList list = layers_of(settings);
-    return std::make_unique<Sequential>(list.input, std::move(list.layers), std::move(list.layout));
+    return std::make_unique<Sequential>(list.input, std::move(list.layers), std::move(list.layout),
+                                        noise_seed);
 }
 
 DataShape data_shape(const ModelSettings& settings) {

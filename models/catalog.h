@@ -23,7 +23,8 @@ namespace ako {
 /// `external`.
 ModelSettings written_out(const ModelSettings& settings);
 
-/// `noise_seed` (of `synthetic` only) should differ between peers, or all see the same noise.
+/// `noise_seed` (of `synthetic` and of dropout) should differ between peers, or all see the same
+/// noise.
 /// Throws StartupError where the layers do not fit together, and for `external`.
 std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64_t noise_seed = 0);
 

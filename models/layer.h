@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "ako/network.h"
@@ -22,6 +24,8 @@ struct ForwardPass {
     std::span<const float> input;       ///< [count x input elements]
     std::span<float> output;            ///< [count x output elements]
     const AwaitRange* await = nullptr;  ///< whom a layer asks first; null or empty: nobody
+    /// In training: what is drawn at random in this pass follows from it. Nothing: evaluation.
+    std::optional<std::uint64_t> chance = {};
 
     /// A layer calls it before it reads these parameters, which may still be under way. It may ask
     /// for pieces, in the order in which its backward pass completes their gradients.
@@ -40,6 +44,7 @@ struct BackwardPass {
     std::span<float> parameter_gradient;     ///< flat; the layer overwrites its own run only
     std::span<float> input_gradient;         ///< [count x input elements]; empty: not wanted
     const RangeReady* ready = nullptr;       ///< whom a layer tells; null or empty: nobody
+    std::optional<std::uint64_t> chance = {};  ///< as in the forward pass before
 
     /// A layer calls it once for each piece of its run of `parameter_gradient`, as soon as that is
     /// complete and it reads the piece's parameters no more, for they may change now. What it still

@@ -74,11 +74,16 @@ void check_channels(const LayerSettings& layer, const Shape& input) {
 void check_last_layer(const std::vector<LayerSettings>& settings) {
     auto last = settings.rbegin();
     while (last != settings.rend() && last->kind == LayerKind::flatten) ++last;
-    if (last == settings.rend() || last->kind != LayerKind::relu) return;
-    throw StartupError(last->place.text +
-                           ": a ReLU is the last layer: it makes every score below " +
-                           "0 the same, and a class whose score is 0 learns nothing",
-                       "leave it out: softmax and its loss follow by themselves");
+    if (last == settings.rend()) return;
+    if (last->kind == LayerKind::relu)
+        throw StartupError(last->place.text +
+                               ": a ReLU is the last layer: it makes every score below " +
+                               "0 the same, and a class whose score is 0 learns nothing",
+                           "leave it out: softmax and its loss follow by themselves");
+    if (last->kind == LayerKind::dropout)
+        throw StartupError(
+            last->place.text + ": a dropout is the last layer: it takes scores away at random",
+            "put it before the last `dense`");
 }
 
 }  // namespace
@@ -105,6 +110,7 @@ void check_fits(const LayerSettings& layer, const Shape& input) {
         case LayerKind::global_average_pool:
         case LayerKind::relu:
         case LayerKind::residual:
+        case LayerKind::dropout:
         case LayerKind::flatten:
             return;
     }

@@ -9,6 +9,7 @@
 #include "models/average_pool.h"
 #include "models/convolution.h"
 #include "models/dense.h"
+#include "models/dropout.h"
 #include "models/flatten.h"
 #include "models/group_norm.h"
 #include "models/layer_fit.h"
@@ -39,6 +40,8 @@ std::string kind_name(LayerKind kind) {
             return "residual";
         case LayerKind::subsample:
             return "subsample";
+        case LayerKind::dropout:
+            return "dropout";
         case LayerKind::flatten:
             return "flatten";
         case LayerKind::dense:
@@ -106,6 +109,8 @@ class Builder {
                 return std::make_unique<Relu>(input);
             case LayerKind::subsample:
                 return std::make_unique<Subsample>(input, layer.stride, layer.outputs);
+            case LayerKind::dropout:
+                return std::make_unique<Dropout>(input, layer.rate, ++dropouts_);
             case LayerKind::flatten:
                 return std::make_unique<Flatten>(input);
             case LayerKind::dense:
@@ -118,6 +123,7 @@ class Builder {
 
     LayerList& list_;
     std::map<LayerKind, int> number_;  ///< of layers with parameters so far
+    std::uint64_t dropouts_ = 0;
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ enum class LayerKind {
     relu,
     residual,
     subsample,
+    dropout,
     flatten,
     dense
 };
@@ -45,6 +46,7 @@ struct LayerSettings {
     std::size_t stride = 1;   ///< conv, max_pool, subsample
     std::size_t padding = 0;  ///< conv: zeros added on each side of the image
     std::size_t groups = 0;   ///< group_norm: of channels
+    double rate = 0;          ///< dropout: the share of values that become 0
     std::vector<LayerSettings> layers = {};    ///< residual: never empty after reading
     std::vector<LayerSettings> shortcut = {};  ///< residual; empty: the input itself
     Place place = {};

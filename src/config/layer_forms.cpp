@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ako/assert.h"
+#include "src/config/field_types.h"
 
 namespace ako {
 
@@ -26,6 +27,16 @@ LayerKey whole_key(const std::string& name, std::size_t LayerSettings::*member, 
     };
     const auto write = [=](const LayerSettings& layer) { return fmt::to_string(layer.*member); };
     return {name, expected, range, need == Need::required, read, write};
+}
+
+/// A number above 0 and below 1.
+LayerKey share_key(const std::string& name, double LayerSettings::*member) {
+    const Bounds bounds{.low = 0, .high = 1, .low_open = true, .high_open = true};
+    const auto read = [=](const ConfigValue& value, const std::string& path, LayerSettings& layer) {
+        layer.*member = read_bounded(value, path, bounds);
+    };
+    const auto write = [=](const LayerSettings& layer) { return write_number(layer.*member); };
+    return {name, bounds.description(), "above 0, below 1", true, read, write};
 }
 
 LayerKey list_key(const std::string& name, std::vector<LayerSettings> LayerSettings::*member,
@@ -65,6 +76,7 @@ std::vector<LayerForm> make_forms() {
          {whole_key("stride", &L::stride, 1, window_max),
           whole_key("outputs", &L::outputs, 1, outputs_max)},
          "subsample: {stride: 2, outputs: 32}"},
+        {LayerKind::dropout, "dropout", {share_key("rate", &L::rate)}, "dropout: 0.5"},
         {LayerKind::flatten, "flatten", {}, "flatten"},
         {LayerKind::dense,
          "dense",

@@ -14,6 +14,7 @@
 //             - subsample: {stride: 1, outputs: 20}
 //       - global_average_pool
 //       - flatten
+//       - dropout: {rate: 0.5}        # or `dropout: 0.5`
 //       - dense: {outputs: 10}        # or `dense: 10`; and `max_pool: 2`
 //
 // What stands here is what each layer takes; whether the layers fit together is for models/ to say.

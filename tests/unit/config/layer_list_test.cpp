@@ -49,6 +49,7 @@ const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2
           - residual: [relu]
         shortcut: [{conv: {outputs: 8, window: 1}}]
     - subsample: {stride: 2, outputs: 9}
+    - dropout: 0.25
     - global_average_pool
     - flatten
     - dense: {outputs: 500}
@@ -64,6 +65,8 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
     CHECK(model.input == Shape{28, 28, 1});
     LayerSettings group_norm{LayerKind::group_norm};
     group_norm.groups = 2;
+    LayerSettings dropout{LayerKind::dropout};
+    dropout.rate = 0.25;
     LayerSettings inner{LayerKind::residual}, residual{LayerKind::residual};
     inner.layers = {{LayerKind::relu}};
     residual.layers = {{LayerKind::conv, 8, 3, 1, 1}, inner};
@@ -76,6 +79,7 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
                                                  group_norm,
                                                  residual,
                                                  {LayerKind::subsample, 9, 0, 2},
+                                                 dropout,
                                                  {LayerKind::global_average_pool},
                                                  {LayerKind::flatten},
                                                  {LayerKind::dense, 500},
@@ -107,11 +111,11 @@ TEST_CASE("layers: written with all keys, and read back as the same") {
 
 TEST_CASE("layers: they are part of what peers must share") {
     const std::string text = training_digest_text(read(with_layers(all_kinds)));
-    for (const char* change :
-         {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
-          "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
-          "model.layers.10.dense=501", "model.layers.6.residual.layers.0.conv.window=1",
-          "model.layers.6.residual.shortcut=[relu]"}) {
+    for (const char* change : {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
+                               "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
+                               "model.layers.11.dense=501", "model.layers.8.dropout=0.3",
+                               "model.layers.6.residual.layers.0.conv.window=1",
+                               "model.layers.6.residual.shortcut=[relu]"}) {
         CAPTURE(change);
         CHECK(training_digest_text(read(with_layers(all_kinds), {change})) != text);
     }
@@ -128,7 +132,8 @@ TEST_CASE("layers: a name on the command line takes the place of the list") {
 TEST_CASE("layers: complaints have a place, what was expected and what was found") {
     CHECK(complaint(with_layers("    - relu\n    - pool: 2\n")) ==
           "c.yaml:8:7: model.layers.1: expected one of the layers conv, max_pool, "
-          "global_average_pool, group_norm, relu, residual, subsample, flatten, dense, found pool "
+          "global_average_pool, group_norm, relu, residual, subsample, dropout, flatten, dense, "
+          "found pool "
           "(did you mean "
           "max_pool?)");
     CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
@@ -149,6 +154,10 @@ TEST_CASE("layers: complaints have a place, what was expected and what was found
     CHECK(contains(complaint(with_layers("    - conv: {outputs: 1, window: 3, padding: -1}\n")),
                    "model.layers.0.conv.padding: expected a whole number from 0"));
     CHECK(contains(complaint(with_layers("    - relu: 3\n")), "expected `relu`, found 3"));
+    for (const char* rate : {"0", "1", "-0.1", "half"}) {
+        CHECK(contains(complaint(with_layers(std::string("    - dropout: ") + rate + "\n")),
+                       "model.layers.0.dropout: expected a number above 0 and below 1, found"));
+    }
     CHECK(contains(complaint(with_layers("    - residual\n")),
                    "expected `residual: {layers: [...]}`, found nothing"));
     CHECK(contains(complaint(with_layers("    - residual: {shortcut: [relu]}\n")),

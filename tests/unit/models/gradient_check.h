@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,12 +44,13 @@ struct Check {
     std::vector<float> input;
     std::vector<float> parameters;
     std::vector<float> output_weights = {};
+    std::optional<std::uint64_t> chance = {};
 
     std::size_t output_elements() const { return count * layer.output_shape().element_count(); }
 
     double value() {
         std::vector<float> output(output_elements(), 1e30f);  // forward must overwrite all of it
-        layer.forward({count, parameters, input, output});
+        layer.forward({count, parameters, input, output, nullptr, chance});
         double sum = 0;
         for (std::size_t k = 0; k < output.size(); ++k)
             sum += static_cast<double>(output_weights[k]) * output[k];
@@ -73,18 +76,20 @@ struct Check {
     void run() {
         output_weights = random_values(output_elements(), 99);
         std::vector<float> output(output_elements());
-        layer.forward({count, parameters, input, output});
+        layer.forward({count, parameters, input, output, nullptr, chance});
         std::vector<float> parameter_gradient(parameters.size(), 1e30f);
         std::vector<float> input_gradient(input.size(), 1e30f);
-        const BackwardPass pass{count,          parameters,         input,         output,
-                                output_weights, parameter_gradient, input_gradient};
+        const BackwardPass pass{count,          parameters,     input,
+                                output,         output_weights, parameter_gradient,
+                                input_gradient, nullptr,        chance};
         layer.backward(pass);
         compare(input, input_gradient, "input");
         compare(parameters, parameter_gradient, "parameter");
 
         // Without the gradient of the input, that of the parameters is the same.
         std::vector<float> again(parameters.size(), 1e30f);
-        layer.backward({count, parameters, input, output, output_weights, again, {}});
+        layer.backward(
+            {count, parameters, input, output, output_weights, again, {}, nullptr, chance});
         CHECK(again == parameter_gradient);
 
         // What it says is complete is not touched any more, and it is all of its own, once.
@@ -95,8 +100,8 @@ struct Check {
             std::copy_n(&again[range.first], range.count, &then[range.first]);
         };
         std::fill(again.begin(), again.end(), 1e30f);
-        layer.backward(
-            {count, parameters, input, output, output_weights, again, input_gradient, &ready});
+        layer.backward({count, parameters, input, output, output_weights, again, input_gradient,
+                        &ready, chance});
         CHECK(completed == layer.parameters().count);
         CHECK(then == parameter_gradient);
     }

@@ -153,6 +153,14 @@ TEST_CASE("layer list: the last layer gives the scores of some classes") {
             },
             "c.yaml:9:7", {"ReLU is the last layer", "leave it out"});
     }
+    LayerSettings dropout{LayerKind::dropout};
+    dropout.rate = 0.5;
+    CHECK_NOTHROW(build_layers({4, 4, 1}, {dropout, dense(3)}));
+    test::check_refused(
+        [&] {
+            build_layers({4, 4, 1}, {dense(3), at(dropout, "c.yaml:9:7")});
+        },
+        "c.yaml:9:7", {"dropout is the last layer", "before the last"});
     CHECK_NOTHROW(build_layers({4, 4, 1}, {conv(2, 4)}));  // one position is a vector
     CHECK_NOTHROW(build_layers({4, 4, 1}, {dense(256)}));
     CHECK_NOTHROW(build_layers({1, 1, 5}, {dense(2)}));

@@ -1,5 +1,5 @@
-// Every layer's backward pass against central differences of its forward pass, and known values. Of
-// sums: residual_test.cpp.
+// Layers' backward passes against central differences of their forward passes, and known values. Of
+// sums: residual_test.cpp; of dropout: dropout_test.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
