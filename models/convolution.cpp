@@ -27,10 +27,6 @@ std::size_t even_rows(std::size_t row_count, std::size_t fitting_rows) {
     return (row_count + pieces - 1) / pieces;
 }
 
-Shape framed_shape(const Shape& input, const ConvolutionShape& shape) {
-    return {input.height + 2 * shape.padding, input.width + 2 * shape.padding, input.channels};
-}
-
 Shape shape_of_output(const Shape& framed, const ConvolutionShape& shape, const std::string& name) {
     AKO_ASSERT(shape.window >= 1 && shape.window <= framed.height && shape.window <= framed.width &&
                    shape.stride >= 1,
@@ -46,8 +42,8 @@ Convolution::Convolution(const std::string& name, Shape input, ConvolutionShape 
                          ParameterLayout& layout)
     : input_(input),
       shape_(shape),
-      framed_(framed_shape(input, shape)),
-      output_(shape_of_output(framed_, shape, name)),
+      padding_(input, shape.padding, shape.padding_mode),
+      output_(shape_of_output(padding_.framed(), shape, name)),
       tap_count_(shape.window * shape.window * input.channels),
       weight_(layout.add(name + ".weight",
                          {shape.outputs, input.channels, shape.window, shape.window})),
@@ -57,10 +53,10 @@ Convolution::Convolution(const std::string& name, Shape input, ConvolutionShape 
 
 template <class Visit>
 void Convolution::for_each_piece(std::size_t image_count, Visit visit) {
-    const std::size_t rows = images_at_once_ > 1 ? output_.height : rows_at_once_;
+    const std::size_t rows = rows_of_piece();
     // Not before it is needed: who only asks for a network's parameters needs no memory for it.
-    columns_.resize(images_at_once_ * rows * output_.width * tap_count_);
-    if (shape_.padding > 0) frames_.resize(images_at_once_ * framed_.element_count());
+    columns_.resize(column_elements());
+    frames_.resize(frame_elements());
     for (std::size_t image = 0; image < image_count; image += images_at_once_)
         for (std::size_t row = 0; row < output_.height; row += rows)
             visit(Piece{image, std::min(images_at_once_, image_count - image), row,
@@ -138,33 +134,17 @@ void visit_runs(const Shape& image, const ConvolutionShape& shape, std::size_t i
             }
 }
 
-/// Copies so many images between their own memory and the middle of frames, row by row.
-template <class Copy>
-void for_each_framed_row(const Shape& input, const Shape& framed, std::size_t padding,
-                         std::size_t image_count, Copy copy) {
-    const std::size_t row = input.width * input.channels;
-    for (std::size_t n = 0; n < image_count; ++n)
-        for (std::size_t y = 0; y < input.height; ++y)
-            copy((n * input.height + y) * row,
-                 ((n * framed.height + y + padding) * framed.width + padding) * input.channels,
-                 row);
-}
-
 }  // namespace
 
 void Convolution::lower(std::span<const float> input, const Piece& piece) {
     const float* images = &input[piece.first_image * input_.element_count()];
-    if (shape_.padding > 0) {
-        if (piece.first_row == 0)
-            for_each_framed_row(input_, framed_, shape_.padding, piece.image_count,
-                                [&](std::size_t from, std::size_t to, std::size_t count) {
-                                    std::copy_n(images + from, count, &frames_[to]);
-                                });
+    if (padding_.any()) {
+        if (piece.first_row == 0) padding_.frame(images, piece.image_count, frames_.data());
         images = frames_.data();
     }
     float* columns = columns_.data();
     const auto lower_runs = [&](auto run) {
-        visit_runs(framed_, shape_, piece.image_count, piece.first_row,
+        visit_runs(padding_.framed(), shape_, piece.image_count, piece.first_row,
                    piece.first_row + piece.row_count, output_.width, run,
                    [=](std::size_t from, std::size_t to, auto count) {
                        std::memcpy(columns + to, images + from, count * sizeof(float));
@@ -186,28 +166,24 @@ void Convolution::lower(std::span<const float> input, const Piece& piece) {
 
 /// Adds what `columns_` holds for each tap of the piece to the gradient of the tap's pixel.
 void Convolution::raise(const Piece& piece, std::span<float> input_gradient) {
-    const std::size_t framed_elements = piece.image_count * framed_.element_count();
+    const std::size_t framed_elements = piece.image_count * padding_.framed().element_count();
     const bool first = piece.first_row == 0;
     const bool last = piece.first_row + piece.row_count == output_.height;
     float* images = &input_gradient[piece.first_image * input_.element_count()];
     float* frames = images;
-    if (shape_.padding > 0) {
+    if (padding_.any()) {
         frame_gradients_.resize(frames_.size());
         frames = frame_gradients_.data();
     }
     if (first) std::fill_n(frames, framed_elements, 0.0f);
-    visit_runs(framed_, shape_, piece.image_count, piece.first_row,
+    visit_runs(padding_.framed(), shape_, piece.image_count, piece.first_row,
                piece.first_row + piece.row_count, output_.width, shape_.window * input_.channels,
                [=, columns = columns_.data()](std::size_t to, std::size_t from, std::size_t run) {
                    float* __restrict target = frames + to;
                    const float* __restrict source = columns + from;
                    for (std::size_t k = 0; k < run; ++k) target[k] += source[k];
                });
-    if (shape_.padding > 0 && last)
-        for_each_framed_row(input_, framed_, shape_.padding, piece.image_count,
-                            [&](std::size_t to, std::size_t from, std::size_t count) {
-                                std::copy_n(frames + from, count, images + to);
-                            });
+    if (padding_.any() && last) padding_.unframe(frames, piece.image_count, images);
 }
 
 // Parameters hold [outputs x channels x taps of one channel], the kernel [outputs x taps of one

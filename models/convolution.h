@@ -8,13 +8,14 @@
 // A tap is one (row, column, input channel) of the window. A batch is lowered piece by piece, so
 // that `columns` stays in the cache between being written and being read: some images at a time, or
 // some rows of positions where one image is too large. With padding, images are first copied into
-// frames of zeros, from which all windows can be read alike.
+// frames, see padding.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "models/layer.h"
+#include "models/padding.h"
 #include "models/parameter_layout.h"
 
 namespace ako {
@@ -23,7 +24,8 @@ struct ConvolutionShape {
     std::size_t outputs;
     std::size_t window;  ///< side of the square; fits into the padded image
     std::size_t stride = 1;
-    std::size_t padding = 0;  ///< zeros on each side of the image
+    std::size_t padding = 0;  ///< pixels on each side of the image
+    PaddingMode padding_mode = PaddingMode::zeros;
 };
 
 /// Parameters: NAME.weight [outputs x input channels x window x window], NAME.bias [outputs].
@@ -36,7 +38,7 @@ class Convolution final : public Layer {
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
     std::size_t scratch_bytes() const override {
         // The gradients of kernel and frames are as large as these.
-        return (columns_.size() + 2 * frames_.size() + 2 * weight_.count) * sizeof(float);
+        return (column_elements() + 2 * frame_elements() + 2 * weight_.count) * sizeof(float);
     }
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
@@ -48,6 +50,17 @@ class Convolution final : public Layer {
         std::size_t first_image, image_count;
         std::size_t first_row, row_count;
     };
+
+    /// Of the largest piece.
+    std::size_t rows_of_piece() const {
+        return images_at_once_ > 1 ? output_.height : rows_at_once_;
+    }
+    std::size_t column_elements() const {
+        return images_at_once_ * rows_of_piece() * output_.width * tap_count_;
+    }
+    std::size_t frame_elements() const {
+        return padding_.any() ? images_at_once_ * padding_.framed().element_count() : 0;
+    }
 
     template <class Visit>
     void for_each_piece(std::size_t image_count, Visit visit);
@@ -61,7 +74,7 @@ class Convolution final : public Layer {
 
     const Shape input_;
     const ConvolutionShape shape_;
-    const Shape framed_;  ///< the input with its padding
+    const Padding padding_;
     const Shape output_;
     const std::size_t tap_count_;
     const Range weight_;

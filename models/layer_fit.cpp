@@ -1,5 +1,7 @@
 #include "models/layer_fit.h"
 
+#include <algorithm>
+
 #include "ako/error.h"
 
 namespace ako {
@@ -35,6 +37,11 @@ void check_window(const LayerSettings& layer, const Shape& input) {
                      "a padding of " + std::to_string(layer.padding) + " for a window of " +
                          std::to_string(layer.window) + " has windows with nothing in them",
                      "the padding must be below the window; (window - 1) / 2 keeps the size");
+    if (layer.padding_mode == PaddingMode::reflect &&
+        layer.padding >= std::min(input.height, input.width))
+        does_not_fit(layer, input,
+                     "it has no " + std::to_string(layer.padding) + " pixels to reflect",
+                     "the padding must be below its sides, or take `padding_mode: replicate`");
     if (layer.stride > layer.window && layer.kind == LayerKind::max_pool)
         does_not_fit(layer, input,
                      "a stride of " + std::to_string(layer.stride) +

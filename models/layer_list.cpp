@@ -97,7 +97,8 @@ class Builder {
             case LayerKind::conv:
                 return std::make_unique<Convolution>(
                     name, input,
-                    ConvolutionShape{layer.outputs, layer.window, layer.stride, layer.padding},
+                    ConvolutionShape{layer.outputs, layer.window, layer.stride, layer.padding,
+                                     layer.padding_mode},
                     layout);
             case LayerKind::max_pool:
                 return std::make_unique<MaxPool>(input, layer.window, layer.stride);

@@ -28,6 +28,9 @@ enum class LayerKind {
     flatten,
     dense
 };
+/// What a convolution finds around the image: zeros, the nearest pixel of its edge, or the image
+/// mirrored at the pixels of its edge.
+enum class PaddingMode { zeros, replicate, reflect };
 enum class DataFormat { idx, cifar10, npy };
 enum class Sharding { disjoint, shuffled, elastic };
 
@@ -44,7 +47,8 @@ struct LayerSettings {
     std::size_t outputs = 0;  ///< conv, dense, subsample
     std::size_t window = 0;   ///< conv, max_pool: side of the square
     std::size_t stride = 1;   ///< conv, max_pool, subsample
-    std::size_t padding = 0;  ///< conv: zeros added on each side of the image
+    std::size_t padding = 0;  ///< conv: pixels added on each side of the image
+    PaddingMode padding_mode = PaddingMode::zeros;  ///< conv
     std::size_t groups = 0;   ///< group_norm: of channels
     double rate = 0;          ///< dropout: the share of values that become 0
     std::vector<LayerSettings> layers = {};    ///< residual: never empty after reading

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "ako/assert.h"
 #include "src/config/field_types.h"
 
@@ -29,6 +31,31 @@ LayerKey whole_key(const std::string& name, std::size_t LayerSettings::*member, 
     return {name, expected, range, need == Need::required, read, write};
 }
 
+LayerKey padding_mode_key() {
+    static constexpr std::pair<const char*, PaddingMode> words[] = {
+        {"zeros", PaddingMode::zeros},
+        {"replicate", PaddingMode::replicate},
+        {"reflect", PaddingMode::reflect}};
+    const std::string expected = "zeros, replicate or reflect";
+    const auto read = [=](const ConfigValue& value, const std::string& path, LayerSettings& layer) {
+        const std::string text = read_text(value, path, expected);
+        for (const auto& [word, mode] : words) {
+            if (text != word) continue;
+            layer.padding_mode = mode;
+            return;
+        }
+        refuse(value.where, path, expected, value.description(),
+               did_you_mean(text, {"zeros", "replicate", "reflect"}));
+    };
+    const auto write = [](const LayerSettings& layer) {
+        for (const auto& [word, mode] : words) {
+            if (mode == layer.padding_mode && mode != PaddingMode::zeros) return std::string(word);
+        }
+        return std::string();  // zeros are what everybody expects
+    };
+    return {"padding_mode", expected, "zeros | replicate | reflect", false, read, write};
+}
+
 /// A number above 0 and below 1.
 LayerKey share_key(const std::string& name, double LayerSettings::*member) {
     const Bounds bounds{.low = 0, .high = 1, .low_open = true, .high_open = true};
@@ -53,7 +80,7 @@ std::vector<LayerForm> make_forms() {
          {whole_key("outputs", &L::outputs, 1, outputs_max),
           whole_key("window", &L::window, 1, window_max),
           whole_key("stride", &L::stride, 1, window_max, optional),
-          whole_key("padding", &L::padding, 0, window_max, optional)},
+          whole_key("padding", &L::padding, 0, window_max, optional), padding_mode_key()},
          "conv: {outputs: 20, window: 5}"},
         {LayerKind::max_pool,
          "max_pool",

@@ -22,7 +22,7 @@ struct LayerKey {
     bool required = false;
     /// Reads the value at `path` or refuses it; of a list of layers nothing, see `list`.
     std::function<void(const ConfigValue&, const std::string& path, LayerSettings&)> read = {};
-    std::function<std::string(const LayerSettings&)> write = {};
+    std::function<std::string(const LayerSettings&)> write = {};  ///< empty: need not be said
     /// Where its value is a list of layers, which stand inside this one.
     std::vector<LayerSettings> LayerSettings::*list = nullptr;
 };

@@ -124,8 +124,10 @@ std::string layer_text(const LayerSettings& layer) {
     if (form.keys.empty()) return form.name;
     if (form.keys.front().list != nullptr) return form.name + ":";
     std::vector<std::string> keys;
-    for (const LayerKey& key : form.keys)
-        keys.push_back(fmt::format("{}: {}", key.name, key.write(layer)));
+    for (const LayerKey& key : form.keys) {
+        const std::string value = key.write(layer);
+        if (!value.empty()) keys.push_back(fmt::format("{}: {}", key.name, value));
+    }
     return fmt::format("{}: {{{}}}", form.name, fmt::join(keys, ", "));
 }
 

@@ -40,7 +40,7 @@ std::string complaint(const std::string& text, const std::vector<std::string>& o
 const std::string all_kinds = R"(    - conv: {outputs: 20, window: 5, padding: 2}
     - max_pool: {window: 3, stride: 2}
     - relu
-    - conv: {outputs: 4, window: 3, stride: 2}
+    - conv: {outputs: 4, window: 3, stride: 2, padding: 1, padding_mode: reflect}
     - max_pool: 2
     - group_norm: 2
     - residual:
@@ -71,20 +71,21 @@ TEST_CASE("layers: every kind, with its defaults and its short form") {
     inner.layers = {{LayerKind::relu}};
     residual.layers = {{LayerKind::conv, 8, 3, 1, 1}, inner};
     residual.shortcut = {{LayerKind::conv, 8, 1, 1, 0}};
-    const std::vector<LayerSettings> expected = {{LayerKind::conv, 20, 5, 1, 2},
-                                                 {LayerKind::max_pool, 0, 3, 2, 0},
-                                                 {LayerKind::relu},
-                                                 {LayerKind::conv, 4, 3, 2, 0},
-                                                 {LayerKind::max_pool, 0, 2, 2},
-                                                 group_norm,
-                                                 residual,
-                                                 {LayerKind::subsample, 9, 0, 2},
-                                                 dropout,
-                                                 {LayerKind::global_average_pool},
-                                                 {LayerKind::flatten},
-                                                 {LayerKind::dense, 500},
-                                                 {LayerKind::relu},
-                                                 {LayerKind::dense, 10}};
+    const std::vector<LayerSettings> expected = {
+        {LayerKind::conv, 20, 5, 1, 2},
+        {LayerKind::max_pool, 0, 3, 2, 0},
+        {LayerKind::relu},
+        {LayerKind::conv, 4, 3, 2, 1, PaddingMode::reflect},
+        {LayerKind::max_pool, 0, 2, 2},
+        group_norm,
+        residual,
+        {LayerKind::subsample, 9, 0, 2},
+        dropout,
+        {LayerKind::global_average_pool},
+        {LayerKind::flatten},
+        {LayerKind::dense, 500},
+        {LayerKind::relu},
+        {LayerKind::dense, 10}};
     CHECK(model.layers == expected);
     CHECK(model.layers[1].place.text == "c.yaml:8:7: model.layers.1.max_pool");
     CHECK(model.layers[2].place.text == "c.yaml:9:7: model.layers.2.relu");
@@ -99,6 +100,7 @@ TEST_CASE("layers: written with all keys, and read back as the same") {
                    "  input: [28, 28, 1]\n  layers:\n    - conv: {outputs: 20, window: 5, "
                    "stride: 1, padding: 2}\n"));
     CHECK(contains(text, "\n    - dense: {outputs: 10}\n"));
+    CHECK(contains(text, "stride: 2, padding: 1, padding_mode: reflect}\n"));
     CHECK(contains(
         text,
         "\n    - residual:\n        layers:\n          - conv: {outputs: 8, window: 3, "
@@ -111,11 +113,12 @@ TEST_CASE("layers: written with all keys, and read back as the same") {
 
 TEST_CASE("layers: they are part of what peers must share") {
     const std::string text = training_digest_text(read(with_layers(all_kinds)));
-    for (const char* change : {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
-                               "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
-                               "model.layers.11.dense=501", "model.layers.8.dropout=0.3",
-                               "model.layers.6.residual.layers.0.conv.window=1",
-                               "model.layers.6.residual.shortcut=[relu]"}) {
+    for (const char* change :
+         {"model.input=[28,28,3]", "model.layers.0.conv.window=3",
+          "model.layers.1.max_pool.stride=1", "model.layers.5.group_norm=4",
+          "model.layers.11.dense=501", "model.layers.3.conv.padding_mode=zeros",
+          "model.layers.8.dropout=0.3", "model.layers.6.residual.layers.0.conv.window=1",
+          "model.layers.6.residual.shortcut=[relu]"}) {
         CAPTURE(change);
         CHECK(training_digest_text(read(with_layers(all_kinds), {change})) != text);
     }
@@ -139,7 +142,7 @@ TEST_CASE("layers: complaints have a place, what was expected and what was found
     CHECK(contains(complaint(with_layers("    - softmax\n")), "come by themselves"));
     CHECK(complaint(with_layers("    - conv: {outputs: 3, windows: 5}\n")) ==
           "c.yaml:7:26: model.layers.0.conv.windows: expected no key but outputs, window, stride, "
-          "padding, found it (did you mean window?)");
+          "padding, padding_mode, found it (did you mean window?)");
     CHECK(contains(complaint(with_layers("    - conv: {outputs: 3}\n")),
                    "c.yaml:7:13: model.layers.0.conv.window: expected a whole number from 1 to"));
     CHECK(contains(complaint(with_layers("    - conv: 3\n")), "expected `conv: {outputs: 20"));
@@ -153,6 +156,10 @@ TEST_CASE("layers: complaints have a place, what was expected and what was found
                    "model.layers.0.max_pool.stride: expected a whole number from 1"));
     CHECK(contains(complaint(with_layers("    - conv: {outputs: 1, window: 3, padding: -1}\n")),
                    "model.layers.0.conv.padding: expected a whole number from 0"));
+    CHECK(
+        complaint(with_layers("    - conv: {outputs: 1, window: 3, padding_mode: replicated}\n")) ==
+        "c.yaml:7:51: model.layers.0.conv.padding_mode: expected zeros, replicate or reflect, "
+        "found replicated (did you mean replicate?)");
     CHECK(contains(complaint(with_layers("    - relu: 3\n")), "expected `relu`, found 3"));
     for (const char* rate : {"0", "1", "-0.1", "half"}) {
         CHECK(contains(complaint(with_layers(std::string("    - dropout: ") + rate + "\n")),

@@ -114,6 +114,9 @@ TEST_CASE("layer list: what does not fit is named with its place, its input and 
     refused({8, 8, 1}, {at(max_pool(9, 1), here)}, {"window of 9", "8 x 8 x 1"});
     refused({8, 8, 1}, {at(max_pool(2, 3), here)}, {"stride of 3", "at most the window"});
     refused({8, 8, 1}, {at(conv(1, 3, 1, 3), here)}, {"padding of 3", "below the window"});
+    LayerSettings reflecting = conv(1, 5, 1, 4);
+    reflecting.padding_mode = PaddingMode::reflect;
+    refused({4, 8, 1}, {at(reflecting, here)}, {"no 4 pixels to reflect", "replicate"});
     refused({8, 8, 6}, {at(group_norm(4), here)}, {"6 channels", "4 groups", "divide"});
     refused({8, 8, 4},
             {conv(4, 3), {LayerKind::global_average_pool}, at(group_norm(4), here), dense(2)},

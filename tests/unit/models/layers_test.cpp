@@ -2,6 +2,7 @@
 // sums: residual_test.cpp; of dropout: dropout_test.cpp.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -50,6 +51,10 @@ TEST_CASE("convolution: gradients agree with differences") {
              Case{{7, 6, 2}, {3, 3, 2, 0}, {3, 2, 3}},  // a stride that leaves a column over
              Case{{6, 7, 1}, {2, 3, 3, 1}, {2, 3, 2}},  // both
              Case{{5, 5, 2}, {3, 1, 2, 0}, {3, 3, 3}},  // a stride above the window
+             Case{{5, 4, 2}, {3, 3, 1, 1, PaddingMode::replicate}, {5, 4, 3}},
+             Case{{3, 4, 2}, {2, 5, 2, 4, PaddingMode::replicate}, {4, 4, 2}},
+             Case{{5, 4, 2}, {3, 3, 1, 1, PaddingMode::reflect}, {5, 4, 3}},
+             Case{{4, 5, 1}, {2, 5, 2, 3, PaddingMode::reflect}, {3, 4, 2}},
          }) {
         CAPTURE(c.shape.window);
         CAPTURE(c.shape.stride);
@@ -74,6 +79,37 @@ TEST_CASE("convolution: known values with padding and stride") {
     std::vector<float> output(4);
     layer.forward({1, parameters, input, output});
     CHECK(output == std::vector<float>{5.5f, 0.5f, 0.5f, 50.5f});
+}
+
+TEST_CASE("convolution: what stands around the image") {
+    const auto framed = [](PaddingMode mode) {
+        // Three windows of five pixels each; the weights tell apart the places of a row.
+        ParameterLayout layout;
+        Convolution layer("c", {3, 3, 1}, {1, 5, 1, 2, mode}, layout);
+        std::vector<float> parameters(26), output(9);
+        for (std::size_t k = 0; k < 5; ++k)
+            parameters[10 + k] = std::array{10000.0f, 1000.0f, 100.0f, 10.0f, 1.0f}[k];
+        layer.forward({1, parameters, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}, output});
+        return std::vector<float>(output.begin() + 3, output.begin() + 6);
+    };
+    CHECK(framed(PaddingMode::zeros) == std::vector<float>{456, 4560, 45600});
+    CHECK(framed(PaddingMode::replicate) == std::vector<float>{44456, 44566, 45666});
+    CHECK(framed(PaddingMode::reflect) == std::vector<float>{65456, 54565, 45654});
+}
+
+TEST_CASE("convolution: memory of its own is told before the first batch") {
+    for (const std::size_t padding : {0, 2}) {
+        ParameterLayout layout;
+        Convolution layer("c", {40, 40, 8}, {4, 7, 1, padding}, layout);
+        const std::size_t told = layer.scratch_bytes();
+        const auto parameters = random_values(layout.element_count(), 5);
+        const auto input = random_values(40 * 40 * 8, 6);
+        std::vector<float> output(layer.output_shape().element_count());
+        layer.forward({1, parameters, input, output});
+        CHECK(layer.scratch_bytes() == told);
+        const std::size_t side = 40 + 2 * padding;
+        CHECK(told > 7 * 7 * 8 * layer.output_shape().width * 4 + side * side * 8 * 4);
+    }
 }
 
 TEST_CASE("convolution: images that are lowered in several goes give what each gives alone") {
