@@ -147,6 +147,7 @@ Header get(wire::Partial::Reader in) {
     partial.checksums.reserve(checksums.size());
     for (const std::uint32_t checksum : checksums) partial.checksums.push_back(checksum);
     partial.bound_at = time(in.getBoundAt(), "bound_at");
+    partial.coded = in.getCoded();
     return partial;
 }
 

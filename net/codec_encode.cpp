@@ -71,6 +71,7 @@ void put(wire::Header::Builder header, const Partial& partial) {
     auto checksums = out.initChecksums(count);
     for (unsigned i = 0; i < count; ++i) checksums.set(i, partial.checksums[i]);
     out.setBoundAt(partial.bound_at.count());
+    out.setCoded(partial.coded);
 }
 
 void put(wire::Covered::Builder out, const Covered& covered) {

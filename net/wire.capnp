@@ -1,5 +1,6 @@
 # The headers of frames on the wire. A frame is a prefix of 20 bytes (net/frame_prefix.h), then one
-# Header in the stream framing of Cap'n Proto, then the payload: raw float32 values, little-endian.
+# Header in the stream framing of Cap'n Proto, then the payload: raw float32 values, little-endian,
+# unless a Partial says that it is coded.
 # net/codec translates between these messages and the structs of include/ako/frame.h, whose
 # docstrings hold the details. A change that an older peer would misread raises `protocol_version`
 # there.
@@ -69,6 +70,7 @@ struct Partial {
   relayed @6 :Bool;
   checksums @7 :List(UInt32); # CRC-32C of each block
   boundAt @8 :Int64;          # nanoseconds on the sender's clock; 0 = not said
+  coded @9 :Bool;             # the payload is as src/rows/coded_blocks.h has it; else float32
 }
 
 # "This is how I am and what I hold": the state of the sender, repeated as its heartbeat.

@@ -18,7 +18,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 6;
+inline constexpr std::uint32_t protocol_version = 7;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -68,6 +68,7 @@ struct Partial {
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by the owner
     Time bound_at{};  ///< clock of the sender: when the link asked for it; 0 = not said
+    bool coded = false;  ///< the payload is in fewer bytes than float32: src/rows/coded_blocks.h
 
     bool operator==(const Partial&) const = default;
 };

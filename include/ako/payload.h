@@ -1,6 +1,6 @@
 // How elements of the flat vector lie in the payload of a frame: raw float32 values, little-endian.
-// Who sends elements or reads what came goes through here, so that another encoding has one place;
-// what a mode holds in memory is another matter.
+// Who sends elements or reads what came goes through here; what a mode holds in memory is another
+// matter. The mode ako may say of a Partial that it is coded (src/rows/coded_blocks.h).
 #pragma once
 
 #include <bit>

@@ -15,6 +15,8 @@ enum class RateScheduleKind { constant, cosine, steps };
 /// When the parameters of a mark are evaluated: while training goes on, or when it is over.
 enum class EvaluateWhen { during, after };
 enum class Rule { anchored, plain };
+/// Of the rows of the mode ako, which travel.
+enum class Precision { adaptive, float32 };
 /// How peers agree. Each has its implementation in src/modes/.
 enum class Mode { ako, ring, parameter_server, local_sgd, local };
 /// Where parameter servers run: on peers of their own (`role: server`) or beside workers.
@@ -82,7 +84,8 @@ struct ExchangeSettings {
     Mode mode = Mode::ako;
     ServerSettings server;                  ///< parameter-server only
     LocalSgdSettings local_sgd;             ///< local-sgd only
-    Rule rule = Rule::anchored;             ///< this and the next: ako only
+    Rule rule = Rule::anchored;             ///< this and the next two: ako only
+    Precision precision = Precision::adaptive;
     unsigned partitions = 0;                ///< fixed P; 0 = auto
     std::optional<double> egress_mbit_max;  ///< of one peer over all its links; Mbit/s
     std::optional<double> link_mbit;        ///< of each link and direction; Mbit/s

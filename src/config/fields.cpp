@@ -161,6 +161,9 @@ void add_modes(std::vector<Field>& fields) {
                                          {"local", Mode::local}}));
     fields.push_back(choice_field<Rule>("exchange.rule", shared, AKO_MEMBER(exchange.rule),
                                         {{"anchored", Rule::anchored}, {"plain", Rule::plain}}));
+    fields.push_back(choice_field<Precision>(
+        "exchange.precision", Scope::own, AKO_MEMBER(exchange.precision),
+        {{"adaptive", Precision::adaptive}, {"float32", Precision::float32}}));
     fields.push_back(whole_or_word_field("exchange.partitions", Scope::own,
                                          AKO_MEMBER(exchange.partitions), "auto", 1'000'000));
     // Shared: a peer that is not held back would leave one that is behind for good.

@@ -98,6 +98,9 @@ constexpr Meaning meanings[] = {
     {"exchange.rule",
      "ako. anchored: own progress stands in for peers not yet heard from | plain: Ako as "
      "published, for comparison (wants a far smaller rate)"},
+    {"exchange.precision",
+     "ako. adaptive: rows travel in 8 or 16 bits where that is fine enough, and what rounding cuts "
+     "off comes later | float32"},
     {"exchange.partitions",
      "ako. auto: as fast as each link takes them, as long as fresher rows save more rounds than "
      "they cost processor time | N: a fixed number of rounds for one cycle"},

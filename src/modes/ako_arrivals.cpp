@@ -10,6 +10,7 @@
 
 #include "src/group/coverage.h"
 #include "src/modes/ako_compute.h"
+#include "src/rows/coded_blocks.h"
 
 namespace ako {
 
@@ -122,7 +123,8 @@ void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
         sealed_at = std::min(sealed_at.value_or(arrival.arrived_at), arrival.arrived_at);
     }
     const std::size_t first_element = blocks_.range(partial.run).first;
-    const std::span<const float> payload = arrival.payload.floats();
+    const std::span<const float> payload = elements_of(arrival, partial);
+    if (payload.empty()) return refuse_block(arrival.from, partial, BlockCheck::damaged);
     for (BlockIndex k = 0; k < partial.run.count; ++k) {
         const BlockIndex block = partial.run.first + k;
         const Range range = blocks_.range(block);
@@ -132,6 +134,20 @@ void AkoCompute::handle_partial(const Arrival& arrival, Time now) {
     finish_.arrived(arrival.from, partial, arrival.arrived_at);
     relaying_.arrived(arrival.from, partial, arrival.arrived_at);
     beginning_.arrived(arrival.from, partial, arrival.arrived_at);
+}
+
+std::span<const float> AkoCompute::elements_of(const Arrival& arrival, const Partial& partial) {
+    if (!partial.coded) return arrival.payload.floats();
+    decoded_.resize(blocks_.range(partial.run).count);
+    std::span<const std::byte> left = arrival.payload.bytes();
+    std::span<float> to = decoded_;
+    for (BlockIndex k = 0; k < partial.run.count; ++k) {
+        const std::size_t count = blocks_.range(partial.run.first + k).count;
+        if (!decode_block(left, to.first(count))) return {};
+        to = to.subspan(count);
+    }
+    if (!at_end_of_blocks(left)) return {};
+    return decoded_;
 }
 
 void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex block,

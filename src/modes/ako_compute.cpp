@@ -36,7 +36,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
       blocks_(initial.size(), settings.block_elements),
       mailbox_(mailbox),
       outbox_(outbox),
-      rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots),
+      rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots,
+            settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision),
       roster_(settings.self, settings.peer_count(), answers_within(settings.exchange)),
       optimizer_(initial.size(), settings.training),
       finish_(

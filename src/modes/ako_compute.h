@@ -100,6 +100,9 @@ class AkoCompute final : public ComputeHalf {
     void answer() AKO_COMPUTE_THREAD;
     void hear_status(const Arrival& arrival, const Status& status, Time now) AKO_COMPUTE_THREAD;
     void handle_partial(const Arrival& arrival, Time now) AKO_COMPUTE_THREAD;
+    /// The payload of a partial as float32; empty if it is not as it should be.
+    std::span<const float> elements_of(const Arrival& arrival,
+                                       const Partial& partial) AKO_COMPUTE_THREAD;
     void take_initial(const Arrival& arrival, const Partial& partial) AKO_COMPUTE_THREAD;
     void serve(const Arrival& arrival, const Want& want) AKO_COMPUTE_THREAD;
     /// `sealed_at`: when the block was, if that may move a mark.
@@ -173,6 +176,7 @@ class AkoCompute final : public ComputeHalf {
     std::optional<Time> finish_began_;
     EndTimes end_times_;
     std::uint64_t blocks_refused_ = 0;
+    std::vector<float> decoded_;  ///< of a payload, the elements of a run of blocks
     bool keeps_velocity_ = false;  ///< of a checkpoint, into the first life of the row
 };
 

@@ -6,6 +6,7 @@
 
 #include "ako/assert.h"
 #include "ako/payload.h"
+#include "src/rows/coded_blocks.h"
 #include "src/rows/refusal.h"
 
 namespace ako {
@@ -63,8 +64,9 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     // has come from elsewhere, or is no part of it.
     Link& link = links_[peer];
     if (!newest_ || decided_ || !link.answered) return std::nullopt;
+    const auto plain_bytes_max = static_cast<std::size_t>(payload_bytes_max / sent_share_);
     const auto count_max = static_cast<BlockIndex>(std::clamp<std::size_t>(
-        elements_within(payload_bytes_max) / blocks_.block_elements(), 1, blocks_.run_count_max()));
+        elements_within(plain_bytes_max) / blocks_.block_elements(), 1, blocks_.run_count_max()));
     const std::optional<BlockRun> run = link.schedule.next(count_max);
     if (!run) return std::nullopt;
     link.observed_partitions = link.schedule.observed_partitions();
@@ -76,12 +78,34 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);
     header.bound_at = clock_.now();
+    if (settings_.exchange.precision == Precision::adaptive) {
+        if (auto frame = coded_frame(header, snapshot)) return frame;
+    }
     AKO_ASSERT((sending_[index] & peer_bit(peer)) == 0, "two frames at once for one peer");
     sending_[index] |= peer_bit(peer);
     return OutFrame{
         std::move(header),
         payload_of(std::span<const float>(snapshot.values).subspan(range.first, range.count)),
         BufferRef([this, index, peer] { sending_[index] &= ~peer_bit(peer); })};
+}
+
+std::optional<OutFrame> AkoTraffic::coded_frame(Partial header, const Snapshot& snapshot) {
+    const auto coded = std::make_shared<std::vector<std::byte>>();
+    const std::size_t elements = blocks_.range(header.run).count;
+    coded->reserve(coded_bytes_max(elements, header.run.count));
+    const std::span<const float> values(snapshot.values);
+    for (BlockIndex k = 0; k < header.run.count; ++k) {
+        const Range range = blocks_.range(header.run.first + k);
+        encode_block(values.subspan(range.first, range.count), *coded);
+    }
+    end_blocks(*coded);
+    const std::size_t plain_bytes = payload_bytes_of(elements);
+    header.coded = coded->size() < plain_bytes;
+    const std::size_t sent_bytes = header.coded ? coded->size() : plain_bytes;
+    constexpr double newest = 1.0 / 16;
+    sent_share_ += newest * (static_cast<double>(sent_bytes) / plain_bytes - sent_share_);
+    if (!header.coded) return std::nullopt;
+    return OutFrame{std::move(header), *coded, BufferRef([coded] {})};
 }
 
 OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
@@ -154,7 +178,7 @@ void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
     held_.push_back(snapshot);
     if (sending_[held_.front()] == 0) keep_only_the_newest();
     const Round round = snapshots_[snapshot].version.round;
-    bound_.begin_round(round, clock_.now(), clock_.processor_time());
+    bound_.begin_round(round, clock_.now(), clock_.processor_time(), sent_share_);
     const unsigned fixed = settings_.exchange.partitions;
     const double partitions = fixed != 0 ? fixed : bound_.partitions();
     for (Link& link : links_) link.schedule.begin_round(round, partitions);

@@ -82,6 +82,9 @@ class AkoTraffic final : public TrafficHalf {
     void keep_only_the_newest() AKO_NETWORK_THREAD;
     std::optional<OutFrame> own_partial(PeerIndex peer,
                                         std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
+    /// In fewer bytes than float32 has; nothing if that is not to be had.
+    std::optional<OutFrame> coded_frame(Partial header,
+                                        const Snapshot& snapshot) AKO_NETWORK_THREAD;
     OutFrame relay_frame(PeerIndex peer) AKO_NETWORK_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
@@ -95,6 +98,7 @@ class AkoTraffic final : public TrafficHalf {
 
     std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
     PartitionBound bound_;    ///< of `partitions: auto`
+    double sent_share_ = 1;   ///< bytes of own partials, as a share of float32's; a moving mean
     bool decided_ = false;    ///< the cut is
     Departures departures_;
     Time looked_at_{};

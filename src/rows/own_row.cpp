@@ -1,7 +1,12 @@
 // The one place where a peer's running total grows.
 #include "src/rows/own_row.h"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "src/numbers/checksum.h"
+#include "src/rows/grid.h"
 
 namespace ako {
 
@@ -11,11 +16,20 @@ void OwnRow::add(BlockIndex block, const Snapshot& current, std::span<const floa
     const float* total = current.values.data() + range.first;
     float* grown = next.values.data() + range.first;
     float* carry = carry_.data() + range.first;
+    float largest = 0;
     for (std::size_t k = 0; k < range.count; ++k) {
-        const float wanted = update[k] + carry[k];
-        grown[k] = total[k] + wanted;
+        carry[k] += update[k];
+        grown[k] = total[k] + carry[k];
+        largest = std::max(largest, std::abs(grown[k]));
+    }
+    if (precision_ == Precision::adaptive) {
+        if (const std::optional<Grid> grid = Grid::fitting(largest, update)) {
+            for (std::size_t k = 0; k < range.count; ++k) grown[k] = grid->rounded(grown[k]);
+        }
+    }
+    for (std::size_t k = 0; k < range.count; ++k) {
         difference[k] = grown[k] - total[k];
-        carry[k] = wanted - difference[k];
+        carry[k] -= difference[k];
     }
     next.checksums[block] = crc32c(std::span<const float>(grown, range.count));
 }

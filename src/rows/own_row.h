@@ -1,4 +1,5 @@
-// The own row: the running total of all updates this peer has made, with a rounding carry.
+// The own row: the running total of all updates this peer has made, with a rounding carry. With
+// Precision::adaptive it is rounded to the grid of each block (grid.h), else to float32 alone.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "ako/blocks.h"
+#include "ako/settings.h"
 #include "src/rows/snapshots.h"
 
 namespace ako {
@@ -15,7 +17,8 @@ namespace ako {
 /// thread only.
 class OwnRow {
   public:
-    explicit OwnRow(const Blocks& blocks) : blocks_(blocks), carry_(blocks.element_count(), 0.0f) {}
+    explicit OwnRow(const Blocks& blocks, Precision precision = Precision::float32)
+        : blocks_(blocks), precision_(precision), carry_(blocks.element_count(), 0.0f) {}
 
     /// Writes one block of the next snapshot: next = current + update, and to `difference` what
     /// really was added to the float32 total; all three spans have the block's length.
@@ -32,6 +35,7 @@ class OwnRow {
 
   private:
     Blocks blocks_;
+    Precision precision_;
     std::vector<float> carry_;  ///< [parameter_count], not yet in the total
 };
 

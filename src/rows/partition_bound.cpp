@@ -12,7 +12,8 @@ PartitionBound::PartitionBound(std::size_t peer_count, std::size_t vector_bytes)
                          static_cast<double>(vector_bytes)),
       partitions_(static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)))) {}
 
-void PartitionBound::begin_round(Round round, Time now, Time processor_time) {
+void PartitionBound::begin_round(Round round, Time now, Time processor_time,
+                                 double sent_share) {
     const Seen last = std::exchange(last_, {round, now, processor_time});
     if (processor_time == Time{0} || last.processor_time == Time{0} || round <= last.round) return;
     const auto made = static_cast<Time::rep>(round - last.round);
@@ -26,7 +27,9 @@ void PartitionBound::begin_round(Round round, Time now, Time processor_time) {
     const auto middle = sorted.begin() + rounds_kept / 2;
     std::nth_element(sorted.begin(), middle, sorted.end());
     const double seconds = std::chrono::duration<double>(std::max(*middle, Time{1})).count();
-    partitions_ = std::max(1.0, std::sqrt(seconds_of_vector_ / seconds / rounds_per_partition));
+    const double bytes = share_of_elements + (1 - share_of_elements) * sent_share;
+    const double cost = bytes * seconds_of_vector_ / seconds;
+    partitions_ = std::max(1.0, std::sqrt(cost / rounds_per_partition));
 }
 
 }  // namespace ako

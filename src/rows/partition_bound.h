@@ -21,6 +21,8 @@ class PartitionBound {
     /// threads, the kernel's part included. What it is on one machine may be half or twice that on
     /// another, of which the bound follows the square root.
     static constexpr double seconds_per_byte = 4e-9;
+    /// The part of it that no coding spares: checksums and sums of float32.
+    static constexpr double share_of_elements = 0.1;
     /// How many more rounds a network needs, as a share, for each that a cycle takes longer
     /// (experiments/update-rule).
     static constexpr double rounds_per_partition = 0.015;
@@ -33,8 +35,8 @@ class PartitionBound {
     PartitionBound(std::size_t peer_count, std::size_t vector_bytes);
 
     /// Round `round` was published now, when this process had used so much processor time in all;
-    /// 0: nobody measures it.
-    void begin_round(Round round, Time now, Time processor_time);
+    /// 0: nobody measures it. `sent_share`: bytes of a row on the way, as a share of float32's.
+    void begin_round(Round round, Time now, Time processor_time, double sent_share = 1);
 
     /// The least rounds for one cycle, at least 1.
     double partitions() const { return partitions_; }

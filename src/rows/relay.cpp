@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "ako/payload.h"
+#include "src/rows/coded_blocks.h"
+#include "src/rows/initial_values.h"
 
 namespace ako {
 
@@ -38,17 +40,23 @@ BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIn
 
 bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun run,
                     const FindBlock& find) {
-    const std::size_t bytes = payload_bytes_of(ledger_.blocks().range(run).count);
-    if (bytes > outbox_.relay_room(peer)) return false;
-    auto payload = outbox_.relay_buffer(bytes);
-    if (!payload) return false;
     Partial header{want.row, version, run, Time{0}, true, {}};
-    std::byte* to = payload->bytes().data();
+    plain_.clear();
+    coded_.clear();
     for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
         const HeldBlock held = find(want.row, block, version);
-        to = std::ranges::copy(payload_of(held.values), to).out;
+        const std::span<const std::byte> values = payload_of(held.values);
+        plain_.insert(plain_.end(), values.begin(), values.end());
+        if (want.row != initial_row) encode_block(held.values, coded_);
         header.checksums.push_back(held.checksum);  // its owner's, never made anew
     }
+    end_blocks(coded_);
+    header.coded = want.row != initial_row && coded_.size() < plain_.size();
+    const std::vector<std::byte>& bytes = header.coded ? coded_ : plain_;
+    if (bytes.size() > outbox_.relay_room(peer)) return false;
+    auto payload = outbox_.relay_buffer(bytes.size());
+    if (!payload) return false;
+    std::ranges::copy(bytes, payload->bytes().data());
     outbox_.relay(peer, {std::move(header), std::move(*payload)});
     return true;
 }

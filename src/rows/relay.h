@@ -4,7 +4,9 @@
 // Compute thread only.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "ako/frame.h"
 #include "ako/threads.h"
@@ -68,6 +70,7 @@ class Relaying {
     const Roster& roster_;
     Outbox& outbox_;
     Puller puller_;
+    std::vector<std::byte> plain_, coded_;  ///< the payload that is being made, in both ways
 };
 
 }  // namespace ako

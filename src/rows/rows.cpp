@@ -14,13 +14,14 @@
 namespace ako {
 
 Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
-           std::span<const float> initial, Outbox& outbox, Snapshots& snapshots)
+           std::span<const float> initial, Outbox& outbox, Snapshots& snapshots,
+           Precision precision)
     : outbox_(outbox),
       snapshots_(snapshots),
       initial_(initial),
       ledger_(self, peer_count, blocks),
       replica_(ledger_, initial),
-      own_row_(blocks),
+      own_row_(blocks, precision),
       own_past_(snapshots, outbox),
       update_(blocks.block_elements()),
       difference_(blocks.block_elements()),

@@ -32,10 +32,13 @@ class Rows {
 
     /// `initial` is [parameter_count]; all references outlive this.
     Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
-         std::span<const float> initial, Outbox& outbox, Snapshots& snapshots) AKO_COMPUTE_THREAD;
+         std::span<const float> initial, Outbox& outbox, Snapshots& snapshots,
+         Precision precision = Precision::float32) AKO_COMPUTE_THREAD;
 
     const Ledger& ledger() const { return ledger_; }
     const Replica& replica() const { return replica_; }
+    /// What rounding has cut off of the own row so far, [parameter_count].
+    std::span<const float> carry() const { return own_row_.carry(); }
     /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].
     void copy_anchor(std::span<float> out) const;
 

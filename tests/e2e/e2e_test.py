@@ -343,7 +343,7 @@ def case_check_and_set(bench):
     second = bench.start("check", again).expect(0, 30)
     check_equal(second.split("\n")[1:], output.split("\n")[1:], "check of what check printed")
     check(not os.path.exists(os.path.join(bench.folder, "runs")), "check leaves nothing behind")
-    for keys, said in ((("partitions=auto",), "at most 862.2 kB (287.4 kB to each of 3 others)"),
+    for keys, said in ((("partitions=auto",), "at most 5.2 MB (1.7 MB to each of 3 others)"),
                        (("partitions=8",), "  646.6 kB (215.5 kB to each of 3 others)"),
                        (("mode=ring",), "  2.6 MB to its successor"),
                        (("mode=local-sgd",), "  161.7 kB: 2.6 MB to its successor every 16 rounds"),

@@ -89,6 +89,7 @@ class RandomHeaders {
         partial.checksums.resize(below(100));
         for (auto& checksum : partial.checksums) checksum = u32();
         partial.bound_at = time();
+        partial.coded = below(2) == 1;
         return partial;
     }
     Covered covered() {

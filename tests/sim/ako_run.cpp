@@ -37,6 +37,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
     ExchangeSettings& exchange = settings.exchange;
     exchange.rule = scenario.rule;
     exchange.partitions = scenario.peers[self].partitions;
+    exchange.precision = scenario.adaptive ? Precision::adaptive : Precision::float32;
     exchange.staleness_rounds_max = scenario.staleness_rounds_max;
     exchange.life_timeout_ms = whole_ms(life_timeout);
     exchange.start_wait_s = scenario.start_wait_s;
@@ -103,7 +104,7 @@ AkoRun::AkoRun(const Scenario& scenario, RoundCheck* check)
 void AkoRun::watch() {
     SimNetwork& network = cluster_.network();
     network.watch(
-        coverage_, scenario_.block_elements * sizeof(float),
+        coverage_, Blocks(scenario_.element_count, scenario_.block_elements),
         [this](EndIndex from, const Header& header) {
             if (scenario_.shows_logs) {
                 const ModeSettings& sender = process(from).settings;

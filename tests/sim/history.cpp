@@ -66,22 +66,23 @@ bool History::was(PeerIndex owner, BlockIndex block, Version version,
 std::optional<std::vector<Version>> History::sources(PeerIndex owner, BlockIndex block,
                                                      Incarnation claimed,
                                                      std::span<const float> values) const {
-    for (auto it = lives_[owner].rbegin(); it != lives_[owner].rend(); ++it) {
-        const auto& [incarnation, life] = *it;
+    std::vector<Version> found;
+    for (const auto& [incarnation, life] : lives_[owner]) {
         if (incarnation == claimed) continue;
         for (std::size_t k = life.rows.size(); k-- > 0;) {
             if (!same(block_of(life.rows[k], block), values)) continue;
-            return std::vector<Version>{version_of(life.first + k, incarnation)};
+            found.push_back(version_of(life.first + k, incarnation));
+            break;
         }
     }
-    if (is_zero(values)) return std::vector<Version>{Version{}};
-    std::vector<Version> found;
-    if (sum_up(owner, block, claimed, values, found)) return found;
-    return std::nullopt;
+    if (found.empty() && is_zero(values)) return std::vector<Version>{Version{}};
+    sum_up(owner, block, claimed, values, found);
+    if (found.empty()) return std::nullopt;
+    return found;
 }
 
 // Two lives, which is all that ever come together at once.
-bool History::sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
+void History::sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
                      std::span<const float> values, std::vector<Version>& found) const {
     std::vector<float> sum(values.size());
     const auto& lives = lives_[owner];
@@ -96,14 +97,12 @@ bool History::sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
                     std::transform(mine.begin(), mine.end(), theirs.begin(), sum.begin(),
                                    std::plus<>());
                     if (!std::equal(sum.begin(), sum.end(), values.begin())) continue;
-                    found = {version_of(one->second.first + k, one->first),
-                             version_of(other->second.first + l, other->first)};
-                    return true;
+                    found.push_back(version_of(one->second.first + k, one->first));
+                    found.push_back(version_of(other->second.first + l, other->first));
                 }
             }
         }
     }
-    return false;
 }
 
 std::string History::text(PeerIndex owner) const {

@@ -34,9 +34,9 @@ class History {
     const std::vector<std::vector<float>>& rows(PeerIndex owner, Incarnation incarnation) const {
         return lives_[owner].at(incarnation).rows;
     }
-    /// Where the values of a claimed block come from: the newest version of one life that they are
-    /// bit for bit, or of several that were begun at zero apart from each other, of which they are
-    /// the sum. Nothing if they are neither.
+    /// Where the values of a claimed block may come from: of each life the newest version that they
+    /// are bit for bit, and any of two that were begun at zero apart from each other, of which they
+    /// are the sum. There is more than one answer where rows are rounded. Nothing if there is none.
     std::optional<std::vector<Version>> sources(PeerIndex owner, BlockIndex block,
                                                 Incarnation claimed,
                                                 std::span<const float> values) const;
@@ -51,7 +51,7 @@ class History {
         std::vector<std::vector<float>> rows;  ///< [round - first]
     };
     std::span<const float> block_of(const std::vector<float>& row, BlockIndex block) const;
-    bool sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
+    void sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
                 std::span<const float> values, std::vector<Version>& found) const;
 
     const Blocks blocks_;

@@ -71,7 +71,9 @@ Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
                         "; lives: " + history_.text(self));
     }
     seen(peer).round = peer.half.round();
+    const std::span<const float> carry = peer.half.rows().carry();
     seen(peer).own_sum.assign(row.begin(), row.end());
+    for (std::size_t k = 0; k < row.size(); ++k) seen(peer).own_sum[k] += carry[k];
     std::fill(seen(peer).velocity.begin(), seen(peer).velocity.end(), 0.0);
     for (const float value : row) {
         row_max_[self] = std::max(row_max_[self], std::abs(static_cast<double>(value)));
@@ -122,15 +124,17 @@ void Invariants::give_way(const AkoPeer& peer) {
     if (peer.half.rows().gave_way().empty()) return;
     const PeerIndex self = peer.settings.self;
     const std::vector<std::vector<float>>& past = history_.rows(self, peer.incarnation());
+    const std::span<const float> carry = peer.half.rows().carry();
     std::vector<double>& own_sum = seen(peer).own_sum;
     for (std::size_t k = 0; k < own_sum.size(); ++k) {
+        const double sum = double{past.back()[k]} + carry[k];
         const double before = past[past.size() - 2][k];
         double rose = 0, fell = 0;  // since any of its rounds
         for (const std::vector<float>& row : past) {
             rose = std::max(rose, before - row[k]);
             fell = std::max(fell, row[k] - before);
         }
-        const double gave = own_sum[k] - past.back()[k];
+        const double gave = own_sum[k] - sum;
         const double slack = 1e-4 * (1 + row_max_[self]);
         if (gave > rose + slack || gave < -fell - slack) {
             throw Violation("I1: of row " + std::to_string(self) + ", element " +
@@ -138,19 +142,21 @@ void Invariants::give_way(const AkoPeer& peer) {
                             " gave way, and it had grown by " + std::to_string(rose) +
                             " or fallen by " + std::to_string(fell));
         }
-        own_sum[k] = past.back()[k];
+        own_sum[k] = sum;
     }
 }
 
 void Invariants::check_own_row(const AkoPeer& peer) {
     const PeerIndex self = peer.settings.self;
     const std::span<const float> row = peer.half.ledger().values(row_of(self));
+    const std::span<const float> carry = peer.half.rows().carry();
     const std::vector<double>& own_sum = seen(peer).own_sum;
     for (std::size_t k = 0; k < row.size(); ++k) {
+        const double sum = double{row[k]} + carry[k];  // what rounding cut off comes later
         row_max_[self] = std::max(row_max_[self], std::abs(own_sum[k]));
-        if (std::abs(own_sum[k] - row[k]) > 1e-4 * (1 + row_max_[self])) {
+        if (std::abs(own_sum[k] - sum) > 1e-4 * (1 + row_max_[self])) {
             throw Violation("I1: row " + std::to_string(self) +
-                            " is not the sum of its owner's updates: " + std::to_string(row[k]) +
+                            " is not the sum of its owner's updates: " + std::to_string(sum) +
                             " for " + std::to_string(own_sum[k]));
         }
     }

@@ -91,6 +91,7 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     Random random(seed);
     Scenario scenario;
     scenario.seed = seed;
+    scenario.adaptive = seed % 2 == 1;
     scenario.own_optimizers = seed % own_optimizers_every == 0;
     scenario.observes_answers = seed % 2 == 0;
     scenario.weather = draw_weather(random);

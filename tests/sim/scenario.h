@@ -37,6 +37,7 @@ struct Scenario {
     std::size_t block_elements = 4;
     Rule rule = Rule::anchored;
     bool nesterov = false;
+    bool adaptive = false;  ///< Precision::adaptive
     /// How long an answer is waited for follows from what was seen; else it is want_timeout.
     bool observes_answers = true;
     bool own_optimizers = false;  ///< rounds end with updates, which peers' own optimizers made

@@ -6,7 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "ako/payload.h"
 #include "src/numbers/checksum.h"
+#include "src/rows/coded_blocks.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
@@ -372,16 +374,24 @@ void SimNetwork::lose(EndIndex from, EndIndex to, const Delivery& delivery) {
 
 void SimNetwork::check_intact(EndIndex from, const Delivery& delivery) const {
     const auto* partial = std::get_if<Partial>(&delivery.header);
-    if (partial == nullptr || block_bytes_ == 0) return;
-    std::span<const std::byte> rest(delivery.payload);
-    for (const std::uint32_t checksum : partial->checksums) {
-        const auto block = rest.first(std::min(block_bytes_, rest.size()));
-        if (crc32c(block) != checksum) {
-            throw Violation("I1: a block of peer " + std::to_string(partial->origin.place()) +
-                            " left peer " + std::to_string(name_of(from)) + " damaged");
+    if (partial == nullptr || !blocks_ || intact(*partial, delivery.payload)) return;
+    throw Violation("I1: a block of peer " + std::to_string(partial->origin.place()) +
+                    " left peer " + std::to_string(name_of(from)) + " damaged");
+}
+
+bool SimNetwork::intact(const Partial& partial, std::span<const std::byte> payload) const {
+    for (BlockIndex k = 0; k < partial.run.count; ++k) {
+        std::vector<float> values(blocks_->range(partial.run.first + k).count);
+        const std::size_t bytes = payload_bytes_of(values.size());
+        if (partial.coded) {
+            if (!decode_block(payload, values)) return false;
+        } else {
+            std::memcpy(values.data(), payload.data(), bytes);
+            payload = payload.subspan(bytes);
         }
-        rest = rest.subspan(block.size());
+        if (crc32c(std::span<const float>(values)) != partial.checksums[k]) return false;
     }
+    return partial.coded ? at_end_of_blocks(payload) : payload.empty();
 }
 
 void SimNetwork::harm(EndIndex from, EndIndex to, Delivery& delivery) {
@@ -389,13 +399,18 @@ void SimNetwork::harm(EndIndex from, EndIndex to, Delivery& delivery) {
     auto* partial = std::get_if<Partial>(&delivery.header);
     if (partial == nullptr) return;
     if (random_.chance(quality.flipped_bit)) {
-        count(Event::flipped_bit);
-        flipped_[name_of(from) * peer_count_ + name_of(to)] = true;
         delivery.payload[random_.below(delivery.payload.size())] ^= std::byte{1}
                                                                     << random_.below(8);
+        if (blocks_ && intact(*partial, delivery.payload)) return;  // the exponent of zeros
+        count(Event::flipped_bit);
+        flipped_[name_of(from) * peer_count_ + name_of(to)] = true;
     } else if (partial->checksums.size() == 1 && random_.chance(quality.not_finite)) {
         count(Event::not_finite_block);
         const float infinite = std::numeric_limits<float>::infinity();
+        if (partial->coded) {
+            delivery.payload.assign(payload_bytes_of(blocks_->range(partial->run).count), {});
+            partial->coded = false;
+        }
         std::memcpy(delivery.payload.data(), &infinite, sizeof(infinite));
         partial->checksums[0] = crc32c(std::span<const std::byte>(delivery.payload));
     }

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "ako/blocks.h"
 #include "ako/transport.h"
 #include "tests/sim/coverage.h"
 #include "tests/sim/world.h"
@@ -75,12 +76,11 @@ class SimNetwork {
     SimNetwork(World& world, Random& random, std::size_t peer_count, Time life_timeout);
 
     /// What happens is counted there. `arrived` sees every header that arrives, and `leaves` every
-    /// header of which the last byte leaves. Whole blocks are so long, so that what is sent can be
-    /// compared with its checksums.
+    /// header of which the last byte leaves. What is sent is compared with its checksums.
     using Leaves = std::function<void(EndIndex from, const Header&)>;
     using Arrived = std::function<void(EndIndex from, EndIndex to, const Header&)>;
-    void watch(Coverage& coverage, std::size_t block_bytes, Leaves leaves, Arrived arrived) {
-        block_bytes_ = block_bytes;
+    void watch(Coverage& coverage, const Blocks& blocks, Leaves leaves, Arrived arrived) {
+        blocks_ = blocks;
         coverage_ = &coverage;
         leaves_ = std::move(leaves);
         arrived_ = std::move(arrived);
@@ -224,6 +224,7 @@ class SimNetwork {
     void lose(EndIndex from, EndIndex to, const Delivery& delivery);
     /// Is what leaves what its owner made? Throws Violation.
     void check_intact(EndIndex from, const Delivery& delivery) const;
+    bool intact(const Partial& partial, std::span<const std::byte> payload) const;
     void harm(EndIndex from, EndIndex to, Delivery& delivery);
     void sent(EndIndex from, EndIndex to, std::uint64_t epoch);
     void deliver(EndIndex from, EndIndex to, std::uint64_t epoch, Delivery delivery);
@@ -251,7 +252,7 @@ class SimNetwork {
     std::uint64_t frames_delivered_ = 0;
     std::vector<std::string> refusals_;
     Coverage* coverage_ = nullptr;
-    std::size_t block_bytes_ = 0;  ///< 0: not compared
+    std::optional<Blocks> blocks_;  ///< none: not compared
     Leaves leaves_;
     Arrived arrived_;
 };

@@ -14,7 +14,7 @@ def case_slow_links_at_the_end(bench):
     file = bench.file(4, model=f"{{name: synthetic, parameters: {PARAMETERS}, compute_ms: 5, "
                                "samples: 25600}",
                       training="epochs: 1, learning_rate: 0.01, evaluate_every: 0",
-                      exchange=f"link_limits: [{limits}], finish_linger_s: 1, "
+                      exchange=f"precision: float32, link_limits: [{limits}], finish_linger_s: 1, "
                                "finish_exchange_s: 3, finish_timeout_s: 4")
     output = bench.launch(file).expect(0, 60)
     summary = check_all_identical(bench, 4)

@@ -4,84 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
-#include "src/numbers/checksum.h"
-#include "src/numbers/finite.h"
+#include "tests/unit/core/ako_compute_bench.h"
 
 using namespace ako;
-
-namespace {
-
-constexpr std::size_t element_count = 10;
-constexpr Time ms = std::chrono::milliseconds(1);
-
-ModeSettings settings_of(std::size_t peer_count, unsigned life_timeout_ms) {
-    ModeSettings settings;
-    settings.exchange.life_timeout_ms = life_timeout_ms;
-    settings.self = 0;
-    for (std::size_t peer = 0; peer < peer_count; ++peer) settings.peer_names.emplace_back("p");
-    settings.training.learning_rate = 1;
-    settings.training.momentum = 0;
-    settings.sample_budget = 1000;
-    settings.training.batch_per_peer = 1;
-    settings.block_elements = 4;
-    settings.exchange.start_wait_s = 1;
-    return settings;
-}
-
-struct Bench {
-    explicit Bench(std::size_t count, unsigned life_timeout_ms = 2000)
-        : peer_count(count), settings(settings_of(count, life_timeout_ms)) {
-        settings.log = [this](const std::string& line) { lines.push_back(line); };
-        peer.emplace(settings, initial, mailbox, outbox, snapshots);
-    }
-
-    /// Peer `from` is there and has said how it is.
-    void come(PeerIndex from) {
-        mailbox.set_presence(from, Presence::up);
-        Status status;
-        status.progress.resize(peer_count);
-        status.rows.resize(peer_count);
-        mailbox.push({from, status, {}, now});
-    }
-    /// Peer `from` says row `origin` is `value` everywhere on block 0.
-    void hear(PeerIndex from, RowIndex origin, Round round, float value, bool spoil = false) {
-        Partial partial{origin, {1, round}, {0, 1}, now - 2 * ms, row_of(from) != origin, {}};
-        PooledBuffer payload = std::move(*pool.take(4 * sizeof(float)));
-        for (float& element : payload.floats()) element = value;
-        partial.checksums = {crc32c(std::span<const float>(payload.floats())) + (spoil ? 1 : 0)};
-        mailbox.push({from, partial, std::move(payload), now});
-    }
-    std::optional<Next> begin() {
-        now += 10 * ms;
-        return peer->begin_round(now);
-    }
-    Result<void> round(float gradient = -1) {
-        begin();
-        const std::vector<float> gradients(element_count, gradient);
-        return peer->end_round(Gradient{gradients}, {1, 0.5F}, now);
-    }
-    /// What the replica is beyond the anchor at the first element.
-    float lead() const {
-        std::vector<float> anchor(element_count);
-        peer->copy_parameters(anchor);
-        return peer->replica()[0] - anchor[0];
-    }
-
-    const std::size_t peer_count;
-    ModeSettings settings;
-    std::vector<std::string> lines;
-    std::vector<float> initial = std::vector<float>(element_count, 0.5F);
-    BufferPool pool{1 << 16};
-    Mailbox mailbox{peer_count};
-    Outbox outbox{peer_count};
-    Snapshots snapshots{Blocks(element_count, 4)};
-    std::optional<AkoCompute> peer;
-    Time now = std::chrono::seconds(10);
-};
-
-}  // namespace
+using namespace ako::compute_bench;
 
 TEST_CASE("it waits for all peers, then for a majority, and says who is missing if there is none") {
     Bench bench(3);
@@ -289,39 +218,6 @@ TEST_CASE("what gives way at the end to several is worth it together") {
         bench.hear(peer, row_of(peer), 3, 5);  // of 103 rounds or more
         bench.peer->step_finish(bench.now += 10 * ms);
         CHECK(bench.peer->round() == (peer == 1 ? 101 : 102));
-    }
-}
-
-TEST_CASE("of a gradient that is not finite nothing is published") {
-    Bench bench(2);
-    bench.come(1);
-    REQUIRE(bench.round().has_value());
-    bench.outbox.take();
-    const std::vector<float> before(bench.peer->replica().begin(), bench.peer->replica().end());
-    const Result<void> ended = bench.round(std::numeric_limits<float>::infinity());
-    REQUIRE(!ended.has_value());
-    CHECK(ended.error().kind == Error::Kind::numbers);
-    CHECK(ended.error().what.find("round 2") != std::string::npos);
-    CHECK(bench.peer->round() == 1);
-    CHECK(!bench.outbox.take().snapshot);
-    CHECK(std::equal(before.begin(), before.end(), bench.peer->replica().begin()));
-}
-
-TEST_CASE("of an update that is not finite, or leads beyond a row, nothing is published") {
-    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), 2 * row_magnitude_max}) {
-        Bench bench(2);
-        bench.come(1);
-        REQUIRE(bench.round().has_value());
-        bench.outbox.take();
-        bench.begin();
-        std::vector<float> update(element_count, 0.5F);
-        update.back() = bad;
-        const Result<void> ended = bench.peer->end_round(Update{update}, {1, 0.5F}, bench.now);
-        REQUIRE(!ended.has_value());
-        CHECK(ended.error().kind == Error::Kind::numbers);
-        CHECK(ended.error().what.find("round 2") != std::string::npos);
-        CHECK(bench.peer->round() == 1);
-        CHECK(!bench.outbox.take().snapshot);
     }
 }
 

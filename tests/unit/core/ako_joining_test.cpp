@@ -31,6 +31,7 @@ struct Bench {
         settings.training.learning_rate = 1;
         settings.training.momentum = 0.5;
         settings.training.batch_per_peer = 1;
+        settings.exchange.precision = Precision::float32;
         settings.sample_budget = 1000;
         settings.block_elements = 4;
         settings.exchange.start_wait_s = 60;

@@ -3,11 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "src/group/incarnation.h"
 #include "src/group/links.h"
+#include "src/rows/coded_blocks.h"
 #include "tests/unit/core/no_transport.h"
 
 using namespace ako;
@@ -132,6 +135,43 @@ TEST_CASE("nothing of the own row goes to a peer before its first word in the se
         REQUIRE(!partials.empty());
         CHECK(partials[0].version.round == 3);
     }
+}
+
+TEST_CASE("an own partial is coded where that is shorter, and decodes to what the snapshot holds") {
+    Bench bench;
+    bench.up(b);
+    bench.outbox.answer(peer_bit(b));
+    std::set<bool> coded;
+    for (Round round = 1; round <= 8; ++round) {  // an eighth of the row in each
+        const SnapshotIndex index = bench.outbox.spare();
+        Snapshot& snapshot = bench.snapshots[index];
+        snapshot.version = {own, round};
+        for (std::size_t k = 0; k < 32; ++k)  // what lies behind is on no grid
+            snapshot.values[k] =
+                k < 16 ? static_cast<float>(k) / 4 : 1 / (3 + static_cast<float>(k));
+        bench.outbox.post(index);
+        bench.links.poll(bench.now += std::chrono::seconds(1));
+        while (const auto frame = bench.links.next(b, 16)) {
+            const auto* partial = std::get_if<Partial>(&frame->header);
+            if (partial == nullptr) continue;
+            const Range range = bench.blocks.range(partial->run);
+            CHECK(partial->coded == (range.first < 16));
+            coded.insert(partial->coded);
+            if (!partial->coded) {
+                CHECK(frame->payload.size() == 4 * range.count);
+                continue;
+            }
+            std::span<const std::byte> payload = frame->payload;
+            CHECK(payload.size() < 4 * range.count);
+            std::vector<float> values(range.count);
+            for (std::size_t k = 0; k < range.count; k += 4)
+                REQUIRE(decode_block(payload, std::span(values).subspan(k, 4)));
+            CHECK(at_end_of_blocks(payload));
+            const auto* sent = snapshot.values.data() + range.first;
+            CHECK(std::equal(values.begin(), values.end(), sent));
+        }
+    }
+    CHECK(coded.size() == 2);
 }
 
 TEST_CASE("of whom no dial has ended the compute half is told, and of who is there it is not") {

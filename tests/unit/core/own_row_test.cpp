@@ -5,8 +5,11 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "src/numbers/checksum.h"
+#include "src/rows/coded_blocks.h"
+#include "src/rows/grid.h"
 
 using namespace ako;
 
@@ -73,4 +76,42 @@ TEST_CASE("what is said to have been added is what the total grew by, bit for bi
         CHECK(next.values[8] > 0.7F);
         CHECK(next.values[9] == 0.7F);
     }
+}
+
+TEST_CASE("an adaptive row is on a grid, and carries what that cuts off") {
+    constexpr std::size_t count = 64;
+    const Blocks blocks(count, count);
+    OwnRow row(blocks, Precision::adaptive);
+    Snapshot snapshots[2];
+    for (Snapshot& snapshot : snapshots) {
+        snapshot.values.assign(count, 0.0F);
+        snapshot.checksums.assign(1, 0);
+    }
+    std::vector<double> exact(count, 0.0);
+    std::vector<float> update(count), difference(count);
+    std::mt19937_64 random(3);
+    int now = 0;
+    std::set<unsigned> seen;
+    for (int round = 0; round < 4000; ++round) {
+        const float rate = 0.1F * std::pow(0.997F, static_cast<float>(round));
+        for (std::size_t k = 0; k < count; ++k) {
+            update[k] = rate * (static_cast<float>(random() % 2001) / 1000 - 0.9F);
+            exact[k] += update[k];
+        }
+        row.add(0, snapshots[now], update, snapshots[1 - now], difference);
+        now = 1 - now;
+        std::vector<std::byte> coded;
+        encode_block(snapshots[now].values, coded);
+        seen.insert(static_cast<unsigned>(coded[0]));
+        const float largest = largest_of(snapshots[now].values);
+        for (std::size_t k = 0; k < count; ++k) {
+            const double off = exact[k] - snapshots[now].values[k];
+            REQUIRE(off == doctest::Approx(row.carry()[k]).epsilon(1e-3).scale(largest));
+            REQUIRE(std::abs(off) <= Grid::of(largest, 1)->step());
+        }
+    }
+    CHECK(seen == std::set<unsigned>{1, 2});  // finer, as the updates become small
+    const float step = Grid::of(largest_of(snapshots[now].values), 2)->step();
+    for (std::size_t k = 0; k < count; ++k)
+        CHECK(std::abs(exact[k] - snapshots[now].values[k]) < 0.51 * step);
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "ako/payload.h"
 #include "src/group/incarnation.h"
 #include "src/rows/initial_values.h"
 #include "tests/contains.h"
@@ -94,6 +95,18 @@ TEST_CASE("good messages are not complained about") {
     CHECK(complaint(Accept{{2, from}, {1, 1}}) == "");
     CHECK(complaint(Accepted{{2, 0}, {1, 1}}) == "");
     CHECK(complaint(Bye{7}) == "");
+}
+
+TEST_CASE("a coded Partial has fewer bytes than its blocks, and no initial parameters") {
+    Partial partial = good_partial();
+    partial.coded = true;
+    const std::size_t plain = payload_bytes_of(blocks.range(partial.run).count);
+    CHECK(complaint(partial, plain - 4) == "");
+    CHECK(contains(complaint(partial, plain), "bytes of payload"));
+    partial.origin = initial_row;
+    partial.relayed = true;
+    partial.version = InitialValues::version;
+    CHECK(contains(complaint(partial, plain - 4), "Partial.coded"));
 }
 
 TEST_CASE("Partial: every field that is wrong is named") {

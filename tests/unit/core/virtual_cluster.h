@@ -40,6 +40,7 @@ class VirtualCluster final : sim::Work, sim::Observer {
             settings.peer_names.emplace_back(1, static_cast<char>('a' + k));
         }
         settings.training.batch_per_peer = 1;
+        settings.exchange.precision = Precision::float32;
         settings.sample_budget = 3 * count;
         settings.log = [](const std::string&) {};
         for (PeerIndex from = 0; from < count; ++from) {
