@@ -3,7 +3,7 @@
 //   offset  bytes  content, little-endian
 //   0       4      the letters "AKO2"; the digit tells framings apart
 //   4       4      header bytes: the Cap'n Proto message that follows, a multiple of 8
-//   8       4      payload bytes: raw float32 values after the header, a multiple of 4
+//   8       4      payload bytes: what follows the header, a multiple of 4
 //   12      4      CRC-32C of the header
 //   16      4      CRC-32C of the 16 bytes before
 //

@@ -22,7 +22,7 @@ def launch(arguments, folder):
     words = [arguments.ako, "launch", str(REPOSITORY / "experiments/mnist/cluster.yaml"),
              "--free-ports", "--set", f"exchange.link_mbit={arguments.mbit}",
              "--set", f"training.epochs={arguments.epochs}", "--set", f"output={folder}",
-             "--set", "training.evaluate_every=0"]
+             "--set", "training.evaluate_every=0", "--set", "exchange.precision=float32"]
     if arguments.model == "synthetic":
         # Sleeps instead of computing: a small machine then gives every peer the same steady rounds.
         words += ["--set", "model={name: synthetic, parameters: 400000, compute_ms: 100, "

@@ -20,11 +20,11 @@ struct RunBounds {
     Round round_max = 0;
 
     /// A peer that hears of nobody makes the whole budget alone: so many rounds, of which the last
-    /// may be begun for less than a batch, one more for what is under way when it stops, and one
-    /// for each peer that it meets again after that, to which it gives way.
+    /// may be begun for less than a batch, one more for what is under way when it stops, one that
+    /// closes its row, and one for each peer that it meets again after that, to which it gives way.
     static RunBounds of(const ModeSettings& settings) {
         const std::uint64_t batch = settings.training.batch_per_peer;
-        return {batch, settings.sample_budget / batch + 2 + settings.peer_count()};
+        return {batch, settings.sample_budget / batch + 3 + settings.peer_count()};
     }
 
     /// What is wrong with these, if anything; `field` is the name of the round.

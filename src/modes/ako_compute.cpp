@@ -228,13 +228,25 @@ void AkoCompute::meet_at_the_end(Time now) {
     if (!rows_.claimed() || round_ == 0 || round_ >= RunBounds::of(settings_).round_max) return;
     meet(now);
     if (1 - kept_share_ < share_at_end_min) return;
+    if (add_nothing(now)) finish_.rows_change(now);
+}
+
+bool AkoCompute::close_row(Time now) {
+    if (rows_.precision() != Precision::adaptive || finish_.frozen()) return false;
+    if (posted_ && posted_->final_round) return false;  // as one that left, it has said its last
+    if (!rows_.claimed() || round_ == 0 || round_ >= RunBounds::of(settings_).round_max)
+        return false;
+    return add_nothing(now);
+}
+
+bool AkoCompute::add_nothing(Time now) {
     const auto nothing = [](Range, std::span<float> update) {
         std::fill(update.begin(), update.end(), 0.0f);
     };
-    if (!rows_.add(round_ + 1, nothing, now)) return;  // what was there before stays
+    if (!rows_.add(round_ + 1, nothing, now)) return false;  // what was there before stays
     kept_share_ = 1;
     roster_.set_own(++round_, samples_);
-    finish_.rows_change(now);
+    return true;
 }
 
 void AkoCompute::update_standing_in(Time now) {

@@ -120,6 +120,9 @@ class AkoCompute final : public ComputeHalf {
     void meet(Time now) AKO_COMPUTE_THREAD;
     /// In the final exchange the own row may still give way, to rows that must not count twice.
     void meet_at_the_end(Time now) AKO_COMPUTE_THREAD;
+    /// One more round adds nothing but what rounding has cut off so far. False if that cannot be.
+    bool close_row(Time now) AKO_COMPUTE_THREAD;
+    bool add_nothing(Time now) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     /// `asked`: at whom, of `requested`.

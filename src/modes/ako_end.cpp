@@ -69,17 +69,19 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
         if (leaving_) return may_go;
     }
     const bool first = !finish_began_;
+    bool closed = false;
     if (first) {
         finish_began_ = now;
         end_times_.begin(now);
         outbox_.lift_grants(true);
         if (stop_ == StopReason::none && !left_behind_) request_stop(StopReason::requested);
+        closed = close_row(now);
         finish_.begin(now);
     }
     const CutId accepted = finish_.accepted();
     const CutId decided = finish_.decided();
     drain(now);
-    meet_at_the_end(now);
+    if (!closed) meet_at_the_end(now);  // one round in a step
     answer();
     finish_.step(now);
     const bool adopts = finish_.ready_to_adopt();

@@ -92,18 +92,19 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
 std::optional<OutFrame> AkoTraffic::coded_frame(Partial header, const Snapshot& snapshot) {
     const auto coded = std::make_shared<std::vector<std::byte>>();
     const std::size_t elements = blocks_.range(header.run).count;
-    coded->reserve(coded_bytes_max(elements, header.run.count));
+    const std::size_t plain_bytes = payload_bytes_of(elements);
+    coded->reserve(static_cast<std::size_t>(1.25 * sent_share_ * static_cast<double>(plain_bytes)));
     const std::span<const float> values(snapshot.values);
     for (BlockIndex k = 0; k < header.run.count; ++k) {
         const Range range = blocks_.range(header.run.first + k);
         encode_block(values.subspan(range.first, range.count), *coded);
     }
     end_blocks(*coded);
-    const std::size_t plain_bytes = payload_bytes_of(elements);
     header.coded = coded->size() < plain_bytes;
     const std::size_t sent_bytes = header.coded ? coded->size() : plain_bytes;
-    constexpr double newest = 1.0 / 16;
-    sent_share_ += newest * (static_cast<double>(sent_bytes) / plain_bytes - sent_share_);
+    // It rises at once, so that few frames are longer than was asked for.
+    const double share = static_cast<double>(sent_bytes) / static_cast<double>(plain_bytes);
+    sent_share_ = std::max(share, sent_share_ + (share - sent_share_) / 16);
     if (!header.coded) return std::nullopt;
     return OutFrame{std::move(header), *coded, BufferRef([coded] {})};
 }

@@ -98,7 +98,7 @@ class AkoTraffic final : public TrafficHalf {
 
     std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
     PartitionBound bound_;    ///< of `partitions: auto`
-    double sent_share_ = 1;   ///< bytes of own partials, as a share of float32's; a moving mean
+    double sent_share_ = 1;   ///< bytes of own partials, as a share of float32's: of late at most
     bool decided_ = false;    ///< the cut is
     Departures departures_;
     Time looked_at_{};

@@ -63,7 +63,7 @@ class BufferPool {
 
   private:
     friend class PooledBuffer;
-    void give_back(std::byte* memory, std::size_t bytes);
+    void give_back(std::byte* memory, std::size_t capacity);
     void drop_idle() AKO_REQUIRES(mutex_);
 
     mutable Mutex mutex_;

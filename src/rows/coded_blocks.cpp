@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -16,15 +17,15 @@ constexpr std::size_t block_head_bytes = 2;
 /// False if some value is not on the grid; then `out` means nothing.
 template <class Code>
 bool encode(std::span<const float> values, const Grid& grid, std::byte* out) {
-    bool exact = true;
+    std::uint32_t differences = 0;
     for (std::size_t k = 0; k < values.size(); ++k) {
         const float whole = grid.whole(values[k]);
-        exact = exact && std::bit_cast<std::uint32_t>(whole * grid.step()) ==
-                             std::bit_cast<std::uint32_t>(values[k]);  // -0 is not 0
+        differences |= std::bit_cast<std::uint32_t>(whole * grid.step()) ^
+                       std::bit_cast<std::uint32_t>(values[k]);  // -0 is not 0
         const auto code = static_cast<Code>(whole);
         std::memcpy(out + k * sizeof(Code), &code, sizeof(Code));
     }
-    return exact;
+    return differences == 0;
 }
 
 template <class Code>
@@ -75,9 +76,9 @@ bool decode_block(std::span<const std::byte>& payload, std::span<float> values) 
     const std::size_t size = block_head_bytes + bytes * values.size();
     if (payload.size() < size) return false;
     const std::byte* from = payload.data() + block_head_bytes;
-    const Grid grid(static_cast<unsigned>(bytes), exponent);
-    if (bytes == 1) decode<std::int8_t>(from, grid.step(), values);
-    if (bytes == 2) decode<std::int16_t>(from, grid.step(), values);
+    const float step = std::ldexp(1.0f, exponent);
+    if (bytes == 1) decode<std::int8_t>(from, step, values);
+    if (bytes == 2) decode<std::int16_t>(from, step, values);
     if (bytes == sizeof(float)) std::memcpy(values.data(), from, values.size_bytes());
     payload = payload.subspan(size);
     return true;

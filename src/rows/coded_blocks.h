@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,9 +15,9 @@
 
 namespace ako {
 
-/// What `encode_blocks` gives at most.
-constexpr std::size_t coded_bytes_max(std::size_t elements, std::size_t blocks) {
-    return payload_bytes_of(elements) + 2 * blocks + 3;
+/// What such a payload has at least: a byte for each element and two for each block.
+constexpr std::size_t coded_bytes_min(std::size_t elements, std::size_t blocks) {
+    return elements + 2 * blocks;
 }
 
 /// Appends one block of finite values, [element count], to `out`, which `end_blocks` completes.

@@ -1,7 +1,6 @@
 // See grid.h.
 #include "src/rows/grid.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace ako {
@@ -31,26 +30,14 @@ Grid::Grid(unsigned bytes, int exponent)
       per_step_(std::ldexp(1.0f, -exponent)) {}
 
 std::optional<Grid> Grid::fitting(float largest, std::span<const float> update) {
-    float squares = 0;
-    for (const float element : update) squares += element * element;
-    const float typical = std::sqrt(squares / static_cast<float>(update.size()));
+    float squares[8] = {};
+    for (std::size_t k = 0; k < update.size(); ++k) squares[k % 8] += update[k] * update[k];
+    float sum = 0;
+    for (const float lane : squares) sum += lane;
+    const float typical = std::sqrt(sum / static_cast<float>(update.size()));
     const std::optional<Grid> coarse = of(largest, 1);
     const bool enough = coarse && coarse->step() <= rounds_per_step_max * typical;
     return enough || largest == 0 ? coarse : of(largest, 2);
-}
-
-float Grid::whole(float value) const {
-    // Added and taken away again, this leaves the nearest whole number, ties to even: what
-    // nearbyint does, in a form of which the compiler makes vectors.
-    constexpr float shift = 12'582'912.0f;  // 1.5 * 2^23
-    const float scaled = value * per_step_;
-    return (scaled + shift) - shift;
-}
-
-float largest_of(std::span<const float> values) {
-    float largest = 0;
-    for (const float value : values) largest = std::max(largest, std::abs(value));
-    return largest;
 }
 
 }  // namespace ako

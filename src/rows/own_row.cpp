@@ -1,8 +1,6 @@
 // The one place where a peer's running total grows.
 #include "src/rows/own_row.h"
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "src/numbers/checksum.h"
@@ -16,13 +14,12 @@ void OwnRow::add(BlockIndex block, const Snapshot& current, std::span<const floa
     const float* total = current.values.data() + range.first;
     float* grown = next.values.data() + range.first;
     float* carry = carry_.data() + range.first;
-    float largest = 0;
     for (std::size_t k = 0; k < range.count; ++k) {
         carry[k] += update[k];
         grown[k] = total[k] + carry[k];
-        largest = std::max(largest, std::abs(grown[k]));
     }
     if (precision_ == Precision::adaptive) {
+        const float largest = largest_of({grown, range.count});
         if (const std::optional<Grid> grid = Grid::fitting(largest, update)) {
             for (std::size_t k = 0; k < range.count; ++k) grown[k] = grid->rounded(grown[k]);
         }

@@ -24,6 +24,7 @@ class OwnRow {
     /// really was added to the float32 total; all three spans have the block's length.
     void add(BlockIndex block, const Snapshot& current, std::span<const float> update,
              Snapshot& next, std::span<float> difference);
+    Precision precision() const { return precision_; }
     /// The total is another one.
     void forget_carry() { std::fill(carry_.begin(), carry_.end(), 0.0f); }
     /// What rounding has cut off so far, [parameter_count].

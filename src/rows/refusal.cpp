@@ -3,6 +3,7 @@
 
 #include "ako/payload.h"
 #include "src/group/incarnation.h"
+#include "src/rows/coded_blocks.h"
 #include "src/rows/initial_values.h"
 
 namespace ako {
@@ -47,7 +48,11 @@ struct Checker {
         const std::size_t bytes = payload_bytes_of(blocks.range(partial.run).count);
         if (partial.coded && partial.origin == initial_row)
             return "Partial.coded of initial parameters, which travel as float32";
-        const bool fits = partial.coded ? payload_bytes < bytes : payload_bytes == bytes;
+        const std::size_t elements = blocks.range(partial.run).count;
+        const bool fits = partial.coded
+                              ? payload_bytes < bytes &&
+                                    payload_bytes >= coded_bytes_min(elements, partial.run.count)
+                              : payload_bytes == bytes;
         if (!fits) {
             return "Partial with " + std::to_string(payload_bytes) + " bytes of payload for " +
                    std::to_string(bytes) + " bytes of blocks";

@@ -40,6 +40,8 @@ BlockRun Relaying::run_to_send(const Want& want, const Want::Run& asked, BlockIn
 
 bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun run,
                     const FindBlock& find) {
+    const std::size_t elements = ledger_.blocks().range(run).count;
+    if (coded_bytes_min(elements, run.count) > outbox_.relay_room(peer)) return false;
     Partial header{want.row, version, run, Time{0}, true, {}};
     plain_.clear();
     coded_.clear();

@@ -37,6 +37,7 @@ class Rows {
 
     const Ledger& ledger() const { return ledger_; }
     const Replica& replica() const { return replica_; }
+    Precision precision() const { return own_row_.precision(); }
     /// What rounding has cut off of the own row so far, [parameter_count].
     std::span<const float> carry() const { return own_row_.carry(); }
     /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].

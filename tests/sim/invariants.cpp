@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/group/incarnation.h"
+#include "src/rows/grid.h"
 
 namespace ako::sim {
 namespace {
@@ -158,6 +159,20 @@ void Invariants::check_own_row(const AkoPeer& peer) {
             throw Violation("I1: row " + std::to_string(self) +
                             " is not the sum of its owner's updates: " + std::to_string(sum) +
                             " for " + std::to_string(own_sum[k]));
+        }
+    }
+    check_carry(row, carry);
+}
+
+void Invariants::check_carry(std::span<const float> row, std::span<const float> carry) const {
+    for (BlockIndex block = 0; block < blocks_.count(); ++block) {
+        const Range range = blocks_.range(block);
+        const auto grid = Grid::of(largest_of(row.subspan(range.first, range.count)), 1);
+        if (!grid) continue;
+        for (const float left : carry.subspan(range.first, range.count)) {
+            if (std::abs(left) <= 0.51f * grid->step()) continue;
+            throw Violation("I1: " + std::to_string(left) + " was rounded off in steps of " +
+                            std::to_string(grid->step()));
         }
     }
 }

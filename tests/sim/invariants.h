@@ -60,6 +60,7 @@ class Invariants {
     /// it goes out of what the row must be.
     void give_way(const AkoPeer& peer);
     void check_own_row(const AkoPeer& peer);
+    void check_carry(std::span<const float> row, std::span<const float> carry) const;
     void check_rows(const AkoPeer& peer, bool may_fall);
     void check_block(const AkoPeer& peer, RowIndex row, BlockIndex block);
     void check_replica(const AkoPeer& peer);

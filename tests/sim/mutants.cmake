@@ -22,6 +22,11 @@ mutation(src/rows/rows.cpp
         for (std::size_t k = 0; k < range.count; ++k) update[k] += 0.01f * ledger_.block(other, block)[k];
         own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);]=])
 
+# What rounding cuts off never comes.
+mutant(rounding_lost simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
+mutation(src/rows/own_row.cpp
+    [=[        carry[k] -= difference[k];]=]
+    [=[        carry[k] = 0.0f * difference[k];]=])
 mutant(version_ignored simulate "--count;400" "violated: I5")
 mutation(src/rows/ledger.cpp
     [=[    if (!takes(row, block, version)) return BlockCheck::late;]=]

@@ -178,7 +178,7 @@ TEST_CASE("a goodbye names a peer of the cluster") {
     Bench bench;
     CHECK(!bench.links->refuse(3, Bye{7, PeerIndex{3}}, 0));
     CHECK(contains(bench.links->refuse(3, Bye{7, PeerIndex{4}}, 0).value_or(""), "cluster of 4"));
-    CHECK(contains(bench.links->refuse(3, Bye{107}, 0).value_or(""), "Bye.final_round is round"));
+    CHECK(contains(bench.links->refuse(3, Bye{108}, 0).value_or(""), "Bye.final_round is round"));
     Status status;
     status.progress.resize(4);
     status.progress[3] = {5, std::uint64_t{1} << 63};

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-
 #include <vector>
 
 #include "src/modes/make_exchange.h"

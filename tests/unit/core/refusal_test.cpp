@@ -103,6 +103,7 @@ TEST_CASE("a coded Partial has fewer bytes than its blocks, and no initial param
     const std::size_t plain = payload_bytes_of(blocks.range(partial.run).count);
     CHECK(complaint(partial, plain - 4) == "");
     CHECK(contains(complaint(partial, plain), "bytes of payload"));
+    CHECK(contains(complaint(partial, 8), "bytes of payload"));
     partial.origin = initial_row;
     partial.relayed = true;
     partial.version = InitialValues::version;
