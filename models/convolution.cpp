@@ -1,31 +1,13 @@
 #include "models/convolution.h"
 
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
 
 #include "ako/assert.h"
-#include "models/biases.h"
-#include "models/blas.h"
+#include "models/nested_product.h"
 
 namespace ako {
 
 namespace {
-
-/// Memory of `columns`: half of the 1 MiB of second-level cache a server core has, the rest being
-/// for the images and the product.
-constexpr std::size_t columns_bytes = std::size_t{512} << 10;
-
-/// How many of things of so many elements fit into that.
-std::size_t count_that_fits(std::size_t elements) {
-    return std::max<std::size_t>(1, columns_bytes / (elements * sizeof(float)));
-}
-
-/// As many rows at once as make pieces of about the same size.
-std::size_t even_rows(std::size_t row_count, std::size_t fitting_rows) {
-    const std::size_t pieces = (row_count + fitting_rows - 1) / fitting_rows;
-    return (row_count + pieces - 1) / pieces;
-}
 
 Shape shape_of_output(const Shape& framed, const ConvolutionShape& shape, const std::string& name) {
     AKO_ASSERT(shape.window >= 1 && shape.window <= framed.height && shape.window <= framed.width &&
@@ -44,169 +26,155 @@ Convolution::Convolution(const std::string& name, Shape input, ConvolutionShape 
       shape_(shape),
       padding_(input, shape.padding, shape.padding_mode),
       output_(shape_of_output(padding_.framed(), shape, name)),
-      tap_count_(shape.window * shape.window * input.channels),
       weight_(layout.add(name + ".weight",
                          {shape.outputs, input.channels, shape.window, shape.window})),
-      bias_(layout.add(name + ".bias", {shape.outputs})),
-      images_at_once_(count_that_fits(output_.height * output_.width * tap_count_)),
-      rows_at_once_(even_rows(output_.height, count_that_fits(output_.width * tap_count_))) {}
+      bias_(layout.add(name + ".bias", {shape.outputs})) {}
 
-template <class Visit>
-void Convolution::for_each_piece(std::size_t image_count, Visit visit) {
-    const std::size_t rows = rows_of_piece();
-    // Not before it is needed: who only asks for a network's parameters needs no memory for it.
-    columns_.resize(column_elements());
-    frames_.resize(frame_elements());
-    for (std::size_t image = 0; image < image_count; image += images_at_once_)
-        for (std::size_t row = 0; row < output_.height; row += rows)
-            visit(Piece{image, std::min(images_at_once_, image_count - image), row,
-                        std::min(rows, output_.height - row)});
+std::size_t Convolution::scratch_bytes() const {
+    const std::size_t outputs = padded_columns(output_.channels);
+    const std::size_t frame = padding_.any() ? padding_.framed().element_count() : 0;
+    const std::size_t elements =
+        2 * (tap_count() + 1) * outputs +                                       // kernel, gradient
+        shape_.window * output_.channels * padded_columns(run()) +              // transposed
+        2 * frame +                                                             // and its gradient
+        (outputs != output_.channels ? position_count() * outputs : 0);         // padded
+    return elements * sizeof(float);
 }
 
-std::size_t Convolution::position_count(const Piece& piece) const {
-    return piece.image_count * piece.row_count * output_.width;
-}
-
-std::size_t Convolution::first_output(const Piece& piece) const {
-    return (piece.first_image * output_.height + piece.first_row) * output_.width * shape_.outputs;
+const float* Convolution::framed(const float* image) {
+    if (!padding_.any()) return image;
+    frame_.resize(padding_.framed().element_count());
+    padding_.frame(image, 1, frame_.data());
+    return frame_.data();
 }
 
 void Convolution::forward(const ForwardPass& pass) {
     pass.need(parameters());
-    const auto weight = pass.parameters.subspan(weight_.first, weight_.count);
-    const auto bias = pass.parameters.subspan(bias_.first, bias_.count);
-    load_kernel(weight);
-    const Matrix kernel{kernel_.data(), shape_.outputs, tap_count_};
-    for_each_piece(pass.count, [&](const Piece& piece) {
-        float* output = &pass.output[first_output(piece)];
-        lower(pass.input, piece);
-        fill_rows(bias, position_count(piece), output);
-        multiply({columns_.data(), position_count(piece), tap_count_}, kernel.transpose(), output,
-                 Product::accumulate);
-    });
+    load_kernel(pass.parameters.subspan(weight_.first, weight_.count),
+                pass.parameters.subspan(bias_.first, bias_.count));
+    const std::size_t row = padding_.framed().width * input_.channels;
+    const std::size_t outputs = padded_columns(output_.channels);
+    for (std::size_t n = 0; n < pass.count; ++n)
+        multiply({framed(&pass.input[n * input_.element_count()]),
+                  {{output_.height, shape_.stride * row},
+                   {output_.width, shape_.stride * input_.channels}},
+                  {{shape_.window, row}, {run(), 1}},
+                  kernel_.data(),
+                  outputs,
+                  output_.channels,
+                  &pass.output[n * output_.element_count()],
+                  output_.width * output_.channels,
+                  output_.channels,
+                  &kernel_[tap_count() * outputs]});
 }
 
 void Convolution::backward(const BackwardPass& pass) {
-    load_kernel(pass.parameters.subspan(weight_.first, weight_.count));
-    const Matrix kernel{kernel_.data(), shape_.outputs, tap_count_};
-    const auto bias_gradient = pass.parameter_gradient.subspan(bias_.first, bias_.count);
-    std::fill(bias_gradient.begin(), bias_gradient.end(), 0.0f);
-    kernel_gradient_.assign(weight_.count, 0.0f);
-    for_each_piece(pass.count, [&](const Piece& piece) {
-        const Matrix output_gradient{&pass.output_gradient[first_output(piece)],
-                                     position_count(piece), shape_.outputs};
-        add_row_sums({output_gradient.data, output_gradient.rows * shape_.outputs}, bias_gradient);
-        lower(pass.input, piece);
-        multiply(output_gradient.transpose(), {columns_.data(), output_gradient.rows, tap_count_},
-                 kernel_gradient_.data(), Product::accumulate);
-        if (pass.input_gradient.empty()) return;
-        multiply(output_gradient, kernel, columns_.data(), Product::overwrite);
-        raise(piece, pass.input_gradient);
-    });
-    store_kernel_gradient(pass.parameter_gradient.subspan(weight_.first, weight_.count));
+    kernel_gradient_.assign((tap_count() + 1) * padded_columns(output_.channels), 0.0f);
+    if (!pass.input_gradient.empty())
+        load_transposed_kernel(pass.parameters.subspan(weight_.first, weight_.count));
+    for (std::size_t n = 0; n < pass.count; ++n) {
+        const float* output_gradient = &pass.output_gradient[n * output_.element_count()];
+        const std::size_t pixel = n * input_.element_count();
+        add_kernel_gradient(&pass.input[pixel], output_gradient);
+        if (!pass.input_gradient.empty())
+            write_input_gradient(output_gradient, &pass.input_gradient[pixel]);
+    }
+    store_kernel_gradient(pass.parameter_gradient.subspan(weight_.first, weight_.count),
+                          pass.parameter_gradient.subspan(bias_.first, bias_.count));
     pass.complete(parameters());
 }
 
-// The taps of one row of the window lie one after the other in the image as in `columns`, so
-// lowering copies runs and raising adds them. The short runs of images with one channel or three
-// have loops of their own: a call to copy so little takes longer than copying it.
-
-namespace {
-
-/// Calls visit(image element, column element, run) for each run, in the order of `columns`: of so
-/// many images that have the shape `image`, the window positions in rows [first_row, end_row).
-template <class Run, class Visit>
-void visit_runs(const Shape& image, const ConvolutionShape& shape, std::size_t image_count,
-                std::size_t first_row, std::size_t end_row, std::size_t row_positions, Run run,
-                Visit visit) {
-    std::size_t column = 0;
-    for (std::size_t n = 0; n < image_count; ++n)
-        for (std::size_t y = first_row; y < end_row; ++y)
-            for (std::size_t x = 0; x < row_positions; ++x) {
-                std::size_t element =
-                    ((n * image.height + y * shape.stride) * image.width + x * shape.stride) *
-                    image.channels;
-                for (std::size_t tap_row = 0; tap_row < shape.window; ++tap_row) {
-                    visit(element, column, run);
-                    element += image.width * image.channels;
-                    column += run;
-                }
-            }
+void Convolution::add_kernel_gradient(const float* image, const float* output_gradient) {
+    const std::size_t row = padding_.framed().width * input_.channels;
+    const std::size_t outputs = padded_columns(output_.channels);
+    if (outputs != output_.channels) {
+        padded_output_.resize(position_count() * outputs);
+        for (std::size_t p = 0; p < position_count(); ++p)
+            std::copy_n(output_gradient + p * output_.channels, output_.channels,
+                        &padded_output_[p * outputs]);
+        output_gradient = padded_output_.data();
+    }
+    NestedProduct product{framed(image),
+                          {{shape_.window, row}, {run(), 1}},
+                          {{output_.height, shape_.stride * row},
+                           {output_.width, shape_.stride * input_.channels}},
+                          output_gradient,
+                          outputs,
+                          outputs,
+                          kernel_gradient_.data(),
+                          run() * outputs,
+                          outputs,
+                          nullptr};
+    multiply(product);
+    // A bias is the weight of a tap that is 1 everywhere.
+    const float one = 1;
+    product.left = &one;
+    product.rows = {{1, 0}, {1, 0}};
+    product.terms = {{output_.height, 0}, {output_.width, 0}};
+    product.result = &kernel_gradient_[tap_count() * outputs];
+    multiply(product);
 }
 
-}  // namespace
-
-void Convolution::lower(std::span<const float> input, const Piece& piece) {
-    const float* images = &input[piece.first_image * input_.element_count()];
-    if (padding_.any()) {
-        if (piece.first_row == 0) padding_.frame(images, piece.image_count, frames_.data());
-        images = frames_.data();
-    }
-    float* columns = columns_.data();
-    const auto lower_runs = [&](auto run) {
-        visit_runs(padding_.framed(), shape_, piece.image_count, piece.first_row,
-                   piece.first_row + piece.row_count, output_.width, run,
-                   [=](std::size_t from, std::size_t to, auto count) {
-                       std::memcpy(columns + to, images + from, count * sizeof(float));
-                   });
-    };
-    switch (const std::size_t run = shape_.window * input_.channels; run) {
-        case 3:
-            return lower_runs(std::integral_constant<std::size_t, 3>());
-        case 5:
-            return lower_runs(std::integral_constant<std::size_t, 5>());
-        case 9:
-            return lower_runs(std::integral_constant<std::size_t, 9>());
-        case 15:
-            return lower_runs(std::integral_constant<std::size_t, 15>());
-        default:
-            return lower_runs(run);
-    }
+void Convolution::write_input_gradient(const float* output_gradient, float* input_gradient) {
+    const Shape& framed = padding_.framed();
+    if (padding_.any()) frame_gradient_.resize(framed.element_count());
+    float* gradient = padding_.any() ? frame_gradient_.data() : input_gradient;
+    std::fill_n(gradient, framed.element_count(), 0.0f);
+    const std::size_t row = framed.width * input_.channels;
+    const std::size_t taps = padded_columns(run());
+    const std::size_t outputs = output_.channels;
+    // Windows beside one another overlap, so that one is added after the other; those below one
+    // another do not, where it is the same row of each.
+    for (std::size_t tap_row = 0; tap_row < shape_.window; ++tap_row)
+        multiply({output_gradient,
+                  {{output_.width, outputs}, {output_.height, output_.width * outputs}},
+                  {{1, 0}, {outputs, 1}},
+                  &transposed_[tap_row * outputs * taps],
+                  taps,
+                  run(),
+                  gradient + tap_row * row,
+                  shape_.stride * input_.channels,
+                  shape_.stride * row,
+                  nullptr});
+    if (padding_.any()) padding_.unframe(gradient, 1, input_gradient);
 }
 
-/// Adds what `columns_` holds for each tap of the piece to the gradient of the tap's pixel.
-void Convolution::raise(const Piece& piece, std::span<float> input_gradient) {
-    const std::size_t framed_elements = piece.image_count * padding_.framed().element_count();
-    const bool first = piece.first_row == 0;
-    const bool last = piece.first_row + piece.row_count == output_.height;
-    float* images = &input_gradient[piece.first_image * input_.element_count()];
-    float* frames = images;
-    if (padding_.any()) {
-        frame_gradients_.resize(frames_.size());
-        frames = frame_gradients_.data();
-    }
-    if (first) std::fill_n(frames, framed_elements, 0.0f);
-    visit_runs(padding_.framed(), shape_, piece.image_count, piece.first_row,
-               piece.first_row + piece.row_count, output_.width, shape_.window * input_.channels,
-               [=, columns = columns_.data()](std::size_t to, std::size_t from, std::size_t run) {
-                   float* __restrict target = frames + to;
-                   const float* __restrict source = columns + from;
-                   for (std::size_t k = 0; k < run; ++k) target[k] += source[k];
-               });
-    if (padding_.any() && last) padding_.unframe(frames, piece.image_count, images);
-}
+// Parameters hold [outputs x channels x taps of one channel].
 
-// Parameters hold [outputs x channels x taps of one channel], the kernel [outputs x taps of one
-// channel x channels].
-
-void Convolution::load_kernel(std::span<const float> weight) {
-    kernel_.resize(weight.size());
+void Convolution::load_kernel(std::span<const float> weight, std::span<const float> bias) {
     const std::size_t channels = input_.channels;
     const std::size_t area = shape_.window * shape_.window;
-    for (std::size_t o = 0; o < shape_.outputs; ++o)
+    const std::size_t row = padded_columns(output_.channels);
+    kernel_.resize((tap_count() + 1) * row);
+    for (std::size_t a = 0; a < area; ++a)
         for (std::size_t c = 0; c < channels; ++c)
-            for (std::size_t a = 0; a < area; ++a)
-                kernel_[(o * area + a) * channels + c] = weight[(o * channels + c) * area + a];
+            for (std::size_t o = 0; o < output_.channels; ++o)
+                kernel_[(a * channels + c) * row + o] = weight[(o * channels + c) * area + a];
+    std::copy(bias.begin(), bias.end(), &kernel_[tap_count() * row]);
 }
 
-void Convolution::store_kernel_gradient(std::span<float> weight_gradient) const {
+void Convolution::load_transposed_kernel(std::span<const float> weight) {
+    const std::size_t channels = input_.channels, window = shape_.window;
+    const std::size_t taps = padded_columns(run());
+    transposed_.resize(window * output_.channels * taps);
+    for (std::size_t o = 0; o < output_.channels; ++o)
+        for (std::size_t c = 0; c < channels; ++c)
+            for (std::size_t i = 0; i < window; ++i)
+                for (std::size_t j = 0; j < window; ++j)
+                    transposed_[(i * output_.channels + o) * taps + j * channels + c] =
+                        weight[((o * channels + c) * window + i) * window + j];
+}
+
+void Convolution::store_kernel_gradient(std::span<float> weight, std::span<float> bias) const {
     const std::size_t channels = input_.channels;
     const std::size_t area = shape_.window * shape_.window;
-    for (std::size_t o = 0; o < shape_.outputs; ++o)
+    const std::size_t row = padded_columns(output_.channels);
+    for (std::size_t o = 0; o < output_.channels; ++o)
         for (std::size_t c = 0; c < channels; ++c)
             for (std::size_t a = 0; a < area; ++a)
-                weight_gradient[(o * channels + c) * area + a] =
-                    kernel_gradient_[(o * area + a) * channels + c];
+                weight[(o * channels + c) * area + a] =
+                    kernel_gradient_[(a * channels + c) * row + o];
+    std::copy_n(&kernel_gradient_[tap_count() * row], bias.size(), bias.begin());
 }
 
 }  // namespace ako

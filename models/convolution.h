@@ -1,19 +1,18 @@
-// A convolution of square windows, as a matrix product over lowered images (Chellapilla, Puri,
-// Simard: "High Performance Convolutional Neural Networks for Document Processing", 2006).
+// A convolution of square windows, as nested products (see there): a window of a channels-last
+// image is some runs of floats, and is read where it lies.
 //
-//   columns  [images * positions x taps]   one row per window position: what the window covers
-//   kernel   [outputs x taps]              the weights, taps in the order of a row of `columns`
-//   output = columns kernel^T + bias       which is channels-last by itself
+//   output         = windows of the input * kernel + bias        kernel [taps x outputs]
+//   kernel gradient = (windows of the input)^T * output gradient
+//   windows of the input gradient += output gradient * kernel^T
 //
-// A tap is one (row, column, input channel) of the window. A batch is lowered piece by piece, so
-// that `columns` stays in the cache between being written and being read: some images at a time, or
-// some rows of positions where one image is too large. With padding, images are first copied into
-// frames, see padding.h.
+// A tap is one (row, column, input channel) of the window. With padding, an image is first copied
+// into a frame, see padding.h, and so is its gradient copied out of one.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "models/aligned_floats.h"
 #include "models/layer.h"
 #include "models/padding.h"
 #include "models/parameter_layout.h"
@@ -36,56 +35,36 @@ class Convolution final : public Layer {
 
     Shape output_shape() const override { return output_; }
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
-    std::size_t scratch_bytes() const override {
-        // The gradients of kernel and frames are as large as these.
-        return (column_elements() + 2 * frame_elements() + 2 * weight_.count) * sizeof(float);
-    }
+    std::size_t scratch_bytes() const override;
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
 
   private:
-    /// What is lowered at once: some rows of positions of each of some images. More than one image
-    /// only if all rows of each.
-    struct Piece {
-        std::size_t first_image, image_count;
-        std::size_t first_row, row_count;
-    };
-
-    /// Of the largest piece.
-    std::size_t rows_of_piece() const {
-        return images_at_once_ > 1 ? output_.height : rows_at_once_;
-    }
-    std::size_t column_elements() const {
-        return images_at_once_ * rows_of_piece() * output_.width * tap_count_;
-    }
-    std::size_t frame_elements() const {
-        return padding_.any() ? images_at_once_ * padding_.framed().element_count() : 0;
-    }
-
-    template <class Visit>
-    void for_each_piece(std::size_t image_count, Visit visit);
-    std::size_t position_count(const Piece& piece) const;
-    std::size_t first_output(const Piece& piece) const;
-
-    void lower(std::span<const float> input, const Piece& piece);
-    void raise(const Piece& piece, std::span<float> input_gradient);
-    void load_kernel(std::span<const float> weight);
-    void store_kernel_gradient(std::span<float> weight_gradient) const;
+    /// Taps of one row of the window, which lie one after the other in an image.
+    std::size_t run() const { return shape_.window * input_.channels; }
+    std::size_t tap_count() const { return shape_.window * run(); }
+    std::size_t position_count() const { return output_.height * output_.width; }
+    const float* framed(const float* image);
+    void add_kernel_gradient(const float* image, const float* output_gradient);
+    void write_input_gradient(const float* output_gradient, float* input_gradient);
+    void load_kernel(std::span<const float> weight, std::span<const float> bias);
+    void load_transposed_kernel(std::span<const float> weight);
+    void store_kernel_gradient(std::span<float> weight, std::span<float> bias) const;
 
     const Shape input_;
     const ConvolutionShape shape_;
     const Padding padding_;
     const Shape output_;
-    const std::size_t tap_count_;
     const Range weight_;
     const Range bias_;
-    const std::size_t images_at_once_;
-    const std::size_t rows_at_once_;
-    std::vector<float> columns_;
-    std::vector<float> frames_;           ///< the images of a piece with their padding
-    std::vector<float> frame_gradients_;  ///< and the gradient of those
-    std::vector<float> kernel_;
-    std::vector<float> kernel_gradient_;
+    // Right factors of products, whose rows are padded.
+    AlignedFloats kernel_;           ///< [taps x outputs], then the bias
+    AlignedFloats kernel_gradient_;  ///< the same
+    AlignedFloats transposed_;       ///< for each row of the window [outputs x its taps]
+    // Of one image.
+    AlignedFloats frame_;
+    AlignedFloats frame_gradient_;
+    AlignedFloats padded_output_;  ///< the output's gradient as a right factor
 };
 
 }  // namespace ako

@@ -1,0 +1,11 @@
+// The loops for processors with AVX-512.
+#include "models/product_loops.h"
+#include "models/vector_loops.h"
+
+namespace ako {
+
+#if defined(__x86_64__)
+constexpr VectorLoops avx512_loops{lanes, tile_loops()};
+#endif
+
+}  // namespace ako

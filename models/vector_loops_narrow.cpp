@@ -1,0 +1,9 @@
+// The loops for any processor.
+#include "models/product_loops.h"
+#include "models/vector_loops.h"
+
+namespace ako {
+
+constexpr VectorLoops narrow_loops{lanes, tile_loops()};
+
+}  // namespace ako
