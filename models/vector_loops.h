@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "models/pooled_image.h"
 #include "models/product_tile.h"
 
 namespace ako {
@@ -13,6 +14,7 @@ namespace ako {
 struct VectorLoops {
     std::size_t lanes;  ///< floats of a vector
     TileLoops tiles;
+    PoolLoops pool;
 };
 
 extern const VectorLoops narrow_loops;  ///< of any processor

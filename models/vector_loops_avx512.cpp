@@ -1,11 +1,12 @@
 // The loops for processors with AVX-512.
+#include "models/pool_loops.h"
 #include "models/product_loops.h"
 #include "models/vector_loops.h"
 
 namespace ako {
 
 #if defined(__x86_64__)
-constexpr VectorLoops avx512_loops{lanes, tile_loops()};
+constexpr VectorLoops avx512_loops{lanes, tile_loops(), pool_loops()};
 #endif
 
 }  // namespace ako

@@ -134,5 +134,26 @@ TEST_CASE("tiles: all that fit, for every width of vectors of this processor") {
     }
 }
 
+TEST_CASE("pooling: every width of vectors gives the same") {
+    constexpr std::size_t channels = 21, side = 7;
+    const auto image = random_values(side * side * channels, 1);
+    for (const PooledImage& shape : {PooledImage{side, side, channels, 3, 2, 3, 3},
+                                     PooledImage{side, side, channels, 2, 2, 4, 4}}) {
+        const std::size_t outputs = shape.output_height * shape.output_width * channels;
+        const auto gradient = random_values(outputs, 2);
+        std::vector<float> maxima[2], spread[2];
+        for (std::size_t place = 0; usable_loops(place) != nullptr; ++place) {
+            const PoolLoops& loops = usable_loops(place)->pool;
+            const std::size_t k = place == 0 ? 0 : 1;
+            maxima[k].assign(outputs, 1e30f);
+            spread[k].assign(image.size(), 1e30f);
+            loops.pool(shape, image.data(), maxima[k].data());
+            loops.spread(shape, image.data(), maxima[k].data(), gradient.data(), spread[k].data());
+            CHECK(maxima[k] == maxima[0]);
+            CHECK(spread[k] == spread[0]);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace ako
