@@ -7,7 +7,7 @@
 
 namespace ako {
 
-/// How many threads a matrix product uses, for the whole process; at least 1.
+/// How many threads a matrix product uses, for the whole process; at least 1. See workers.h.
 void set_blas_threads(unsigned count);
 
 /// OpenBLAS before 0.3.25 takes every Intel CPU newer than itself for a Prescott of 2004 and uses

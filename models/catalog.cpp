@@ -147,10 +147,10 @@ std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_co
     return numbers * sizeof(float);
 }
 
-std::size_t scratch_bytes(const ModelSettings& settings) {
+std::size_t scratch_bytes(const ModelSettings& settings, std::size_t threads) {
     if (settings.kind == ModelKind::synthetic) return 0;
     LayerList list = layers_of(settings);
-    return LayerChain(std::move(list.layers)).scratch_bytes();
+    return LayerChain(std::move(list.layers)).scratch_bytes(threads);
 }
 
 }  // namespace ako

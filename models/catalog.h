@@ -36,7 +36,7 @@ DataShape data_shape(const ModelSettings& settings);
 std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_count,
                              std::size_t evaluated_count);
 
-/// Bytes that the layers hold besides, whatever the batch; 0 of `synthetic`.
-std::size_t scratch_bytes(const ModelSettings& settings);
+/// Bytes that the layers hold besides with so many threads, whatever the batch; 0 of `synthetic`.
+std::size_t scratch_bytes(const ModelSettings& settings, std::size_t threads);
 
 }  // namespace ako

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "ako/assert.h"
+#include "models/eigen_maps.h"
 #include "models/nested_product.h"
+#include "models/workers.h"
 
 namespace ako {
 
@@ -30,22 +32,24 @@ Convolution::Convolution(const std::string& name, Shape input, ConvolutionShape 
                          {shape.outputs, input.channels, shape.window, shape.window})),
       bias_(layout.add(name + ".bias", {shape.outputs})) {}
 
-std::size_t Convolution::scratch_bytes() const {
-    const std::size_t outputs = padded_columns(output_.channels);
-    const std::size_t frame = padding_.any() ? padding_.framed().element_count() : 0;
-    const std::size_t elements =
-        2 * (tap_count() + 1) * outputs +                                       // kernel, gradient
-        shape_.window * output_.channels * padded_columns(run()) +              // transposed
-        2 * frame +                                                             // and its gradient
-        (outputs != output_.channels ? position_count() * outputs : 0);         // padded
-    return elements * sizeof(float);
+std::size_t Convolution::kernel_elements() const {
+    return (tap_count() + 1) * padded_columns(output_.channels);
 }
 
-const float* Convolution::framed(const float* image) {
+std::size_t Convolution::scratch_bytes(std::size_t threads) const {
+    const std::size_t outputs = padded_columns(output_.channels);
+    const std::size_t frame = padding_.any() ? padding_.framed().element_count() : 0;
+    const std::size_t padded = outputs != output_.channels ? position_count() * outputs : 0;
+    const std::size_t transposed = shape_.window * output_.channels * padded_columns(run());
+    const std::size_t work = kernel_elements() + 2 * frame + padded;
+    return (kernel_elements() + transposed + threads * work) * sizeof(float);
+}
+
+const float* Convolution::framed(const float* image, Work& work) const {
     if (!padding_.any()) return image;
-    frame_.resize(padding_.framed().element_count());
-    padding_.frame(image, 1, frame_.data());
-    return frame_.data();
+    work.frame.resize(padding_.framed().element_count());
+    padding_.frame(image, 1, work.frame.data());
+    return work.frame.data();
 }
 
 void Convolution::forward(const ForwardPass& pass) {
@@ -54,54 +58,61 @@ void Convolution::forward(const ForwardPass& pass) {
                 pass.parameters.subspan(bias_.first, bias_.count));
     const std::size_t row = padding_.framed().width * input_.channels;
     const std::size_t outputs = padded_columns(output_.channels);
-    for (std::size_t n = 0; n < pass.count; ++n)
-        multiply({framed(&pass.input[n * input_.element_count()]),
-                  {{output_.height, shape_.stride * row},
-                   {output_.width, shape_.stride * input_.channels}},
-                  {{shape_.window, row}, {run(), 1}},
-                  kernel_.data(),
-                  outputs,
-                  output_.channels,
-                  &pass.output[n * output_.element_count()],
-                  output_.width * output_.channels,
-                  output_.channels,
-                  &kernel_[tap_count() * outputs]});
+    works_.resize(thread_count());
+    share_out(pass.count, [&](std::size_t share, std::size_t first, std::size_t end) {
+        for (std::size_t n = first; n < end; ++n)
+            multiply({framed(&pass.input[n * input_.element_count()], works_[share]),
+                      {{output_.height, shape_.stride * row},
+                       {output_.width, shape_.stride * input_.channels}},
+                      {{shape_.window, row}, {run(), 1}},
+                      kernel_.data(),
+                      outputs,
+                      output_.channels,
+                      &pass.output[n * output_.element_count()],
+                      output_.width * output_.channels,
+                      output_.channels,
+                      &kernel_[tap_count() * outputs]});
+    });
 }
 
 void Convolution::backward(const BackwardPass& pass) {
-    kernel_gradient_.assign((tap_count() + 1) * padded_columns(output_.channels), 0.0f);
-    if (!pass.input_gradient.empty())
-        load_transposed_kernel(pass.parameters.subspan(weight_.first, weight_.count));
-    for (std::size_t n = 0; n < pass.count; ++n) {
-        const float* output_gradient = &pass.output_gradient[n * output_.element_count()];
-        const std::size_t pixel = n * input_.element_count();
-        add_kernel_gradient(&pass.input[pixel], output_gradient);
-        if (!pass.input_gradient.empty())
-            write_input_gradient(output_gradient, &pass.input_gradient[pixel]);
-    }
+    const bool wanted = !pass.input_gradient.empty();
+    if (wanted) load_transposed_kernel(pass.parameters.subspan(weight_.first, weight_.count));
+    works_.resize(thread_count());
+    for (Work& work : works_) work.kernel_gradient.assign(kernel_elements(), 0.0f);
+    share_out(pass.count, [&](std::size_t share, std::size_t first, std::size_t end) {
+        for (std::size_t n = first; n < end; ++n) {
+            const float* output_gradient = &pass.output_gradient[n * output_.element_count()];
+            const std::size_t pixel = n * input_.element_count();
+            add_kernel_gradient(&pass.input[pixel], output_gradient, works_[share]);
+            if (wanted)
+                write_input_gradient(output_gradient, &pass.input_gradient[pixel], works_[share]);
+        }
+    });
     store_kernel_gradient(pass.parameter_gradient.subspan(weight_.first, weight_.count),
                           pass.parameter_gradient.subspan(bias_.first, bias_.count));
     pass.complete(parameters());
 }
 
-void Convolution::add_kernel_gradient(const float* image, const float* output_gradient) {
+void Convolution::add_kernel_gradient(const float* image, const float* output_gradient,
+                                      Work& work) const {
     const std::size_t row = padding_.framed().width * input_.channels;
     const std::size_t outputs = padded_columns(output_.channels);
     if (outputs != output_.channels) {
-        padded_output_.resize(position_count() * outputs);
+        work.padded_output.resize(position_count() * outputs);
         for (std::size_t p = 0; p < position_count(); ++p)
             std::copy_n(output_gradient + p * output_.channels, output_.channels,
-                        &padded_output_[p * outputs]);
-        output_gradient = padded_output_.data();
+                        &work.padded_output[p * outputs]);
+        output_gradient = work.padded_output.data();
     }
-    NestedProduct product{framed(image),
+    NestedProduct product{framed(image, work),
                           {{shape_.window, row}, {run(), 1}},
                           {{output_.height, shape_.stride * row},
                            {output_.width, shape_.stride * input_.channels}},
                           output_gradient,
                           outputs,
                           outputs,
-                          kernel_gradient_.data(),
+                          work.kernel_gradient.data(),
                           run() * outputs,
                           outputs,
                           nullptr};
@@ -111,14 +122,18 @@ void Convolution::add_kernel_gradient(const float* image, const float* output_gr
     product.left = &one;
     product.rows = {{1, 0}, {1, 0}};
     product.terms = {{output_.height, 0}, {output_.width, 0}};
-    product.result = &kernel_gradient_[tap_count() * outputs];
+    product.result = &work.kernel_gradient[tap_count() * outputs];
     multiply(product);
 }
 
-void Convolution::write_input_gradient(const float* output_gradient, float* input_gradient) {
+void Convolution::write_input_gradient(const float* output_gradient, float* input_gradient,
+                                       Work& work) const {
     const Shape& framed = padding_.framed();
-    if (padding_.any()) frame_gradient_.resize(framed.element_count());
-    float* gradient = padding_.any() ? frame_gradient_.data() : input_gradient;
+    float* gradient = input_gradient;
+    if (padding_.any()) {
+        work.frame_gradient.resize(framed.element_count());
+        gradient = work.frame_gradient.data();
+    }
     std::fill_n(gradient, framed.element_count(), 0.0f);
     const std::size_t row = framed.width * input_.channels;
     const std::size_t taps = padded_columns(run());
@@ -145,7 +160,7 @@ void Convolution::load_kernel(std::span<const float> weight, std::span<const flo
     const std::size_t channels = input_.channels;
     const std::size_t area = shape_.window * shape_.window;
     const std::size_t row = padded_columns(output_.channels);
-    kernel_.resize((tap_count() + 1) * row);
+    kernel_.resize(kernel_elements());
     for (std::size_t a = 0; a < area; ++a)
         for (std::size_t c = 0; c < channels; ++c)
             for (std::size_t o = 0; o < output_.channels; ++o)
@@ -165,16 +180,18 @@ void Convolution::load_transposed_kernel(std::span<const float> weight) {
                         weight[((o * channels + c) * window + i) * window + j];
 }
 
-void Convolution::store_kernel_gradient(std::span<float> weight, std::span<float> bias) const {
+void Convolution::store_kernel_gradient(std::span<float> weight, std::span<float> bias) {
     const std::size_t channels = input_.channels;
     const std::size_t area = shape_.window * shape_.window;
     const std::size_t row = padded_columns(output_.channels);
+    AlignedFloats& sum = works_.front().kernel_gradient;
+    for (std::size_t k = 1; k < works_.size(); ++k)
+        as_array(std::span(sum)) += as_array(std::span(works_[k].kernel_gradient));
     for (std::size_t o = 0; o < output_.channels; ++o)
         for (std::size_t c = 0; c < channels; ++c)
             for (std::size_t a = 0; a < area; ++a)
-                weight[(o * channels + c) * area + a] =
-                    kernel_gradient_[(a * channels + c) * row + o];
-    std::copy_n(&kernel_gradient_[tap_count() * row], bias.size(), bias.begin());
+                weight[(o * channels + c) * area + a] = sum[(a * channels + c) * row + o];
+    std::copy_n(&sum[tap_count() * row], bias.size(), bias.begin());
 }
 
 }  // namespace ako

@@ -35,21 +35,33 @@ class Convolution final : public Layer {
 
     Shape output_shape() const override { return output_; }
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
-    std::size_t scratch_bytes() const override;
+    std::size_t scratch_bytes(std::size_t threads) const override;
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
 
   private:
+    /// What one thread writes besides outputs and gradients: of all its images the gradient of the
+    /// kernel, of the one at hand the rest.
+    struct Work {
+        AlignedFloats kernel_gradient;  ///< as the kernel
+        AlignedFloats frame;
+        AlignedFloats frame_gradient;
+        AlignedFloats padded_output;  ///< the output's gradient as a right factor
+    };
+
     /// Taps of one row of the window, which lie one after the other in an image.
     std::size_t run() const { return shape_.window * input_.channels; }
     std::size_t tap_count() const { return shape_.window * run(); }
     std::size_t position_count() const { return output_.height * output_.width; }
-    const float* framed(const float* image);
-    void add_kernel_gradient(const float* image, const float* output_gradient);
-    void write_input_gradient(const float* output_gradient, float* input_gradient);
+    std::size_t kernel_elements() const;
+
+    const float* framed(const float* image, Work& work) const;
+    void add_kernel_gradient(const float* image, const float* output_gradient, Work& work) const;
+    void write_input_gradient(const float* output_gradient, float* input_gradient,
+                              Work& work) const;
     void load_kernel(std::span<const float> weight, std::span<const float> bias);
     void load_transposed_kernel(std::span<const float> weight);
-    void store_kernel_gradient(std::span<float> weight, std::span<float> bias) const;
+    void store_kernel_gradient(std::span<float> weight, std::span<float> bias);
 
     const Shape input_;
     const ConvolutionShape shape_;
@@ -58,13 +70,9 @@ class Convolution final : public Layer {
     const Range weight_;
     const Range bias_;
     // Right factors of products, whose rows are padded.
-    AlignedFloats kernel_;           ///< [taps x outputs], then the bias
-    AlignedFloats kernel_gradient_;  ///< the same
-    AlignedFloats transposed_;       ///< for each row of the window [outputs x its taps]
-    // Of one image.
-    AlignedFloats frame_;
-    AlignedFloats frame_gradient_;
-    AlignedFloats padded_output_;  ///< the output's gradient as a right factor
+    AlignedFloats kernel_;      ///< [taps x outputs], then the bias
+    AlignedFloats transposed_;  ///< for each row of the window [outputs x its taps]
+    std::vector<Work> works_;   ///< of each thread
 };
 
 }  // namespace ako

@@ -23,7 +23,9 @@ class GroupNorm final : public Layer {
 
     Shape output_shape() const override { return input_; }
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
-    std::size_t scratch_bytes() const override { return 4 * input_.channels * sizeof(float); }
+    std::size_t scratch_bytes(std::size_t /*threads*/) const override {
+        return 4 * input_.channels * sizeof(float);
+    }
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
 

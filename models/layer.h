@@ -69,8 +69,12 @@ class Layer {
     /// Its run of the flat vector; count 0 for a layer without parameters.
     virtual Range parameters() const { return {}; }
 
-    /// Memory of its own, whatever the batch, that is held from the first batch on.
-    virtual std::size_t scratch_bytes() const { return 0; }
+    /// Memory of its own, whatever the batch, that is held from the first batch on with so many
+    /// threads.
+    virtual std::size_t scratch_bytes(std::size_t threads) const {
+        static_cast<void>(threads);
+        return 0;
+    }
 
     /// Memory of its own that grows with the batch: what layers inside it hand on.
     virtual HeldNumbers held_per_image() const { return {}; }

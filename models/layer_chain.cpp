@@ -25,9 +25,9 @@ LayerChain::LayerChain(std::vector<std::unique_ptr<Layer>> layers)
     }
 }
 
-std::size_t LayerChain::scratch_bytes() const {
+std::size_t LayerChain::scratch_bytes(std::size_t threads) const {
     std::size_t sum = 0;
-    for (const auto& layer : layers_) sum += layer->scratch_bytes();
+    for (const auto& layer : layers_) sum += layer->scratch_bytes(threads);
     return sum;
 }
 

@@ -19,7 +19,7 @@ class LayerChain {
     /// Of all layers together; count 0 if none has any.
     Range parameters() const { return parameters_; }
     /// As of a layer, see there.
-    std::size_t scratch_bytes() const;
+    std::size_t scratch_bytes(std::size_t threads) const;
     HeldNumbers held_per_image() const;
 
     /// Asks for parameters layer by layer from the first.

@@ -4,6 +4,7 @@
 
 #include "ako/assert.h"
 #include "models/vector_loops.h"
+#include "models/workers.h"
 
 namespace ako {
 
@@ -26,18 +27,22 @@ MaxPool::MaxPool(Shape input, std::size_t window, std::size_t stride)
     : shape_(pooled(input, window, stride)) {}
 
 void MaxPool::forward(const ForwardPass& pass) {
-    for (std::size_t n = 0; n < pass.count; ++n)
-        vector_loops().pool.pool(shape_, &pass.input[n * input_elements()],
-                                 &pass.output[n * output_elements()]);
+    share_out(pass.count, [&](std::size_t, std::size_t first, std::size_t end) {
+        for (std::size_t n = first; n < end; ++n)
+            vector_loops().pool.pool(shape_, &pass.input[n * input_elements()],
+                                     &pass.output[n * output_elements()]);
+    });
 }
 
 void MaxPool::backward(const BackwardPass& pass) {
     if (pass.input_gradient.empty()) return;
-    for (std::size_t n = 0; n < pass.count; ++n) {
-        const std::size_t in = n * input_elements(), out = n * output_elements();
-        vector_loops().pool.spread(shape_, &pass.input[in], &pass.output[out],
-                                   &pass.output_gradient[out], &pass.input_gradient[in]);
-    }
+    share_out(pass.count, [&](std::size_t, std::size_t first, std::size_t end) {
+        for (std::size_t n = first; n < end; ++n) {
+            const std::size_t in = n * input_elements(), out = n * output_elements();
+            vector_loops().pool.spread(shape_, &pass.input[in], &pass.output[out],
+                                       &pass.output_gradient[out], &pass.input_gradient[in]);
+        }
+    });
 }
 
 }  // namespace ako

@@ -1,14 +1,17 @@
 #include "models/relu.h"
 
 #include "models/eigen_maps.h"
+#include "models/workers.h"
 
 namespace ako {
 
 void Relu::forward(const ForwardPass& pass) {
-    const auto input = as_array(pass.input);
-    // Written so that a NaN stays one (NaN < 0 is false): it must reach the loss and be refused.
-    // Eigen leaves open what its max makes of one.
-    as_array(pass.output) = (input < 0.0f).select(0.0f, input);
+    share_out(pass.input.size(), [&](std::size_t, std::size_t first, std::size_t end) {
+        const auto input = as_array(pass.input.subspan(first, end - first));
+        // Written so that a NaN stays one (NaN < 0 is false): it must reach the loss and be
+        // refused. Eigen leaves open what its max makes of one.
+        as_array(pass.output.subspan(first, end - first)) = (input < 0.0f).select(0.0f, input);
+    });
 }
 
 void Relu::backward(const BackwardPass& pass) {
@@ -18,8 +21,11 @@ void Relu::backward(const BackwardPass& pass) {
     const auto passed_on = [](float output, float gradient) {
         return output > 0.0f ? gradient : 0.0f;
     };
-    as_array(pass.input_gradient) =
-        as_array(pass.output).binaryExpr(as_array(pass.output_gradient), passed_on);
+    share_out(pass.output.size(), [&](std::size_t, std::size_t first, std::size_t end) {
+        as_array(pass.input_gradient.subspan(first, end - first)) =
+            as_array(pass.output.subspan(first, end - first))
+                .binaryExpr(as_array(pass.output_gradient.subspan(first, end - first)), passed_on);
+    });
 }
 
 }  // namespace ako

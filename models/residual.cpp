@@ -30,8 +30,8 @@ Range Residual::parameters() const {
     return {body.first, body.count + shortcut.count};
 }
 
-std::size_t Residual::scratch_bytes() const {
-    return body_.scratch_bytes() + (shortcut_ ? shortcut_->scratch_bytes() : 0);
+std::size_t Residual::scratch_bytes(std::size_t threads) const {
+    return body_.scratch_bytes(threads) + (shortcut_ ? shortcut_->scratch_bytes(threads) : 0);
 }
 
 HeldNumbers Residual::held_per_image() const {

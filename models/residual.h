@@ -21,7 +21,7 @@ class Residual final : public Layer {
 
     Shape output_shape() const override { return body_.output_shape(); }
     Range parameters() const override;
-    std::size_t scratch_bytes() const override;
+    std::size_t scratch_bytes(std::size_t threads) const override;
     HeldNumbers held_per_image() const override;
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;

@@ -26,10 +26,10 @@
 #include <vector>
 
 #include "ako/error.h"
-#include "models/blas.h"
 #include "models/catalog.h"
 #include "models/dataset.h"
 #include "models/shard.h"
+#include "models/workers.h"
 #include "src/config/cluster_file.h"
 #include "src/member/mode_settings.h"
 #include "src/modes/make_exchange.h"
@@ -260,7 +260,7 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
     const Options options = parse(argc, argv);
     try {
-        set_blas_threads(1);
+        set_threads(1);
         VirtualTraining(options).run();
         return 0;
     } catch (const RefusedGradient& refused) {

@@ -45,7 +45,7 @@ struct TrainingSettings {
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
     EvaluateWhen evaluate = EvaluateWhen::during;
     double checkpoint_every = 0;  ///< epochs between checkpoints, of this peer; 0: none
-    unsigned threads = 1;         ///< of OpenBLAS, per peer
+    unsigned threads = 1;         ///< that layers use, per peer
 
     bool operator==(const TrainingSettings&) const = default;
 };

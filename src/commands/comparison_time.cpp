@@ -12,8 +12,8 @@
 
 #include "ako/clock.h"
 #include "ako/error.h"
-#include "models/blas.h"
 #include "models/catalog.h"
+#include "models/workers.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_settings.h"
 #include "src/compare/earlier_results.h"
@@ -44,7 +44,7 @@ class GradientTimer {
           parameters_(network_->parameter_count()),
           gradient_(network_->parameter_count()),
           batches_(data.batches(0)) {
-        set_blas_threads(settings.training.threads);
+        set_threads(settings.training.threads);
         network_->initialize(settings.seed, parameters_);
     }
 

@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "ako/error.h"
-#include "models/blas.h"
 #include "models/catalog.h"
 #include "models/safetensors.h"
 #include "models/softmax_cross_entropy.h"
+#include "models/workers.h"
 #include "src/config/cluster_file.h"
 #include "src/peer/training_data.h"
 #include "src/results/number_text.h"
@@ -87,7 +87,7 @@ ExitStatus evaluate(const EvaluateOptions& options) {
     const auto network = make_network(settings.model);
     const std::vector<float> parameters = read_safetensors(options.model, network->tensors());
     TrainingData data(settings, DataParts::test);
-    set_blas_threads(settings.training.threads);
+    set_threads(settings.training.threads);
     const Judgement judgement = judge(*network, parameters, data.test_set());
     const auto count = static_cast<double>(judgement.sum.count);
     fmt::print("model: {}, {} parameters\n", options.model, grouped(parameters.size()));

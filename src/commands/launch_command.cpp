@@ -13,8 +13,8 @@
 #include "ako/clock.h"
 #include "ako/error.h"
 #include "ako/printable.h"
-#include "models/blas.h"
 #include "models/catalog.h"
+#include "models/workers.h"
 #include "src/commands/launch_check.h"
 #include "src/config/cluster_file.h"
 #include "src/launch/launched_peer.h"
@@ -342,7 +342,7 @@ class Launch {
 
     void evaluate_kept(Summary& summary) {
         const auto network = make_network(settings_.model);
-        set_blas_threads(settings_.training.threads);
+        set_threads(settings_.training.threads);
         TrainingData data(settings_, DataParts::test);
         MilestoneEvaluation evaluation(*network, data.test_set());
         for (PeerResult& peer : summary.peers) {

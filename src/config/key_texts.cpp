@@ -85,7 +85,7 @@ constexpr Meaning meanings[] = {
      "from, the lowest live peer also the evaluated anchor (with evaluate: during); 0: none. The "
      "same for everyone in ring, local-sgd and parameter-server with bsp and co-located servers, "
      "where all go on from the same"},
-    {"training.threads", "of each peer for matrix products; leave one core's worth to the network"},
+    {"training.threads", "of each peer for its layers; leave one core's worth to the network"},
     {"peers", "the same list in the same order for everyone", "required"},
     {"peers.*.name", "what `--peer` calls it", "required"},
     {"peers.*.address", "host:port that the others dial", "required"},

@@ -20,7 +20,8 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
          {"outputs of the layers", "",
           activation_bytes(settings.model, settings.training.batch_per_peer,
                            evaluation_slice_default)},
-         {"scratch memory of the layers", "", scratch_bytes(settings.model)},
+         {"scratch memory of the layers", "",
+          scratch_bytes(settings.model, settings.training.threads)},
          {"data set", "", run.data_bytes},
          {"program and buffers", "", program_bytes}});
 }

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "models/blas.h"
 #include "models/catalog.h"
+#include "models/workers.h"
 #include "src/peer/initial_parameters.h"
 #include "src/peer/network_memory.h"
 
@@ -25,7 +25,7 @@ Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, 
       network_(make_network(settings.model, settings.seed + self)),
       data_(within_memory(settings, *network_)),
       member_(settings, self, brought(settings), resume, std::move(calls), interrupts) {
-    set_blas_threads(settings.training.threads);
+    set_threads(settings.training.threads);
 }
 
 std::unique_ptr<BatchSource> Peer::batches() { return data_.batches(self_, member_.portions()); }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "ako/clock.h"
-#include "models/blas.h"
 #include "models/catalog.h"
+#include "models/workers.h"
 #include "src/numbers/optimizer.h"
 #include "src/results/checkpoint_folder.h"
 #include "src/training/checkpoints.h"
@@ -43,7 +43,7 @@ class Rounds {
           optimizer_(parameters_.size(), TrainingSettings{}),
           images_(batch_count * 28 * 28, 0.5F),
           labels_(batch_count) {
-        set_blas_threads(1);
+        set_threads(1);
         network_->initialize(1, parameters_);
         for (std::size_t k = 0; k < images_.size(); ++k)
             images_[k] = static_cast<float>(k * 2654435761u >> 24) / 255;

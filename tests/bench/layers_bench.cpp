@@ -19,6 +19,7 @@
 #include "models/random.h"
 #include "models/softmax_cross_entropy.h"
 #include "models/synthetic.h"
+#include "models/workers.h"
 
 namespace {
 
@@ -185,7 +186,7 @@ void add_synthetic() {
 
 int main(int argc, char** argv) {
     select_blas_kernels();
-    set_blas_threads(1);
+    set_threads(1);
     add_network("lenet", ModelKind::lenet);
     add_network("cifar-quick", ModelKind::cifar_quick);
     add_normalisations();

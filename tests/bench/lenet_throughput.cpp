@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/blas.h"
 #include "models/catalog.h"
 #include "models/shard.h"
+#include "models/workers.h"
 
 namespace {
 
@@ -32,7 +34,7 @@ struct Fixture {
           dataset(make_dataset(ako::data_shape(settings), 4 * batch_count)),
           source(ako::make_shard(dataset, ako::Sharding::shuffled, 0, 1, 1)),
           network(ako::make_network(settings)) {
-        ako::set_blas_threads(1);
+        ako::set_threads(1);
         parameters.resize(network->parameter_count());
         gradient.resize(network->parameter_count());
         network->initialize(1, parameters);
@@ -130,22 +132,39 @@ void shard_next(benchmark::State& state, ako::ModelKind kind) {
     report(state, batch_count);
 }
 
-void lenet_gradient(benchmark::State& state) { gradient(state, ako::ModelKind::lenet); }
-BENCHMARK(lenet_gradient)->Arg(16)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
-void lenet_evaluate(benchmark::State& state) { evaluate(state, ako::ModelKind::lenet); }
-BENCHMARK(lenet_evaluate)->Arg(64)->Unit(benchmark::kMillisecond);
-void lenet_shard_next(benchmark::State& state) { shard_next(state, ako::ModelKind::lenet); }
-BENCHMARK(lenet_shard_next)->Arg(64)->Unit(benchmark::kMillisecond);
-
-void cifar_quick_gradient(benchmark::State& state) { gradient(state, ako::ModelKind::cifar_quick); }
-BENCHMARK(cifar_quick_gradient)->Arg(64)->Unit(benchmark::kMillisecond);
-void cifar_quick_evaluate(benchmark::State& state) { evaluate(state, ako::ModelKind::cifar_quick); }
-BENCHMARK(cifar_quick_evaluate)->Arg(64)->Unit(benchmark::kMillisecond);
-void cifar_quick_shard_next(benchmark::State& state) {
-    shard_next(state, ako::ModelKind::cifar_quick);
+/// Per second of the clock, with so many threads.
+void threads(benchmark::State& state, ako::ModelKind kind) {
+    const auto batch_count = static_cast<std::size_t>(state.range(0));
+    Fixture fixture(kind, batch_count);
+    ako::set_threads(static_cast<std::size_t>(state.range(1)));
+    const ako::Batch batch = fixture.source->next(batch_count);
+    for (auto _ : state)
+        benchmark::DoNotOptimize(
+            fixture.network->gradient(batch, fixture.parameters, fixture.gradient, {}, {}));
+    report(state, batch_count);
 }
-BENCHMARK(cifar_quick_shard_next)->Arg(64)->Unit(benchmark::kMillisecond);
+
+void add_network(const std::string& name, ako::ModelKind kind) {
+    const auto add = [&](const char* what, void (*measure)(benchmark::State&, ako::ModelKind)) {
+        return benchmark::RegisterBenchmark(
+                   (name + "_" + what).c_str(),
+                   [=](benchmark::State& state) { measure(state, kind); })
+            ->Unit(benchmark::kMillisecond);
+    };
+    add("gradient", gradient)->Arg(16)->Arg(32)->Arg(64)->Arg(256);
+    add("threads", threads)->Args({64, 1})->Args({64, 2})->UseRealTime();
+    add("evaluate", evaluate)->Arg(64);
+    add("shard_next", shard_next)->Arg(64);
+}
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+    add_network("lenet", ako::ModelKind::lenet);
+    add_network("cifar_quick", ako::ModelKind::cifar_quick);
+    add_network("resnet20", ako::ModelKind::resnet20);
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+}

@@ -101,12 +101,12 @@ TEST_CASE("convolution: memory of its own is told before the first batch") {
     for (const std::size_t padding : {0, 2}) {
         ParameterLayout layout;
         Convolution layer("c", {40, 40, 8}, {4, 7, 1, padding}, layout);
-        const std::size_t told = layer.scratch_bytes();
+        const std::size_t told = layer.scratch_bytes(1);
         const auto parameters = random_values(layout.element_count(), 5);
         const auto input = random_values(40 * 40 * 8, 6);
         std::vector<float> output(layer.output_shape().element_count());
         layer.forward({1, parameters, input, output});
-        CHECK(layer.scratch_bytes() == told);
+        CHECK(layer.scratch_bytes(1) == told);
         const std::size_t side = 40 + 2 * padding;
         CHECK(told > 7 * 7 * 8 * layer.output_shape().width * 4 + side * side * 8 * 4);
     }
