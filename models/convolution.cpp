@@ -52,27 +52,59 @@ const float* Convolution::framed(const float* image, Work& work) const {
     return work.frame.data();
 }
 
+Range Convolution::tap_rows(std::size_t output_row) const {
+    if (!zeros_outside()) return {0, shape_.window};
+    const std::size_t top = output_row * shape_.stride;  // in the frame
+    const std::size_t image_end = shape_.padding + input_.height;
+    const std::size_t first = top < shape_.padding ? shape_.padding - top : 0;
+    const std::size_t end = top < image_end ? std::min(shape_.window, image_end - top) : 0;
+    return {first, first < end ? end - first : 0};
+}
+
+Range Convolution::output_rows(std::size_t tap_row) const {
+    const auto meets = [&](std::size_t row) {
+        const Range taps = tap_rows(row);
+        return taps.first <= tap_row && tap_row < taps.first + taps.count;
+    };
+    std::size_t first = 0, end = output_.height;
+    while (first < end && !meets(first)) ++first;
+    while (first < end && !meets(end - 1)) --end;
+    return {first, end - first};
+}
+
 void Convolution::forward(const ForwardPass& pass) {
     pass.need(parameters());
     load_kernel(pass.parameters.subspan(weight_.first, weight_.count),
                 pass.parameters.subspan(bias_.first, bias_.count));
-    const std::size_t row = padding_.framed().width * input_.channels;
-    const std::size_t outputs = padded_columns(output_.channels);
     works_.resize(thread_count());
     share_out(pass.count, [&](std::size_t share, std::size_t first, std::size_t end) {
         for (std::size_t n = first; n < end; ++n)
-            multiply({framed(&pass.input[n * input_.element_count()], works_[share]),
-                      {{output_.height, shape_.stride * row},
-                       {output_.width, shape_.stride * input_.channels}},
-                      {{shape_.window, row}, {run(), 1}},
-                      kernel_.data(),
-                      outputs,
-                      output_.channels,
-                      &pass.output[n * output_.element_count()],
-                      output_.width * output_.channels,
-                      output_.channels,
-                      &kernel_[tap_count() * outputs]});
+            write_output(&pass.input[n * input_.element_count()],
+                         &pass.output[n * output_.element_count()], works_[share]);
     });
+}
+
+void Convolution::write_output(const float* image, float* output, Work& work) const {
+    image = framed(image, work);
+    const std::size_t row = padding_.framed().width * input_.channels;
+    const std::size_t output_row = output_.width * output_.channels;
+    const std::size_t outputs = padded_columns(output_.channels);
+    for (std::size_t first = 0, end = 0; first < output_.height; first = end) {
+        // As many rows of outputs as see the same rows of taps.
+        const Range taps = tap_rows(first);
+        for (end = first + 1; end < output_.height && tap_rows(end) == taps;) ++end;
+        multiply({image + (first * shape_.stride + taps.first) * row,
+                  {{end - first, shape_.stride * row},
+                   {output_.width, shape_.stride * input_.channels}},
+                  {{taps.count, row}, {run(), 1}},
+                  &kernel_[taps.first * run() * outputs],
+                  outputs,
+                  output_.channels,
+                  output + first * output_row,
+                  output_row,
+                  output_.channels,
+                  &kernel_[tap_count() * outputs]});
+    }
 }
 
 void Convolution::backward(const BackwardPass& pass) {
@@ -105,25 +137,34 @@ void Convolution::add_kernel_gradient(const float* image, const float* output_gr
                         &work.padded_output[p * outputs]);
         output_gradient = work.padded_output.data();
     }
-    NestedProduct product{framed(image, work),
-                          {{shape_.window, row}, {run(), 1}},
-                          {{output_.height, shape_.stride * row},
-                           {output_.width, shape_.stride * input_.channels}},
-                          output_gradient,
-                          outputs,
-                          outputs,
-                          work.kernel_gradient.data(),
-                          run() * outputs,
-                          outputs,
-                          nullptr};
-    multiply(product);
+    image = framed(image, work);
+    const std::size_t positions = output_.width * outputs;
+    for (std::size_t tap_row = 0; tap_row < shape_.window; ++tap_row) {
+        const Range rows = output_rows(tap_row);
+        multiply({image + (rows.first * shape_.stride + tap_row) * row,
+                  {{1, 0}, {run(), 1}},
+                  {{rows.count, shape_.stride * row},
+                   {output_.width, shape_.stride * input_.channels}},
+                  output_gradient + rows.first * positions,
+                  outputs,
+                  outputs,
+                  &work.kernel_gradient[tap_row * run() * outputs],
+                  0,
+                  outputs,
+                  nullptr});
+    }
     // A bias is the weight of a tap that is 1 everywhere.
     const float one = 1;
-    product.left = &one;
-    product.rows = {{1, 0}, {1, 0}};
-    product.terms = {{output_.height, 0}, {output_.width, 0}};
-    product.result = &work.kernel_gradient[tap_count() * outputs];
-    multiply(product);
+    multiply({&one,
+              {{1, 0}, {1, 0}},
+              {{output_.height, 0}, {output_.width, 0}},
+              output_gradient,
+              outputs,
+              outputs,
+              &work.kernel_gradient[tap_count() * outputs],
+              0,
+              outputs,
+              nullptr});
 }
 
 void Convolution::write_input_gradient(const float* output_gradient, float* input_gradient,
@@ -140,17 +181,19 @@ void Convolution::write_input_gradient(const float* output_gradient, float* inpu
     const std::size_t outputs = output_.channels;
     // Windows beside one another overlap, so that one is added after the other; those below one
     // another do not, where it is the same row of each.
-    for (std::size_t tap_row = 0; tap_row < shape_.window; ++tap_row)
-        multiply({output_gradient,
-                  {{output_.width, outputs}, {output_.height, output_.width * outputs}},
+    for (std::size_t tap_row = 0; tap_row < shape_.window; ++tap_row) {
+        const Range rows = output_rows(tap_row);
+        multiply({output_gradient + rows.first * output_.width * outputs,
+                  {{output_.width, outputs}, {rows.count, output_.width * outputs}},
                   {{1, 0}, {outputs, 1}},
                   &transposed_[tap_row * outputs * taps],
                   taps,
                   run(),
-                  gradient + tap_row * row,
+                  gradient + (rows.first * shape_.stride + tap_row) * row,
                   shape_.stride * input_.channels,
                   shape_.stride * row,
                   nullptr});
+    }
     if (padding_.any()) padding_.unframe(gradient, 1, input_gradient);
 }
 

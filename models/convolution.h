@@ -6,7 +6,8 @@
 //   windows of the input gradient += output gradient * kernel^T
 //
 // A tap is one (row, column, input channel) of the window. With padding, an image is first copied
-// into a frame, see padding.h, and so is its gradient copied out of one.
+// into a frame, see padding.h, and so is its gradient copied out of one. Rows of taps that would
+// meet nothing but zeros above or below an image are left out.
 #pragma once
 
 #include <string>
@@ -55,7 +56,16 @@ class Convolution final : public Layer {
     std::size_t position_count() const { return output_.height * output_.width; }
     std::size_t kernel_elements() const;
 
+    bool zeros_outside() const {
+        return padding_.any() && shape_.padding_mode == PaddingMode::zeros;
+    }
+    /// Rows of taps that meet the image where a window belongs to this row of outputs.
+    Range tap_rows(std::size_t output_row) const;
+    /// Rows of outputs in whose windows this row of taps meets the image.
+    Range output_rows(std::size_t tap_row) const;
+
     const float* framed(const float* image, Work& work) const;
+    void write_output(const float* image, float* output, Work& work) const;
     void add_kernel_gradient(const float* image, const float* output_gradient, Work& work) const;
     void write_input_gradient(const float* output_gradient, float* input_gradient,
                               Work& work) const;
