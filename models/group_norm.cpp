@@ -6,6 +6,8 @@
 
 #include "ako/assert.h"
 #include "models/eigen_maps.h"
+#include "models/vector_loops.h"
+#include "models/workers.h"
 
 namespace ako {
 
@@ -14,14 +16,23 @@ GroupNorm::GroupNorm(const std::string& name, Shape input, std::size_t groups,
     : input_(input),
       groups_(groups),
       weight_(layout.add(name + ".weight", {input.channels})),
-      bias_(layout.add(name + ".bias", {input.channels})),
-      mean_(input.channels),
-      inverse_(input.channels),
-      sums_(input.channels),
-      products_(input.channels) {
+      bias_(layout.add(name + ".bias", {input.channels})) {
     AKO_ASSERT(groups >= 1 && input.channels % groups == 0,
                std::to_string(groups) + " groups of " + std::to_string(input.channels) +
                    " channels");
+}
+
+GroupNorm::Work::Work(std::size_t channels)
+    : mean(channels),
+      inverse(channels),
+      factor(channels),
+      sums(channels),
+      products(channels),
+      weight_gradient(channels),
+      bias_gradient(channels) {}
+
+void GroupNorm::make_works() {
+    works_.assign(thread_count(), Work(input_.channels));
 }
 
 void GroupNorm::sum_in_groups(std::vector<float>& values) const {
@@ -30,75 +41,83 @@ void GroupNorm::sum_in_groups(std::vector<float>& values) const {
         std::fill_n(first, size, std::accumulate(first, first + size, 0.0f));
 }
 
-void GroupNorm::measure(std::span<const float> image) {
-    const auto pixels = as_rows(image, input_.channels);
-    const float members = static_cast<float>(image.size() / groups_);
-    as_array(std::span(mean_)) = pixels.colwise().sum();
-    sum_in_groups(mean_);
-    as_array(std::span(mean_)) /= members;
+void GroupNorm::measure(const float* image, Work& work) const {
+    const NormalisedImage view{pixels(), input_.channels, image, work.mean.data()};
+    vector_loops().norm.sum_pixels(view, work.mean.data());
+    sum_in_groups(work.mean);
+    as_array(std::span(work.mean)) /= members();
     // In a second pass: sums of squares less a square of a sum would cancel out.
-    const auto mean = as_array(std::span(mean_)).transpose();
-    as_array(std::span(inverse_)) = (pixels.rowwise() - mean).square().colwise().sum();
-    sum_in_groups(inverse_);
-    for (float& value : inverse_) value = 1.0f / std::sqrt(value / members + epsilon);
+    vector_loops().norm.sum_squares(view, work.inverse.data());
+    sum_in_groups(work.inverse);
+    for (float& value : work.inverse) value = 1.0f / std::sqrt(value / members() + epsilon);
 }
 
 void GroupNorm::forward(const ForwardPass& pass) {
     pass.need(parameters());
-    const std::size_t channels = input_.channels;
     const std::size_t image = input_.element_count();
-    const auto weight = as_array(pass.parameters.subspan(weight_.first, channels));
-    const auto bias = as_array(pass.parameters.subspan(bias_.first, channels));
-    for (std::size_t n = 0; n < pass.count; ++n) {
-        const auto in = pass.input.subspan(n * image, image);
-        measure(in);
-        auto factor = as_array(std::span(sums_));
-        factor = as_array(std::span(inverse_)) * weight;
-        const auto mean = as_array(std::span(mean_)).transpose();
-        as_rows(pass.output.subspan(n * image, image), channels) =
-            ((as_rows(in, channels).rowwise() - mean).rowwise() * factor.transpose()).rowwise() +
-            bias.transpose();
-    }
+    const auto weight = pass.parameters.subspan(weight_.first, weight_.count);
+    const auto bias = pass.parameters.subspan(bias_.first, bias_.count);
+    make_works();
+    share_out(pass.count, [&](std::size_t share, std::size_t first, std::size_t end) {
+        for (std::size_t n = first; n < end; ++n)
+            forward_image(&pass.input[n * image], weight, bias, &pass.output[n * image],
+                          works_[share]);
+    });
+}
+
+void GroupNorm::forward_image(const float* image, std::span<const float> weight,
+                              std::span<const float> bias, float* output, Work& work) const {
+    measure(image, work);
+    as_array(std::span(work.factor)) = as_array(std::span(work.inverse)) * as_array(weight);
+    vector_loops().norm.scale({pixels(), input_.channels, image, work.mean.data()},
+                              work.factor.data(), bias.data(), output);
 }
 
 void GroupNorm::backward(const BackwardPass& pass) {
-    const std::size_t channels = input_.channels;
     const std::size_t image = input_.element_count();
-    const auto weight = as_array(pass.parameters.subspan(weight_.first, channels));
-    auto weight_gradient = as_array(pass.parameter_gradient.subspan(weight_.first, channels));
-    auto bias_gradient = as_array(pass.parameter_gradient.subspan(bias_.first, channels));
+    const bool wanted = !pass.input_gradient.empty();
+    const auto weight = pass.parameters.subspan(weight_.first, weight_.count);
+    make_works();
+    share_out(pass.count, [&](std::size_t share, std::size_t first, std::size_t end) {
+        for (std::size_t n = first; n < end; ++n)
+            backward_image(&pass.input[n * image], weight, &pass.output_gradient[n * image],
+                           wanted ? &pass.input_gradient[n * image] : nullptr, works_[share]);
+    });
+    auto weight_gradient = as_array(pass.parameter_gradient.subspan(weight_.first, weight_.count));
+    auto bias_gradient = as_array(pass.parameter_gradient.subspan(bias_.first, bias_.count));
     weight_gradient.setZero();
     bias_gradient.setZero();
-    const float members = static_cast<float>(image / groups_);
-    for (std::size_t n = 0; n < pass.count; ++n) {
-        const auto in = pass.input.subspan(n * image, image);
-        const auto pixels = as_rows(in, channels);
-        const auto given = as_rows(pass.output_gradient.subspan(n * image, image), channels);
-        measure(in);
-        const auto mean = as_array(std::span(mean_)).transpose();
-        const auto inverse = as_array(std::span(inverse_)).transpose();
-        // Of the gradient, and of its product with the normalised input.
-        auto sum = as_array(std::span(sums_));
-        auto product = as_array(std::span(products_));
-        sum = given.colwise().sum();
-        product = (given * (pixels.rowwise() - mean)).colwise().sum() * inverse;
-        bias_gradient += sum;
-        weight_gradient += product;
-        if (pass.input_gradient.empty()) continue;
-        sum *= weight;
-        product *= weight;
-        sum_in_groups(sums_);
-        sum_in_groups(products_);
-        sum /= members;
-        product *= inverse.transpose() / members;
-        // inverse * (given * weight - mean of it - normalised input * mean of the product)
-        as_rows(pass.input_gradient.subspan(n * image, image), channels) =
-            (((given.rowwise() * weight.transpose()).rowwise() - sum.transpose()) -
-             (pixels.rowwise() - mean).rowwise() * product.transpose())
-                .rowwise() *
-            inverse;
+    for (Work& work : works_) {
+        weight_gradient += as_array(std::span(work.weight_gradient));
+        bias_gradient += as_array(std::span(work.bias_gradient));
     }
     pass.complete(parameters());
+}
+
+void GroupNorm::backward_image(const float* image, std::span<const float> weight,
+                               const float* output_gradient, float* input_gradient,
+                               Work& work) const {
+    measure(image, work);
+    const NormalisedImage view{pixels(), input_.channels, image, work.mean.data()};
+    vector_loops().norm.sum_gradients(view, output_gradient, work.sums.data(),
+                                      work.products.data());
+    auto sums = as_array(std::span(work.sums));
+    auto products = as_array(std::span(work.products));
+    const auto inverse = as_array(std::span(work.inverse));
+    products *= inverse;
+    as_array(std::span(work.bias_gradient)) += sums;
+    as_array(std::span(work.weight_gradient)) += products;
+    if (input_gradient == nullptr) return;
+    sums *= as_array(weight);
+    products *= as_array(weight);
+    sum_in_groups(work.sums);
+    sum_in_groups(work.products);
+    // inverse * (given * weight - mean of it - normalised input * mean of the product)
+    as_array(std::span(work.factor)) = inverse * as_array(weight);
+    sums *= inverse / members();
+    products *= inverse * inverse / members();
+    vector_loops().norm.write_gradients(view, output_gradient, work.factor.data(),
+                                        work.products.data(), work.sums.data(), input_gradient);
 }
 
 }  // namespace ako

@@ -23,28 +23,48 @@ class GroupNorm final : public Layer {
 
     Shape output_shape() const override { return input_; }
     Range parameters() const override { return {weight_.first, weight_.count + bias_.count}; }
-    std::size_t scratch_bytes(std::size_t /*threads*/) const override {
-        return 4 * input_.channels * sizeof(float);
+    std::size_t scratch_bytes(std::size_t threads) const override {
+        return threads * numbers_per_channel * input_.channels * sizeof(float);
     }
     void forward(const ForwardPass& pass) override;
     void backward(const BackwardPass& pass) override;
 
   private:
-    /// Writes the mean and 1 / deviation of each channel's group in this image to `mean_` and
-    /// `inverse_`.
-    void measure(std::span<const float> image);
+    static constexpr std::size_t numbers_per_channel = 7;  // those of Work
+
+    /// What one thread keeps, each [channels]: of all its images the gradients of the parameters,
+    /// of the one at hand the rest.
+    struct Work {
+        explicit Work(std::size_t channels);
+
+        std::vector<float> mean;     ///< of the channel's group
+        std::vector<float> inverse;  ///< 1 / deviation
+        std::vector<float> factor;   ///< of the input, or of the gradient
+        std::vector<float> sums;     ///< of the gradient
+        std::vector<float> products;  ///< of the gradient with the normalised input
+        std::vector<float> weight_gradient;
+        std::vector<float> bias_gradient;
+    };
+
+    std::size_t pixels() const { return input_.height * input_.width; }
+    float members() const { return static_cast<float>(input_.element_count() / groups_); }
+    /// One for each thread, with gradients of 0.
+    void make_works();
+    /// Writes the mean and 1 / deviation of each channel's group in this image.
+    void measure(const float* image, Work& work) const;
     /// Brings `values` [channels] to the sum over the channels of the group, at each of them.
     void sum_in_groups(std::vector<float>& values) const;
+    void forward_image(const float* image, std::span<const float> weight,
+                       std::span<const float> bias, float* output, Work& work) const;
+    /// `input_gradient`: null where it is not wanted.
+    void backward_image(const float* image, std::span<const float> weight,
+                        const float* output_gradient, float* input_gradient, Work& work) const;
 
     const Shape input_;
     const std::size_t groups_;
     const Range weight_;
     const Range bias_;
-    // Of one image, each [channels].
-    std::vector<float> mean_;
-    std::vector<float> inverse_;   ///< 1 / deviation
-    std::vector<float> sums_;      ///< of the gradient; in the forward pass what x is multiplied by
-    std::vector<float> products_;  ///< sums of the gradient times the normalised input
+    std::vector<Work> works_;
 };
 
 }  // namespace ako

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "models/normalised_image.h"
 #include "models/pooled_image.h"
 #include "models/product_tile.h"
 
@@ -15,6 +16,7 @@ struct VectorLoops {
     std::size_t lanes;  ///< floats of a vector
     TileLoops tiles;
     PoolLoops pool;
+    NormLoops norm;
 };
 
 extern const VectorLoops narrow_loops;  ///< of any processor

@@ -155,5 +155,30 @@ TEST_CASE("pooling: every width of vectors gives the same") {
     }
 }
 
+TEST_CASE("normalisation: every width of vectors gives nearly the same") {
+    constexpr std::size_t channels = 21, pixels = 7;
+    const auto image = random_values(pixels * channels, 1), given = random_values(image.size(), 2);
+    const auto factor = random_values(channels, 3), bias = random_values(channels, 4);
+    std::vector<float> expected;
+    for (std::size_t place = 0; usable_loops(place) != nullptr; ++place) {
+        const NormLoops& loops = usable_loops(place)->norm;
+        std::vector<float> sums(channels), squares(channels), output(image.size());
+        std::vector<float> gradient_sums(channels), products(channels), gradient(image.size());
+        const NormalisedImage view{pixels, channels, image.data(), sums.data()};
+        loops.sum_pixels(view, sums.data());
+        loops.sum_squares(view, squares.data());
+        loops.scale(view, factor.data(), bias.data(), output.data());
+        loops.sum_gradients(view, given.data(), gradient_sums.data(), products.data());
+        loops.write_gradients(view, given.data(), factor.data(), bias.data(), sums.data(),
+                              gradient.data());
+        std::vector<float> all;
+        for (const auto& part : {sums, squares, output, gradient_sums, products, gradient})
+            all.insert(all.end(), part.begin(), part.end());
+        if (place == 0) expected = all;
+        for (std::size_t k = 0; k < all.size(); ++k)
+            CHECK(all[k] == doctest::Approx(expected[k]).epsilon(1e-5).scale(1));
+    }
+}
+
 }  // namespace
 }  // namespace ako
