@@ -1,7 +1,8 @@
-// How many images per second one thread gets through: lenet's gradient at several batch sizes, its
-// evaluation, and the data shard that feeds it; as a bound that no way to write the layers can
-// pass, its matrix products alone; and the first three of cifar-quick. `items_per_second` is images
-// per second of processor time. experiments/throughput compares lenet with PyTorch.
+// How many images per second the networks get through: their gradients at several batch sizes on
+// one thread and on two, their evaluation, and the data shards that feed them; of lenet also what
+// OpenBLAS takes for its matrix products alone, of images that are lowered already.
+// `items_per_second` is images per second of processor time, of `threads` per second of the clock.
+// experiments/throughput compares with PyTorch.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -77,8 +78,8 @@ void add_products(std::size_t rows, std::size_t inputs, std::size_t outputs, boo
     if (!first_layer) shapes.push_back({rows, outputs, inputs, false, false});
 }
 
-/// The products of one gradient of lenet, as its layers cut them: a convolution takes as many
-/// images at once as its cache holds, 9 and 4.
+/// The products of one gradient of lenet, of as many lowered images at once as a cache of 512 KiB
+/// holds, 9 and 4.
 std::vector<ProductShape> lenet_shapes(std::size_t batch_count) {
     std::vector<ProductShape> shapes;
     for (std::size_t first = 0; first < batch_count; first += 9)
