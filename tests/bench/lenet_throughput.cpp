@@ -1,6 +1,7 @@
 // How many images per second the networks get through: their gradients at several batch sizes on
-// one thread and on two, their evaluation, and the data shards that feed them; of lenet also what
-// OpenBLAS takes for its matrix products alone, of images that are lowered already.
+// one thread and on two, their evaluation, and the data shards that feed them; of lenet and
+// cifar-quick also what OpenBLAS takes for their matrix products alone, of images that are lowered
+// already.
 // `items_per_second` is images per second of processor time, of `threads` per second of the clock.
 // experiments/throughput compares with PyTorch.
 #include <benchmark/benchmark.h>
@@ -91,6 +92,19 @@ std::vector<ProductShape> lenet_shapes(std::size_t batch_count) {
     return shapes;
 }
 
+/// Of cifar-quick: an image, half of one, and two.
+std::vector<ProductShape> cifar_quick_shapes(std::size_t batch_count) {
+    std::vector<ProductShape> shapes;
+    for (std::size_t n = 0; n < batch_count; ++n) add_products(32 * 32, 75, 32, true, shapes);
+    for (std::size_t n = 0; n < 2 * batch_count; ++n)
+        add_products(16 * 16 / 2, 800, 32, false, shapes);
+    for (std::size_t n = 0; n < batch_count / 2; ++n)
+        add_products(2 * 8 * 8, 800, 64, false, shapes);
+    add_products(batch_count, 1024, 64, false, shapes);
+    add_products(batch_count, 64, 10, false, shapes);
+    return shapes;
+}
+
 ako::Matrix matrix(const std::vector<float>& memory, std::size_t rows, std::size_t columns,
                    bool transposed) {
     const ako::Matrix stored{memory.data(), transposed ? columns : rows,
@@ -98,11 +112,12 @@ ako::Matrix matrix(const std::vector<float>& memory, std::size_t rows, std::size
     return transposed ? stored.transpose() : stored;
 }
 
-void lenet_products(benchmark::State& state) {
+void products(benchmark::State& state, ako::ModelKind kind) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
-    const Fixture fixture(ako::ModelKind::lenet,
-                          batch_count);  // picks the kernels and the number of threads
-    const std::vector<ProductShape> shapes = lenet_shapes(batch_count);
+    const Fixture fixture(kind, batch_count);  // picks the kernels and the number of threads
+    const std::vector<ProductShape> shapes = kind == ako::ModelKind::lenet
+                                                 ? lenet_shapes(batch_count)
+                                                 : cifar_quick_shapes(batch_count);
     const std::vector<float> left(batch_count * 800 * 50, 0.5f);
     const std::vector<float> right(batch_count * 800 * 50, 0.5f);
     std::vector<float> result(batch_count * 800 * 50);
@@ -115,8 +130,6 @@ void lenet_products(benchmark::State& state) {
     }
     report(state, batch_count);
 }
-BENCHMARK(lenet_products)->Arg(64)->Unit(benchmark::kMillisecond);
-
 void evaluate(benchmark::State& state, ako::ModelKind kind) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
     Fixture fixture(kind, batch_count);
@@ -152,6 +165,7 @@ void add_network(const std::string& name, ako::ModelKind kind) {
                    [=](benchmark::State& state) { measure(state, kind); })
             ->Unit(benchmark::kMillisecond);
     };
+    if (kind != ako::ModelKind::resnet20) add("products", products)->Arg(64);
     add("gradient", gradient)->Arg(16)->Arg(32)->Arg(64)->Arg(256);
     add("threads", threads)->Args({64, 1})->Args({64, 2})->UseRealTime();
     add("evaluate", evaluate)->Arg(64);
