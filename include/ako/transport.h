@@ -63,8 +63,9 @@ class FrameSource {
     virtual ~FrameSource() = default;
 
     /// The next frame for `peer`, its payload at most `payload_bytes_max` (now and then longer,
-    /// where that is known only once it is coded), or nothing until the next `wake(peer)`. The transport asks only while it has a session with `peer` that can take
-    /// a frame; a frame given out is either sent whole or dies with its session.
+    /// where that is known only once it is coded), or nothing until the next `wake(peer)`. The
+    /// transport asks only while it has a session with `peer` that can take a frame; a frame given
+    /// out is either sent whole or dies with its session.
     virtual std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) = 0;
 
     /// How much may lie unsent in the kernel when the next frame is asked for, as a multiple of

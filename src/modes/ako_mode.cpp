@@ -23,7 +23,8 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
                     {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes},
                     {"relays under way, at most", "n x 4 MiB", peers * Outbox::relay_bytes_max}};
     costs.checkpoint = {"checkpoint being written", "(n + 2) M", (peers + 2) * vector_bytes};
-    // What the schedules of all links grant, in float32. Relays come on top, of what somebody has lost.
+    // What the schedules of all links grant, in float32. Relays come on top, of what somebody has
+    // lost.
     const unsigned fixed = settings.exchange.partitions;
     const unsigned partitions = std::max(1u, fixed);
     costs.sent = {

@@ -3,9 +3,9 @@
 // Fresher rows save rounds and cost both sides processor time. Of a cycle of P rounds a round takes
 //     (1 + cost / P) (1 + rounds_per_partition * P)
 // times as long in all, where `cost` is what a whole vector to and from every other peer costs, as
-// a share of a round's processor time (the exchange's own part is in it: it is small beside that). That is least at P = sqrt(cost / rounds_per_partition).
-// The processor time of rounds is measured; until it is known, and where nobody measures it, P is
-// 2 (n - 1). Network thread only.
+// a share of a round's processor time. That is least at P = sqrt(cost / rounds_per_partition). The
+// processor time of rounds is measured, with the exchange's own part in it, which is small beside
+// the rest; until it is known, and where nobody measures it, P is 2 (n - 1). Network thread only.
 #pragma once
 
 #include <array>

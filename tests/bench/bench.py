@@ -1,12 +1,15 @@
 """What Ako costs, beside what it cannot do without: limit, ours, ratio, goal, one line for each.
 
     deploy/bench [--runs 3] [--seconds 12] [--rates 20 200 1000] [--eight] [--only PART]..
+                 [--python VENV/bin/python]
 
-Parts: kernels (a network's gradient beside its matrix products alone), link (one TCP link beside a
-plain loop), rows (what a round of the exchange does to memory, beside plain passes over the same),
-rounds (rounds of Ako beside rounds that exchange nothing, at a quarter of a core, on shaped links).
-`rounds` needs root and network namespaces and says `skipped: why` without. Limit and ours are
-measured in turn, in the same run; a figure is the median of the runs. It builds what it runs.
+Parts: kernels (a network's gradient beside its matrix products alone), threads (two beside one, by
+the clock: two idle cores), pytorch (beside PyTorch, of which `--python` is an interpreter), link
+(one TCP link beside a plain loop), rows (what a round of the exchange does to memory, beside plain
+passes over the same), rounds (rounds of Ako beside rounds that exchange nothing, at a quarter of a
+core, on shaped links). `rounds` needs root and network namespaces and says `skipped: why` without.
+Limit and ours are measured in turn, in the same run; a figure is the median of the runs. It builds
+what it runs.
 
 Under 15 minutes on 2 cores; what else runs on the machine disturbs it. It judges nothing: a goal
 that is missed is marked with `-`, and the exit status is 0 unless something could not be run.
@@ -26,8 +29,10 @@ import tempfile
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "release"
 PROGRAMS = BUILD / "tests" / "bench"
-PARTS = ("kernels", "link", "rows", "rounds")
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+PARTS = ("kernels", "threads", "pytorch", "link", "rows", "rounds")
+PYTORCH_SCRIPT = REPOSITORY / "experiments/throughput/pytorch_networks.py"
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if not name.startswith(("OMP_", "OPENBLAS_", "MKL_"))}
 SKIPPED = 77
 CPUS = 0.25
 
@@ -53,7 +58,7 @@ class Line:
 
 def output_of(words):
     return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE,
-                          text=True, env={**os.environ, **ONE_THREAD}).stdout
+                          text=True, env=ENVIRONMENT).stdout
 
 
 # ---- one process
@@ -65,13 +70,40 @@ def images_per_second(name):
 
 
 def kernels(arguments):
-    for network, goal in (("lenet", 0.75), ("cifar_quick", 0.6)):
+    for network, goal in (("lenet", 0.75), ("cifar_quick", 0.75)):
         line = Line(f"{network.replace('_', '-')}: gradient beside its products alone, batch 64",
                     "images/s", [], [], goal)
         for _ in range(arguments.runs):
             line.limit.append(images_per_second(f"{network}_products/64"))
             line.ours.append(images_per_second(f"{network}_gradient/64"))
         yield line
+
+
+def threads(arguments):
+    for network in ("cifar_quick", "resnet20"):
+        line = Line(f"{network.replace('_', '-')}: two threads beside one", "images/s", [], [], 1.7)
+        for _ in range(arguments.runs):
+            line.limit.append(images_per_second(f"{network}_threads/64/1/real_time"))
+            line.ours.append(images_per_second(f"{network}_threads/64/2/real_time"))
+        yield line
+
+
+def pytorch(arguments):
+    if arguments.python is None:
+        print("pytorch: skipped: no --python with PyTorch")
+        return
+    for network, goals in (("lenet", (2, 1.1)), ("cifar-quick", (1.4, 1.1)),
+                           ("resnet20", (1, 1))):
+        lines = [Line(f"{network}: gradient beside PyTorch{layout}", "images/s", [], [], goal)
+                 for layout, goal in zip(("", ", channels last"), goals)]
+        for _ in range(arguments.runs):
+            ours = images_per_second(f"{network.replace('-', '_')}_gradient/64")
+            torch = json.loads(output_of([arguments.python, PYTORCH_SCRIPT, "--network", network,
+                                          "--batch", 64, "--seconds", 1, "--threads", 1]))
+            for line, layout in zip(lines, ("contiguous", "channels_last")):
+                line.limit.append(torch[layout])
+                line.ours.append(ours)
+        yield from lines
 
 
 def link(arguments):
@@ -172,6 +204,7 @@ def main():
     parser.add_argument("--rates", type=int, nargs="+", default=[20, 200, 1000], help="Mbit/s")
     parser.add_argument("--eight", action="store_true",
                         help="eight peers too, which need all of two cores")
+    parser.add_argument("--python", help="an interpreter that has PyTorch")
     parser.add_argument("--only", choices=PARTS, action="append", metavar="PART")
     arguments = parser.parse_args()
     subprocess.run([REPOSITORY / "deploy/install-deps", "--tests"], check=True)
