@@ -20,7 +20,7 @@ class Grid {
     /// A step of 8 bits is at most so many times the root mean square of what a round adds: a
     /// typical element crosses one in that many rounds or sooner, and one that grows more slowly
     /// waits in the carry. Measured in experiments/update-rule.
-    static constexpr float rounds_per_step_max = 128;
+    static constexpr float rounds_per_step_max = 32;
 
     /// With whole numbers of so many bytes, 1 or 2, for values of at most `largest`; nothing if the
     /// step would not be a normal number.

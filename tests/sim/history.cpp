@@ -67,7 +67,8 @@ std::optional<std::vector<Version>> History::sources(PeerIndex owner, BlockIndex
                                                      Incarnation claimed,
                                                      std::span<const float> values) const {
     std::vector<Version> found;
-    for (const auto& [incarnation, life] : lives_[owner]) {
+    for (auto it = lives_[owner].rbegin(); it != lives_[owner].rend(); ++it) {
+        const auto& [incarnation, life] = *it;
         if (incarnation == claimed) continue;
         for (std::size_t k = life.rows.size(); k-- > 0;) {
             if (!same(block_of(life.rows[k], block), values)) continue;

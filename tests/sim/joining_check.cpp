@@ -111,7 +111,7 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
     coverage_.saw(Event::joined, !fresh);
     coverage_.saw(Event::fresh_start, fresh && history_.made_rounds(self));
     const bool of_nothing = std::all_of(sources.begin(), sources.end(), [](const auto& block) {
-        return block == std::vector<Version>{Version{}};
+        return block.front() == Version{};
     });
     const AkoPeer* with = of_nothing ? some_holder(peer) : nullptr;
     if (!fresh && with != nullptr) {
