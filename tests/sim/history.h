@@ -34,10 +34,10 @@ class History {
     const std::vector<std::vector<float>>& rows(PeerIndex owner, Incarnation incarnation) const {
         return lives_[owner].at(incarnation).rows;
     }
-    /// Where the values of a claimed block may come from: of each life, the newest first, the newest
-    /// version that they are bit for bit, and any of two that were begun at zero apart from each
-    /// other, of which they are the sum. Where rows are rounded there may be more than one answer.
-    /// Nothing if there is none.
+    /// Where the values of a claimed block may come from: of each life, the newest first, the
+    /// newest version that they are bit for bit, and any of two that were begun at zero apart from
+    /// each other, of which they are the sum. Where rows are rounded there may be more than one
+    /// answer. Nothing if there is none.
     std::optional<std::vector<Version>> sources(PeerIndex owner, BlockIndex block,
                                                 Incarnation claimed,
                                                 std::span<const float> values) const;
