@@ -11,17 +11,13 @@
 #include "models/eigen_maps.h"
 #include "models/idx.h"
 #include "models/npy.h"
+#include "models/shape_text.h"
 
 namespace ako {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const Shape& shape) {
-    return std::to_string(shape.height) + " x " + std::to_string(shape.width) + " x " +
-           std::to_string(shape.channels);
-}
 
 std::string find_idx_file(const std::string& folder, const std::string& name) {
     const auto plain = fs::path(folder) / name;

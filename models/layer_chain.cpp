@@ -51,22 +51,14 @@ std::size_t LayerChain::largest_inner_output() const {
 void LayerChain::forward(const ForwardPass& pass) {
     ForwardPass step = pass;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
-        if (k + 1 < layers_.size()) {
-            const std::size_t elements = pass.count * output_elements(k);
-            if (outputs_[k].size() < elements) outputs_[k].resize(elements);
-            step.output = inner_output(k, pass.count);
-        } else {
-            step.output = pass.output;
-        }
+        step.output = k + 1 < layers_.size() ? inner_output(k, pass.count) : pass.output;
         layers_[k]->forward(step);
         step.input = step.output;
     }
 }
 
 void LayerChain::backward(const BackwardPass& pass) {
-    const std::size_t elements = pass.count * largest_inner_output();
-    for (auto& gradients : gradients_)
-        if (gradients.size() < elements) gradients.resize(elements);
+    for (auto& gradients : gradients_) room_of(gradients, pass.count * largest_inner_output());
     const bool all = !pass.input_gradient.empty();
     const std::size_t first = all ? 0 : first_to_learn_;
     BackwardPass step = pass;

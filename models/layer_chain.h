@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/layer.h"
+#include "models/room.h"
 
 namespace ako {
 
@@ -35,7 +36,7 @@ class LayerChain {
     /// Of all layers but the last, whose output is the chain's.
     std::size_t largest_inner_output() const;
     std::span<float> inner_output(std::size_t layer, std::size_t count) {
-        return std::span(outputs_[layer]).first(count * output_elements(layer));
+        return room_of(outputs_[layer], count * output_elements(layer));
     }
 
     std::vector<std::unique_ptr<Layer>> layers_;

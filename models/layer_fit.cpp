@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ako/error.h"
+#include "models/shape_text.h"
 
 namespace ako {
 
@@ -11,11 +12,6 @@ namespace {
 /// Of one image between two layers, 1 GiB: what is above is a slip. With the limits of the cluster
 /// file it also keeps every product of extents in 64 bits.
 constexpr std::size_t activations_max = std::size_t{1} << 28;
-
-std::string text_of(const Shape& shape) {
-    return std::to_string(shape.height) + " x " + std::to_string(shape.width) + " x " +
-           std::to_string(shape.channels);
-}
 
 [[noreturn]] void does_not_fit(const LayerSettings& layer, const Shape& input,
                                const std::string& what, const std::string& remedy) {
@@ -47,7 +43,7 @@ void check_window(const LayerSettings& layer, const Shape& input) {
                      "a stride of " + std::to_string(layer.stride) +
                          " leaves out pixels between windows of " + std::to_string(layer.window),
                      "the stride must be at most the window");
-    // The least that a convolution lowers at once: what the windows of one row of positions cover.
+    // What the windows of one row of positions cover: more is a slip, as of activations.
     const std::size_t taps = layer.window * layer.window * input.channels;
     if (layer.kind == LayerKind::conv && taps * extent(input.width) > activations_max)
         does_not_fit(layer, input,

@@ -4,17 +4,9 @@
 
 #include "ako/assert.h"
 #include "models/eigen_maps.h"
+#include "models/room.h"
 
 namespace ako {
-
-namespace {
-
-std::span<float> room_of(std::vector<float>& memory, std::size_t elements) {
-    if (memory.size() < elements) memory.resize(elements);
-    return std::span(memory).first(elements);
-}
-
-}  // namespace
 
 Residual::Residual(Shape input, LayerChain body, std::optional<LayerChain> shortcut)
     : input_(input), body_(std::move(body)), shortcut_(std::move(shortcut)) {

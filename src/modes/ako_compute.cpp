@@ -223,20 +223,22 @@ void AkoCompute::meet(Time now) {
 }
 
 void AkoCompute::meet_at_the_end(Time now) {
-    if (finish_.frozen() || !finish_.decided().none()) return;
-    // Who has made no round in a row of its own has nothing to give.
-    if (!rows_.claimed() || round_ == 0 || round_ >= RunBounds::of(settings_).round_max) return;
+    if (!may_add_nothing() || !finish_.decided().none()) return;
     meet(now);
     if (1 - kept_share_ < share_at_end_min) return;
     if (add_nothing(now)) finish_.rows_change(now);
 }
 
 bool AkoCompute::close_row(Time now) {
-    if (rows_.precision() != Precision::adaptive || finish_.frozen()) return false;
+    if (rows_.precision() != Precision::adaptive || !may_add_nothing()) return false;
     if (posted_ && posted_->final_round) return false;  // as one that left, it has said its last
-    if (!rows_.claimed() || round_ == 0 || round_ >= RunBounds::of(settings_).round_max)
-        return false;
     return add_nothing(now);
+}
+
+bool AkoCompute::may_add_nothing() const {
+    // Who has made no round in a row of its own has nothing to give.
+    return !finish_.frozen() && rows_.claimed() && round_ > 0 &&
+           round_ < RunBounds::of(settings_).round_max;
 }
 
 bool AkoCompute::add_nothing(Time now) {

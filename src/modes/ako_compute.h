@@ -19,7 +19,7 @@
 #include "src/group/roster.h"
 #include "src/modes/ako_beginning.h"
 #include "src/numbers/optimizer.h"
-#include "src/numbers/recent_ages.h"
+#include "src/numbers/recent_times.h"
 #include "src/rows/attendance.h"
 #include "src/rows/initial_values.h"
 #include "src/rows/leaving.h"
@@ -122,6 +122,7 @@ class AkoCompute final : public ComputeHalf {
     void meet_at_the_end(Time now) AKO_COMPUTE_THREAD;
     /// One more round adds nothing but what rounding has cut off so far. False if that cannot be.
     bool close_row(Time now) AKO_COMPUTE_THREAD;
+    bool may_add_nothing() const AKO_COMPUTE_THREAD;
     bool add_nothing(Time now) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;

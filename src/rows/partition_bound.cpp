@@ -19,14 +19,11 @@ void PartitionBound::begin_round(Round round, Time now, Time processor_time,
     const auto made = static_cast<Time::rep>(round - last.round);
     const Time taken = (now - last.at) / made;
     const Time used = (processor_time - last.processor_time) / made;
-    rounds_[count_++ % rounds_kept] =
-        std::max(used, Time(std::llround(busy_share_min * static_cast<double>(taken.count()))));
-    if (count_ < rounds_kept) return;
-    // Some rounds hold an evaluation.
-    std::array<Time, rounds_kept> sorted = rounds_;
-    const auto middle = sorted.begin() + rounds_kept / 2;
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    const double seconds = std::chrono::duration<double>(std::max(*middle, Time{1})).count();
+    rounds_.add(
+        std::max(used, Time(std::llround(busy_share_min * static_cast<double>(taken.count())))));
+    if (!rounds_.full()) return;
+    const Time usual = rounds_.median();  // some hold an evaluation
+    const double seconds = std::chrono::duration<double>(std::max(usual, Time{1})).count();
     const double bytes = share_of_elements + (1 - share_of_elements) * sent_share;
     const double cost = bytes * seconds_of_vector_ / seconds;
     partitions_ = std::max(1.0, std::sqrt(cost / rounds_per_partition));

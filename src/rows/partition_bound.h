@@ -8,10 +8,10 @@
 // the rest; until it is known, and where nobody measures it, P is 2 (n - 1). Network thread only.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include "ako/types.h"
+#include "src/numbers/recent_times.h"
 
 namespace ako {
 
@@ -51,8 +51,7 @@ class PartitionBound {
     const double seconds_of_vector_;  ///< to all others and from them
     double partitions_;
     Seen last_;
-    std::array<Time, rounds_kept> rounds_{};  ///< processor time of each
-    std::size_t count_ = 0;
+    RecentTimes<rounds_kept> rounds_;  ///< processor time of each
 };
 
 }  // namespace ako

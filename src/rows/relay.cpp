@@ -43,22 +43,26 @@ bool Relaying::send(PeerIndex peer, const Want& want, Version version, BlockRun 
     const std::size_t elements = ledger_.blocks().range(run).count;
     if (coded_bytes_min(elements, run.count) > outbox_.relay_room(peer)) return false;
     Partial header{want.row, version, run, Time{0}, true, {}};
-    plain_.clear();
+    std::vector<HeldBlock> held;
     coded_.clear();
     for (BlockIndex block = run.first; block < run.first + run.count; ++block) {
-        const HeldBlock held = find(want.row, block, version);
-        const std::span<const std::byte> values = payload_of(held.values);
-        plain_.insert(plain_.end(), values.begin(), values.end());
-        if (want.row != initial_row) encode_block(held.values, coded_);
-        header.checksums.push_back(held.checksum);  // its owner's, never made anew
+        held.push_back(find(want.row, block, version));
+        header.checksums.push_back(held.back().checksum);  // its owner's, never made anew
+        if (want.row != initial_row) encode_block(held.back().values, coded_);
     }
     end_blocks(coded_);
-    header.coded = want.row != initial_row && coded_.size() < plain_.size();
-    const std::vector<std::byte>& bytes = header.coded ? coded_ : plain_;
-    if (bytes.size() > outbox_.relay_room(peer)) return false;
-    auto payload = outbox_.relay_buffer(bytes.size());
+    const std::size_t plain_bytes = payload_bytes_of(elements);
+    header.coded = want.row != initial_row && coded_.size() < plain_bytes;
+    const std::size_t bytes = header.coded ? coded_.size() : plain_bytes;
+    if (bytes > outbox_.relay_room(peer)) return false;
+    auto payload = outbox_.relay_buffer(bytes);
     if (!payload) return false;
-    std::ranges::copy(bytes, payload->bytes().data());
+    std::byte* to = payload->bytes().data();
+    if (header.coded) {
+        std::ranges::copy(coded_, to);
+    } else {
+        for (const HeldBlock& one : held) to = std::ranges::copy(payload_of(one.values), to).out;
+    }
     outbox_.relay(peer, {std::move(header), std::move(*payload)});
     return true;
 }

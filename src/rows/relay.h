@@ -70,7 +70,7 @@ class Relaying {
     const Roster& roster_;
     Outbox& outbox_;
     Puller puller_;
-    std::vector<std::byte> plain_, coded_;  ///< the payload that is being made, in both ways
+    std::vector<std::byte> coded_;  ///< the payload that is being made
 };
 
 }  // namespace ako

@@ -9,41 +9,28 @@
 #include <utility>
 #include <vector>
 
+#include "golden_pattern.h"
+#include "layer_settings.h"
 #include "models/layer_list.h"
 #include "tests/in_source.h"
 
 namespace ako {
 namespace {
 
+using test::conv, test::group_norm;
+
 constexpr std::size_t count = 2;
 
-/// The formula of make_layers.py; every result is exact.
 std::vector<float> pattern(std::size_t first, std::size_t size, float factor = 1) {
     std::vector<float> values(size);
-    for (std::size_t k = 0; k < size; ++k) {
-        const auto bits = static_cast<std::uint32_t>((first + k) * 2654435761u + 12345u);
-        values[k] = factor * (static_cast<float>(bits >> 16) / 65536.0f - 0.5f);
-    }
+    for (std::size_t k = 0; k < size; ++k) values[k] = factor * test::pattern(first + k);
     return values;
 }
 
-LayerSettings conv(std::size_t outputs, std::size_t window, std::size_t stride, std::size_t padding,
-                   PaddingMode mode = PaddingMode::zeros) {
-    return {LayerKind::conv, outputs, window, stride, padding, mode};
-}
-
-LayerSettings group_norm(std::size_t groups) {
-    LayerSettings layer{LayerKind::group_norm};
-    layer.groups = groups;
-    return layer;
-}
-
 LayerSettings residual(std::size_t stride, std::vector<LayerSettings> shortcut) {
-    LayerSettings layer{LayerKind::residual};
-    layer.layers = {
-        conv(4, 3, stride, 1), group_norm(2), {LayerKind::relu}, conv(4, 3, 1, 1), group_norm(2)};
-    layer.shortcut = std::move(shortcut);
-    return layer;
+    return test::residual({conv(4, 3, stride, 1), group_norm(2), {LayerKind::relu},
+                           conv(4, 3, 1, 1), group_norm(2)},
+                          std::move(shortcut));
 }
 
 struct Part {

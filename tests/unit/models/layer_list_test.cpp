@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "layer_settings.h"
 #include "models/catalog.h"
 #include "models/initial.h"
 #include "refusal.h"
@@ -16,30 +17,10 @@
 namespace ako {
 namespace {
 
-const LayerSettings relu{LayerKind::relu}, flatten{LayerKind::flatten};
+using namespace test;
 
 LayerSettings at(LayerSettings layer, const std::string& place) {
     layer.place.text = place;
-    return layer;
-}
-LayerSettings conv(std::size_t outputs, std::size_t window, std::size_t stride = 1,
-                   std::size_t padding = 0) {
-    return {LayerKind::conv, outputs, window, stride, padding};
-}
-LayerSettings max_pool(std::size_t window, std::size_t stride) {
-    return {LayerKind::max_pool, 0, window, stride};
-}
-LayerSettings dense(std::size_t outputs) { return {LayerKind::dense, outputs}; }
-LayerSettings residual(std::vector<LayerSettings> layers,
-                       std::vector<LayerSettings> shortcut = {}) {
-    LayerSettings layer{LayerKind::residual};
-    layer.layers = std::move(layers);
-    layer.shortcut = std::move(shortcut);
-    return layer;
-}
-LayerSettings group_norm(std::size_t groups) {
-    LayerSettings layer{LayerKind::group_norm};
-    layer.groups = groups;
     return layer;
 }
 

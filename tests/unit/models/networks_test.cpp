@@ -8,17 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "golden_pattern.h"
 #include "models/catalog.h"
 #include "tests/in_source.h"
 
 namespace ako {
 namespace {
 
-/// The formula of make_layers.py; every result is exact.
-float pattern(std::size_t k) {
-    const auto bits = static_cast<std::uint32_t>(k * 2654435761u + 12345u);
-    return static_cast<float>(bits >> 16) / 65536.0f - 0.5f;
-}
+using test::pattern;
 
 bool is_factors(const Tensor& tensor) {
     return tensor.shape.size() == 1 && tensor.name.ends_with(".weight");

@@ -10,33 +10,14 @@
 #include <vector>
 
 #include "gradient_check.h"
+#include "layer_settings.h"
 #include "models/layer_list.h"
 #include "models/subsample.h"
 
 namespace ako {
 namespace {
 
-using test::Check;
-using test::random_values;
-
-const LayerSettings relu{LayerKind::relu}, flatten{LayerKind::flatten};
-
-LayerSettings conv(std::size_t outputs, std::size_t window, std::size_t stride = 1,
-                   std::size_t padding = 0) {
-    return {LayerKind::conv, outputs, window, stride, padding};
-}
-LayerSettings residual(std::vector<LayerSettings> layers,
-                       std::vector<LayerSettings> shortcut = {}) {
-    LayerSettings layer{LayerKind::residual};
-    layer.layers = std::move(layers);
-    layer.shortcut = std::move(shortcut);
-    return layer;
-}
-LayerSettings group_norm(std::size_t groups) {
-    LayerSettings layer{LayerKind::group_norm};
-    layer.groups = groups;
-    return layer;
-}
+using namespace test;
 
 /// A residual as first layer of a list, and what the list needs after it.
 LayerList with_residual(Shape input, const LayerSettings& layer) {

@@ -1,5 +1,5 @@
 // The median age of the newest partials of a link.
-#include "src/numbers/recent_ages.h"
+#include "src/numbers/recent_times.h"
 
 #include <doctest/doctest.h>
 
