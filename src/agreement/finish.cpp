@@ -140,7 +140,8 @@ void Finish::regain(Time now) {
     const bool holds_up = !agreement_.to_hold().none() && quiet(now) > patience();
     const bool over =
         agreement_.outstanding() ? agreement_.outbid() : agreement_.to_hold().none() || holds_up;
-    if (!asked_for_vote_at_ || (over && now - *asked_for_vote_at_ > wait)) {
+    // What was just proposed may need no more votes.
+    if (!asked_for_vote_at_ || (over && now - std::max(*asked_for_vote_at_, heard_at_) > wait)) {
         agreement_.ask_for_vote();
         ++asked_for_vote_;
         asked_for_vote_at_ = now;
@@ -219,7 +220,10 @@ bool Finish::may_propose(Time now) const {
     if (!enough(roster_.reached() | peer_bit(roster_.self()))) return false;
     const Time quiet = this->quiet(now);
     const Time patience = this->patience();
-    if (agreement_.outstanding()) return quiet > patience || agreement_.outbid_by_vote();
+    // Whoever asks for its vote is given longer and longer for that: it may be the one that lacks.
+    const Time vote_comes_in = roster_.answer_time() * (1 << std::min(proposals_, 2u));
+    const bool again = agreement_.outbid_by_vote() && quiet > vote_comes_in;
+    if (agreement_.outstanding()) return again || quiet > patience;
     const bool first = proposes_first();
     if (first && complete()) return true;
     const Time waited = now - *begun_at_;

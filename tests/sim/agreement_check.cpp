@@ -29,9 +29,15 @@ void AgreementCheck::arrived(const AkoPeer& to, const Header& header) {
 }
 
 void AgreementCheck::leaves(const AkoPeer& from, const Header& header) {
-    if (const auto* prepare = std::get_if<Prepare>(&header)) proposed_[&from] = prepare->ballot;
+    if (const auto* prepare = std::get_if<Prepare>(&header)) {
+        proposed_[&from] = prepare->ballot;
+        asked_by_[prepare->ballot] = &from;
+    }
+    if (const auto* promise = std::get_if<Promise>(&header)) note_promised(from, *promise);
+    if (const auto* accept = std::get_if<Accept>(&header)) {
+        if (apart_ballots_.contains(accept->ballot)) note_apart(accept->cut);
+    }
     if (const auto* accepted = std::get_if<Accepted>(&header)) note_accepted(from, accepted->cut);
-    if (std::holds_alternative<Promise>(header)) voted_[&from] = cluster_.world().now();
 }
 
 void AgreementCheck::learn_map(const CutRow& row) {
@@ -61,8 +67,8 @@ bool AgreementCheck::forgot_unknowingly(const AkoPeer& peer) const {
     if (told_.contains(&peer)) return false;
     const auto& processes = cluster_.processes();
     return std::any_of(processes.begin(), processes.end(), [&](const auto& other) {
-        return other.get() != &peer && other->begun && other->settings.self == peer.settings.self &&
-               *other->transport.end() < *peer.transport.end() && voted_.contains(other.get());
+        return other.get() != &peer && other->settings.self == peer.settings.self &&
+               voted_.contains(other.get());
     });
 }
 
@@ -78,12 +84,26 @@ bool AgreementCheck::has_double(const AkoPeer& peer) const {
     });
 }
 
+bool AgreementCheck::votes_apart(const AkoPeer& peer) const {
+    if (forgot_unknowingly(peer) || has_double(peer)) return true;
+    return std::any_of(apart_ballots_.begin(), apart_ballots_.end(),
+                       [&](const Ballot& ballot) { return asked_by_.at(ballot) == &peer; });
+}
+
+void AgreementCheck::note_promised(const AkoPeer& peer, const Promise& promise) {
+    voted_[&peer] = cluster_.world().now();
+    if (!promise.has_vote || !asked_by_.contains(promise.ballot)) return;
+    if (votes_apart(peer)) apart_ballots_.insert(promise.ballot);
+}
+
 void AgreementCheck::note_accepted(const AkoPeer& peer, CutId cut) {
     accepted_by_[cut] |= peer_bit(peer.settings.self);
     voted_[&peer] = cluster_.world().now();
-    if (!forgot_unknowingly(peer) && !has_double(peer)) return;
-    if (!apart_.insert(cut).second) return;
-    coverage_.saw(Event::apart);
+    if (votes_apart(peer)) note_apart(cut);
+}
+
+void AgreementCheck::note_apart(CutId cut) {
+    if (apart_.insert(cut).second) coverage_.saw(Event::apart);
 }
 
 void AgreementCheck::stepped(const AkoPeer& peer) {

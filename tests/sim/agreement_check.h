@@ -42,7 +42,10 @@ class AgreementCheck {
     void learn_map(const CutRow& row);
     void learn_of_earlier(const AkoPeer& to, const Status& status);
     void check_holds(const AkoPeer& peer, CutId cut, const char* why) const;
+    void note_promised(const AkoPeer& peer, const Promise& promise);
     void note_accepted(const AkoPeer& peer, CutId cut);
+    void note_apart(CutId cut);
+    bool votes_apart(const AkoPeer& peer) const;
     bool forgot_unknowingly(const AkoPeer& peer) const;
     /// Another process of its name voted while this one was there, or this one while that was.
     bool has_double(const AkoPeer& peer) const;
@@ -55,6 +58,8 @@ class AgreementCheck {
     std::map<CutId, PeerSet> accepted_by_;               ///< names
     std::set<CutId> decided_;
     std::set<CutId> apart_;
+    std::map<Ballot, const AkoPeer*> asked_by_;  ///< of each ballot that was asked about
+    std::set<Ballot> apart_ballots_;             ///< promised by one that votes apart
     std::map<const AkoPeer*, CutId> accepted_;  ///< the newest by each
     std::set<const AkoPeer*> told_;             ///< that an earlier process of its name was there
     std::map<const SimPeer*, Time> voted_;      ///< has promised or accepted: the last time

@@ -71,7 +71,9 @@ std::vector<const AkoPeer*> JoiningCheck::reached(const AkoPeer& peer) const {
     for (const auto& process : cluster_.processes()) {
         const auto& other = static_cast<const AkoPeer&>(*process);
         const Word* said = word(peer, other);
-        if (said != nullptr && !said->first.empty()) found.push_back(&other);
+        // Who has said that it leaves gives nothing any more.
+        const bool left = peer.half.roster()[other.settings.self].presence == Presence::left;
+        if (said != nullptr && !said->first.empty() && !left) found.push_back(&other);
     }
     return found;
 }
@@ -110,8 +112,9 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
     const bool fresh = begins(peer.incarnation());
     coverage_.saw(Event::joined, !fresh);
     coverage_.saw(Event::fresh_start, fresh && history_.made_rounds(self));
+    // What a first round adds may round to nothing, so that either may explain the block.
     const bool of_nothing = std::all_of(sources.begin(), sources.end(), [](const auto& block) {
-        return block.front() == Version{};
+        return std::count(block.begin(), block.end(), Version{}) == std::ssize(block);
     });
     const AkoPeer* with = of_nothing ? some_holder(peer) : nullptr;
     if (!fresh && with != nullptr) {

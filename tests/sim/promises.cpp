@@ -401,6 +401,16 @@ bool Promises::met_majority(PeerIndex peer) const {
     return met >= peers_.size() / 2 + 1;
 }
 
+// Once a cut is decided, only those who have it can hand it on, and who is hurried does not wait.
+bool Promises::met_the_agreed(PeerIndex peer) const {
+    const std::vector<PeerIndex> all = survivors();
+    return std::any_of(all.begin(), all.end(), [&](PeerIndex other) {
+        return peers_[other]->report->agreed &&
+               !scenario_.hurried(other) &&
+               peers_[other]->half.roster()[peer].presence != Presence::absent;
+    });
+}
+
 void Promises::check_agreement() const {
     const PeerSet able = can_agree();
     PeerSet with_votes = 0;
@@ -419,6 +429,7 @@ void Promises::check_agreement() const {
     for (const PeerIndex peer : survivors()) {
         const FinishReport& report = *peers_[peer]->report;
         if (report.agreed || (able & peer_bit(peer)) == 0 || !met_majority(peer)) continue;
+        if (somebody && !met_the_agreed(peer)) continue;
         throw Violation(
             (somebody ? "I2: others finished with a cut, but no agreement" : "no agreement") +
             name(" at peer", peer) + " although a majority lived: " + report.why_not);

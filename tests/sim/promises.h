@@ -68,6 +68,7 @@ class Promises {
     void check_known() const;
     void check_agreement() const;
     bool met_majority(PeerIndex peer) const;
+    bool met_the_agreed(PeerIndex peer) const;
     /// Was there, and ready to answer, when the others looked for agreement.
     bool took_part(PeerIndex peer) const;
     /// Those of them that no long cut keeps apart from a majority.
