@@ -85,7 +85,8 @@ def train(arguments, settings, rate, seed):
         words = [arguments.ako, "launch", str(HERE / "cluster.yaml"), "--free-ports"]
         for setting in [*settings, f"training.learning_rate={rate}",
                         f"training.epochs={arguments.epochs}", f"seed={seed}", f"output={folder}",
-                        "training.evaluate_every=0.2"]:
+                        "training.evaluate_every=0.2", "training.nesterov=false",
+                        "training.schedule.warm_up=0.02"]:
             words += ["--set", setting]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, check=False)

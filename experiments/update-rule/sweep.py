@@ -33,11 +33,14 @@ class Task:
     batch: int
     epochs: float  # of all peers together, with four of them; with others as many rounds
     targets: tuple
+    settings: tuple = ()  # beside the cluster file
 
 
 TASKS = {
     "lenet": Task("experiments/mnist/cluster.yaml", 64, 2, (0.975, 0.98, 0.985)),
     "cifar-quick": Task("experiments/cifar10/cluster.yaml", 32, 0.6144, (0.45, 0.5, 0.55)),
+    "resnet20": Task("experiments/cifar10/cluster.yaml", 32, 0.6144, (0.4, 0.45, 0.5),
+                     ("model=resnet20",)),
 }
 COMMON = ("training.momentum=0.9", "training.schedule.kind=cosine",
           "training.schedule.warm_up=0.02")
@@ -45,7 +48,7 @@ COMMON = ("training.momentum=0.9", "training.schedule.kind=cosine",
 
 def settings_of(task, arguments, row, rate, seed):
     """The words of --set for one run."""
-    words = [*COMMON, f"training.batch_per_peer={task.batch}",
+    words = [*COMMON, *task.settings, f"training.batch_per_peer={task.batch}",
              f"training.epochs={task.epochs * arguments.peers / 4:g}",
              f"training.learning_rate={rate:g}", f"seed={seed}", peers(arguments.peers)]
     return words + [word if "=" in word else f"exchange.mode={word}" for word in row.split()]

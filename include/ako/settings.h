@@ -38,7 +38,7 @@ struct TrainingSettings {
     double learning_rate = 0.05;
     RateScheduleSettings schedule;
     double momentum = 0.9;
-    bool nesterov = false;  ///< Nesterov's momentum instead of the classical, see Sgd
+    bool nesterov = true;  ///< Nesterov's momentum instead of the classical, see Sgd
     double weight_decay = 0;
     double epochs = 1;                      ///< samples of all peers / size of the data set
     std::optional<double> target_accuracy;  ///< 0 .. 1

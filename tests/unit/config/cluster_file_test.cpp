@@ -408,7 +408,7 @@ TEST_CASE("the training digest holds what peers share and nothing of one peer al
                                "training.schedule=cosine",
                                "training.schedule.warm_up=0.1",
                                "training.momentum=0",
-                               "training.nesterov=true",
+                               "training.nesterov=false",
                                "training.weight_decay=0.1",
                                "training.epochs=2",
                                "training.target_accuracy=0.5",
