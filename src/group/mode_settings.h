@@ -52,6 +52,9 @@ struct ModeSettings {
     /// takes them over; else all bring the same. Only ako looks at it.
     bool initial_of_lowest = false;
 
+    /// Gradients may be computed on another device, while the processor idles.
+    bool computes_elsewhere = false;
+
     /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that
     /// is to end, while the others go on?
     std::function<bool()> leaves;

@@ -27,7 +27,8 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
       snapshots_(snapshots),
       transport_(transport),
       clock_(clock),
-      bound_(settings.peer_count(), payload_bytes_of(blocks.element_count())),
+      bound_(settings.peer_count(), payload_bytes_of(blocks.element_count()),
+             settings.computes_elsewhere),
       departures_(settings.peer_count(),
                   std::chrono::milliseconds(settings.exchange.life_timeout_ms),
                   from_seconds(settings.exchange.finish_linger_s)),
@@ -64,7 +65,8 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     // has come from elsewhere, or is no part of it.
     Link& link = links_[peer];
     if (!newest_ || decided_ || !link.answered) return std::nullopt;
-    const auto plain_bytes_max = static_cast<std::size_t>(payload_bytes_max / sent_share_);
+    const auto plain_bytes_max =
+        static_cast<std::size_t>(static_cast<double>(payload_bytes_max) / sent_share_);
     const auto count_max = static_cast<BlockIndex>(std::clamp<std::size_t>(
         elements_within(plain_bytes_max) / blocks_.block_elements(), 1, blocks_.run_count_max()));
     const std::optional<BlockRun> run = link.schedule.next(count_max);
@@ -74,6 +76,7 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     const SnapshotIndex index = *newest_;  // bound now, not when the frame became due
     const Snapshot& snapshot = snapshots_[index];
     const Range range = blocks_.range(*run);
+    bound_.sent(payload_bytes_of(range.count));
     Partial header{row_of(settings_.self), snapshot.version, *run, snapshot.sealed_at, false, {}};
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);

@@ -3,9 +3,10 @@
 // Fresher rows save rounds and cost both sides processor time. Of a cycle of P rounds a round takes
 //     (1 + cost / P) (1 + rounds_per_partition * P)
 // times as long in all, where `cost` is what a whole vector to and from every other peer costs, as
-// a share of a round's processor time. That is least at P = sqrt(cost / rounds_per_partition). The
-// processor time of rounds is measured, with the exchange's own part in it, which is small beside
-// the rest; until it is known, and where nobody measures it, P is 2 (n - 1). Network thread only.
+// a share of the processor time of a round without that. This is least at
+// P = sqrt(cost / rounds_per_partition). The processor time of rounds is measured, and what was sent
+// in them is taken off it; until it is known, and where nobody measures it, P is 2 (n - 1). Network
+// thread only.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +27,20 @@ class PartitionBound {
     /// How many more rounds a network needs, as a share, for each that a cycle takes longer
     /// (experiments/update-rule).
     static constexpr double rounds_per_partition = 0.015;
-    /// A processor that idles for more than the rest of a round is either held back by a limit, or
-    /// waits for another device, which the exchange does not hold up. Nobody says which: halfway.
+    /// Where gradients may be computed on another device, a processor that idles for more than the
+    /// rest of a round is either held back by a limit, or waits for that device, which the exchange
+    /// does not hold up. Nobody says which: halfway.
     static constexpr double busy_share_min = 0.5;
+    /// So much of what a round takes is not the exchange's, whatever was reckoned.
+    static constexpr double compute_share_min = 0.5;
     /// Rounds whose median counts. The bound is not known before they are full.
     static constexpr std::size_t rounds_kept = 16;
 
-    PartitionBound(std::size_t peer_count, std::size_t vector_bytes);
+    /// `other_device`: gradients may be computed there.
+    PartitionBound(std::size_t peer_count, std::size_t vector_bytes, bool other_device);
 
+    /// So many bytes of the own row, as float32, go to a peer.
+    void sent(std::size_t bytes) { sent_bytes_ += bytes; }
     /// Round `round` was published now, when this process had used so much processor time in all;
     /// 0: nobody measures it. `sent_share`: bytes of a row on the way, as a share of float32's.
     void begin_round(Round round, Time now, Time processor_time, double sent_share = 1);
@@ -48,10 +55,15 @@ class PartitionBound {
         Time processor_time{};
     };
 
-    const double seconds_of_vector_;  ///< to all others and from them
+    /// Of the processor, for bytes of float32 that go and as many that come in return.
+    static double seconds_of(double bytes, double sent_share);
+
+    const double vector_bytes_;  ///< to all others
+    const bool other_device_;
+    std::size_t sent_bytes_ = 0;  ///< since the last round
     double partitions_;
     Seen last_;
-    RecentTimes<rounds_kept> rounds_;  ///< processor time of each
+    RecentTimes<rounds_kept> rounds_;  ///< processor time of each, without the exchange's
 };
 
 }  // namespace ako

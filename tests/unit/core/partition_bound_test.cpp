@@ -14,10 +14,14 @@ constexpr std::size_t million = 4'000'000;  // bytes of a vector of so many para
 
 struct Bench {
     void rounds(int count, Time taken, Time used) {
-        for (int k = 0; k < count; ++k) bound.begin_round(++round, now += taken, spent += used);
+        for (int k = 0; k < count; ++k) {
+            bound.sent(sent);
+            bound.begin_round(++round, now += taken, spent += used);
+        }
     }
 
-    PartitionBound bound{4, million};
+    PartitionBound bound{4, million, false};
+    std::size_t sent = 0;  ///< in a round
     Round round = 0;
     Time now = std::chrono::seconds(5);
     Time spent = 70 * ms;
@@ -43,7 +47,7 @@ TEST_CASE("before it is known, and where nobody measures, half a vector a round 
     unmeasured.spent = Time{0};
     unmeasured.rounds(100, 100 * ms, Time{0});
     CHECK(unmeasured.bound.partitions() == 6);
-    CHECK(PartitionBound(1, million).partitions() == 1);
+    CHECK(PartitionBound(1, million, false).partitions() == 1);
 }
 
 TEST_CASE("it follows the processor time of a round, and an evaluation now and then is no round") {
@@ -68,8 +72,22 @@ TEST_CASE("rounds that nobody saw lie between two that are seen") {
     CHECK(bench.bound.partitions() == doctest::Approx(best(0.03)));
 }
 
-TEST_CASE("a processor that idles counts as half busy") {
+TEST_CASE("what the exchange takes is no part of what it is compared with") {
     Bench bench;
-    bench.rounds(40, 1000 * ms, 1 * ms);
-    CHECK(bench.bound.partitions() == doctest::Approx(best(0.5)));
+    bench.sent = 3 * million / 6;
+    // 8 ms of the 60 are those bytes'.
+    bench.rounds(40, 100 * ms, 60 * ms);
+    CHECK(bench.bound.partitions() == doctest::Approx(best(0.052)));
+    // At most half is taken for the exchange's.
+    bench.rounds(40, 100 * ms, 10 * ms);
+    CHECK(bench.bound.partitions() == doctest::Approx(best(0.005)));
+}
+
+TEST_CASE("a processor that idles counts as half busy where it may wait for another device") {
+    Bench limited;
+    limited.rounds(40, 1000 * ms, 1 * ms);
+    CHECK(limited.bound.partitions() == doctest::Approx(best(0.001)));
+    Bench waiting{PartitionBound(4, million, true)};
+    waiting.rounds(40, 1000 * ms, 1 * ms);
+    CHECK(waiting.bound.partitions() == doctest::Approx(best(0.5)));
 }
