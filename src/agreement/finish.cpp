@@ -140,8 +140,11 @@ void Finish::regain(Time now) {
     const bool holds_up = !agreement_.to_hold().none() && quiet(now) > patience();
     const bool over =
         agreement_.outstanding() ? agreement_.outbid() : agreement_.to_hold().none() || holds_up;
-    // What was just proposed may need no more votes.
-    if (!asked_for_vote_at_ || (over && now - std::max(*asked_for_vote_at_, heard_at_) > wait)) {
+    // It waits until the agreement is quiet, for what was just proposed may need no more votes;
+    // but not for ever, for others may outbid each other meanwhile.
+    if (!over) vote_came_to_nothing_at_ = now;
+    const Time quiet_since = std::min(heard_at_, vote_came_to_nothing_at_ + 4 * wait);
+    if (!asked_for_vote_at_ || (over && now - std::max(*asked_for_vote_at_, quiet_since) > wait)) {
         agreement_.ask_for_vote();
         ++asked_for_vote_;
         asked_for_vote_at_ = now;
@@ -220,9 +223,11 @@ bool Finish::may_propose(Time now) const {
     if (!enough(roster_.reached() | peer_bit(roster_.self()))) return false;
     const Time quiet = this->quiet(now);
     const Time patience = this->patience();
-    // Whoever asks for its vote is given longer and longer for that: it may be the one that lacks.
-    const Time vote_comes_in = roster_.answer_time() * (1 << std::min(proposals_, 2u));
-    const bool again = agreement_.outbid_by_vote() && quiet > vote_comes_in;
+    // Whoever asks for its vote is let have it, for it may be the one that lacks: as long as two
+    // answers take, and then twice as long for each time that it came to nothing.
+    const Time vote_comes_in = roster_.answer_time() * (1 << std::min(proposals_, 4u));
+    const bool again = agreement_.outbid_by_vote() &&
+                       (has_vote(agreement_.highest_seen().proposer) || quiet > vote_comes_in);
     if (agreement_.outstanding()) return again || quiet > patience;
     const bool first = proposes_first();
     if (first && complete()) return true;

@@ -213,6 +213,7 @@ class Finish {
     std::vector<Incarnation> earlier_lives_;  ///< of the own row, from disks
     unsigned asked_for_vote_ = 0;             ///< and so does this
     std::optional<Time> asked_for_vote_at_;   ///< last, under a new ballot
+    Time vote_came_to_nothing_at_{};          ///< the question that was asked then
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
     Time ask_again_in_{};           ///< after that

@@ -69,7 +69,7 @@ constexpr Meaning meanings[] = {
     {"training.schedule.factor", "what it is multiplied by at each"},
     {"training.momentum", "of the sender's own optimizer"},
     {"training.nesterov",
-     "momentum that looks a step ahead, or the classical: false"},
+     "true: momentum looks a step ahead (Nesterov's) | false: the classical"},
     {"training.weight_decay", "this share of each parameter is added to its gradient"},
     {"training.epochs", "samples of all peers together / size of the data set"},
     {"training.target_accuracy",

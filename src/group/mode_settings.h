@@ -52,7 +52,7 @@ struct ModeSettings {
     /// takes them over; else all bring the same. Only ako looks at it.
     bool initial_of_lowest = false;
 
-    /// Gradients may be computed on another device, while the processor idles.
+    /// The processor may idle while gradients are made: on another device, or by waiting.
     bool computes_elsewhere = false;
 
     /// Compute thread, may be empty: asked once there is an interrupt: is it this peer alone that

@@ -88,7 +88,9 @@ ModeSettings Member::own_mode_settings(const Brought& brought, MemberCalls calls
     mode.waits = std::move(calls.waits);
     mode.leaves = std::move(calls.leaves);
     mode.initial_of_lowest = brought.initial_of_lowest;
-    mode.computes_elsewhere = settings_.model.kind == ModelKind::external;
+    // The one may have a device of its own, the other sleeps.
+    mode.computes_elsewhere = settings_.model.kind == ModelKind::external ||
+                              settings_.model.kind == ModelKind::synthetic;
     mode.resumes = resumes_;
     for (const KeptCheckpoint& it : earlier_.usable) {
         if (mode.checkpoints.size() < checkpoints_told_max) mode.checkpoints.push_back(it.id);

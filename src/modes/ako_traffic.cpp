@@ -76,14 +76,17 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     const SnapshotIndex index = *newest_;  // bound now, not when the frame became due
     const Snapshot& snapshot = snapshots_[index];
     const Range range = blocks_.range(*run);
-    bound_.sent(payload_bytes_of(range.count));
     Partial header{row_of(settings_.self), snapshot.version, *run, snapshot.sealed_at, false, {}};
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);
     header.bound_at = clock_.now();
     if (settings_.exchange.precision == Precision::adaptive) {
-        if (auto frame = coded_frame(header, snapshot)) return frame;
+        if (auto frame = coded_frame(header, snapshot)) {
+            bound_.sent(payload_bytes_of(range.count), frame->payload.size());
+            return frame;
+        }
     }
+    bound_.sent(payload_bytes_of(range.count), payload_bytes_of(range.count));
     AKO_ASSERT((sending_[index] & peer_bit(peer)) == 0, "two frames at once for one peer");
     sending_[index] |= peer_bit(peer);
     return OutFrame{

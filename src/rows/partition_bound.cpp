@@ -8,30 +8,36 @@
 namespace ako {
 
 PartitionBound::PartitionBound(std::size_t peer_count, std::size_t vector_bytes,
-                               bool other_device)
+                               bool may_wait)
     : vector_bytes_(static_cast<double>(peer_count - 1) * static_cast<double>(vector_bytes)),
-      other_device_(other_device),
+      may_wait_(may_wait),
       partitions_(static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)))) {}
 
-double PartitionBound::seconds_of(double bytes, double sent_share) {
-    return seconds_per_byte * bytes * (share_of_elements + (1 - share_of_elements) * sent_share);
+double PartitionBound::seconds_of(double plain_bytes, double wire_bytes) {
+    return seconds_per_byte *
+           (share_of_elements * plain_bytes + (1 - share_of_elements) * wire_bytes);
+}
+
+void PartitionBound::sent(std::size_t plain_bytes, std::size_t wire_bytes) {
+    exchanging_s_ +=
+        seconds_of(static_cast<double>(plain_bytes), static_cast<double>(wire_bytes));
 }
 
 void PartitionBound::begin_round(Round round, Time now, Time processor_time,
                                  double sent_share) {
     const Seen last = std::exchange(last_, {round, now, processor_time});
-    const auto sent = static_cast<double>(std::exchange(sent_bytes_, 0));
+    const double exchanging = std::exchange(exchanging_s_, 0);
     if (processor_time == Time{0} || last.processor_time == Time{0} || round <= last.round) return;
     const auto seconds = [](Time time) { return std::chrono::duration<double>(time).count(); };
     const auto made = static_cast<double>(round - last.round);
     const double taken = seconds(now - last.at);
     const double used = seconds(processor_time - last.processor_time);
-    const double other = std::max(used - seconds_of(sent, sent_share), compute_share_min * used);
-    const double compute = other_device_ ? std::max(other, busy_share_min * taken) : other;
-    rounds_.add(Time(std::llround(compute / made * 1e9)));
+    const double other = std::max(used - exchanging, compute_share_min * used);
+    const double compute = may_wait_ ? std::max(other, busy_share_min * taken) : other;
+    rounds_.add(std::chrono::duration_cast<Time>(std::chrono::duration<double>(compute / made)));
     if (!rounds_.full()) return;
     const Time usual = std::max(rounds_.median(), Time{1});  // some hold an evaluation
-    const double cost = seconds_of(vector_bytes_, sent_share) / seconds(usual);
+    const double cost = seconds_of(vector_bytes_, sent_share * vector_bytes_) / seconds(usual);
     partitions_ = std::max(1.0, std::sqrt(cost / rounds_per_partition));
 }
 

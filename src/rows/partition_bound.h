@@ -3,10 +3,11 @@
 // Fresher rows save rounds and cost both sides processor time. Of a cycle of P rounds a round takes
 //     (1 + cost / P) (1 + rounds_per_partition * P)
 // times as long in all, where `cost` is what a whole vector to and from every other peer costs, as
-// a share of the processor time of a round without that. This is least at
-// P = sqrt(cost / rounds_per_partition). The processor time of rounds is measured, and what was sent
-// in them is taken off it; until it is known, and where nobody measures it, P is 2 (n - 1). Network
-// thread only.
+// a share of the processor time of a round in which nothing is exchanged. That is least at
+// P = sqrt(cost / rounds_per_partition). The processor time of rounds is measured, over all threads,
+// and what sending and receiving must have taken of it is taken off: so many bytes come as go, what
+// is relayed is not counted. Until it is known, and where nobody measures it, P is 2 (n - 1).
+// Network thread only.
 #pragma once
 
 #include <cstddef>
@@ -27,20 +28,20 @@ class PartitionBound {
     /// How many more rounds a network needs, as a share, for each that a cycle takes longer
     /// (experiments/update-rule).
     static constexpr double rounds_per_partition = 0.015;
-    /// Where gradients may be computed on another device, a processor that idles for more than the
-    /// rest of a round is either held back by a limit, or waits for that device, which the exchange
-    /// does not hold up. Nobody says which: halfway.
+    /// Where the processor may wait for a gradient, from another device, it idles for more than the
+    /// rest of a round either because a limit holds it back, or because it waits, and that the
+    /// exchange does not make longer. Nobody says which: halfway.
     static constexpr double busy_share_min = 0.5;
-    /// So much of what a round takes is not the exchange's, whatever was reckoned.
+    /// At least this share of a round's processor time counts as computing.
     static constexpr double compute_share_min = 0.5;
     /// Rounds whose median counts. The bound is not known before they are full.
     static constexpr std::size_t rounds_kept = 16;
 
-    /// `other_device`: gradients may be computed there.
-    PartitionBound(std::size_t peer_count, std::size_t vector_bytes, bool other_device);
+    /// `may_wait`: the processor, for a gradient.
+    PartitionBound(std::size_t peer_count, std::size_t vector_bytes, bool may_wait);
 
-    /// So many bytes of the own row, as float32, go to a peer.
-    void sent(std::size_t bytes) { sent_bytes_ += bytes; }
+    /// A part of the own row goes to a peer: bytes as float32, and on the wire.
+    void sent(std::size_t plain_bytes, std::size_t wire_bytes);
     /// Round `round` was published now, when this process had used so much processor time in all;
     /// 0: nobody measures it. `sent_share`: bytes of a row on the way, as a share of float32's.
     void begin_round(Round round, Time now, Time processor_time, double sent_share = 1);
@@ -55,12 +56,12 @@ class PartitionBound {
         Time processor_time{};
     };
 
-    /// Of the processor, for bytes of float32 that go and as many that come in return.
-    static double seconds_of(double bytes, double sent_share);
+    /// Of the processor, for bytes that go and as many that come in return.
+    static double seconds_of(double plain_bytes, double wire_bytes);
 
     const double vector_bytes_;  ///< to all others
-    const bool other_device_;
-    std::size_t sent_bytes_ = 0;  ///< since the last round
+    const bool may_wait_;
+    double exchanging_s_ = 0;  ///< since the last round
     double partitions_;
     Seen last_;
     RecentTimes<rounds_kept> rounds_;  ///< processor time of each, without the exchange's

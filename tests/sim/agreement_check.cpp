@@ -31,7 +31,7 @@ void AgreementCheck::arrived(const AkoPeer& to, const Header& header) {
 void AgreementCheck::leaves(const AkoPeer& from, const Header& header) {
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
         proposed_[&from] = prepare->ballot;
-        asked_by_[prepare->ballot] = &from;
+        if (prepare->regains) asked_for_vote_[&from] = prepare->ballot;
     }
     if (const auto* promise = std::get_if<Promise>(&header)) note_promised(from, *promise);
     if (const auto* accept = std::get_if<Accept>(&header)) {
@@ -57,6 +57,7 @@ void AgreementCheck::learn_of_earlier(const AkoPeer& to, const Status& status) {
     const Incarnation said = status.rows[row_of(to.settings.self)].highest.incarnation;
     if (said != 0 && said != to.incarnation()) told_.insert(&to);
     const bool may_vote = to.half.round() > 0 || to.half.finish().begun();
+    if (status.progress[to.settings.self].round > to.half.round()) told_.insert(&to);
     const bool voted = (status.may_have_voted & peer_bit(to.settings.self)) != 0;
     if (voted && !may_vote) told_.insert(&to);
 }
@@ -66,9 +67,11 @@ void AgreementCheck::learn_of_earlier(const AkoPeer& to, const Status& status) {
 bool AgreementCheck::forgot_unknowingly(const AkoPeer& peer) const {
     if (told_.contains(&peer)) return false;
     const auto& processes = cluster_.processes();
+    const auto began = began_.find(&peer);
     return std::any_of(processes.begin(), processes.end(), [&](const auto& other) {
+        const auto voted = voted_.find(other.get());
         return other.get() != &peer && other->settings.self == peer.settings.self &&
-               voted_.contains(other.get());
+               voted != voted_.end() && began != began_.end() && voted->second <= began->second;
     });
 }
 
@@ -86,13 +89,13 @@ bool AgreementCheck::has_double(const AkoPeer& peer) const {
 
 bool AgreementCheck::votes_apart(const AkoPeer& peer) const {
     if (forgot_unknowingly(peer) || has_double(peer)) return true;
-    return std::any_of(apart_ballots_.begin(), apart_ballots_.end(),
-                       [&](const Ballot& ballot) { return asked_by_.at(ballot) == &peer; });
+    const auto asked = asked_for_vote_.find(&peer);
+    return asked != asked_for_vote_.end() && apart_ballots_.contains(asked->second);
 }
 
 void AgreementCheck::note_promised(const AkoPeer& peer, const Promise& promise) {
+    if (!promise.has_vote) return;
     voted_[&peer] = cluster_.world().now();
-    if (!promise.has_vote || !asked_by_.contains(promise.ballot)) return;
     if (votes_apart(peer)) apart_ballots_.insert(promise.ballot);
 }
 

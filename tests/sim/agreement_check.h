@@ -6,7 +6,10 @@
 // reaches knows of the earlier ones of its name is new as far as anybody can tell. Together with
 // others who know nothing it may agree on a cut, while elsewhere an earlier process of its name has
 // agreed on another. And two processes of one name that both live cut by cut share one vote without
-// knowing it. Such a cut is *apart*, and at most one is decided of all others.
+// knowing it. Who votes like that votes *apart*; a ballot that it has promised is apart, for it did
+// not name what it forgot, and so is the vote that was regained by one. A cut that was proposed
+// under such a ballot, or accepted with such a vote, is apart too, and at most one is decided of all
+// others.
 #pragma once
 
 #include <map>
@@ -58,8 +61,8 @@ class AgreementCheck {
     std::map<CutId, PeerSet> accepted_by_;               ///< names
     std::set<CutId> decided_;
     std::set<CutId> apart_;
-    std::map<Ballot, const AkoPeer*> asked_by_;  ///< of each ballot that was asked about
-    std::set<Ballot> apart_ballots_;             ///< promised by one that votes apart
+    std::map<const AkoPeer*, Ballot> asked_for_vote_;  ///< the newest by each
+    std::set<Ballot> apart_ballots_;                   ///< promised by one that votes apart
     std::map<const AkoPeer*, CutId> accepted_;  ///< the newest by each
     std::set<const AkoPeer*> told_;             ///< that an earlier process of its name was there
     std::map<const SimPeer*, Time> voted_;      ///< has promised or accepted: the last time

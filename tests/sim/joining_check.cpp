@@ -72,7 +72,8 @@ std::vector<const AkoPeer*> JoiningCheck::reached(const AkoPeer& peer) const {
         const auto& other = static_cast<const AkoPeer&>(*process);
         const Word* said = word(peer, other);
         // Who has said that it leaves gives nothing any more.
-        const bool left = peer.half.roster()[other.settings.self].presence == Presence::left;
+        const bool left =
+            cluster_.network().said_bye(*other.transport.end(), *peer.transport.end());
         if (said != nullptr && !said->first.empty() && !left) found.push_back(&other);
     }
     return found;
@@ -114,7 +115,7 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
     coverage_.saw(Event::fresh_start, fresh && history_.made_rounds(self));
     // What a first round adds may round to nothing, so that either may explain the block.
     const bool of_nothing = std::all_of(sources.begin(), sources.end(), [](const auto& block) {
-        return std::count(block.begin(), block.end(), Version{}) == std::ssize(block);
+        return std::all_of(block.begin(), block.end(), [](Version it) { return it == Version{}; });
     });
     const AkoPeer* with = of_nothing ? some_holder(peer) : nullptr;
     if (!fresh && with != nullptr) {

@@ -173,6 +173,12 @@ mutation(src/agreement/finish.cpp
     [=[    return waited > times_.exchange && (first || quiet > patience);]=]
     [=[    return waited > times_.exchange && first;]=])
 
+# A proposer outbids at once whoever asks for its vote, though without that vote there are too few.
+mutant(no_vote_is_let_have simulate "--seed;56537;--no-shrink" "violated: no agreement at peer")
+mutation(src/agreement/finish.cpp
+    [=[ || quiet > vote_comes_in);]=]
+    [=[ || true);]=])
+
 # What was lost with a session counts as sent.
 mutant(session_keeps_what_was_sent simulate "--count;2000" "violated: the cut holds round")
 mutation(src/modes/ako_traffic.cpp

@@ -401,13 +401,15 @@ bool Promises::met_majority(PeerIndex peer) const {
     return met >= peers_.size() / 2 + 1;
 }
 
-// Once a cut is decided, only those who have it can hand it on, and who is hurried does not wait.
+// Once a cut is decided, only those who have it can hand it on; who is hurried does not wait for the
+// lost.
 bool Promises::met_the_agreed(PeerIndex peer) const {
     const std::vector<PeerIndex> all = survivors();
     return std::any_of(all.begin(), all.end(), [&](PeerIndex other) {
-        return peers_[other]->report->agreed &&
-               !scenario_.hurried(other) &&
-               peers_[other]->half.roster()[peer].presence != Presence::absent;
+        const PeerView& view = peers_[other]->half.roster()[peer];
+        const bool waits =
+            scenario_.hurried(other) ? view.live() : view.presence != Presence::absent;
+        return other != peer && peers_[other]->report->agreed && waits;
     });
 }
 

@@ -26,6 +26,7 @@ class Run {
     explicit Run(std::size_t count = 3, std::uint64_t first_process = 1)
         : cluster(count, 3), kept(count), keeps_after(count) {
         cluster.settings.sample_budget = rounds_each * count;
+        // A rate whose steps leave something to carry: all elements are alike here.
         cluster.settings.training.learning_rate = 0.013;
         cluster.settings.training.schedule.kind = RateScheduleKind::cosine;
         cluster.settings.log = [this](const std::string& line) { said.push_back(line); };

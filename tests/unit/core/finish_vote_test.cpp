@@ -71,6 +71,67 @@ TEST_CASE("who is outbid asks for its vote under a higher ballot, later each tim
     }
 }
 
+TEST_CASE("who has no vote lets what was just proposed come to something, but not for ever") {
+    const Time step = std::chrono::milliseconds(50);
+    Bench bench(ask, false);
+    bench.finish.lose_vote();
+    bench.finish.step(bench.now);
+    const Ballot ballot = asked_for_vote(bench, 0);
+    // Its own time is long over when somebody proposes: from then on it waits once more.
+    bench.now += seconds(30);
+    bench.finish.step(bench.now);
+    bench.finish.handle(0, Prepare{{ballot.number + 1, 0}}, bench.now);
+    const Time proposed_at = bench.now;
+    while (asked_for_vote(bench, 0) == ballot && bench.now < proposed_at + seconds(30)) {
+        bench.now += step;
+        bench.finish.step(bench.now);
+    }
+    const Time waited = bench.now - proposed_at;
+    CHECK(waited > ask);
+    CHECK(waited < 4 * ask);
+    // Where one proposal follows the other, it asks all the same.
+    const Ballot second = asked_for_vote(bench, 0);
+    const Time since = bench.now;
+    for (std::uint32_t number = second.number + 1;
+         asked_for_vote(bench, 0) == second && bench.now < since + seconds(60); ++number) {
+        bench.finish.handle(0, Prepare{{number, 0}}, bench.now);
+        bench.now += step;
+        bench.finish.step(bench.now);
+    }
+    CHECK(bench.now - since < seconds(30));
+}
+
+TEST_CASE("a proposer that one without a vote outbids waits for that vote, longer each time") {
+    for (const bool has_its_vote : {false, true}) {
+        Bench bench;
+        Status status = status_of_a_peer();
+        status.has_vote = has_its_vote;
+        bench.roster.heard_status(2, status, bench.now, 1);
+        bench.now += times.exchange + times.exchange;
+        bench.finish.step(bench.now);
+        REQUIRE(!bench.sent<Prepare>(0).empty());
+        Time waited{0};
+        for (int tries = 0; tries < 3; ++tries) {
+            const Ballot mine = bench.sent<Prepare>(0).back().ballot;
+            bench.finish.handle(2, Prepare{{mine.number + 1, 2}, true}, bench.now);
+            const Time since = bench.now;
+            bench.finish.step(bench.now);
+            while (bench.sent<Prepare>(0).back().ballot == mine &&
+                   bench.now < since + seconds(30)) {
+                bench.now += std::chrono::milliseconds(10);
+                bench.finish.step(bench.now);
+            }
+            if (has_its_vote) {
+                CHECK(bench.now == since);
+            } else {
+                CHECK(bench.now - since > waited);
+                CHECK(bench.now - since >= bench.roster.answer_time());
+            }
+            waited = bench.now - since;
+        }
+    }
+}
+
 TEST_CASE("a vote comes back only with the cut that may have been accepted") {
     Bench bench;
     bench.finish.lose_vote();

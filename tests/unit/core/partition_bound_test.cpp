@@ -15,7 +15,7 @@ constexpr std::size_t million = 4'000'000;  // bytes of a vector of so many para
 struct Bench {
     void rounds(int count, Time taken, Time used) {
         for (int k = 0; k < count; ++k) {
-            bound.sent(sent);
+            bound.sent(sent, sent);
             bound.begin_round(++round, now += taken, spent += used);
         }
     }
@@ -78,6 +78,13 @@ TEST_CASE("what the exchange takes is no part of what it is compared with") {
     // 8 ms of the 60 are those bytes'.
     bench.rounds(40, 100 * ms, 60 * ms);
     CHECK(bench.bound.partitions() == doctest::Approx(best(0.052)));
+    // Coded in a quarter: a tenth of 8 ms as before, and a quarter of the rest.
+    Bench coded;
+    for (int k = 0; k < 40; ++k) {
+        coded.bound.sent(bench.sent, bench.sent / 4);
+        coded.rounds(1, 100 * ms, 60 * ms);
+    }
+    CHECK(coded.bound.partitions() == doctest::Approx(best(0.06 - 0.0008 - 0.0018)));
     // At most half is taken for the exchange's.
     bench.rounds(40, 100 * ms, 10 * ms);
     CHECK(bench.bound.partitions() == doctest::Approx(best(0.005)));
