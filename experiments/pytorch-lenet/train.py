@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader, TensorDataset
 import ako
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "mnist" / "data"
-BATCH, RATE, MOMENTUM, DECAY, WARM_UP = 32, 0.05, 0.9, 0.0005, 0.02  # as in the cluster file
+BATCH, RATE, MOMENTUM, DECAY, WARM_UP = 32, 0.05, 0.9, 0.0005, 0.1  # as in the cluster file
 
 
 def read_idx(name):
@@ -63,7 +63,8 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(1)  # all peers begin alike
     model = lenet()
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM, weight_decay=DECAY)
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=MOMENTUM, nesterov=True,
+                                weight_decay=DECAY)
     train, test = load("train"), load("t10k")
     with ako.join(model=model, optimizer=optimizer) as peer:
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: rate_at(peer.progress))

@@ -43,7 +43,7 @@ TASKS = {
                      ("model=resnet20",)),
 }
 COMMON = ("training.momentum=0.9", "training.schedule.kind=cosine",
-          "training.schedule.warm_up=0.02")
+          "training.schedule.warm_up=0.02", "training.nesterov=false")
 
 
 def settings_of(task, arguments, row, rate, seed):

@@ -133,6 +133,7 @@ class Worker:
     def optimizer(self, rate):
         return torch.optim.SGD(self.network.parameters(), lr=rate,
                                momentum=self.arguments.momentum,
+                               nesterov=self.arguments.momentum > 0,
                                weight_decay=self.arguments.weight_decay)
 
     def round(self, optimizer):
@@ -235,7 +236,7 @@ def main():
     training.add_argument("--batch", type=int, default=64, help="of one worker")
     training.add_argument("--learning-rate", type=float, default=0.05)
     training.add_argument("--schedule", choices=["constant", "cosine"], default="cosine")
-    training.add_argument("--warm-up", type=float, default=0.02)
+    training.add_argument("--warm-up", type=float, default=0.1)
     training.add_argument("--momentum", type=float, default=0.9)
     training.add_argument("--weight-decay", type=float, default=0.0005)
     training.add_argument("--epochs", type=float, default=4)
