@@ -4,10 +4,10 @@
 //     (1 + cost / P) (1 + rounds_per_partition * P)
 // times as long in all, where `cost` is what a whole vector to and from every other peer costs, as
 // a share of the processor time of a round in which nothing is exchanged. That is least at
-// P = sqrt(cost / rounds_per_partition). The processor time of rounds is measured, over all threads,
-// and what sending and receiving must have taken of it is taken off: so many bytes come as go, what
-// is relayed is not counted. Until it is known, and where nobody measures it, P is 2 (n - 1).
-// Network thread only.
+//     P = sqrt(cost / rounds_per_partition)
+// The processor time of rounds is measured, over all threads, and what sending and receiving must
+// have taken of it is taken off: so many bytes come as go, what is relayed is not counted. Until it
+// is known, and where nobody measures it, P is 2 (n - 1). Network thread only.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 // agreed on another. And two processes of one name that both live cut by cut share one vote without
 // knowing it. Who votes like that votes *apart*; a ballot that it has promised is apart, for it did
 // not name what it forgot, and so is the vote that was regained by one. A cut that was proposed
-// under such a ballot, or accepted with such a vote, is apart too, and at most one is decided of all
-// others.
+// under such a ballot, or accepted with such a vote, is apart too, and at most one is decided of
+// all others.
 #pragma once
 
 #include <map>

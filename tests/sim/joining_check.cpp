@@ -71,10 +71,11 @@ std::vector<const AkoPeer*> JoiningCheck::reached(const AkoPeer& peer) const {
     for (const auto& process : cluster_.processes()) {
         const auto& other = static_cast<const AkoPeer&>(*process);
         const Word* said = word(peer, other);
+        if (said == nullptr || said->first.empty()) continue;
         // Who has said that it leaves gives nothing any more.
-        const bool left =
-            cluster_.network().said_bye(*other.transport.end(), *peer.transport.end());
-        if (said != nullptr && !said->first.empty() && !left) found.push_back(&other);
+        const SimNetwork& network = cluster_.network();
+        if (network.said_bye(*other.transport.end(), *peer.transport.end())) continue;
+        found.push_back(&other);
     }
     return found;
 }
@@ -123,6 +124,15 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
             "I1: " + name(peer) + " takes the place of a row of which it has nothing, " + "and " +
             name(*with) + " has " + text(with->half.ledger().held(row_of(self)).highest) +
             "; lives: " + history_.text(self));
+    }
+    for (const std::vector<Version>& block : sources) {
+        const auto oldest = std::min_element(block.begin(), block.end(), [](Version a, Version b) {
+            return a.round < b.round;
+        });
+        if (oldest->round <= peer.half.round()) continue;
+        throw Violation("I1: " + name(peer) + " takes the place of a row at round " +
+                        std::to_string(peer.half.round()) + " that has " + text(*oldest) +
+                        " in it; lives: " + history_.text(self));
     }
     if (ran_out_of_patience(peer)) return;
     const RowIndex own = row_of(self);

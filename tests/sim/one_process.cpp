@@ -82,6 +82,7 @@ TrainingSettings training() {
     settings.learning_rate = 0.05;
     settings.schedule.kind = RateScheduleKind::cosine;
     settings.momentum = 0.9;
+    settings.nesterov = false;  // which makes of rounding another network within these rounds
     settings.weight_decay = 5e-4;
     return settings;
 }

@@ -401,8 +401,8 @@ bool Promises::met_majority(PeerIndex peer) const {
     return met >= peers_.size() / 2 + 1;
 }
 
-// Once a cut is decided, only those who have it can hand it on; who is hurried does not wait for the
-// lost.
+// Once a cut is decided, only those who have it can hand it on; who is hurried does not wait for
+// the lost.
 bool Promises::met_the_agreed(PeerIndex peer) const {
     const std::vector<PeerIndex> all = survivors();
     return std::any_of(all.begin(), all.end(), [&](PeerIndex other) {
