@@ -20,6 +20,9 @@ constexpr std::size_t logged_max = 8;
 /// People wonder where a run that waits has got to before they would call a peer lost.
 constexpr Time silence_named_after = std::chrono::seconds(2);
 
+/// The kernel is asked once for each line of the metrics.
+constexpr Time path_interval = std::chrono::seconds(1);
+
 /// How long an own dial waits for the confirmation of the other end's, and the other end's for the
 /// answer to an own one: several round trips and a hiccup. Longer, and a greeting said again, or a
 /// stopped process, costs more; shorter, and a slow machine has two sessions for a moment.
@@ -87,6 +90,10 @@ void Link::adopt(Handshake& handshake) {
     known_ = true;
     left_ = lost_ = silence_named_ = false;
     rate_ = {};
+    {
+        const MutexLock lock(mutex_);
+        retransmits_before_ = path_.retransmits;
+    }
     sessions_.fetch_add(1, std::memory_order_relaxed);
     up_ = true;
     name_taken("");
@@ -99,6 +106,7 @@ void Link::adopt(Handshake& handshake) {
 
 void Link::tick(Time now, Time excuse) {
     check_life(now, excuse);
+    if (session_ && now - path_at_ >= path_interval) look_at_path(now);
     if (held_until_ != Time{}) held_until_ += excuse;
     if (!up() && pending() == nullptr && now >= held_until_ && !context_.stopping)
         dialer_->tick(now, excuse);
@@ -120,6 +128,14 @@ void Link::check_life(Time now, Time excuse) {
                                         milliseconds(context_.life_timeout), session_error_);
     context_.detail(fmt::format("{}: lost: {}", name_, why));
     context_.sink->peer_lost(peer_, why);
+}
+
+void Link::look_at_path(Time now) {
+    path_at_ = now;
+    const std::optional<TcpPath> path = session_->path();
+    if (!path) return;
+    const MutexLock lock(mutex_);
+    path_ = {path->round_trip_ms, path->delivery_mbit, retransmits_before_ + path->retransmits};
 }
 
 void Link::name_silence(Time silence) {
@@ -186,6 +202,7 @@ LinkCounters Link::counters() const {
     counters.copies_aside = copies_aside_.load(std::memory_order_relaxed);
     counters.up = up_;
     const MutexLock lock(mutex_);
+    counters.path = path_;
     counters.last_error = last_error_;
     counters.name_taken_by = name_taken_by_;
     return counters;

@@ -97,6 +97,7 @@ class Link final : public SessionHost {
   private:
     void check_life(Time now, Time excuse);
     void name_silence(Time silence);
+    void look_at_path(Time now);
     void set_error(const std::string& why);
 
     // Constant after construction.
@@ -123,6 +124,8 @@ class Link final : public SessionHost {
     bool lost_ = false;                ///< and the sink was told so
     bool silence_named_ = false;       ///< of this session, in the log
     std::string session_error_;        ///< why the newest session ended
+    Time path_at_{};                   ///< when the kernel was asked last
+    std::uint64_t retransmits_before_ = 0;  ///< of earlier sessions
     std::vector<std::string> logged_;  ///< by note() since the last session
 
     // Any thread.
@@ -131,6 +134,7 @@ class Link final : public SessionHost {
     std::atomic<std::uint64_t> copies_aside_{0};
     std::atomic<bool> up_{false};
     mutable Mutex mutex_;
+    PathFigures path_ AKO_GUARDED_BY(mutex_);
     std::string last_error_ AKO_GUARDED_BY(mutex_);
     std::string name_taken_by_ AKO_GUARDED_BY(mutex_);
 };

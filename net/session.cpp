@@ -87,6 +87,11 @@ void Session::close() {
     first_.clear();
 }
 
+std::optional<TcpPath> Session::path() {
+    if (ended_) return std::nullopt;
+    return tcp_path(socket_.native_handle());
+}
+
 Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }
 
 }  // namespace ako

@@ -104,6 +104,14 @@ class FrameSink {
     virtual void poll(Time now) = 0;
 };
 
+/// The path to a peer as the kernel knows it, once a second while a session stands; after that, as
+/// it was. Zeros: not known.
+struct PathFigures {
+    double round_trip_ms = 0;       ///< smoothed
+    double delivery_mbit = 0;       ///< the newest estimate of what arrives there
+    std::uint64_t retransmits = 0;  ///< segments, of all sessions
+};
+
 /// Counters of one link since the start, for reports. Wire bytes: frames with their headers,
 /// without what TCP and IP add.
 struct LinkCounters {
@@ -112,6 +120,7 @@ struct LinkCounters {
     std::uint64_t sessions = 0;      ///< sessions that came up
     std::uint64_t copies_aside = 0;  ///< frames whose rest had to be copied (`copy_aside`)
     bool up = false;
+    PathFigures path;
     std::string last_error;  ///< why the last session or dial ended; empty if none did
     /// The newest dial was refused because another process is live under the own name, with a
     /// session to this peer: where that process is. Otherwise empty.

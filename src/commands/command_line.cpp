@@ -17,6 +17,7 @@
 #include "src/commands/evaluate_command.h"
 #include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
+#include "src/commands/status_command.h"
 #include "src/commands/train_command.h"
 #include "src/system/build_info.h"
 
@@ -174,6 +175,18 @@ CLI::App* add_keys(CLI::App& app, std::string& group) {
     return words;
 }
 
+CLI::App* add_status(CLI::App& app, StatusOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "status", "Show how the peers of a cluster stand that runs with observe.address");
+    words
+        ->add_option("TARGET", options.target,
+                     "the cluster file, or HOST:PORT where one of its peers is observed")
+        ->required();
+    add_overrides(*words, options.overrides);
+    words->add_flag("--watch", options.watch, "show it anew every second, until the run is over");
+    return words;
+}
+
 CLI::App* add_completion(CLI::App& app, std::string& shell) {
     CLI::App* words = app.add_subcommand(
         "completion", "Print a script for the shell: source <(ako completion bash)");
@@ -245,6 +258,9 @@ int run_command_line(int count, char** words) {
     CompareOptions compare_options;
     const CLI::App* compare_words = add_compare(app, compare_options);
 
+    StatusOptions status_options;
+    const CLI::App* status_words = add_status(app, status_options);
+
     std::string key_group;
     const CLI::App* keys_words = add_keys(app, key_group);
     std::string shell;
@@ -269,6 +285,7 @@ int run_command_line(int count, char** words) {
         return exit_ok;
     }
     if (compose_words->parsed()) return compose(compose_options);
+    if (status_words->parsed()) return status(status_options);
     if (compare_words->parsed()) return compare(compare_options);
     if (train_words.command->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);

@@ -237,6 +237,7 @@ std::vector<Field> make_fields() {
         "cluster_key_file", Scope::own,
         [](auto& settings) -> auto& { return settings.cluster_key_file; },
         "the file with the cluster's key"));
+    fields.push_back(observe_address_field());
     return fields;
 }
 

@@ -157,6 +157,9 @@ constexpr Meaning meanings[] = {
      "refused. Relative to this file; `openssl rand -hex 32 > cluster.key && chmod 600 "
      "cluster.key` makes one. null: none, which is allowed on loopback and private addresses "
      "only."},
+    {"observe.address",
+     "where browsers (/) and Prometheus (/metrics) find the first peer of the file, the next one "
+     "at the next port, and so on; whoever gets there may read it. null: nowhere"},
 };
 
 std::vector<KeyText> make_texts() {

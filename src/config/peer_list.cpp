@@ -155,6 +155,23 @@ Field peers_field() {
     return {path, Scope::own, expected, read, write, {}, ""};
 }
 
+Field observe_address_field() {
+    const std::string path = "observe.address";
+    const auto member = [](auto& settings) -> auto& { return settings.observe.address; };
+    Field field = optional_text_field(path, Scope::own, member, host_and_port);
+    field.read = [=, read_text_of = field.read](const ConfigValue& value, Settings& settings) {
+        read_text_of(value, settings);
+        if (settings.observe.address.empty()) return;
+        const HostPort first = split_address(settings.observe.address, value.where, path);
+        if (first.port + settings.peers.size() - 1 > 65'535)
+            refuse(value.where, path,
+                   fmt::format("a port that leaves one for each of {} peers",
+                               settings.peers.size()),
+                   value.description());
+    };
+    return field;
+}
+
 Field link_limits_field(Bounds rate) {
     const std::string path = "exchange.link_limits";
     const std::string expected = "a list of {from, to, mbit}";

@@ -21,6 +21,9 @@ const std::vector<ListKey>& list_keys();
 /// `exchange.link_limits: [{from, to, mbit}, ...]`. Read after the peers, which it names.
 Field link_limits_field(Bounds rate);
 
+/// `observe.address`. Read after the peers, each of which needs a port from that one on.
+Field observe_address_field();
+
 /// A "host:port" or "[v6]:port" in its two parts. Throws StartupError naming `where` and `path`.
 struct HostPort {
     std::string host;

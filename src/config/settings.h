@@ -21,6 +21,15 @@ struct PeerSettings {
     bool operator==(const PeerSettings&) const = default;
 };
 
+/// Where browsers and Prometheus find how a peer stands.
+struct ObserveSettings {
+    /// host:port, where the first peer of the file is found; the next at the next port, and so on,
+    /// so that peers on one machine do not meet. Empty: nobody is observed.
+    std::string address;
+
+    bool operator==(const ObserveSettings&) const = default;
+};
+
 struct Settings {
     std::string file;  ///< the cluster file, as given
     std::string run;
@@ -35,6 +44,7 @@ struct Settings {
     /// before); empty: none. The secret itself is never in the settings, which are written and
     /// digested.
     std::string cluster_key_file;
+    ObserveSettings observe;
     std::vector<PeerSettings> peers;
     /// Of every key that was given; of peers by number, as "peers.0.address".
     KeyPlaces places;

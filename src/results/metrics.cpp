@@ -1,9 +1,11 @@
 #include "src/results/metrics.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <utility>
 
 namespace ako {
@@ -27,6 +29,14 @@ double cpu_seconds() {
         return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
     };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// What the process has resident; 0 if that is not known.
+std::uint64_t memory_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t size = 0, resident = 0;
+    file >> size >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 double median(std::vector<std::uint64_t> numbers) {
@@ -195,9 +205,18 @@ void Metrics::update_totals() {
         LinkLine& link = link_to(j);
         link.egress_bytes = counters[j].egress_bytes;
         link.ingress_bytes = counters[j].ingress_bytes;
+        link.sessions = counters[j].sessions;
+        link.round_trip_ms = counters[j].path.round_trip_ms;
+        link.delivery_mbit = counters[j].path.delivery_mbit;
+        link.retransmits = counters[j].path.retransmits;
         line_.egress_bytes += link.egress_bytes;
         line_.ingress_bytes += link.ingress_bytes;
     }
+    line_.cpu_seconds = cpu_seconds();
+    line_.memory_bytes = memory_bytes();
+    const RoundTimes::Sums& sums = times_.sums();
+    line_.round_seconds = {seconds_of(sums.gradient), seconds_of(sums.wait),
+                           seconds_of(sums.round - sums.gradient - sums.wait)};
     if (exchange_ == nullptr) return;
     const Standing standing = exchange_->standing();
     line_.progress = standing.progress;

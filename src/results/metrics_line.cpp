@@ -25,6 +25,10 @@ ordered_json to_json(const LinkLine& link) {
             {"staleness_ms", rounded(link.staleness_ms)},
             {"age_ms", rounded(link.age_ms)},
             {"answer_ms", rounded(link.answer_ms)},
+            {"sessions", link.sessions},
+            {"round_trip_ms", rounded(link.round_trip_ms)},
+            {"delivery_mbit", rounded(link.delivery_mbit)},
+            {"retransmits", link.retransmits},
             {"egress_bytes", link.egress_bytes},
             {"ingress_bytes", link.ingress_bytes},
             {"egress_mbit", rounded(link.egress_mbit)},
@@ -46,6 +50,10 @@ LinkLine link_from(const ordered_json& json) {
             json.at("staleness_ms"),
             json.at("age_ms"),
             json.at("answer_ms"),
+            json.at("sessions"),
+            json.at("round_trip_ms"),
+            json.at("delivery_mbit"),
+            json.at("retransmits"),
             json.at("egress_bytes"),
             json.at("ingress_bytes"),
             json.at("egress_mbit"),
@@ -73,6 +81,11 @@ std::string to_json_text(const MetricsLine& line) {
     json["ingress_mbit"] = rounded(line.ingress_mbit);
     json["egress_bytes"] = line.egress_bytes;
     json["ingress_bytes"] = line.ingress_bytes;
+    json["cpu_seconds"] = rounded(line.cpu_seconds);
+    json["memory_bytes"] = line.memory_bytes;
+    json["round_seconds"] = {{"gradient", rounded(line.round_seconds.gradient)},
+                             {"wait", rounded(line.round_seconds.wait)},
+                             {"other", rounded(line.round_seconds.other)}};
     json["links"] = ordered_json::array();
     for (const LinkLine& link : line.links) json["links"].push_back(to_json(link));
     return json.dump();
@@ -95,6 +108,10 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.ingress_mbit = json.at("ingress_mbit");
     line.egress_bytes = json.at("egress_bytes");
     line.ingress_bytes = json.at("ingress_bytes");
+    line.cpu_seconds = json.at("cpu_seconds");
+    line.memory_bytes = json.at("memory_bytes");
+    const ordered_json& parts = json.at("round_seconds");
+    line.round_seconds = {parts.at("gradient"), parts.at("wait"), parts.at("other")};
     for (const ordered_json& link : json.at("links")) line.links.push_back(link_from(link));
     return line;
 } catch (const nlohmann::json::exception&) {

@@ -16,12 +16,17 @@
 //   progress      0 .. 1 of the sample budget of all peers
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
+//   cpu_seconds   of all threads of the process since it began; memory_bytes it has resident
+//   round_seconds where its rounds went since the first: gradient (computing alone), wait (in
+//                 exchange: for others, and taking in), other (its data, its evaluation slices)
 //   links         the same per link, and presence of the other peer (a word of
 //                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining, partitions
 //                 (observed P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the
 //                 binding of a partial at its sender to its arrival here: median of the newest, by
 //                 the estimate of the clocks), answer_ms (for so long an answer of it is waited
-//                 for; 0 in modes other than ako); and how far the other peer is, as far as heard
+//                 for; 0 in modes other than ako); sessions that came up; of the kernel's path
+//                 round_trip_ms, delivery_mbit (its newest estimate) and retransmits (segments,
+//                 since the start), 0 if not known; and how far the other peer is, as far as heard
 //                 here: round, images, images_per_s since the last line, loss of its newest round
 //                 (null before the first)
 #pragma once
@@ -47,6 +52,10 @@ struct LinkLine {
     double staleness_ms = 0;
     double age_ms = 0;
     double answer_ms = 0;
+    std::uint64_t sessions = 0;
+    double round_trip_ms = 0;
+    double delivery_mbit = 0;
+    std::uint64_t retransmits = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
     double egress_mbit = 0;
@@ -55,6 +64,13 @@ struct LinkLine {
     std::uint64_t images = 0;
     double images_per_s = 0;
     std::optional<double> loss;
+};
+
+/// Where the time of a peer's rounds went, since the first; seconds.
+struct RoundSeconds {
+    double gradient = 0;
+    double wait = 0;
+    double other = 0;
 };
 
 struct MetricsLine {
@@ -72,6 +88,9 @@ struct MetricsLine {
     std::uint64_t ingress_bytes = 0;
     double egress_mbit = 0;
     double ingress_mbit = 0;
+    double cpu_seconds = 0;
+    std::uint64_t memory_bytes = 0;
+    RoundSeconds round_seconds;
     std::vector<LinkLine> links;
 
     /// Mean observed P over the live links that know theirs; 0 if none does.

@@ -11,6 +11,7 @@
 
 #include "src/config/cluster_file.h"
 #include "src/numbers/digest.h"
+#include "src/observe/observe_run.h"
 #include "src/results/summary.h"
 #include "src/run/peer_report.h"
 #include "src/screen/live_view.h"
@@ -71,6 +72,7 @@ void PeerRun::begin(Member& member, std::vector<Tensor> model, const RunSize& si
     folder_ = own ? make_run_folder(system_files_, settings_) : options_.output_dir;
     latest_ = LatestRun(own ? folder_ : "");
     log_.keep_in(fmt::format("{}/log-{}.txt", folder_, name_));
+    start_server();
     if (!launched() && options_.view != View::none) start_view();
     Metrics& metrics = metrics_.emplace(
         fmt::format("{}/metrics-{}.jsonl", folder_, name_),
@@ -104,10 +106,19 @@ void PeerRun::start_view() {
 
 void PeerRun::show(const MetricsLine& line) {
     if (line.round > 0) latest_.trained(system_files_);
+    if (server_) board_.post({observed_, line});
     if (view_)
         view_->take_line(line);
     else
         report_.offer(to_json_text(line) + "\n");
+}
+
+void PeerRun::start_server() {
+    const auto address = observe_address(settings_, self_);
+    if (!address) return;
+    observed_ = observed_run(settings_, self_);
+    server_ = std::make_unique<HttpServer>(address->host, address->port, board_);
+    log_.notice()(fmt::format("is observed at http://{}:{}/", address->host, address->port));
 }
 
 void PeerRun::say_warnings(const RunSize& size) {

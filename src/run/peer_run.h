@@ -14,6 +14,8 @@
 #include "src/config/settings.h"
 #include "src/launch/report_pipe.h"
 #include "src/member/member.h"
+#include "src/observe/board.h"
+#include "src/observe/http_server.h"
 #include "src/results/checkpoint_folder.h"
 #include "src/results/metrics.h"
 #include "src/results/milestone_file.h"
@@ -83,6 +85,7 @@ class PeerRun {
     bool launched() const { return options_.report_fd >= 0; }
     void start_view();
     void show(const MetricsLine& line);
+    void start_server();
     void say_warnings(const RunSize& size);
     /// What it goes on from is in its own run folder from now on, too.
     void take_over_earlier(Member& member);
@@ -111,6 +114,7 @@ class PeerRun {
     LatestRun latest_;
     std::unique_ptr<ViewThread> view_;  ///< null under launch, which shows all its peers
     SystemFiles system_files_;
+    Board board_;  // outlives the server
 
     // From begin on.
     std::string folder_;
@@ -119,6 +123,8 @@ class PeerRun {
     std::unique_ptr<MilestoneWriter> milestones_;
     std::optional<ModelFiles> files_;
     std::optional<CheckpointFolder> checkpoint_folder_;
+    ObservedRun observed_;
+    std::unique_ptr<HttpServer> server_;  ///< null if nobody is observed
 };
 
 }  // namespace ako

@@ -37,6 +37,9 @@ void RoundTimes::reached(RoundMoment moment, Time now) {
             parts_.wait += awaited_ + (now - gradient_ended_);
             parts_.round = now - round_begun_;
             ended_at_ = now;
+            sums_.round += parts_.round;
+            sums_.gradient += parts_.gradient;
+            sums_.wait += parts_.wait;
             if (rounds_ < first_.size())
                 first_.at(rounds_) = parts_;
             else

@@ -49,6 +49,13 @@ class RoundTimes {
         double compute_share() const;
     };
     Figures figures() const;
+    /// Sums over all rounds, the first ones too.
+    struct Sums {
+        Time round{};
+        Time gradient{};
+        Time wait{};
+    };
+    const Sums& sums() const { return sums_; }
 
   private:
     struct Parts {
@@ -69,6 +76,7 @@ class RoundTimes {
     Time awaited_{};  ///< within the gradient
     std::array<Parts, warm_up_rounds> first_;
     Figures later_;
+    Sums sums_;
 };
 
 }  // namespace ako

@@ -24,6 +24,7 @@ import launching
 import leaving
 import live_view
 import modes
+import observing
 import own_data
 import own_program
 import refusals
@@ -390,8 +391,8 @@ def issues():
 SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
-                            **vars(modes), **vars(own_data), **vars(own_program), **vars(refusals),
-                            **vars(resuming), **vars(returning),
+                            **vars(modes), **vars(observing), **vars(own_data), **vars(own_program),
+                            **vars(refusals), **vars(resuming), **vars(returning),
                             **issues()}.items()
          if name.startswith("case_")}
 

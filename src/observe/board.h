@@ -1,0 +1,40 @@
+// Where a peer posts how it stands, and where those who observe it find that. It holds the newest
+// alone, so nobody who is slow makes the compute thread wait, or the memory grow. Any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "src/observe/observed.h"
+
+namespace ako {
+
+class Board {
+  public:
+    /// What was posted, and as how manieth; nothing before the first.
+    struct Post {
+        std::uint64_t number = 0;
+        std::shared_ptr<const Observed> observed;
+    };
+
+    /// Never waits but for another's copying of a pointer.
+    void post(Observed observed);
+    Post newest() const;
+    /// The newest, once it is newer than `number`; nothing new within `patience`, or once `close`
+    /// was called: as it is.
+    Post wait_newer(std::uint64_t number, std::chrono::milliseconds patience) const;
+    /// Nobody is waited for any more.
+    void close();
+    bool closed() const;
+
+  private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    Post newest_;          // guarded by mutex_
+    bool closed_ = false;  // likewise
+};
+
+}  // namespace ako

@@ -1,0 +1,200 @@
+// See http_server.h.
+#include "src/observe/http_server.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "ako/error.h"
+#include "src/observe/page.h"
+#include "src/observe/prometheus_text.h"
+#include "src/observe/status_json.h"
+
+namespace ako {
+namespace {
+
+constexpr std::chrono::seconds read_patience{2};
+constexpr std::chrono::seconds write_patience{2};
+constexpr std::chrono::seconds keep_alive{5};
+constexpr std::size_t keep_alive_requests = 100;
+/// After so long without news a stream says that it is there, by which a client that went is found.
+constexpr std::chrono::seconds stream_beat{5};
+
+/// So many threads, and at most so many connections that wait for one: then no more is accepted,
+/// and clients wait in the kernel, which has a limit too.
+class Threads final : public httplib::TaskQueue {
+  public:
+    Threads(std::size_t count, std::size_t waiting_max) : waiting_max_(waiting_max) {
+        for (std::size_t k = 0; k < count; ++k) threads_.emplace_back([this] { work(); });
+    }
+
+    void enqueue(std::function<void()> task) override {
+        std::unique_lock lock(mutex_);
+        room_.wait(lock, [this] { return ended_ || tasks_.size() < waiting_max_; });
+        tasks_.push_back(std::move(task));
+        work_.notify_one();
+    }
+
+    void shutdown() override {
+        {
+            const std::lock_guard lock(mutex_);
+            ended_ = true;
+        }
+        room_.notify_all();
+        work_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+
+  private:
+    void work() {
+        for (;;) {
+            std::function<void()> task;
+            {
+                std::unique_lock lock(mutex_);
+                work_.wait(lock, [this] { return ended_ || !tasks_.empty(); });
+                if (tasks_.empty()) return;
+                task = std::move(tasks_.front());
+                tasks_.pop_front();
+            }
+            room_.notify_one();
+            task();
+        }
+    }
+
+    const std::size_t waiting_max_;
+    std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable room_;
+    std::condition_variable work_;
+    std::deque<std::function<void()>> tasks_;  // guarded by mutex_
+    bool ended_ = false;                       // likewise
+};
+
+std::string origin_of(const std::string& host, unsigned port) {
+    const bool is_ip6 = host.find(':') != std::string::npos;
+    return fmt::format(fmt::runtime(is_ip6 ? "http://[{}]:{}" : "http://{}:{}"), host, port);
+}
+
+}  // namespace
+
+HttpServer::HttpServer(const std::string& host, unsigned port, Board& board)
+    : board_(board), port_(port), server_(std::make_unique<httplib::Server>()) {
+    set_limits();
+    set_routes();
+    const bool bound = server_->bind_to_port(host.c_str(), static_cast<int>(port));
+    if (!bound)
+        throw StartupError(
+            fmt::format("observe.address: cannot listen at {}:{}", host, port),
+            "another program may use that port, or the address is none of this machine; another: "
+            "--set observe.address=127.0.0.1:9570");
+    thread_ = std::thread([this] {
+        server_->listen_after_bind();
+        ended_ = true;
+    });
+}
+
+HttpServer::~HttpServer() {
+    board_.close();
+    // The library hears of nothing before it has begun to accept.
+    while (!server_->is_running() && !ended_) std::this_thread::yield();
+    if (!ended_) server_->stop();
+    thread_.join();
+}
+
+void HttpServer::set_limits() {
+    server_->new_task_queue = [] { return new Threads(threads, waiting_max); };
+    // Unless told so, the library shares a port with whoever listens there already.
+    server_->set_socket_options([](int socket) {
+        const int yes = 1;
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    server_->set_payload_max_length(0);
+    server_->set_read_timeout(read_patience);
+    server_->set_write_timeout(write_patience);
+    server_->set_keep_alive_timeout(keep_alive.count());
+    server_->set_keep_alive_max_count(keep_alive_requests);
+    server_->set_default_headers({{"Cache-Control", "no-store"},
+                                  {"X-Content-Type-Options", "nosniff"},
+                                  {"Content-Security-Policy",
+                                   "default-src 'none'; style-src 'unsafe-inline'; script-src "
+                                   "'unsafe-inline'; connect-src http:; img-src data:"}});
+}
+
+void HttpServer::allow_origin(const httplib::Request& request, httplib::Response& response) const {
+    const std::string origin = request.get_header_value("Origin");
+    const Board::Post post = board_.newest();
+    if (origin.empty() || !post.observed) return;
+    const auto& peers = post.observed->run.peers;
+    const bool known = std::any_of(peers.begin(), peers.end(), [&](const ObservedPeer& peer) {
+        // Ports of containers are published at the machine that a browser runs on.
+        return origin == origin_of(peer.host, peer.port) ||
+               origin == origin_of("localhost", peer.port) ||
+               origin == origin_of("127.0.0.1", peer.port);
+    });
+    if (!known) return;
+    response.set_header("Access-Control-Allow-Origin", origin);
+    response.set_header("Vary", "Origin");
+}
+
+void HttpServer::set_routes() {
+    const auto with_newest = [this](auto answer) {
+        return [this, answer](const httplib::Request& request, httplib::Response& response) {
+            allow_origin(request, response);
+            const Board::Post post = board_.newest();
+            if (!post.observed) {
+                response.status = 503;
+                response.set_content("nothing is known yet: ask again in a second\n", "text/plain");
+                return;
+            }
+            answer(*post.observed, response);
+        };
+    };
+    server_->Get("/", [](const httplib::Request&, httplib::Response& response) {
+        response.set_content(std::string(page()), "text/html; charset=utf-8");
+    });
+    server_->Get("/metrics", with_newest([](const Observed& observed, httplib::Response& response) {
+                     response.set_content(prometheus_text(observed), prometheus_content_type);
+                 }));
+    server_->Get("/status.json",
+                 with_newest([](const Observed& observed, httplib::Response& response) {
+                     response.set_content(status_text(observed) + "\n", "application/json");
+                 }));
+    server_->Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
+        allow_origin(request, response);
+        stream(response);
+    });
+}
+
+void HttpServer::stream(httplib::Response& response) {
+    if (streams_.fetch_add(1) >= streams_max) {
+        streams_.fetch_sub(1);
+        response.status = 503;
+        response.set_content("too many streams of events are open\n", "text/plain");
+        return;
+    }
+    auto number = std::make_shared<std::uint64_t>(0);
+    response.set_chunked_content_provider(
+        "text/event-stream",
+        [this, number](std::size_t, httplib::DataSink& sink) {
+            const Board::Post post = board_.wait_newer(*number, stream_beat);
+            if (board_.closed()) return false;
+            const bool is_new = post.number > *number;
+            *number = post.number;
+            const std::string text =
+                is_new ? "data: " + status_text(*post.observed) + "\n\n" : ": nothing new\n\n";
+            return sink.write(text.data(), text.size());
+        },
+        [this](bool) { streams_.fetch_sub(1); });
+}
+
+}  // namespace ako

@@ -1,0 +1,61 @@
+// The web server of a peer that is observed: GET alone, of what lies on the board.
+//
+//   /             the page (page.html), which needs nothing from elsewhere
+//   /metrics      the text format of Prometheus (prometheus_text.h)
+//   /status.json  the newest status (status_json.h)
+//   /events       the same, each as it comes, as server-sent events
+//
+// It has threads of its own, which see the board and nothing else: a slow or hostile client costs
+// one of them, for a limited time, and the training nothing. Connections are limited by these
+// threads and a queue; of event streams there are fewer, so that /metrics is always answered.
+//
+// A page of one peer joins the statuses of the others, so those of the run, and no other page, may
+// read this one (Access-Control-Allow-Origin). Made and destroyed on one thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "src/observe/board.h"
+
+namespace httplib {
+class Server;
+struct Request;
+class Response;
+}  // namespace httplib
+
+namespace ako {
+
+class HttpServer {
+  public:
+    static constexpr std::size_t threads = 12;
+    static constexpr std::size_t waiting_max = 16;
+    static constexpr int streams_max = 8;
+
+    /// Serves at this address from now on. `board` outlives it. Throws StartupError: the address is
+    /// taken, or none of this machine.
+    HttpServer(const std::string& host, unsigned port, Board& board);
+    /// Ends all streams; returns when the last answer is out, or has timed out.
+    ~HttpServer();
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
+
+    unsigned port() const { return port_; }
+
+  private:
+    void set_limits();
+    void set_routes();
+    void stream(httplib::Response& response);
+    void allow_origin(const httplib::Request& request, httplib::Response& response) const;
+
+    Board& board_;
+    unsigned port_ = 0;
+    std::atomic<int> streams_ = 0;
+    std::unique_ptr<httplib::Server> server_;
+    std::atomic<bool> ended_ = false;
+    std::thread thread_;
+};
+
+}  // namespace ako

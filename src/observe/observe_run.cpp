@@ -1,0 +1,47 @@
+// See observe_run.h.
+#include "src/observe/observe_run.h"
+
+#include <algorithm>
+
+#include "src/config/fields.h"
+#include "src/config/peer_list.h"
+#include "src/system/build_info.h"
+
+namespace ako {
+namespace {
+
+/// As the cluster file has it.
+std::string written(const Settings& settings, const std::string& path) {
+    const auto& fields = all_fields();
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const Field& it) { return it.path == path; });
+    return field->write(settings);
+}
+
+}  // namespace
+
+std::optional<ObserveAddress> observe_address(const Settings& settings, PeerIndex peer) {
+    if (settings.observe.address.empty()) return std::nullopt;
+    const HostPort first = split_address(settings.observe.address, "", "observe.address");
+    return ObserveAddress{first.host, first.port + static_cast<unsigned>(peer)};
+}
+
+ObservedRun observed_run(const Settings& settings, PeerIndex self) {
+    ObservedRun run;
+    run.run = settings.run;
+    run.peer = settings.peers[self].name;
+    run.mode = written(settings, "exchange.mode");
+    run.model = settings.model.kind == ModelKind::layers ? "layers"
+                                                         : written(settings, "model.name");
+    run.version = AKO_VERSION;
+    run.commit = build_commit();
+    for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
+        const std::string& address = settings.peers[peer].address;
+        const auto observed = observe_address(settings, peer);
+        run.peers.push_back({settings.peers[peer].name, split_address(address, "", "").host,
+                             observed ? observed->port : 0});
+    }
+    return run;
+}
+
+}  // namespace ako

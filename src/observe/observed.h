@@ -1,0 +1,35 @@
+// What is published of a peer that runs: who it is, who the others are, and its newest metrics
+// line. Values; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/results/metrics_line.h"
+
+namespace ako {
+
+/// One peer of the file, and where it is observed.
+struct ObservedPeer {
+    std::string name;
+    std::string host;  ///< of its address, as others dial it
+    unsigned port = 0;
+};
+
+/// Constant during a run.
+struct ObservedRun {
+    std::string run;
+    std::string peer;  ///< whose metrics these are
+    std::string mode;
+    std::string model;
+    std::string version;
+    std::string commit;
+    std::vector<ObservedPeer> peers;  ///< all, in the order of the file
+};
+
+struct Observed {
+    ObservedRun run;
+    MetricsLine line;
+};
+
+}  // namespace ako

@@ -1,0 +1,137 @@
+"""Cases of e2e_test.py: peers that are looked at while they run."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import urllib.request
+
+from bench import Skipped, check, check_equal, long_run, wait_for
+from browser import Browser
+
+PEERS = 3
+
+
+def free_ports_in_a_row(count):
+    """The first of so many ports of loopback that nobody listens at now."""
+    while True:
+        sockets = [socket.socket()]
+        try:
+            sockets[0].bind(("127.0.0.1", 0))
+            first = sockets[0].getsockname()[1]
+            for number in range(1, count):
+                sockets.append(socket.socket())
+                sockets[-1].bind(("127.0.0.1", first + number))
+            return first
+        except (OSError, OverflowError):
+            continue
+        finally:
+            for sock in sockets:
+                sock.close()
+
+
+def get(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def observed_run(bench, seconds):
+    """Peers that train, and the port of the first."""
+    port = free_ports_in_a_row(PEERS)
+    run = long_run(bench, PEERS, seconds, "--set", f"observe.address=127.0.0.1:{port}")
+    return run, port
+
+
+def case_observed(bench):
+    """Every peer serves what it writes; a peer that is killed is seen as lost by the others; and
+    `ako status` shows the table of a launch that it knows nothing else of."""
+    run, port = observed_run(bench, 8)
+    for number, name in enumerate("abc"):
+        status = json.loads(get(port + number, "/status.json"))
+        check_equal(status["peer"], name, "who answers")
+        check_equal([peer["port"] for peer in status["peers"]],
+                    [port + other for other in range(PEERS)], "where the others are")
+        check(status["line"] in bench.metrics(name)[-3:], "the line is one of the file")
+    metrics = get(port, "/metrics")
+    for other in "bc":
+        check(f'ako_link_up_ratio{{peer="{other}"}} 1\n' in metrics, metrics)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/events", timeout=10) as events:
+        rounds = []
+        while len(rounds) < 3:
+            line = events.readline().decode()
+            if line.startswith("data: "):
+                rounds.append(json.loads(line[6:])["line"]["round"])
+    check(rounds == sorted(set(rounds)), f"rounds of events: {rounds}")
+
+    output = bench.start("status", f"127.0.0.1:{port}").expect(0, 10)
+    rows = {words[0]: words for line in output.splitlines() if (words := line.split())}
+    check("training" in output and set("abc") <= set(rows), output)
+
+    os.kill(run.peers()["c"], signal.SIGKILL)
+    wait_for(lambda: 'ako_link_presence_info{peer="c",presence="lost"} 1' in get(port, "/metrics")
+             or 'presence="gone"} 1' in get(port, "/metrics"), "a says that c is lost", 10)
+    output = bench.start("status", f"127.0.0.1:{port}").expect(0, 10)
+    check("c does not answer: " in output, output)
+    run.expect(0)
+    check_equal(bench.summary()["finished_with"], ["a", "b"], "who finished with the same")
+    output = bench.start("status", f"127.0.0.1:{port}").expect(2, 10)
+    check(f"127.0.0.1:{port}" in output, output)
+
+
+def case_observed_by_prometheus(bench):
+    """Prometheus' own checker finds nothing to complain of."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        raise Skipped("there is no promtool (deploy/install-deps --tests installs it)")
+    run, port = observed_run(bench, 3)
+    metrics = get(port, "/metrics")
+    checked = subprocess.run([promtool, "check", "metrics"], input=metrics, text=True,
+                             capture_output=True, timeout=60)
+    check_equal((checked.returncode, checked.stdout, checked.stderr), (0, "", ""), "promtool")
+    run.expect(0)
+
+
+def case_observed_in_a_browser(bench):
+    """The page joins all peers, goes on by itself and shows who is lost, without an error of its
+    script, wide and on a telephone, light and dark."""
+    run, port = observed_run(bench, 20)
+    with Browser(bench.folder) as browser:
+        browser.open(f"http://127.0.0.1:{port}/")
+        wait_for(lambda: "All 3 peers are at work." in browser.text(), "all are seen", 10, 0.2)
+        flows = "[...document.querySelectorAll('#links td.good')].length"
+        wait_for(lambda: browser.value(flows) == PEERS * (PEERS - 1), "all links flow", 10, 0.2)
+        before = browser.value("document.querySelector('#peers').innerText")
+        wait_for(lambda: browser.value("document.querySelector('#peers').innerText") != before,
+                 "it goes on by itself", 5, 0.2)
+        for width, height in ((1280, 800), (390, 844)):
+            browser.resize(width, height)
+            for is_dark in (False, True):
+                browser.dark(is_dark)
+                picture = f"{bench.folder}/page-{width}{'-dark' if is_dark else ''}.png"
+                browser.screenshot(picture)
+                check(os.path.getsize(picture) > 10_000, "a picture of the page")
+            page = browser.value("document.documentElement.scrollWidth")
+            check(page <= width, f"the page is {page} wide in a window of {width}")
+        check_equal(browser.complaints, [], "what the script complains of")
+        os.kill(run.peers()["b"], signal.SIGKILL)
+        wait_for(lambda: re.search("b is (lost|ended)", browser.text()), "b is lost", 10, 0.2)
+    run.expect(0)
+
+
+def case_observe_refused(bench):
+    """A port that is taken, and an address that is none, before any training."""
+    file = bench.file(2, training="epochs: 0.01")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        output = bench.start("train", file, "--peer", "a", "--set",
+                             f"observe.address=127.0.0.1:{port}").expect(2, 20)
+        check(f"127.0.0.1:{port}" in output and "observe.address" in output, output)
+    output = bench.start("check", file, "--set", "observe.address=here").expect(2, 10)
+    check("host:port" in output, output)
+    output = bench.start("status", file).expect(2, 10)
+    check("observe.address is null" in output, output)

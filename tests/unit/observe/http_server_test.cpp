@@ -1,0 +1,157 @@
+// The web server on loopback, and those who use it well and badly.
+#include "src/observe/http_server.h"
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ako/error.h"
+#include "src/observe/ask_status.h"
+#include "tests/unit/observe/observed_example.h"
+
+using namespace ako;
+
+namespace {
+
+constexpr const char* host = "127.0.0.1";
+
+/// One that nobody listens at, as far as the kernel knows.
+unsigned free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+struct Bench {
+    Board board;
+    unsigned port = free_port();
+    HttpServer server{host, port, board};
+    httplib::Client client{host, static_cast<int>(port)};
+};
+
+}  // namespace
+
+TEST_CASE("page, metrics and status are served, and nothing else") {
+    Bench bench;
+    const auto early = bench.client.Get("/metrics");
+    REQUIRE(early);
+    CHECK(early->status == 503);
+    bench.board.post(observed_example());
+
+    const auto metrics = bench.client.Get("/metrics");
+    REQUIRE(metrics);
+    CHECK(metrics->status == 200);
+    CHECK(metrics->get_header_value("Content-Type").starts_with("text/plain; version=0.0.4"));
+    CHECK(metrics->body.find("ako_rounds_total 321\n") != std::string::npos);
+
+    const auto page = bench.client.Get("/");
+    REQUIRE(page);
+    CHECK(page->get_header_value("Content-Type").starts_with("text/html"));
+    CHECK(page->body.ends_with("</html>\n"));
+    // Nothing from elsewhere.
+    CHECK(page->body.find("src=") == std::string::npos);
+    CHECK(page->body.find("<link") == std::string::npos);
+
+    CHECK(bench.client.Get("/etc/passwd")->status == 404);
+    CHECK(bench.client.Post("/metrics", "x", "text/plain")->status >= 400);
+    CHECK(bench.client.Get("/" + std::string(20'000, 'x'))->status == 414);
+}
+
+TEST_CASE("a status is asked for, and what is no peer is refused") {
+    Bench bench;
+    CHECK_FALSE(ask_status(host, bench.port));
+    bench.board.post(observed_example());
+    const auto observed = ask_status(host, bench.port);
+    REQUIRE(observed);
+    CHECK(observed->line.round == 321);
+    const auto nobody = ask_status(host, free_port());
+    REQUIRE_FALSE(nobody);
+    CHECK(nobody.error().what.starts_with("127.0.0.1:"));
+}
+
+TEST_CASE("events come as they are posted, and end with the server") {
+    auto bench = std::make_unique<Bench>();
+    bench->board.post(observed_example());
+    std::string came;
+    int rounds = 0;
+    const auto stream = bench->client.Get("/events", [&](const char* data, std::size_t size) {
+        came.append(data, size);
+        if (came.find("\n\n") == std::string::npos) return true;
+        CHECK(came.starts_with("data: {"));
+        came.clear();
+        Observed next = observed_example();
+        next.line.round += static_cast<std::uint64_t>(++rounds);
+        if (rounds == 3) return false;
+        bench->board.post(next);
+        return true;
+    });
+    CHECK(rounds == 3);
+
+    std::atomic<bool> reads = false;
+    std::thread reader([&reads, port = bench->port] {
+        httplib::Client client(host, static_cast<int>(port));
+        client.Get("/events", [&reads](const char*, std::size_t) { return reads = true; });
+    });
+    while (!reads) std::this_thread::yield();
+    bench.reset();
+    reader.join();
+}
+
+TEST_CASE("more streams than there may be are refused, and metrics are answered beside them") {
+    Bench bench;
+    bench.board.post(observed_example());
+    std::vector<std::thread> readers;
+    std::atomic<int> open = 0;
+    for (int k = 0; k < HttpServer::streams_max; ++k) {
+        readers.emplace_back([&bench, &open] {
+            httplib::Client client(host, static_cast<int>(bench.port));
+            bool first = true;
+            client.Get("/events", [&](const char*, std::size_t) {
+                open += std::exchange(first, false) ? 1 : 0;
+                return !bench.board.closed();
+            });
+        });
+    }
+    while (open < HttpServer::streams_max) std::this_thread::yield();
+    CHECK(bench.client.Get("/events")->status == 503);
+    CHECK(bench.client.Get("/metrics")->status == 200);
+    bench.board.close();
+    for (std::thread& reader : readers) reader.join();
+}
+
+TEST_CASE("only pages of the run's own peers may read it") {
+    Bench bench;
+    bench.board.post(observed_example());
+    const auto allowed = [&](const std::string& origin) {
+        const auto answer = bench.client.Get("/status.json", {{"Origin", origin}});
+        REQUIRE(answer);
+        return answer->get_header_value("Access-Control-Allow-Origin");
+    };
+    CHECK(allowed("http://10.0.0.2:9471") == "http://10.0.0.2:9471");
+    CHECK(allowed("http://[::1]:9472") == "http://[::1]:9472");
+    CHECK(allowed("http://localhost:9471") == "http://localhost:9471");
+    CHECK(allowed("http://example.org") == "");
+    CHECK(allowed("http://10.0.0.2:80") == "");
+}
+
+TEST_CASE("a port that is taken is an error that names it") {
+    Bench bench;
+    Board board;
+    CHECK_THROWS_AS(HttpServer(host, bench.port, board), StartupError);
+}

@@ -1,0 +1,71 @@
+// What Prometheus scrapes. Its own checker reads the same in tests/e2e.
+#include "src/observe/prometheus_text.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/unit/observe/observed_example.h"
+
+using namespace ako;
+
+namespace {
+
+/// Values by name and labels; fails where a sample stands apart from its metric's head.
+std::map<std::string, std::string> samples_of(const std::string& text) {
+    std::map<std::string, std::string> samples;
+    std::set<std::string> heads;
+    std::string metric;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# HELP ")) {
+            metric = line.substr(7, line.find(' ', 7) - 7);
+            CHECK_MESSAGE(heads.insert(metric).second, metric << " begins twice");
+        } else if (!line.starts_with("# TYPE ")) {
+            CHECK_MESSAGE(line.substr(0, line.find_first_of("{ ")) == metric, line);
+            const std::size_t end = line.rfind(' ');
+            CHECK(samples.emplace(line.substr(0, end), line.substr(end + 1)).second);
+        }
+    }
+    return samples;
+}
+
+}  // namespace
+
+TEST_CASE("a peer's figures as metrics, in base units, with the other end of a link as label") {
+    auto samples = samples_of(prometheus_text(observed_example()));
+    CHECK(samples["ako_rounds_total"] == "321");
+    CHECK(samples["ako_samples_total"] == "20544");
+    CHECK(samples["ako_progress_ratio"] == "0.43");
+    CHECK(samples["ako_training_loss"] == "0.25");
+    CHECK(samples["ako_sent_bytes_per_second"] == "2000000");
+    CHECK(samples["ako_run_info{run=\"three\",name=\"a\",mode=\"ako\",model=\"lenet\"}"] == "1");
+    CHECK(samples["ako_phase_info{phase=\"training\"}"] == "1");
+    CHECK(samples["ako_link_sent_bytes_total{peer=\"b\"}"] == "123456789");
+    CHECK(samples["ako_link_staleness_seconds{peer=\"b\"}"] == "0.21");
+    CHECK(samples["ako_link_up_ratio{peer=\"b\"}"] == "1");
+    CHECK(samples["ako_link_up_ratio{peer=\"c\"}"] == "0");
+    CHECK(samples["ako_link_presence_info{peer=\"c\",presence=\"lost\"}"] == "1");
+}
+
+TEST_CASE("what is not known is left out") {
+    auto samples = samples_of(prometheus_text(observed_example()));
+    CHECK(samples.count("ako_test_accuracy_ratio") == 0);
+    CHECK(samples.count("ako_link_partitions{peer=\"b\"}") == 1);
+    CHECK(samples.count("ako_link_partitions{peer=\"c\"}") == 0);
+    CHECK(samples.count("ako_peer_training_loss{peer=\"c\"}") == 0);
+}
+
+TEST_CASE("numbers that are none, and texts with quotes") {
+    Observed observed = observed_example();
+    observed.line.loss = std::numeric_limits<double>::infinity();
+    observed.run.run = "a \"b\"\\\n";
+    auto samples = samples_of(prometheus_text(observed));
+    CHECK(samples["ako_training_loss"] == "+Inf");
+    CHECK(samples.count(
+              "ako_run_info{run=\"a \\\"b\\\"\\\\\\n\",name=\"a\",mode=\"ako\",model=\"lenet\"}") ==
+          1);
+}
