@@ -106,6 +106,11 @@ def case_observed_in_a_browser(bench):
         before = browser.value("document.querySelector('#peers').innerText")
         wait_for(lambda: browser.value("document.querySelector('#peers').innerText") != before,
                  "it goes on by itself", 5, 0.2)
+        for name in "abc":
+            heard_at = f"statuses.get('{name}').at"
+            for _ in range(2):
+                before = browser.value(heard_at)
+                wait_for(lambda: browser.value(heard_at) > before, f"{name} is heard again", 5, 0.2)
         for width, height in ((1280, 800), (390, 844)):
             browser.resize(width, height)
             for is_dark in (False, True):
