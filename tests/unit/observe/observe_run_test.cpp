@@ -11,8 +11,8 @@ namespace {
 
 Settings read(const std::string& observe) {
     return read_cluster_text(
-        "{run: r, model: lenet, data: {path: d}, peers: [{name: a, address: '10.0.0.1:7701'}, {name: b, "
-        "address: '[fd00::2]:7701'}], observe: " +
+        "{run: r, model: lenet, data: {path: d}, peers: [{name: a, address: '10.0.0.1:7701'}, "
+        "{name: b, address: '[fd00::2]:7701'}], observe: " +
             observe + "}",
         "c.yaml", {});
 }
