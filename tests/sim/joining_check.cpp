@@ -125,14 +125,13 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
             name(*with) + " has " + text(with->half.ledger().held(row_of(self)).highest) +
             "; lives: " + history_.text(self));
     }
+    const AkoPeer* holder_of_row = peer.half.round() == 0 ? some_holder(peer) : nullptr;
     for (const std::vector<Version>& block : sources) {
-        const auto oldest = std::min_element(block.begin(), block.end(), [](Version a, Version b) {
-            return a.round < b.round;
-        });
-        if (oldest->round <= peer.half.round()) continue;
-        throw Violation("I1: " + name(peer) + " takes the place of a row at round " +
-                        std::to_string(peer.half.round()) + " that has " + text(*oldest) +
-                        " in it; lives: " + history_.text(self));
+        const bool of_rounds = std::all_of(block.begin(), block.end(),
+                                           [](Version version) { return version.round > 0; });
+        if (fresh || holder_of_row == nullptr || !of_rounds) continue;
+        throw Violation("I1: " + name(peer) + " takes the place of a row at round 0 that has " +
+                        text(block.front()) + " in it; lives: " + history_.text(self));
     }
     if (ran_out_of_patience(peer)) return;
     const RowIndex own = row_of(self);
