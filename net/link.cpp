@@ -132,10 +132,11 @@ void Link::check_life(Time now, Time excuse) {
 
 void Link::look_at_path(Time now) {
     path_at_ = now;
-    const std::optional<TcpPath> path = session_->path();
+    std::optional<PathFigures> path = session_->path();
     if (!path) return;
+    path->retransmits += retransmits_before_;
     const MutexLock lock(mutex_);
-    path_ = {path->round_trip_ms, path->delivery_mbit, retransmits_before_ + path->retransmits};
+    path_ = *path;
 }
 
 void Link::name_silence(Time silence) {

@@ -2,6 +2,7 @@
 
 #include "ako/assert.h"
 #include "net/socket_options.h"
+#include "net/tcp_path.h"
 
 namespace ako {
 namespace {
@@ -87,7 +88,7 @@ void Session::close() {
     first_.clear();
 }
 
-std::optional<TcpPath> Session::path() {
+std::optional<PathFigures> Session::path() {
     if (ended_) return std::nullopt;
     return tcp_path(socket_.native_handle());
 }

@@ -25,7 +25,6 @@
 #include "net/shared_egress.h"
 #include "net/socket_options.h"
 #include "net/sockets_of_process.h"
-#include "net/tcp_path.h"
 
 namespace ako {
 
@@ -93,8 +92,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     bool ended() const { return ended_; }
     const std::string& remote() const { return remote_; }
 
-    /// Nothing once it has ended.
-    std::optional<TcpPath> path();
+    /// The path of its connection; nothing once it has ended.
+    std::optional<PathFigures> path();
     /// How long nothing has come although we read.
     Time silence(Time now) const;
     /// How long nothing has come at all.

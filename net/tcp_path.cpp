@@ -10,12 +10,12 @@
 
 namespace ako {
 
-std::optional<TcpPath> tcp_path(int socket) {
+std::optional<PathFigures> tcp_path(int socket) {
     tcp_info info{};
     socklen_t size = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
     if (info.tcpi_state == 0) return std::nullopt;
-    TcpPath path;
+    PathFigures path;
     path.round_trip_ms = static_cast<double>(info.tcpi_rtt) * 1e-3;
     path.retransmits = info.tcpi_total_retrans;
     // An older kernel fills less of it.

@@ -2,18 +2,13 @@
 // Thread: network.
 #pragma once
 
-#include <cstdint>
 #include <optional>
+
+#include "ako/transport.h"
 
 namespace ako {
 
-struct TcpPath {
-    double round_trip_ms = 0;       ///< smoothed
-    double delivery_mbit = 0;       ///< the kernel's newest estimate of what arrives there
-    std::uint64_t retransmits = 0;  ///< segments of this connection
-};
-
-/// Nothing if `socket` is no connection that stands.
-std::optional<TcpPath> tcp_path(int socket);
+/// Of this connection alone; nothing if `socket` is none that stands.
+std::optional<PathFigures> tcp_path(int socket);
 
 }  // namespace ako

@@ -104,7 +104,7 @@ std::string page_of(const ObservedRun& run, const std::vector<Answer>& answers,
     return text;
 }
 
-bool all_ended(const std::vector<Answer>& answers) {
+bool nobody_answers(const std::vector<Answer>& answers) {
     return std::none_of(answers.begin(), answers.end(),
                         [](const Answer& answer) { return answer.observed.has_value(); });
 }
@@ -116,7 +116,7 @@ ExitStatus status(const StatusOptions& options) {
     const bool screen = isatty(STDOUT_FILENO) == 1;
     for (bool again = false;; again = true) {
         const std::vector<Answer> answers = ask_all(run.peers);
-        if (all_ended(answers)) {
+        if (nobody_answers(answers)) {
             if (again) return exit_ok;  // it was there, and is over
             throw StartupError("no peer answers: " + answers.front().why_not,
                                "do they run, with the same observe.address?");
