@@ -62,6 +62,7 @@ std::optional<Destination> Handshake::reserve(Session&, const Header&, std::size
 void Handshake::arrived(Session&, Header header, Destination, Time) {
     if (const Hello* hello = std::get_if<Hello>(&header)) return take_hello(*hello);
     const Reject& reject = std::get<Reject>(header);
+    refused_field_ = reject.field;
     if (reject.field == live_process_field) name_taken_by_ = reject.expected;
     const std::string why = fmt::format("{} refuses this peer: {}", session_->remote(),
                                         reject_text(reject, false, other()));
@@ -117,6 +118,7 @@ bool Handshake::passes_judgement() {
 
 void Handshake::refuse_with(const Reject& reject) {
     stage_ = Stage::refused;
+    refused_field_ = reject.field;
     if (!peer_) peer_ = find_peer(terms_, hello_.peer_name);
     if (peer_ == terms_.self) peer_.reset();
     session_->send_first(reject);

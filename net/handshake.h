@@ -70,6 +70,8 @@ class Handshake final : public SessionHost {
     /// Once the other end has refused this process because another one is live under its name:
     /// where that one is. Otherwise empty.
     const std::string& name_taken_by() const { return name_taken_by_; }
+    /// Of the Hello, by which one end has refused the other; empty: none has.
+    const std::string& refused_field() const { return refused_field_; }
     const std::shared_ptr<Session>& session() const { return session_; }
 
     std::optional<OutFrame> next(Session&) override { return std::nullopt; }
@@ -105,6 +107,7 @@ class Handshake final : public SessionHost {
     Stage stage_ = Stage::hello;
     bool confirmed_ = false;
     std::string name_taken_by_;
+    std::string refused_field_;
 };
 
 }  // namespace ako

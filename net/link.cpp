@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/printable.h"
 
 namespace ako {
 namespace {
@@ -19,6 +20,10 @@ constexpr std::size_t logged_max = 8;
 
 /// People wonder where a run that waits has got to before they would call a peer lost.
 constexpr Time silence_named_after = std::chrono::seconds(2);
+
+/// Fields of a Hello are fewer, and their names shorter.
+constexpr std::size_t reject_names_max = 16;
+constexpr std::size_t reject_name_max = 32;
 
 /// The kernel is asked once for each line of the metrics.
 constexpr Time path_interval = std::chrono::seconds(1);
@@ -92,7 +97,7 @@ void Link::adopt(Handshake& handshake) {
     rate_ = {};
     {
         const MutexLock lock(mutex_);
-        retransmits_before_ = path_.retransmits;
+        path_before_ = path_;
     }
     sessions_.fetch_add(1, std::memory_order_relaxed);
     up_ = true;
@@ -134,7 +139,8 @@ void Link::look_at_path(Time now) {
     path_at_ = now;
     std::optional<PathFigures> path = session_->path();
     if (!path) return;
-    path->retransmits += retransmits_before_;
+    path->retransmits += path_before_.retransmits;
+    path->full_seconds += path_before_.full_seconds;
     const MutexLock lock(mutex_);
     path_ = *path;
 }
@@ -185,6 +191,14 @@ void Link::note(const std::string& why, bool refused) {
     (refused ? context_.log : context_.detail)(name_ + ": " + why);
 }
 
+// What the other end calls a field is its own choice: so many are told apart.
+void Link::count_reject(const std::string& field) {
+    const MutexLock lock(mutex_);
+    const std::string name = printable(std::string_view(field).substr(0, reject_name_max));
+    const bool room = rejects_.size() < reject_names_max || rejects_.contains(name);
+    ++rejects_[room ? name : "other"];
+}
+
 void Link::set_error(const std::string& why) {
     const MutexLock lock(mutex_);
     last_error_ = why;
@@ -204,7 +218,10 @@ LinkCounters Link::counters() const {
     counters.up = up_;
     const MutexLock lock(mutex_);
     counters.path = path_;
+    const Time paced{meter_.paced.load(std::memory_order_relaxed)};
+    counters.path.full_seconds += std::chrono::duration<double>(paced).count();
     counters.last_error = last_error_;
+    counters.rejects = rejects_;
     counters.name_taken_by = name_taken_by_;
     return counters;
 }
@@ -226,7 +243,9 @@ void Link::sent(Session&, std::size_t bytes) { rate_.sent(bytes, context_.clock.
 std::optional<std::string> Link::refuse(Session&, const Header& header, std::size_t bytes) {
     if (std::holds_alternative<Hello>(header) || std::holds_alternative<Reject>(header))
         return fmt::format("{} in a session that stands", header_name(header));
-    return context_.sink->refuse(peer_, header, bytes);
+    auto complaint = context_.sink->refuse(peer_, header, bytes);
+    if (complaint) count_reject("frame");
+    return complaint;
 }
 
 std::optional<Destination> Link::reserve(Session&, const Header& header, std::size_t bytes) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,8 @@ class Link final : public SessionHost {
     /// Remembers why there is no session; logged unless it was logged since the last session.
     /// `refused`: by a Hello's field, which both sides must show.
     void note(const std::string& why, bool refused = false);
+    /// One end has refused the other by this field of its Hello, or a frame of it.
+    void count_reject(const std::string& field);
     /// How the newest dial ended: refused because another process is live under this peer's name,
     /// `where`; or otherwise, with nothing.
     void name_taken(const std::string& where);
@@ -125,7 +128,7 @@ class Link final : public SessionHost {
     bool silence_named_ = false;       ///< of this session, in the log
     std::string session_error_;        ///< why the newest session ended
     Time path_at_{};                   ///< when the kernel was asked last
-    std::uint64_t retransmits_before_ = 0;  ///< of earlier sessions
+    PathFigures path_before_;          ///< as it was when the newest session came up
     std::vector<std::string> logged_;  ///< by note() since the last session
 
     // Any thread.
@@ -136,6 +139,7 @@ class Link final : public SessionHost {
     mutable Mutex mutex_;
     PathFigures path_ AKO_GUARDED_BY(mutex_);
     std::string last_error_ AKO_GUARDED_BY(mutex_);
+    std::map<std::string, std::uint64_t> rejects_ AKO_GUARDED_BY(mutex_);
     std::string name_taken_by_ AKO_GUARDED_BY(mutex_);
 };
 

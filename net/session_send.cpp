@@ -41,7 +41,7 @@ void Session::let_lie_unsent(std::size_t bytes) {
 }
 
 void Session::turn() {
-    out_waits_ = false;
+    end_pace();
     has_turn_ = true;
     pump_out();
     has_turn_ = false;
@@ -61,11 +61,12 @@ void Session::pump_out() {
 bool Session::wait_for_pace(Time now) {
     if (bucket_ == nullptr) return false;
     const Time ready_at = bucket_->ready_at(now);
+    paced_since_ = now;
     if (ready_at > now) {
         out_waits_ = true;
         pace_timer_.expires_after(ready_at - now);
         pace_timer_.async_wait([self = shared_from_this()](const asio::error_code&) {
-            self->out_waits_ = false;
+            self->end_pace();
             self->pump_out();
         });
         return true;
@@ -74,6 +75,14 @@ bool Session::wait_for_pace(Time now) {
     if (egress_->take_turn(shared_from_this())) return false;
     out_waits_ = true;
     return true;
+}
+
+// A wait for pace begins before the next frame is asked for, so the one behind the last frame of a
+// burst is counted too: it is as long as a slice. After the end the meter may be gone.
+void Session::end_pace() {
+    out_waits_ = false;
+    if (ended_) return;
+    meter_->paced.fetch_add((clock_.now() - paced_since_).count(), std::memory_order_relaxed);
 }
 
 // False if there is nothing to send, or the session has ended.

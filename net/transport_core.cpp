@@ -274,6 +274,7 @@ void TransportCore::failed(Handshake& handshake, const std::string& why, bool re
     if (context_.stopping) return;
     if (!handshake.peer()) return log_stranger(why, refused);
     Link& link = *links_[*handshake.peer()];
+    if (refused) link.count_reject(handshake.refused_field());
     if (handshake.dialled()) {
         link.forget_pending();
         link.name_taken(handshake.name_taken_by());

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -110,6 +111,9 @@ struct PathFigures {
     double round_trip_ms = 0;       ///< smoothed
     double delivery_mbit = 0;       ///< the newest estimate of what arrives there
     std::uint64_t retransmits = 0;  ///< segments, of all sessions
+    /// Of all sessions: for so long something was under way to the peer, which had room for it, or
+    /// waited for this peer's own limit of what it sends.
+    double full_seconds = 0;
 };
 
 /// Counters of one link since the start, for reports. Wire bytes: frames with their headers,
@@ -121,6 +125,8 @@ struct LinkCounters {
     std::uint64_t copies_aside = 0;  ///< frames whose rest had to be copied (`copy_aside`)
     bool up = false;
     PathFigures path;
+    /// How often one end refused the other, by the field of the Hello that it was for, or "frame".
+    std::map<std::string, std::uint64_t> rejects;
     std::string last_error;  ///< why the last session or dial ended; empty if none did
     /// The newest dial was refused because another process is live under the own name, with a
     /// session to this peer: where that process is. Otherwise empty.

@@ -16,6 +16,7 @@
 #include "models/catalog.h"
 #include "models/workers.h"
 #include "src/commands/launch_check.h"
+#include "src/commands/run_bottleneck.h"
 #include "src/config/cluster_file.h"
 #include "src/launch/launched_peer.h"
 #include "src/launch/peer_child.h"
@@ -428,6 +429,7 @@ class Launch {
             }
             summary.peers.push_back(result);
         }
+        summary.bottleneck = run_bottleneck(settings_, state_);
         return summary;
     }
 

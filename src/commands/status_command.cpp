@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <future>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -50,25 +49,6 @@ ObservedRun find_run(const StatusOptions& options) {
     return run;
 }
 
-struct Answer {
-    std::optional<Observed> observed;
-    std::string why_not;
-};
-
-std::vector<Answer> ask_all(const std::vector<ObservedPeer>& peers) {
-    std::vector<std::future<Answer>> asked;
-    for (const ObservedPeer& peer : peers) {
-        asked.push_back(std::async(std::launch::async, [peer]() -> Answer {
-            const auto observed = ask_status(peer.host, peer.port);
-            if (observed) return {*observed, ""};
-            return {std::nullopt, observed.error().what};
-        }));
-    }
-    std::vector<Answer> answers;
-    for (auto& each : asked) answers.push_back(each.get());
-    return answers;
-}
-
 std::vector<std::string> names_of(const ObservedRun& run) {
     std::vector<std::string> names;
     for (const ObservedPeer& peer : run.peers) names.push_back(peer.name);
@@ -76,7 +56,7 @@ std::vector<std::string> names_of(const ObservedRun& run) {
 }
 
 /// What people are shown, as text for a terminal of this style.
-std::string page_of(const ObservedRun& run, const std::vector<Answer>& answers,
+std::string page_of(const ObservedRun& run, const std::vector<StatusAnswer>& answers,
                     const ScreenStyle& style) {
     RunState state(run.run, 0, names_of(run));
     double seconds = 0;
@@ -101,12 +81,15 @@ std::string page_of(const ObservedRun& run, const std::vector<Answer>& answers,
         if (!answers[k].observed)
             text += fmt::format("\n{} does not answer: {}", run.peers[k].name, answers[k].why_not);
     if (text.back() != '\n') text += "\n";
+    if (const Bottleneck found = bottleneck_of(run, answers);
+        found.kind != Bottleneck::Kind::unknown)
+        text += fmt::format("\nbottleneck: {}\n", found.text());
     return text;
 }
 
-bool nobody_answers(const std::vector<Answer>& answers) {
+bool nobody_answers(const std::vector<StatusAnswer>& answers) {
     return std::none_of(answers.begin(), answers.end(),
-                        [](const Answer& answer) { return answer.observed.has_value(); });
+                        [](const StatusAnswer& answer) { return answer.observed.has_value(); });
 }
 
 }  // namespace
@@ -115,7 +98,7 @@ ExitStatus status(const StatusOptions& options) {
     const ObservedRun run = find_run(options);
     const bool screen = isatty(STDOUT_FILENO) == 1;
     for (bool again = false;; again = true) {
-        const std::vector<Answer> answers = ask_all(run.peers);
+        const std::vector<StatusAnswer> answers = ask_all(run.peers);
         if (nobody_answers(answers)) {
             if (again) return exit_ok;  // it was there, and is over
             throw StartupError("no peer answers: " + answers.front().why_not,

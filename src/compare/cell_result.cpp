@@ -151,6 +151,8 @@ RunFigures read_figures(const std::string& path) {
     figures.round_ms_p50 = mean_of("round_ms.p50");
     figures.round_ms_p90 = mean_of("round_ms.p90");
     figures.round_ms_p99 = mean_of("round_ms.p99");
+    if (const auto limit = json->find("bottleneck"); limit != json->end() && limit->is_object())
+        figures.bottleneck = limit->value("label", "");
     derive(peers, figures);
     return figures;
 }

@@ -34,6 +34,7 @@ struct RunFigures {
     std::optional<double> partitions;                           ///< mean
     std::optional<double> staleness_rounds;                     ///< mean
     std::optional<double> round_ms_p10, round_ms_p50, round_ms_p90, round_ms_p99;  ///< mean
+    std::string bottleneck;  ///< what limited it, "egress of c"; empty: not known
 };
 
 struct CellResult {

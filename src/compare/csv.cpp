@@ -102,14 +102,15 @@ std::string figures_csv(const std::vector<Outcome>& outcomes) {
         {"round_ms_p99", &RunFigures::round_ms_p99}};
     std::string text = place_head;
     for (const auto& [name, which] : columns) text += fmt::format(",{}", name);
-    text += ",egress_share,egress_share_busiest,accuracy\r\n";
+    text += ",egress_share,egress_share_busiest,accuracy,bottleneck\r\n";
     for (const Outcome& outcome : outcomes) {
         std::vector<std::string> fields;
-        fields.reserve(columns.size() + 3);
+        fields.reserve(columns.size() + 4);
         for (const auto& [name, which] : columns) fields.push_back(field(outcome.figure(which)));
         fields.push_back(field(outcome.egress_share_mean()));
         fields.push_back(field(outcome.egress_share_busiest()));
         fields.push_back(outcome.accuracy ? field(outcome.accuracy->median) : "");
+        fields.push_back(field(outcome.bottleneck()));
         text += place_of(outcome) + tail(fields);
     }
     return text;

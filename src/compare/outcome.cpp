@@ -1,6 +1,7 @@
 #include "src/compare/outcome.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ako {
 
@@ -104,6 +105,16 @@ std::optional<double> Outcome::egress_share_busiest() const {
         const std::optional<Spread> shares = spread_of(result.egress_shares());
         return shares ? std::optional(shares->high) : std::nullopt;
     });
+}
+
+std::string Outcome::bottleneck() const {
+    std::map<std::string, int> times;
+    for (const CellResult* result : measured)
+        if (!result->figures.bottleneck.empty()) ++times[result->figures.bottleneck];
+    const auto most = std::max_element(
+        times.begin(), times.end(),
+        [](const auto& one, const auto& other) { return one.second < other.second; });
+    return most == times.end() ? "" : most->first;
 }
 
 SeedCurves Outcome::curves() const {

@@ -37,6 +37,8 @@ struct Outcome {
     std::optional<double> egress_share_mean() const;
     std::optional<double> egress_share_busiest() const;
     SeedCurves curves() const;
+    /// What limited most of the measured runs; empty: not known.
+    std::string bottleneck() const;
 };
 
 /// A full run at another rate than those of which a composed figure is made, beside that figure.

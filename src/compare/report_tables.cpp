@@ -119,7 +119,8 @@ std::vector<HtmlCell> figures_of(const Outcome& outcome) {
             number_cell(fmt::format("{} / {} / {} / {}", figure(&RunFigures::round_ms_p10),
                                     figure(&RunFigures::round_ms_p50),
                                     figure(&RunFigures::round_ms_p90),
-                                    figure(&RunFigures::round_ms_p99)))};
+                                    figure(&RunFigures::round_ms_p99))),
+            text_cell(outcome.bottleneck().empty() ? no_figure : outcome.bottleneck())};
 }
 
 HtmlCell screening_cell(const ScreeningRow& row) {
@@ -231,7 +232,8 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
                                             "egress / achievable (busiest)",
                                             "P",
                                             "staleness",
-                                            "round ms: 10 / 50 / 90 / 99 %"};
+                                            "round ms: 10 / 50 / 90 / 99 %",
+                                            "bottleneck"};
     std::vector<std::vector<HtmlCell>> rows;
     for (const Rate& rate : plan.rates) {
         const std::vector<const Outcome*> here = best_at(outcomes, setting, rate);
@@ -250,7 +252,8 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
         "that sends "
         "most, or comes nearest to what its own link carries, be it a peer or a server. P is "
         "the observed number of rounds in which one cycle over the parameters is sent; "
-        "staleness is in rounds. Medians over seeds; where marked *, of one run of the first "
+        "staleness is in rounds. The bottleneck is that of most runs, of one none if its peers are "
+        "alike. Medians over seeds; where marked *, of one run of the first "
         "seed that measured the round time alone.",
         heads, rows);
 }

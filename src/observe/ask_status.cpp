@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include <future>
+
+#include "src/diagnosis/find_bottleneck.h"
 #include "src/observe/status_json.h"
 
 namespace ako {
@@ -22,6 +25,29 @@ Result<Observed> ask_status(const std::string& host, unsigned port) {
     if (answer->status == 200) observed = parse_status(answer->body);
     if (!observed) return fail(Error::Kind::io, where + ": what answers there is no peer of Ako");
     return *observed;
+}
+
+std::vector<StatusAnswer> ask_all(const std::vector<ObservedPeer>& peers) {
+    std::vector<std::future<StatusAnswer>> asked;
+    for (const ObservedPeer& peer : peers) {
+        asked.push_back(std::async(std::launch::async, [peer]() -> StatusAnswer {
+            const auto observed = ask_status(peer.host, peer.port);
+            if (observed) return {*observed, ""};
+            return {std::nullopt, observed.error().what};
+        }));
+    }
+    std::vector<StatusAnswer> answers;
+    for (auto& each : asked) answers.push_back(each.get());
+    return answers;
+}
+
+Bottleneck bottleneck_of(const ObservedRun& run, const std::vector<StatusAnswer>& answers) {
+    std::vector<SeenPeer> seen;
+    for (std::size_t k = 0; k < answers.size(); ++k)
+        if (answers[k].observed)
+            seen.push_back(
+                {run.peers[k].name, run.peers[k].serves_only, &answers[k].observed->line});
+    return find_bottleneck(seen, run.mode != "ako");
 }
 
 }  // namespace ako

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ako/error.h"
+#include "src/observe/limited_server.h"
 #include "src/observe/page.h"
 #include "src/observe/prometheus_text.h"
 #include "src/observe/status_json.h"
@@ -22,10 +23,6 @@
 namespace ako {
 namespace {
 
-constexpr std::chrono::seconds read_patience{2};
-constexpr std::chrono::seconds write_patience{2};
-constexpr std::chrono::seconds keep_alive{5};
-constexpr std::size_t keep_alive_requests = 100;
 /// After so long without news a stream says that it is there, by which a client that went is found.
 constexpr std::chrono::seconds stream_beat{5};
 
@@ -88,7 +85,7 @@ std::string origin_of(const std::string& host, unsigned port) {
 }  // namespace
 
 HttpServer::HttpServer(const std::string& host, unsigned port, Board& board)
-    : board_(board), port_(port), server_(std::make_unique<httplib::Server>()) {
+    : board_(board), cluster_(board), port_(port), server_(std::make_unique<LimitedServer>()) {
     set_limits();
     set_routes();
     const bool bound = server_->bind_to_port(host.c_str(), static_cast<int>(port));
@@ -119,10 +116,6 @@ void HttpServer::set_limits() {
         setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     server_->set_payload_max_length(0);
-    server_->set_read_timeout(read_patience);
-    server_->set_write_timeout(write_patience);
-    server_->set_keep_alive_timeout(keep_alive.count());
-    server_->set_keep_alive_max_count(keep_alive_requests);
     server_->set_default_headers({{"Cache-Control", "no-store"},
                                   {"X-Content-Type-Options", "nosniff"},
                                   {"Content-Security-Policy",
@@ -168,6 +161,11 @@ void HttpServer::set_routes() {
     server_->Get("/status.json",
                  with_newest([](const Observed& observed, httplib::Response& response) {
                      response.set_content(status_text(observed) + "\n", "application/json");
+                 }));
+    server_->Get("/bottleneck.json",
+                 with_newest([this](const Observed&, httplib::Response& response) {
+                     response.set_content(bottleneck_text(cluster_.newest()) + "\n",
+                                          "application/json");
                  }));
     server_->Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
         allow_origin(request, response);

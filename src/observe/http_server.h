@@ -4,10 +4,12 @@
 //   /metrics      the text format of Prometheus (prometheus_text.h)
 //   /status.json  the newest status (status_json.h)
 //   /events       the same, each as it comes, as server-sent events
+//   /bottleneck.json  what limits the cluster (cluster_watch.h): {"label", "evidence", "remedy"}
 //
 // It has threads of its own, which see the board and nothing else: a slow or hostile client costs
-// one of them, for a limited time, and the training nothing. Connections are limited by these
-// threads and a queue; of event streams there are fewer, so that /metrics is always answered.
+// one of them, for a limited time (limited_server.h), and the training nothing. Connections are
+// limited by these threads and a queue; of event streams there are fewer, so that /metrics is
+// always answered.
 //
 // A page of one peer joins the statuses of the others, so those of the run, and no other page, may
 // read this one (Access-Control-Allow-Origin). Made and destroyed on one thread.
@@ -19,14 +21,16 @@
 #include <thread>
 
 #include "src/observe/board.h"
+#include "src/observe/cluster_watch.h"
 
 namespace httplib {
-class Server;
 struct Request;
 class Response;
 }  // namespace httplib
 
 namespace ako {
+
+class LimitedServer;
 
 class HttpServer {
   public:
@@ -51,9 +55,10 @@ class HttpServer {
     void allow_origin(const httplib::Request& request, httplib::Response& response) const;
 
     Board& board_;
+    ClusterWatch cluster_;
     unsigned port_ = 0;
     std::atomic<int> streams_ = 0;
-    std::unique_ptr<httplib::Server> server_;
+    std::unique_ptr<LimitedServer> server_;
     std::atomic<bool> ended_ = false;
     std::thread thread_;
 };

@@ -39,7 +39,8 @@ ObservedRun observed_run(const Settings& settings, PeerIndex self) {
         const std::string& address = settings.peers[peer].address;
         const auto observed = observe_address(settings, peer);
         run.peers.push_back({settings.peers[peer].name, split_address(address, "", "").host,
-                             observed ? observed->port : 0});
+                             observed ? observed->port : 0,
+                             settings.peers[peer].role == Role::server});
     }
     return run;
 }

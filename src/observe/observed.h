@@ -14,6 +14,7 @@ struct ObservedPeer {
     std::string name;
     std::string host;  ///< of its address, as others dial it
     unsigned port = 0;
+    bool serves_only = false;  ///< a parameter server of its own
 };
 
 /// Constant during a run.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -43,15 +44,18 @@ std::string number_text(double number) {
 /// Metrics one after the other, each with its samples together, as the format wants it.
 class Exposition {
   public:
-    enum class Type { gauge, counter };
+    enum class Type { gauge, counter, histogram };
 
     void begin(const char* name, Type type, const char* help) {
         name_ = name;
+        constexpr std::array<const char*, 3> types = {"gauge", "counter", "histogram"};
         text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name,
-                             type == Type::gauge ? "gauge" : "counter");
+                             types.at(static_cast<std::size_t>(type)));
     }
-    void sample(double value, const Labels& labels = {}) {
-        text_ += fmt::format("{}{} {}\n", name_, label_text(labels), number_text(value));
+    /// `suffix`: of a histogram.
+    void sample(double value, const Labels& labels = {}, const char* suffix = "") {
+        text_ +=
+            fmt::format("{}{}{} {}\n", name_, suffix, label_text(labels), number_text(value));
     }
     void gauge(const char* name, const char* help, double value) {
         begin(name, Type::gauge, help);
@@ -89,6 +93,26 @@ void add_run(Exposition& out, const ObservedRun& run) {
     out.sample(1, {{"run", run.run}, {"name", run.peer}, {"mode", run.mode}, {"model", run.model}});
 }
 
+void add_round_parts(Exposition& out, const RoundParts& parts) {
+    out.begin("ako_round_seconds", Exposition::Type::histogram,
+              "Of this peer's rounds, by part: apply (what has come), input (until a batch is "
+              "there), gradient, wait (for others), publish (what the round taught).");
+    for (const RoundPart part : round_parts) {
+        const PartDurations& took = parts[part];
+        const std::pair<std::string, std::string> label = {"part", word(part)};
+        std::uint64_t count = 0;
+        for (std::size_t bin = 0; bin < took.counts.size(); ++bin) {
+            count += took.counts.at(bin);
+            const bool last = bin == PartDurations::bounds.size();
+            const std::string bound =
+                last ? "+Inf" : number_text(PartDurations::bounds.at(bin));
+            out.sample(whole(count), {label, {"le", bound}}, "_bucket");
+        }
+        out.sample(took.seconds, {label}, "_sum");
+        out.sample(whole(count), {label}, "_count");
+    }
+}
+
 void add_training(Exposition& out, const MetricsLine& line) {
     out.begin("ako_phase_info", gauge, "What this peer does now; always 1.");
     out.sample(1, {{"phase", line.phase}});
@@ -98,15 +122,25 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.gauge("ako_progress_ratio", "Of the sample budget of all peers.", line.progress);
     out.gauge("ako_training_loss", "Mean over the rounds of the last second.", line.loss);
     out.gauge("ako_test_accuracy_ratio", "Of the newest evaluation by any peer.", line.accuracy);
-    out.begin("ako_round_seconds_total", counter,
-              "Where the time of this peer's rounds went: computing the gradient, waiting and "
-              "taking in, or other work.");
-    out.sample(line.round_seconds.gradient, {{"part", "gradient"}});
-    out.sample(line.round_seconds.wait, {{"part", "wait"}});
-    out.sample(line.round_seconds.other, {{"part", "other"}});
+    add_round_parts(out, line.round_parts);
     out.counter("process_cpu_seconds_total", "Of all threads, user and system.", line.cpu_seconds);
     out.gauge("process_resident_memory_bytes", "What the process has resident.",
               whole(line.memory_bytes));
+    if (line.memory_limit > 0)
+        out.gauge("ako_memory_limit_bytes", "What its control group may have resident.",
+                  whole(line.memory_limit));
+    if (line.usage.seconds > 0) {
+        out.gauge("ako_compute_running_ratio",
+                  "Share of the last seconds in which the thread that trains had a processor.",
+                  line.usage.compute_running);
+        out.gauge("ako_compute_runnable_ratio",
+                  "Share in which it could have run and had none.", line.usage.compute_runnable);
+        out.gauge("ako_throttled_ratio",
+                  "Share in which the quota of its control group was spent.",
+                  line.usage.throttled);
+        out.gauge("ako_major_faults_per_second", "Pages that were read from a disk.",
+                  line.usage.major_faults_per_s);
+    }
     out.gauge("ako_sent_bytes_per_second", "To all peers, on the wire, over the last second.",
               line.egress_mbit * 1e6 / 8);
     out.gauge("ako_received_bytes_per_second",
@@ -130,6 +164,10 @@ const std::vector<LinkMetric>& link_metrics() {
          [](const LinkLine& link) { return link.live ? 1.0 : 0.0; }},
         {"ako_link_advancing_ratio", gauge, "Whether the peer's rounds move on: 1 or 0.",
          [](const LinkLine& link) { return link.advancing ? 1.0 : 0.0; }},
+        {"ako_link_full_ratio", gauge,
+         "Share of the last seconds in which the link to the peer had as much to carry as it "
+         "could.",
+         [](const LinkLine& link) { return link.usage.full; }},
         {"ako_link_sent_bytes_total", counter, "To the peer, on the wire.",
          [](const LinkLine& link) { return whole(link.egress_bytes); }},
         {"ako_link_received_bytes_total", counter, "From the peer, on the wire.",
@@ -178,11 +216,22 @@ void add_links(Exposition& out, const MetricsLine& line) {
             out.sample(*value, {{"peer", link.peer}});
         }
     }
+    bool any = false;
+    for (const LinkLine& link : line.links) {
+        for (const auto& [field, count] : link.rejects) {
+            if (!std::exchange(any, true))
+                out.begin("ako_link_rejects_total", counter,
+                          "How often one end refused the other, by the field of its greeting.");
+            out.sample(whole(count), {{"peer", link.peer}, {"field", field}});
+        }
+    }
     bool begun = false;
     for (const LinkLine& link : line.links) {
         if (!std::exchange(begun, true))
             out.begin("ako_link_presence_info", gauge, "What is known of the peer; always 1.");
-        out.sample(1, {{"peer", link.peer}, {"presence", word(link.presence)}});
+        out.sample(1, {{"peer", link.peer},
+                       {"presence", word(link.presence)},
+                       {"standing", word(link.standing())}});
     }
 }
 

@@ -14,8 +14,18 @@ std::string status_text(const Observed& observed) {
                          {"version", run.version}, {"commit", run.commit}};
     json["peers"] = ordered_json::array();
     for (const ObservedPeer& peer : run.peers)
-        json["peers"].push_back({{"name", peer.name}, {"host", peer.host}, {"port", peer.port}});
+        json["peers"].push_back({{"name", peer.name},
+                                 {"host", peer.host},
+                                 {"port", peer.port},
+                                 {"role", peer.serves_only ? "server" : "worker"}});
     json["line"] = ordered_json::parse(to_json_text(observed.line));
+    return json.dump();
+}
+
+std::string bottleneck_text(const Bottleneck& bottleneck) {
+    const ordered_json json = {{"label", bottleneck.label()},
+                               {"evidence", bottleneck.evidence},
+                               {"remedy", bottleneck.remedy}};
     return json.dump();
 }
 
@@ -30,7 +40,8 @@ std::optional<Observed> parse_status(const std::string& text) try {
     run.version = json.at("version");
     run.commit = json.at("commit");
     for (const ordered_json& peer : json.at("peers"))
-        run.peers.push_back({peer.at("name"), peer.at("host"), peer.at("port")});
+        run.peers.push_back({peer.at("name"), peer.at("host"), peer.at("port"),
+                             peer.at("role") == "server"});
     const std::optional<MetricsLine> line = parse_metrics_line(json.at("line").dump());
     if (!line) return std::nullopt;
     observed.line = *line;

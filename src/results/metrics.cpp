@@ -1,11 +1,7 @@
 #include "src/results/metrics.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <utility>
 
 namespace ako {
@@ -20,24 +16,6 @@ constexpr double bits_per_byte = 8;
 double seconds_of(Time time) { return std::chrono::duration<double>(time).count(); }
 
 double milliseconds_of(Time time) { return seconds_of(time) * 1e3; }
-
-/// Of this process, all threads, in user and in system mode.
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// What the process has resident; 0 if that is not known.
-std::uint64_t memory_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::uint64_t size = 0, resident = 0;
-    file >> size >> resident;
-    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 double median(std::vector<std::uint64_t> numbers) {
     if (numbers.empty()) return 0;
@@ -163,7 +141,7 @@ Metrics::Totals Metrics::totals() const {
         totals.egress_bytes += link.egress_bytes;
         totals.ingress_bytes += link.ingress_bytes;
     }
-    totals.cpu_seconds = cpu_seconds();
+    totals.cpu_seconds = process_cpu_seconds();
     return totals;
 }
 
@@ -206,26 +184,31 @@ void Metrics::update_totals() {
         link.egress_bytes = counters[j].egress_bytes;
         link.ingress_bytes = counters[j].ingress_bytes;
         link.sessions = counters[j].sessions;
+        link.rejects = counters[j].rejects;
         link.round_trip_ms = counters[j].path.round_trip_ms;
         link.delivery_mbit = counters[j].path.delivery_mbit;
         link.retransmits = counters[j].path.retransmits;
         line_.egress_bytes += link.egress_bytes;
         line_.ingress_bytes += link.ingress_bytes;
     }
-    line_.cpu_seconds = cpu_seconds();
-    line_.memory_bytes = memory_bytes();
-    const RoundTimes::Sums& sums = times_.sums();
-    line_.round_seconds = {seconds_of(sums.gradient), seconds_of(sums.wait),
-                           seconds_of(sums.round - sums.gradient - sums.wait)};
+    const ProcessUsage process = process_usage();
+    line_.cpu_seconds = process.cpu_seconds;
+    line_.memory_bytes = process.memory_bytes;
+    line_.memory_limit = process.memory_limit;
+    line_.round_parts = times_.parts();
+    update_usage(process, counters);
     if (exchange_ == nullptr) return;
     const Standing standing = exchange_->standing();
     line_.progress = standing.progress;
     for (const LinkView& view : exchange_->links()) {
         LinkLine& link = link_to(view.peer);
+        const PeerStanding before = link.standing();
         link.presence = view.presence;
         link.live = view.live;
         link.advancing = view.advancing;
         link.joining = view.joining;
+        const bool has_session = view.presence == Presence::up;
+        link.why = has_session ? "" : counters[view.peer].last_error;
         link.partitions = view.partitions;
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
@@ -234,11 +217,34 @@ void Metrics::update_totals() {
         link.round = view.round;
         link.images = view.samples;
         link.loss = view.loss;
+        if (link.standing() != before) link.since = line_.time;
     }
     if (const auto& verdict = standing.newest_verdict) {
         line_.accuracy = std::round(static_cast<double>(verdict->accuracy) * 1e6) / 1e6;
         line_.accuracy_at = verdict->progress;
     }
+}
+
+void Metrics::update_usage(const ProcessUsage& process,
+                           const std::vector<LinkCounters>& counters) {
+    if (line_.phase != "training" && line_.phase != "serving") return;  // as it was
+    UsageSample sample{line_.time,
+                       line_.round,
+                       line_.round_parts[RoundPart::gradient].seconds,
+                       line_.round_parts[RoundPart::input].seconds,
+                       line_.round_parts.exchange_seconds(),
+                       process,
+                       {}};
+    for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
+        if (peer == self_) continue;
+        const LinkCounters& link = counters[peer];
+        sample.links.push_back(
+            {link.path.full_seconds, link.egress_bytes, link.path.round_trip_ms});
+    }
+    usage_.add(std::move(sample));
+    line_.usage = usage_.usage();
+    const std::vector<LinkUsage> links = usage_.links();
+    for (std::size_t k = 0; k < links.size(); ++k) line_.links[k].usage = links[k];
 }
 
 void Metrics::update_rates(Time now) {

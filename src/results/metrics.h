@@ -16,6 +16,7 @@
 #include "src/results/metrics_line.h"
 #include "src/results/milestone_file.h"
 #include "src/results/training_figures.h"
+#include "src/results/usage.h"
 #include "src/training/round_times.h"
 #include "src/training/trainer.h"
 
@@ -75,6 +76,8 @@ class Metrics final : public TrainingObserver {
     TrainingFigures make_figures() const;
     void write_line(Time now);
     void update_totals();
+    /// What the window over the last seconds says, once this moment's is in it.
+    void update_usage(const ProcessUsage& process, const std::vector<LinkCounters>& counters);
     LinkLine& link_to(PeerIndex peer) { return line_.links[peer < self_ ? peer : peer - 1]; }
     void update_rates(Time now);
 
@@ -100,6 +103,7 @@ class Metrics final : public TrainingObserver {
     unsigned losses_since_ = 0;  ///< of those, with a loss
 
     RoundTimes times_;
+    UsageWindow usage_;
     /// When the first round began and the last ended: what is sent after it, as a last averaging
     /// that no round waits for, is of no round, and its time is not in them either.
     Totals totals_at_first_, totals_at_last_;

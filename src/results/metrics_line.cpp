@@ -20,12 +20,16 @@ ordered_json to_json(const LinkLine& link) {
             {"live", link.live},
             {"advancing", link.advancing},
             {"joining", link.joining},
+            {"standing", word(link.standing())},
+            {"since", rounded(link.since)},
+            {"why", link.why},
             {"partitions", rounded(link.partitions)},
             {"staleness_rounds", link.staleness_rounds},
             {"staleness_ms", rounded(link.staleness_ms)},
             {"age_ms", rounded(link.age_ms)},
             {"answer_ms", rounded(link.answer_ms)},
             {"sessions", link.sessions},
+            {"rejects", link.rejects},
             {"round_trip_ms", rounded(link.round_trip_ms)},
             {"delivery_mbit", rounded(link.delivery_mbit)},
             {"retransmits", link.retransmits},
@@ -36,7 +40,38 @@ ordered_json to_json(const LinkLine& link) {
             {"round", link.round},
             {"images", link.images},
             {"images_per_s", rounded(link.images_per_s)},
-            {"loss", or_null(link.loss)}};
+            {"loss", or_null(link.loss)},
+            {"usage",
+             {{"full", rounded(link.usage.full)},
+              {"egress_mbit", rounded(link.usage.egress_mbit)},
+              {"round_trip_ms", rounded(link.usage.round_trip_ms)}}}};
+}
+
+ordered_json to_json(const Usage& usage) {
+    return {{"seconds", rounded(usage.seconds)},
+            {"rounds_per_s", rounded(usage.rounds_per_s)},
+            {"gradient", rounded(usage.gradient)},
+            {"input", rounded(usage.input)},
+            {"wait", rounded(usage.wait)},
+            {"compute_running", rounded(usage.compute_running)},
+            {"compute_runnable", rounded(usage.compute_runnable)},
+            {"network_running", rounded(usage.network_running)},
+            {"network_runnable", rounded(usage.network_runnable)},
+            {"throttled", rounded(usage.throttled)},
+            {"major_faults_per_s", rounded(usage.major_faults_per_s)}};
+}
+
+Usage usage_from(const ordered_json& json) {
+    return {json.at("seconds"),          json.at("rounds_per_s"),
+            json.at("gradient"),         json.at("input"),
+            json.at("wait"),             json.at("compute_running"),
+            json.at("compute_runnable"), json.at("network_running"),
+            json.at("network_runnable"), json.at("throttled"),
+            json.at("major_faults_per_s")};
+}
+
+LinkUsage link_usage_from(const ordered_json& json) {
+    return {json.at("full"), json.at("egress_mbit"), json.at("round_trip_ms")};
 }
 
 LinkLine link_from(const ordered_json& json) {
@@ -45,12 +80,15 @@ LinkLine link_from(const ordered_json& json) {
             json.at("live"),
             json.at("advancing"),
             json.at("joining"),
+            json.at("since"),
+            json.at("why"),
             json.at("partitions"),
             json.at("staleness_rounds"),
             json.at("staleness_ms"),
             json.at("age_ms"),
             json.at("answer_ms"),
             json.at("sessions"),
+            json.at("rejects").get<std::map<std::string, std::uint64_t>>(),
             json.at("round_trip_ms"),
             json.at("delivery_mbit"),
             json.at("retransmits"),
@@ -61,7 +99,8 @@ LinkLine link_from(const ordered_json& json) {
             json.at("round"),
             json.at("images"),
             json.at("images_per_s"),
-            optional_number(json.at("loss"))};
+            optional_number(json.at("loss")),
+            link_usage_from(json.at("usage"))};
 }
 
 }  // namespace
@@ -83,9 +122,13 @@ std::string to_json_text(const MetricsLine& line) {
     json["ingress_bytes"] = line.ingress_bytes;
     json["cpu_seconds"] = rounded(line.cpu_seconds);
     json["memory_bytes"] = line.memory_bytes;
-    json["round_seconds"] = {{"gradient", rounded(line.round_seconds.gradient)},
-                             {"wait", rounded(line.round_seconds.wait)},
-                             {"other", rounded(line.round_seconds.other)}};
+    json["memory_limit"] = line.memory_limit;
+    for (const RoundPart part : round_parts) {
+        const PartDurations& took = line.round_parts[part];
+        json["round_parts"][word(part)] = {{"seconds", rounded(took.seconds)},
+                                           {"counts", took.counts}};
+    }
+    json["usage"] = to_json(line.usage);
     json["links"] = ordered_json::array();
     for (const LinkLine& link : line.links) json["links"].push_back(to_json(link));
     return json.dump();
@@ -110,8 +153,13 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.ingress_bytes = json.at("ingress_bytes");
     line.cpu_seconds = json.at("cpu_seconds");
     line.memory_bytes = json.at("memory_bytes");
-    const ordered_json& parts = json.at("round_seconds");
-    line.round_seconds = {parts.at("gradient"), parts.at("wait"), parts.at("other")};
+    line.memory_limit = json.at("memory_limit");
+    for (const RoundPart part : round_parts) {
+        const ordered_json& took = json.at("round_parts").at(word(part));
+        line.round_parts[part].seconds = took.at("seconds");
+        took.at("counts").get_to(line.round_parts[part].counts);
+    }
+    line.usage = usage_from(json.at("usage"));
     for (const ordered_json& link : json.at("links")) line.links.push_back(link_from(link));
     return line;
 } catch (const nlohmann::json::exception&) {

@@ -17,14 +17,21 @@
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
 //   cpu_seconds   of all threads of the process since it began; memory_bytes it has resident
-//   round_seconds where its rounds went since the first: gradient (computing alone), wait (in
-//                 exchange: for others, and taking in), other (its data, its evaluation slices)
+//   memory_limit  bytes that its control group may have; 0: no limit
+//   round_parts   where the time of its rounds went, by part (round_parts.h): seconds of all
+//                 rounds, and counts of rounds by how long it took
+//   usage         of machine and links while it trained or served, over the last ten seconds, as
+//                 it is found by what limits it: src/results/usage.h; each link has its own
 //   links         the same per link, and presence of the other peer (a word of
-//                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining, partitions
+//                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining; standing,
+//                 which is all of these as one word ("advancing", "still", "lost", ..:
+//                 peer_standing.h), since when (seconds, as time) and, where it has no session,
+//                 why; partitions
 //                 (observed P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the
 //                 binding of a partial at its sender to its arrival here: median of the newest, by
 //                 the estimate of the clocks), answer_ms (for so long an answer of it is waited
-//                 for; 0 in modes other than ako); sessions that came up; of the kernel's path
+//                 for; 0 in modes other than ako); sessions that came up, rejects (how often
+//                 one end refused the other, by the field of the Hello); of the kernel's path
 //                 round_trip_ms, delivery_mbit (its newest estimate) and retransmits (segments,
 //                 since the start), 0 if not known; and how far the other peer is, as far as heard
 //                 here: round, images, images_per_s since the last line, loss of its newest round
@@ -33,11 +40,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ako/presence.h"
+#include "src/results/peer_standing.h"
+#include "src/results/usage.h"
+#include "src/training/round_parts.h"
 
 namespace ako {
 
@@ -47,12 +58,15 @@ struct LinkLine {
     bool live = false;
     bool advancing = false;
     bool joining = false;
+    double since = 0;
+    std::string why;
     double partitions = 0;
     std::uint64_t staleness_rounds = 0;
     double staleness_ms = 0;
     double age_ms = 0;
     double answer_ms = 0;
     std::uint64_t sessions = 0;
+    std::map<std::string, std::uint64_t> rejects;
     double round_trip_ms = 0;
     double delivery_mbit = 0;
     std::uint64_t retransmits = 0;
@@ -64,13 +78,9 @@ struct LinkLine {
     std::uint64_t images = 0;
     double images_per_s = 0;
     std::optional<double> loss;
-};
+    LinkUsage usage;
 
-/// Where the time of a peer's rounds went, since the first; seconds.
-struct RoundSeconds {
-    double gradient = 0;
-    double wait = 0;
-    double other = 0;
+    PeerStanding standing() const { return standing_of(presence, advancing, joining, round); }
 };
 
 struct MetricsLine {
@@ -90,7 +100,9 @@ struct MetricsLine {
     double ingress_mbit = 0;
     double cpu_seconds = 0;
     std::uint64_t memory_bytes = 0;
-    RoundSeconds round_seconds;
+    std::uint64_t memory_limit = 0;
+    RoundParts round_parts;
+    Usage usage;
     std::vector<LinkLine> links;
 
     /// Mean observed P over the live links that know theirs; 0 if none does.

@@ -55,6 +55,13 @@ std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
     return sum;
 }
 
+ordered_json bottleneck_json(const Bottleneck& bottleneck) {
+    if (bottleneck.kind == Bottleneck::Kind::unknown) return nullptr;
+    return {{"label", bottleneck.label()},
+            {"evidence", bottleneck.evidence},
+            {"remedy", bottleneck.remedy}};
+}
+
 }  // namespace
 
 std::vector<std::string> Summary::finished_with() const {
@@ -228,6 +235,7 @@ std::string Summary::json() const {
     json["lost_shards"] = lost_shards_json(lost_shards());
     json["left_peers"] = left_peers_json(left_peers());
     json["seen"] = first != nullptr ? seen_json(first->seen, first->samples_total) : nullptr;
+    json["bottleneck"] = bottleneck_json(bottleneck);
     json["peers"] = ordered_json::array();
     for (const PeerResult& peer : peers) {
         ordered_json& entry = json["peers"].emplace_back();
@@ -271,6 +279,8 @@ std::string Summary::text(const std::string& folder) const {
     text += fmt::format("bytes sent: {}", bytes_text(static_cast<double>(total_egress(peers))));
     if (peers.size() > 1) text += fmt::format(" by {} peers", peers.size());
     text += "\n";
+    if (bottleneck.kind != Bottleneck::Kind::unknown)
+        text += fmt::format("bottleneck: {}\n", bottleneck.text());
     for (const PeerResult& peer : peers) {
         if (peer.restarts > 0)
             text +=

@@ -28,6 +28,8 @@
 //                       all images were seen in so many passes over them, so many of the next pass
 //                       and of the one after it; samples that were trained on twice in one pass.
 //                       Null with others
+//   bottleneck          {label, evidence, remedy} of what limited the cluster while it trained, as
+//                       `ako launch` saw it: src/results/bottleneck.h. Null if that is not known
 //   peers               [{name, role, restarts, rounds, images, egress_bytes, ingress_bytes,
 //                       digest, lost_peers, exit, why, egress_mbit, train_seconds, round_ms, ..}];
 //                       `exit` is negative if a signal ended it (-9: SIGKILL), and then rounds,
@@ -47,6 +49,7 @@
 
 #include "ako/ending.h"
 #include "ako/presence.h"
+#include "src/results/bottleneck.h"
 #include "src/results/metrics_line.h"
 #include "src/results/peer_result.h"
 
@@ -68,6 +71,7 @@ struct Summary {
     bool alone = false;  ///< peers exchanged nothing (mode local), so each has its own parameters
     std::vector<PeerResult> peers;
     std::vector<OtherPeer> others;
+    Bottleneck bottleneck;
 
     /// Forgets when peers began whose clock is not this machine's, as of a peer that --in started
     /// on another one: their moments are not between `from` and `to`, the run by this clock.

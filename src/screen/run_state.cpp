@@ -235,24 +235,25 @@ void RunState::refresh_seen(PeerState& peer) const {
     };
     if (peer.finished) return set(Mood::ended, "finished with the same parameters");
     const std::string& phase = peers_[*own_].line.phase;
-    switch (peer.seen->presence) {
-        case Presence::absent:
-            return set(Mood::waits, "not there yet");
-        case Presence::up:
+    const PeerStanding standing = peer.seen->standing();
+    switch (standing) {
+        case PeerStanding::connected:
+        case PeerStanding::joining:
+        case PeerStanding::still:
+        case PeerStanding::advancing:
             // What it does is known by its rounds alone.
-            if (phase != "training" && phase != "serving") return set(Mood::waits, "connected");
-            if (peer.seen->advancing) return set(Mood::trains, "");
-            if (peer.seen->joining) return set(Mood::waits, "joins the run");
-            return set(Mood::waits, peer.line.round == 0 ? "connected"
-                                                         : "connected, but its rounds do not move");
-        case Presence::down:
-            return set(Mood::waits, "not connected; lost if it stays so");
-        case Presence::lost:
-            return set(Mood::ill, "lost");
-        case Presence::gone:
-            return set(Mood::ill, "gone: nobody listens at its address");
-        case Presence::left:
-            return set(Mood::ended, "has left");
+            if (phase != "training" && phase != "serving")
+                return set(Mood::waits, words(PeerStanding::connected));
+            if (standing == PeerStanding::advancing) return set(Mood::trains, "");
+            return set(Mood::waits, words(standing));
+        case PeerStanding::absent:
+        case PeerStanding::down:
+            return set(Mood::waits, words(standing));
+        case PeerStanding::lost:
+        case PeerStanding::gone:
+            return set(Mood::ill, words(standing));
+        case PeerStanding::left:
+            return set(Mood::ended, words(standing));
     }
 }
 

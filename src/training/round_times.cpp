@@ -13,33 +13,36 @@ void RoundTimes::reached(RoundMoment moment, Time now) {
     switch (moment) {
         case RoundMoment::begun:
             parts_ = {};
-            awaited_ = {};
             round_begun_ = now;
             break;
         case RoundMoment::may_train:
             if (!began_at_) began_at_ = round_begun_ = now;
-            parts_.wait += now - round_begun_;
+            parts_.apply += now - round_begun_;
+            may_train_ = now;
             break;
         case RoundMoment::gradient_begun:
+            parts_.input = now - may_train_;
             gradient_begun_ = now;
             break;
         case RoundMoment::await_begun:
             await_begun_ = now;
             break;
         case RoundMoment::await_ended:
-            awaited_ += now - await_begun_;
+            parts_.awaited += now - await_begun_;
             break;
         case RoundMoment::gradient_ended:
-            parts_.gradient = now - gradient_begun_ - awaited_;
+            parts_.gradient = now - gradient_begun_ - parts_.awaited;
             gradient_ended_ = now;
             break;
         case RoundMoment::ended:
-            parts_.wait += awaited_ + (now - gradient_ended_);
+            parts_.publish = now - gradient_ended_;
             parts_.round = now - round_begun_;
             ended_at_ = now;
-            sums_.round += parts_.round;
-            sums_.gradient += parts_.gradient;
-            sums_.wait += parts_.wait;
+            all_[RoundPart::apply].add(parts_.apply);
+            all_[RoundPart::input].add(parts_.input);
+            all_[RoundPart::gradient].add(parts_.gradient);
+            all_[RoundPart::wait].add(parts_.awaited);
+            all_[RoundPart::publish].add(parts_.publish);
             if (rounds_ < first_.size())
                 first_.at(rounds_) = parts_;
             else
@@ -52,7 +55,7 @@ void RoundTimes::reached(RoundMoment moment, Time now) {
 void RoundTimes::add(Figures& figures, const Parts& parts) {
     figures.round.add(parts.round);
     figures.gradient.add(parts.gradient);
-    figures.wait.add(parts.wait);
+    figures.wait.add(parts.wait());
 }
 
 RoundTimes::Figures RoundTimes::figures() const {

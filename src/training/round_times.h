@@ -8,6 +8,7 @@
 
 #include "ako/types.h"
 #include "src/numbers/durations.h"
+#include "src/training/round_parts.h"
 
 namespace ako {
 
@@ -49,19 +50,18 @@ class RoundTimes {
         double compute_share() const;
     };
     Figures figures() const;
-    /// Sums over all rounds, the first ones too.
-    struct Sums {
-        Time round{};
-        Time gradient{};
-        Time wait{};
-    };
-    const Sums& sums() const { return sums_; }
+    /// Of all rounds, the first ones too.
+    const RoundParts& parts() const { return all_; }
 
   private:
     struct Parts {
         Time round{};
+        Time apply{};
+        Time input{};
         Time gradient{};
-        Time wait{};
+        Time awaited{};  ///< within the gradient
+        Time publish{};
+        Time wait() const { return apply + awaited + publish; }
     };
     static void add(Figures& figures, const Parts& parts);
 
@@ -69,14 +69,14 @@ class RoundTimes {
     std::optional<Time> began_at_;
     Time ended_at_{};
     Parts parts_;         ///< of the round that is being made
-    Time round_begun_{};  ///< of this round; likewise the next three
+    Time round_begun_{};  ///< of this round; likewise the next four
+    Time may_train_{};
     Time gradient_begun_{};
     Time await_begun_{};
     Time gradient_ended_{};
-    Time awaited_{};  ///< within the gradient
     std::array<Parts, warm_up_rounds> first_;
     Figures later_;
-    Sums sums_;
+    RoundParts all_;
 };
 
 }  // namespace ako

@@ -38,10 +38,10 @@ def get(port, path):
         return answer.read().decode()
 
 
-def observed_run(bench, seconds):
+def observed_run(bench, seconds, *words, peers=PEERS):
     """Peers that train, and the port of the first."""
-    port = free_ports_in_a_row(PEERS)
-    run = long_run(bench, PEERS, seconds, "--set", f"observe.address=127.0.0.1:{port}")
+    port = free_ports_in_a_row(peers)
+    run = long_run(bench, peers, seconds, "--set", f"observe.address=127.0.0.1:{port}", *words)
     return run, port
 
 
@@ -71,14 +71,30 @@ def case_observed(bench):
     check("training" in output and set("abc") <= set(rows), output)
 
     os.kill(run.peers()["c"], signal.SIGKILL)
-    wait_for(lambda: 'ako_link_presence_info{peer="c",presence="lost"} 1' in get(port, "/metrics")
-             or 'presence="gone"} 1' in get(port, "/metrics"), "a says that c is lost", 10)
+    wait_for(lambda: re.search(r'ako_link_presence_info{peer="c",.*standing="(lost|gone)"} 1',
+                               get(port, "/metrics")), "a says that c is lost", 10)
     output = bench.start("status", f"127.0.0.1:{port}").expect(0, 10)
     check("c does not answer: " in output, output)
     run.expect(0)
     check_equal(bench.summary()["finished_with"], ["a", "b"], "who finished with the same")
     output = bench.start("status", f"127.0.0.1:{port}").expect(2, 10)
     check(f"127.0.0.1:{port}" in output, output)
+
+
+def case_bottleneck(bench):
+    """A link that is narrower than the others is named by the page's server, by `ako status`, and
+    at the end of the run."""
+    run, port = observed_run(bench, 15, "--set", "exchange.link_mbit=40", "--set",
+                             "exchange.link_limits=[{from: b, to: c, mbit: 0.5}]")
+    found = {}
+    wait_for(lambda: found.update(json.loads(get(port, "/bottleneck.json")))
+             or found["label"] == "link b -> c", "the narrow link is named", 14, 0.5)
+    check("0.5 Mbit/s" in found["evidence"] and found["remedy"], found)
+    output = bench.start("status", f"127.0.0.1:{port}").expect(0, 10)
+    check("\nbottleneck: link b -> c: b -> c comes to 0.5 Mbit/s" in output, output)
+    output = run.expect(0)
+    check("\nbottleneck: link b -> c: " in output, output)
+    check_equal(bench.summary()["bottleneck"]["label"], "link b -> c", "in the summary")
 
 
 def case_observed_by_prometheus(bench):
@@ -123,6 +139,28 @@ def case_observed_in_a_browser(bench):
         check_equal(browser.complaints, [], "what the script complains of")
         os.kill(run.peers()["b"], signal.SIGKILL)
         wait_for(lambda: re.search("b is (lost|ended)", browser.text()), "b is lost", 10, 0.2)
+    run.expect(0)
+
+
+def case_sixteen_in_a_browser(bench):
+    """With 16 peers all rows and all links are there, and a telephone has to move nothing but the
+    tables sideways."""
+    peers = 16
+    run, port = observed_run(bench, 12, peers=peers)
+    with Browser(bench.folder) as browser:
+        browser.open(f"http://127.0.0.1:{port}/")
+        for width, height in ((1280, 800), (390, 844)):
+            browser.resize(width, height)
+            rows = "document.querySelectorAll('#peers tr').length"
+            wait_for(lambda: browser.value(rows) == peers + 1, "a row for each peer", 10, 0.2)
+            cells = "document.querySelectorAll('#links td').length"
+            wait_for(lambda: browser.value(cells) == peers * peers, "all links", 10, 0.2)
+            known = "[...document.querySelectorAll('#links td.quiet')].length"
+            wait_for(lambda: browser.value(known) == 0, "all links are known", 10, 0.2)
+            browser.screenshot(f"{bench.folder}/page-of-16-{width}.png")
+            page = browser.value("document.documentElement.scrollWidth")
+            check(page <= width, f"the page is {page} wide in a window of {width}")
+        check_equal(browser.complaints, [], "what the script complains of")
     run.expect(0)
 
 

@@ -41,7 +41,8 @@ ROOMS = {
     "src/results": "models src/numbers src/training src/config src/system",
     "src/screen": "src/results src/system",
     "src/launch": "src/results src/config",
-    "src/observe": "src/config src/system src/results",
+    "src/diagnosis": "src/results",
+    "src/observe": "src/config src/system src/results src/diagnosis",
     "src/member": "net src/numbers src/group src/modes src/config src/results",
     "src/run": "models src/numbers src/training src/config src/system src/results src/screen "
                "src/launch src/member src/observe",
@@ -50,7 +51,7 @@ ROOMS = {
     "src/peer": "models src/numbers src/modes src/training src/config src/results src/member",
     "src/compare": "src/config src/results src/system",
     "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "
-                    "src/launch src/observe src/member src/run src/peer src/compare",
+                    "src/launch src/diagnosis src/observe src/member src/run src/peer src/compare",
     "src": "src/commands",
 }
 # The algorithm: what decides, free of sockets, clocks and libraries.
@@ -69,8 +70,8 @@ LIBRARIES = (
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|observe|member|run|peer|compare|commands|"
-          r"main)"),
+     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|compare|"
+          r"commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|compare|commands)/"),

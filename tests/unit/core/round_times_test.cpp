@@ -61,6 +61,14 @@ TEST_CASE("a round's time is gradient, wait and the rest") {
     CHECK(ms(figures.gradient.quantile(0.5)) == doctest::Approx(80).epsilon(0.003));
     CHECK(ms(figures.wait.quantile(0.5)) == doctest::Approx(15).epsilon(0.003));
     CHECK(figures.compute_share() == doctest::Approx(819.0 / 999));
+    const RoundParts& parts = rounds.times.parts();
+    CHECK(parts[RoundPart::apply].seconds == doctest::Approx(9 * 0.001));
+    CHECK(parts[RoundPart::input].seconds == doctest::Approx(9 * 0.005));
+    CHECK(parts[RoundPart::gradient].seconds == doctest::Approx(0.099 + 9 * 0.080));
+    CHECK(parts[RoundPart::wait].seconds == doctest::Approx(9 * 0.006));
+    CHECK(parts[RoundPart::publish].seconds == doctest::Approx(9 * 0.008));
+    CHECK(parts.exchange_seconds() == doctest::Approx(9 * 0.015));
+    CHECK(parts[RoundPart::gradient].counts.at(7) == 10);  // 50 to 100 ms
 }
 
 TEST_CASE("the first five rounds count only in a short run") {

@@ -5,10 +5,13 @@
 #include <doctest/doctest.h>
 #include <httplib.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,6 +20,7 @@
 
 #include "ako/error.h"
 #include "src/observe/ask_status.h"
+#include "src/observe/limited_server.h"
 #include "tests/unit/observe/observed_example.h"
 
 using namespace ako;
@@ -43,6 +47,35 @@ struct Bench {
     unsigned port = free_port();
     HttpServer server{host, port, board};
     httplib::Client client{host, static_cast<int>(port)};
+};
+
+/// A connection of one who does not know what HTTP is.
+class Client {
+  public:
+    explicit Client(unsigned port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        REQUIRE(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    }
+    ~Client() { close(socket_); }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    /// As much of it as there is room for.
+    void send(const std::string& text) const {
+        ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    bool ended_within(std::chrono::milliseconds patience) const {
+        pollfd wanted{socket_, POLLIN, 0};
+        if (poll(&wanted, 1, static_cast<int>(patience.count())) <= 0) return false;
+        std::array<char, 256> answer{};
+        return recv(socket_, answer.data(), answer.size(), 0) <= 0;
+    }
+
+  private:
+    const int socket_;
 };
 
 }  // namespace
@@ -83,6 +116,31 @@ TEST_CASE("a status is asked for, and what is no peer is refused") {
     const auto nobody = ask_status(host, free_port());
     REQUIRE_FALSE(nobody);
     CHECK(nobody.error().what.starts_with("127.0.0.1:"));
+}
+
+TEST_CASE("a request that trickles in, or is too long, is given up") {
+    Bench bench;
+    bench.board.post(observed_example());
+    /// Sends it piece by piece until the server has hung up; how long that took, seconds.
+    const auto hung_up_after = [&bench](const std::string& first, const std::string& piece,
+                                        std::chrono::milliseconds pause) {
+        const Client client(bench.port);
+        const auto began = std::chrono::steady_clock::now();
+        client.send(first);
+        while (!client.ended_within(pause)) client.send(piece);
+        const auto took = std::chrono::steady_clock::now() - began;
+        return std::chrono::duration<double>(took).count();
+    };
+    // A letter at a time, each long before the library would give up waiting for the next.
+    const double trickled = hung_up_after("GET /metrics HTTP/1.1\r\nX-Long: ", "x",
+                                          std::chrono::milliseconds(100));
+    CHECK(trickled < 3 * static_cast<double>(LimitedServer::request_time_max.count()));
+    // Headers without end, as fast as they are taken.
+    const double flooded = hung_up_after(
+        "GET /metrics HTTP/1.1\r\n", "X-One-More: " + std::string(4000, 'x') + "\r\n",
+        std::chrono::milliseconds(1));
+    CHECK(flooded < 3 * static_cast<double>(LimitedServer::request_time_max.count()));
+    CHECK(bench.client.Get("/metrics")->status == 200);
 }
 
 TEST_CASE("events come as they are posted, and end with the server") {

@@ -27,9 +27,12 @@ inline Observed observed_example() {
     line.links[0].staleness_ms = 210;
     line.links[0].egress_bytes = 123'456'789;
     line.links[0].round = 319;
+    line.links[0].rejects = {{"run_name", 2}};
     line.links[0].loss = 0.26;
     line.links[1].peer = "c";
     line.links[1].presence = Presence::lost;
+    line.links[1].since = 9.5;
+    line.links[1].why = "no byte for 2000 ms";
     return observed;
 }
 

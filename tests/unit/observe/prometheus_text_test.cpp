@@ -25,7 +25,10 @@ std::map<std::string, std::string> samples_of(const std::string& text) {
             metric = line.substr(7, line.find(' ', 7) - 7);
             CHECK_MESSAGE(heads.insert(metric).second, metric << " begins twice");
         } else if (!line.starts_with("# TYPE ")) {
-            CHECK_MESSAGE(line.substr(0, line.find_first_of("{ ")) == metric, line);
+            const std::string name = line.substr(0, line.find_first_of("{ "));
+            const bool of_histogram = name == metric + "_bucket" || name == metric + "_sum" ||
+                                      name == metric + "_count";
+            CHECK_MESSAGE((name == metric || of_histogram), line);
             const std::size_t end = line.rfind(' ');
             CHECK(samples.emplace(line.substr(0, end), line.substr(end + 1)).second);
         }
@@ -48,7 +51,29 @@ TEST_CASE("a peer's figures as metrics, in base units, with the other end of a l
     CHECK(samples["ako_link_staleness_seconds{peer=\"b\"}"] == "0.21");
     CHECK(samples["ako_link_up_ratio{peer=\"b\"}"] == "1");
     CHECK(samples["ako_link_up_ratio{peer=\"c\"}"] == "0");
-    CHECK(samples["ako_link_presence_info{peer=\"c\",presence=\"lost\"}"] == "1");
+    CHECK(samples["ako_link_rejects_total{peer=\"b\",field=\"run_name\"}"] == "2");
+    CHECK(samples["ako_link_presence_info{peer=\"c\",presence=\"lost\",standing=\"lost\"}"] == "1");
+}
+
+TEST_CASE("the parts of a round as histograms, whose bins contain those before") {
+    Observed observed = observed_example();
+    PartDurations& gradient = observed.line.round_parts[RoundPart::gradient];
+    gradient.add(std::chrono::milliseconds(1));  // at the bound
+    gradient.add(std::chrono::milliseconds(30));
+    gradient.add(std::chrono::seconds(60));
+    auto samples = samples_of(prometheus_text(observed));
+    const auto bucket = [&samples](const std::string& bound) {
+        return samples["ako_round_seconds_bucket{part=\"gradient\",le=\"" + bound + "\"}"];
+    };
+    CHECK(bucket("0.0005") == "0");
+    CHECK(bucket("0.001") == "1");
+    CHECK(bucket("0.02") == "1");
+    CHECK(bucket("0.05") == "2");
+    CHECK(bucket("5") == "2");
+    CHECK(bucket("+Inf") == "3");
+    CHECK(samples["ako_round_seconds_count{part=\"gradient\"}"] == "3");
+    CHECK(samples["ako_round_seconds_sum{part=\"gradient\"}"] == "60.031");
+    CHECK(samples["ako_round_seconds_count{part=\"wait\"}"] == "0");
 }
 
 TEST_CASE("what is not known is left out") {

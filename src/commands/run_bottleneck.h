@@ -1,0 +1,14 @@
+// What limited a run that has ended, by what its peers last said while they trained. Pure; any
+// thread.
+#pragma once
+
+#include "src/config/settings.h"
+#include "src/results/bottleneck.h"
+#include "src/screen/run_state.h"
+
+namespace ako {
+
+/// A peer that died in the middle of its training does not count.
+Bottleneck run_bottleneck(const Settings& settings, const RunState& state);
+
+}  // namespace ako

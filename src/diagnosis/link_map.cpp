@@ -1,0 +1,159 @@
+// See link_map.h.
+#include "src/diagnosis/link_map.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "src/diagnosis/find_bottleneck.h"
+
+namespace ako {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Of what a peer's busiest link carries.
+constexpr double carrying_part = 0.1;
+/// One end's round trips are longer from so many times the other's on, and so much more.
+constexpr double long_factor = 2;
+constexpr double long_ms = 1;
+
+double median(std::vector<double> numbers) {
+    if (numbers.empty()) return infinite;
+    const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+    std::nth_element(numbers.begin(), middle, numbers.end());
+    return *middle;
+}
+
+/// 0 is the narrowest.
+double part_of_usual(const LinkMap::Narrow& narrow) {
+    return narrow.usual_mbit == infinite ? 0 : narrow.mbit / narrow.usual_mbit;
+}
+
+}  // namespace
+
+LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min) : full_min_(full_min) {
+    for (const SeenPeer& peer : peers) names_.push_back(peer.name);
+    links_.assign(names_.size(), std::vector<Link>(names_.size()));
+    for (std::size_t from = 0; from < peers.size(); ++from) {
+        for (const LinkLine& line : peers[from].line->links) {
+            const auto to = std::find(names_.begin(), names_.end(), line.peer);
+            if (to == names_.end() || line.presence != Presence::up) continue;
+            links_[from][static_cast<std::size_t>(to - names_.begin())] = {
+                line.usage.egress_mbit, line.usage.full, line.usage.round_trip_ms};
+        }
+    }
+}
+
+double LinkMap::width(const Link& link) const {
+    return link.full < full_min_ / 2 ? infinite : link.mbit / link.full;
+}
+
+std::vector<std::size_t> LinkMap::carrying(Way way, std::size_t peer) const {
+    double most = 0;
+    for (std::size_t other = 0; other < names_.size(); ++other)
+        most = std::max(most, of_way(way, peer, other).mbit);
+    std::vector<std::size_t> ends;
+    for (std::size_t other = 0; other < names_.size(); ++other) {
+        const double mbit = of_way(way, peer, other).mbit;
+        if (other != peer && mbit > 0 && mbit >= carrying_part * most) ends.push_back(other);
+    }
+    return ends;
+}
+
+double LinkMap::mean_full(Way way, std::size_t peer) const {
+    const std::vector<std::size_t> ends = carrying(way, peer);
+    double sum = 0;
+    for (const std::size_t other : ends) sum += of_way(way, peer, other).full;
+    return ends.empty() ? 0 : sum / static_cast<double>(ends.size());
+}
+
+double LinkMap::width(Way way, std::size_t peer) const {
+    const double full = mean_full(way, peer);
+    if (full < full_min_ / 2) return infinite;
+    double mbit = 0;
+    for (const std::size_t other : carrying(way, peer)) mbit += of_way(way, peer, other).mbit;
+    return mbit / full;
+}
+
+std::optional<LinkMap::Narrow> LinkMap::narrowest(double factor) const {
+    std::vector<Narrow> found;
+    look_at_peers(Way::out, found);
+    look_at_peers(Way::in, found);
+    look_at_links(found, factor);
+    const auto least = std::min_element(found.begin(), found.end(),
+                                        [](const Narrow& one, const Narrow& other) {
+                                            return part_of_usual(one) < part_of_usual(other);
+                                        });
+    if (least == found.end() || part_of_usual(*least) >= factor) return std::nullopt;
+    return *least;
+}
+
+// A peer with one such link alone is looked at with the links.
+void LinkMap::look_at_peers(Way way, std::vector<Narrow>& found) const {
+    for (std::size_t peer = 0; peer < names_.size(); ++peer) {
+        const double full = mean_full(way, peer);
+        if (full < full_min_ || carrying(way, peer).size() < 2) continue;
+        std::vector<double> others;
+        for (std::size_t other = 0; other < names_.size(); ++other)
+            if (other != peer) others.push_back(width(way, other));
+        Narrow narrow{names_[peer], "", width(way, peer), median(std::move(others)), full};
+        if (way == Way::in) std::swap(narrow.from, narrow.to);
+        found.push_back(std::move(narrow));
+    }
+}
+
+void LinkMap::look_at_links(std::vector<Narrow>& found, double factor) const {
+    for (std::size_t from = 0; from < names_.size(); ++from) {
+        for (const std::size_t to : carrying(Way::out, from)) {
+            const Link& here = link(from, to);
+            if (here.full < full_min_) continue;
+            std::vector<double> same_out, same_in, all;
+            for (std::size_t one = 0; one < names_.size(); ++one) {
+                for (const std::size_t other : carrying(Way::out, one)) {
+                    if (one == from && other == to) continue;
+                    const double other_width = width(link(one, other));
+                    all.push_back(other_width);
+                    if (one == from) same_out.push_back(other_width);
+                    if (other == to) same_in.push_back(other_width);
+                }
+            }
+            // Where its neighbours are as narrow, it is an end that is, and not this link.
+            const double own = width(here);
+            if (own >= factor * median(same_out) || own >= factor * median(same_in)) continue;
+            Narrow narrow{names_[from], names_[to], own, median(all), here.full};
+            if (same_out.empty() || same_in.empty()) {
+                const Narrow ends = told_by_round_trips(from, to);
+                narrow.from = ends.from;
+                narrow.to = ends.to;
+            }
+            found.push_back(std::move(narrow));
+        }
+    }
+}
+
+// What is queued before the narrow end delays all that passes it, its heartbeats to the others too;
+// what is queued on the way between the two delays nobody else.
+LinkMap::Narrow LinkMap::told_by_round_trips(std::size_t from, std::size_t to) const {
+    Narrow narrow;
+    narrow.from = names_[from];
+    narrow.to = names_[to];
+    const double of_from = round_trip(from, to);
+    const double of_to = round_trip(to, from);
+    if (of_from > long_factor * of_to + long_ms)
+        narrow.to.clear();
+    else if (of_to > long_factor * of_from + long_ms)
+        narrow.from.clear();
+    return narrow;
+}
+
+double LinkMap::round_trip(std::size_t peer, std::size_t except) const {
+    double least = infinite;
+    for (std::size_t other = 0; other < names_.size(); ++other) {
+        if (other == peer || other == except) continue;
+        const double there_and_back =
+            (link(peer, other).round_trip_ms + link(other, peer).round_trip_ms) / 2;
+        least = std::min(least, there_and_back);
+    }
+    return least;
+}
+
+}  // namespace ako

@@ -1,0 +1,61 @@
+// The links of a cluster as a matrix of what each carries, and which of them, or which peer's, is
+// narrow. A value; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ako {
+
+struct SeenPeer;
+
+class LinkMap {
+  public:
+    /// A link is full that had as much to carry as it could for this share of the time.
+    LinkMap(const std::vector<SeenPeer>& peers, double full_min);
+
+    /// A way that is narrow: of a peer to all others, of all others to a peer, or one link.
+    struct Narrow {
+        std::string from;  ///< empty: of all
+        std::string to;    ///< likewise
+        double mbit = 0;   ///< what it carries while it is full
+        double usual_mbit = 0;  ///< what the others do, in the middle; infinite: they are not full
+        double full = 0;        ///< share of the time
+    };
+    /// The one that carries least beside what is usual, if that is less than this part of it.
+    std::optional<Narrow> narrowest(double factor) const;
+
+  private:
+    struct Link {
+        double mbit = 0;
+        double full = 0;
+        double round_trip_ms = 0;
+    };
+    enum class Way { out, in };
+
+    const Link& link(std::size_t from, std::size_t to) const { return links_[from][to]; }
+    const Link& of_way(Way way, std::size_t peer, std::size_t other) const {
+        return way == Way::out ? link(peer, other) : link(other, peer);
+    }
+    /// What a link carries while it is full; infinite if it hardly ever is.
+    double width(const Link& link) const;
+    /// The other ends of those links of a peer that carry a good part of what its busiest does.
+    std::vector<std::size_t> carrying(Way way, std::size_t peer) const;
+    double mean_full(Way way, std::size_t peer) const;
+    /// As `width`, of all that a peer sends or receives.
+    double width(Way way, std::size_t peer) const;
+    void look_at_peers(Way way, std::vector<Narrow>& found) const;
+    void look_at_links(std::vector<Narrow>& found, double factor) const;
+    /// Of one link in which a peer's only way out and another's only way in meet: which of the
+    /// three it is, by whose round trips are long.
+    Narrow told_by_round_trips(std::size_t from, std::size_t to) const;
+    /// The least of a peer's round trips, that to `except` left out.
+    double round_trip(std::size_t peer, std::size_t except) const;
+
+    std::vector<std::string> names_;
+    std::vector<std::vector<Link>> links_;  ///< [from][to]
+    const double full_min_;
+};
+
+}  // namespace ako

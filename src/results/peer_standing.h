@@ -1,0 +1,32 @@
+// How one peer stands as another sees it: the one value that screen, page, metrics and summary show
+// of it. Made of what the exchange knows, in one place. Values; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "ako/presence.h"
+#include "ako/types.h"
+
+namespace ako {
+
+enum class PeerStanding : std::uint8_t {
+    absent,     ///< not there yet
+    connected,  ///< there, and has made no round
+    joining,    ///< takes in the rows of a run that is under way
+    advancing,  ///< its rounds move on
+    still,      ///< there, but its rounds do not move
+    down,       ///< its session ended; lost if it stays so
+    lost,       ///< not heard from for the life time-out
+    gone,       ///< lost, and nobody listens at its address
+    left,       ///< said goodbye
+};
+
+/// `round`: its newest that was heard of.
+PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round round);
+
+/// In metrics and status.
+const char* word(PeerStanding standing);
+/// For people: "connected, but its rounds do not move".
+const char* words(PeerStanding standing);
+
+}  // namespace ako

@@ -1,0 +1,126 @@
+// See process_usage.h. Sources: proc_pid_schedstat and cgroups(7) in the kernel's documentation.
+#include "src/system/process_usage.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
+
+namespace ako {
+namespace {
+
+constexpr double nanosecond = 1e-9;
+constexpr double microsecond = 1e-6;
+/// A limit of v1 that is none is about the largest number that there is.
+constexpr std::uint64_t limit_max = std::numeric_limits<std::uint64_t>::max() / 4;
+
+std::uint64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t size = 0, resident = 0;
+    file >> size >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string content(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+rusage counted_usage() {
+    rusage counted{};
+    getrusage(RUSAGE_SELF, &counted);
+    return counted;
+}
+
+double cpu_seconds_of(const rusage& counted) {
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * microsecond;
+    };
+    return seconds(counted.ru_utime) + seconds(counted.ru_stime);
+}
+
+ThreadSeconds thread_seconds(const std::string& folder) {
+    std::ifstream file(folder + "/schedstat");
+    double running = 0, runnable = 0;
+    file >> running >> runnable;
+    return {running * nanosecond, runnable * nanosecond};
+}
+
+/// A thread that has ended is not in it any more.
+ThreadSeconds all_threads() {
+    ThreadSeconds sum;
+    std::error_code error;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+        const ThreadSeconds one = thread_seconds(thread.path().string());
+        sum.running += one.running;
+        sum.runnable += one.runnable;
+    }
+    return sum;
+}
+
+/// v2 has throttled_usec, v1 throttled_time in ns.
+double throttled_seconds(const std::string& path) {
+    std::ifstream file(path);
+    std::string word;
+    double number = 0;
+    while (file >> word >> number) {
+        if (word == "throttled_usec") return number * microsecond;
+        if (word == "throttled_time") return number * nanosecond;
+    }
+    return 0;
+}
+
+std::uint64_t limit_in(const std::string& path) {
+    std::ifstream file(path);
+    std::uint64_t limit = 0;
+    file >> limit;  // not of "max", which is none
+    return limit < limit_max ? limit : 0;
+}
+
+}  // namespace
+
+GroupFiles group_files(const std::string& groups) {
+    GroupFiles files;
+    std::istringstream lines(groups);
+    for (std::string line; std::getline(lines, line);) {  // 4:cpu,cpuacct:/path, and v2: 0::/path
+        const std::size_t first = line.find(':');
+        const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        const std::string kinds = line.substr(first + 1, second - first - 1);
+        const std::string path = line.substr(second + 1);
+        const std::string listed = "," + kinds + ",";
+        if (kinds.empty() && files.cpu_stat.empty()) {
+            files.cpu_stat = "/sys/fs/cgroup" + path + "/cpu.stat";
+            files.memory_limit = "/sys/fs/cgroup" + path + "/memory.max";
+        }
+        if (listed.find(",cpu,") != std::string::npos)
+            files.cpu_stat = "/sys/fs/cgroup/" + kinds + path + "/cpu.stat";
+        if (listed.find(",memory,") != std::string::npos)
+            files.memory_limit = "/sys/fs/cgroup/" + kinds + path + "/memory.limit_in_bytes";
+    }
+    return files;
+}
+
+double process_cpu_seconds() { return cpu_seconds_of(counted_usage()); }
+
+ProcessUsage process_usage() {
+    static const GroupFiles files = group_files(content("/proc/self/cgroup"));
+    ProcessUsage usage;
+    const rusage counted = counted_usage();
+    usage.cpu_seconds = cpu_seconds_of(counted);
+    usage.major_faults = static_cast<std::uint64_t>(counted.ru_majflt);
+    usage.memory_bytes = resident_bytes();
+    usage.memory_limit = limit_in(files.memory_limit);
+    usage.this_thread = thread_seconds("/proc/thread-self");
+    const ThreadSeconds all = all_threads();
+    usage.other_threads = {all.running - usage.this_thread.running,
+                           all.runnable - usage.this_thread.runnable};
+    usage.throttled_seconds = throttled_seconds(files.cpu_stat);
+    return usage;
+}
+
+}  // namespace ako

@@ -1,0 +1,167 @@
+// One thing is wrong with a cluster at a time, and that is what is named.
+#include "src/diagnosis/find_bottleneck.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/diagnosis/cluster.h"
+
+using namespace ako;
+using Kind = Bottleneck::Kind;
+
+TEST_CASE("peers that are alike have no bottleneck, however full their links are") {
+    CHECK(idle_links(4).find().label() == "none");
+    CHECK(free_cluster().find().label() == "none");
+    CHECK(free_cluster(16).find().label() == "none");
+    CHECK(ring_cluster().find().label() == "none");
+    Cluster slow = ring_cluster();
+    for (MetricsLine& line : slow.lines) line.usage.wait = 0.8, line.usage.gradient = 0.15;
+    const Bottleneck found = slow.find();
+    CHECK(found.label() == "none");
+    CHECK(found.remedy.find("network of all") != std::string::npos);
+}
+
+TEST_CASE("before anything is known there is nothing to say") {
+    Cluster cluster = free_cluster();
+    for (MetricsLine& line : cluster.lines) line.usage = {};
+    CHECK(cluster.find().kind == Kind::unknown);
+    cluster = free_cluster(2);
+    cluster.lines[1].usage = {};
+    CHECK(cluster.find().kind == Kind::unknown);
+    CHECK(find_bottleneck({}, true).kind == Kind::unknown);
+}
+
+TEST_CASE("a peer that computes long: its processor, if it is kept from it, and itself if not") {
+    Cluster cluster = free_cluster();
+    Usage& used = cluster.lines[2].usage;
+    used.rounds_per_s = 10;  // 80 ms of gradient per round instead of 40
+    used.compute_runnable = 0.85;
+    used.throttled = 0.8;
+    Bottleneck found = cluster.find();
+    CHECK(found.label() == "processor of c");
+    CHECK(found.evidence ==
+          "c computes 81 ms per round, the others 40; 85 % of the time it could run and has no "
+          "processor, 80 % since its quota is spent");
+    CHECK(found.remedy == "a larger quota for it, or a smaller batch");
+
+    used.throttled = 0;
+    CHECK(cluster.find().remedy.find("fewer other programs") != std::string::npos);
+
+    used.compute_running = 0.95;
+    used.compute_runnable = 0.02;
+    found = cluster.find();
+    CHECK(found.label() == "straggler c");
+    used.rounds_per_s = 18;  // a little slower than the others is nothing
+    CHECK(cluster.find().label() == "none");
+}
+
+TEST_CASE("pages that are read again, and batches that come late") {
+    Cluster cluster = ring_cluster();
+    cluster.lines[1].usage.major_faults_per_s = 400;
+    cluster.lines[1].memory_bytes = 90'000'000;
+    cluster.lines[1].memory_limit = 100'000'000;
+    const Bottleneck found = cluster.find();
+    CHECK(found.label() == "memory of b");
+    CHECK(found.evidence == "b reads 400 pages a second from its disk again and holds 90 MB of the "
+                            "100 MB that it may have");
+
+    cluster = ring_cluster();
+    cluster.lines[3].usage.input = 0.4;
+    CHECK(cluster.find().label() == "input of d");
+    for (MetricsLine& line : cluster.lines) line.usage.input = 0.3;
+    CHECK(cluster.find().label() == "none");
+}
+
+TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
+    SUBCASE("egress") {
+        Cluster cluster = free_cluster();
+        for (const std::size_t to : {0U, 1U, 3U}) {
+            cluster.way(2, to) = {0.99, 1.6, 90};
+            cluster.seen(to, 2).staleness_rounds = 26;
+        }
+        const Bottleneck found = cluster.find();
+        CHECK(found.label() == "egress of c");
+        CHECK(found.evidence.starts_with("what c sends comes to 4.8 Mbit/s while the way is full"));
+    }
+    SUBCASE("ingress") {
+        Cluster cluster = free_cluster();
+        for (const std::size_t from : {0U, 2U, 3U}) {
+            cluster.way(from, 1) = {0.99, 1.6, 90};
+            cluster.seen(1, from).staleness_rounds = 26;
+        }
+        CHECK(cluster.find().label() == "ingress of b");
+    }
+    SUBCASE("link") {
+        Cluster cluster = free_cluster();
+        cluster.way(0, 3) = {0.99, 1.0, 90};
+        cluster.seen(3, 0).staleness_rounds = 40;
+        CHECK(cluster.find().label() == "link a -> d");
+    }
+    SUBCASE("where the others' links are not full") {
+        Cluster cluster = free_cluster();
+        for (std::size_t from = 0; from < 4; ++from)
+            for (std::size_t to = 0; to < 4; ++to)
+                if (from != to) cluster.way(from, to) = {0.1, 15, 0.5};
+        for (const std::size_t to : {0U, 1U, 3U}) {
+            cluster.way(2, to) = {0.99, 1.6, 90};
+            cluster.seen(to, 2).staleness_rounds = 26;
+        }
+        const Bottleneck found = cluster.find();
+        CHECK(found.label() == "egress of c");
+        CHECK(found.evidence.ends_with("ways that are not full are usual here"));
+    }
+    SUBCASE("rows that are no older for it make it no bottleneck") {
+        Cluster cluster = free_cluster();
+        for (const std::size_t to : {0U, 1U, 3U}) cluster.way(2, to) = {0.99, 1.6, 90};
+        CHECK(cluster.find().label() == "none");
+    }
+}
+
+TEST_CASE("a ring: which of two ends is narrow is told by round trips") {
+    const auto slow_link = [] {
+        Cluster cluster = ring_cluster();
+        for (std::size_t from = 0; from < 4; ++from) {
+            cluster.lines[from].usage.wait = 0.8;
+            cluster.lines[from].usage.gradient = 0.15;
+            cluster.way(from, (from + 1) % 4) = {0.2, 4, 2};
+        }
+        cluster.way(1, 2) = {0.85, 4, 60};
+        return cluster;
+    };
+    Cluster cluster = slow_link();
+    CHECK(cluster.find().label() == "link b -> c");
+    for (const std::size_t other : {0U, 3U}) {
+        cluster.way(1, other).round_trip_ms = 55;
+        cluster.way(other, 1).round_trip_ms = 55;
+    }
+    CHECK(cluster.find().label() == "egress of b");
+    cluster = slow_link();
+    for (const std::size_t other : {0U, 3U}) {
+        cluster.way(2, other).round_trip_ms = 55;
+        cluster.way(other, 2).round_trip_ms = 55;
+    }
+    CHECK(cluster.find().label() == "ingress of c");
+    for (MetricsLine& line : cluster.lines) line.usage.wait = 0.1;
+    CHECK(cluster.find().label() == "none");  // nobody waits for it
+}
+
+TEST_CASE("a server of its own: its processor or its network") {
+    Cluster cluster = idle_links(4);
+    cluster.lockstep = true;
+    cluster.serves[3] = true;
+    cluster.lines[3].usage = {10, 0, 0, 0, 0, 0.01, 0, 0.2, 0.1, 0, 0};
+    for (const std::size_t worker : {0U, 1U, 2U}) {
+        cluster.lines[worker].usage.wait = 0.6;
+        cluster.lines[worker].usage.gradient = 0.35;
+        cluster.way(worker, 3) = {0.3, 6, 20};
+        cluster.way(3, worker) = {0.35, 6, 20};
+    }
+    CHECK(cluster.find().label() == "none");
+    cluster.lines[3].usage.network_runnable = 0.75;
+    CHECK(cluster.find().label() == "processor of server d");
+    cluster.lines[3].usage.network_runnable = 0.1;
+    for (const std::size_t worker : {0U, 1U, 2U}) {
+        cluster.way(worker, 3) = {0.05, 3, 20};
+        cluster.way(3, worker) = {0.9, 3, 60};
+    }
+    CHECK(cluster.find().label() == "network of server d");
+}

@@ -1,0 +1,60 @@
+// One word of a peer, out of all that is known of it.
+#include "src/results/peer_standing.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "src/results/metrics_line.h"
+
+using namespace ako;
+
+TEST_CASE("what a peer is, by its presence and its rounds") {
+    CHECK(standing_of(Presence::absent, false, false, 0) == PeerStanding::absent);
+    CHECK(standing_of(Presence::up, false, false, 0) == PeerStanding::connected);
+    CHECK(standing_of(Presence::up, false, true, 7) == PeerStanding::joining);
+    CHECK(standing_of(Presence::up, true, false, 7) == PeerStanding::advancing);
+    CHECK(standing_of(Presence::up, false, false, 7) == PeerStanding::still);
+    CHECK(standing_of(Presence::down, false, false, 7) == PeerStanding::down);
+    // What it did before it was lost is no sign of life.
+    CHECK(standing_of(Presence::lost, true, false, 7) == PeerStanding::lost);
+    CHECK(standing_of(Presence::gone, true, false, 7) == PeerStanding::gone);
+    CHECK(standing_of(Presence::left, false, false, 7) == PeerStanding::left);
+}
+
+TEST_CASE("each has a word of its own, and words for people") {
+    std::set<std::string> seen;
+    for (int k = 0; k <= static_cast<int>(PeerStanding::left); ++k) {
+        const auto standing = static_cast<PeerStanding>(k);
+        CHECK(seen.insert(word(standing)).second);
+        CHECK(std::string(words(standing)).size() > 3);
+    }
+    CHECK(word(PeerStanding::left) == std::string("left"));
+}
+
+TEST_CASE("a metrics line comes back with all that it says of a link") {
+    MetricsLine line;
+    line.phase = "training";
+    line.memory_limit = 512;
+    line.usage = {10, 20, 0.8, 0.01, 0.1, 0.3, 0.6, 0.02, 0.01, 0.5, 3};
+    line.round_parts[RoundPart::wait].add(std::chrono::milliseconds(3));
+    line.links.resize(1);
+    LinkLine& link = line.links[0];
+    link.peer = "b";
+    link.presence = Presence::lost;
+    link.since = 9.5;
+    link.why = "no byte for 2000 ms";
+    link.rejects = {{"run_name", 2}};
+    link.usage = {0.9, 12, 3};
+    const std::string text = to_json_text(line);
+    CHECK(text.find("\"standing\":\"lost\"") != std::string::npos);
+    const auto came = parse_metrics_line(text);
+    REQUIRE(came);
+    CHECK(to_json_text(*came) == text);
+    CHECK(came->round_parts[RoundPart::wait] == line.round_parts[RoundPart::wait]);
+    CHECK(came->usage.major_faults_per_s == 3);
+    CHECK(came->links[0].rejects == link.rejects);
+    CHECK(came->links[0].since == 9.5);
+    CHECK(came->links[0].why == link.why);
+}
