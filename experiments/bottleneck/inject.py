@@ -13,7 +13,7 @@ is not run again; the confusion matrix is printed at the end. Kinds:
     neighbour   programs that compute in one peer's control group
     egress      a sixth of the others' rate for what one peer sends
     ingress     the same for what one peer receives
-    link        the same from one peer to the next
+    link        an eighteenth from one peer to the next, whose link needs but a third of the rate
 
 Needs root and a program in build/release, or --program. Standard library only.
 """
@@ -33,6 +33,7 @@ TESTBED = REPOSITORY / "deploy/testbed"
 NAME = "bottleneck"
 PEERS, CPUS = 4, 0.33
 RATES = (50, 100, 200)  # Mbit/s
+FAST_RATES = (500, 1000)  # at which the processor is what rounds are made of
 MODES = ("ako", "ring", "parameter-server", "local-sgd")
 NARROW = 6      # so many times less of it
 NEIGHBOURS = 3  # programs that compute
@@ -52,7 +53,7 @@ class Case:
         self.kind = kind
         self.number = number
         self.mode = draw.choice(MODES)
-        self.rate = draw.choice(RATES)
+        self.rate = draw.choice(FAST_RATES if kind in ("processor", "neighbour") else RATES)
         self.at = draw.randrange(PEERS)
         self.seed = draw.randrange(1000)
 
@@ -85,7 +86,7 @@ def narrow_link(case):
     device = ("dev", "eth0")
     tc = ("tc", "-n", space(case.at))
     call(*tc, "qdisc", "replace", *device, "root", "handle", "1:", "htb", "default", "10")
-    for number, rate in ((10, case.rate), (20, case.rate / NARROW)):
+    for number, rate in ((10, case.rate), (20, case.rate / NARROW / (PEERS - 1))):
         call(*tc, "class", "add", *device, "parent", "1:", "classid", f"1:{number}", "htb", "rate",
              f"{rate:g}mbit", "burst", "32kb")
         call(*tc, "qdisc", "add", *device, "parent", f"1:{number}", "bfifo", "limit",
@@ -163,8 +164,8 @@ def run(case, arguments):
         if not training:
             continue
         last = training[-1]
-        usages[name] = last["usage"] | {"links": {link["peer"]: link["usage"] | {
-            "staleness_rounds": link["staleness_rounds"]} for link in last["links"]}}
+        usages[name] = last["usage"] | {"links": {link["peer"]: link["usage"]
+                                                  for link in last["links"]}}
     return case.key() | {"expected": case.expected(), "label": found["label"],
                          "evidence": found["evidence"], "images_per_s": pace, "usage": usages}
 

@@ -18,6 +18,8 @@ using Kind = Bottleneck::Kind;
 
 /// A peer is slow from so many times on what its rounds take at the others.
 constexpr double slow_factor = 1.3;
+/// .. if that is this part of a whole round: else something else is what rounds are made of.
+constexpr double slow_part = 0.15;
 /// Most of what it takes longer is time without a processor: then that is the cause.
 constexpr double cause_share = 0.5;
 /// From so many pages a second on that are read again, a machine has too little memory.
@@ -126,8 +128,9 @@ class Finder {
         };
         const SeenPeer* peer = most(own);
         const double others = usual(peer, own);
-        if (own(*peer) < slow_factor * others) return std::nullopt;
         const double longer = own(*peer) - others;
+        if (own(*peer) < slow_factor * others || longer < slow_part * ms_per_round(1, *peer))
+            return std::nullopt;
         const double queued_longer = queued(*peer) - usual(peer, queued);
         std::string evidence =
             fmt::format("{} computes {:.0f} ms per round, the others {:.0f}", peer->name,
@@ -183,11 +186,9 @@ class Finder {
         std::vector<double> there, elsewhere;
         for (const SeenPeer& to : peers_) {
             for (const LinkLine& link : to.line->links) {
-                if (link.presence != Presence::up) continue;
                 const bool is_there = (narrow.from.empty() || narrow.from == link.peer) &&
                                       (narrow.to.empty() || narrow.to == to.name);
-                const auto rounds = static_cast<double>(link.staleness_rounds);
-                (is_there ? there : elsewhere).push_back(rounds);
+                (is_there ? there : elsewhere).push_back(link.usage.staleness_rounds);
             }
         }
         return !there.empty() && median(there) >= old_factor * median(elsewhere) + old_rounds;

@@ -36,7 +36,7 @@ LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min) : full_min
     for (std::size_t from = 0; from < peers.size(); ++from) {
         for (const LinkLine& line : peers[from].line->links) {
             const auto to = std::find(names_.begin(), names_.end(), line.peer);
-            if (to == names_.end() || line.presence != Presence::up) continue;
+            if (to == names_.end()) continue;
             links_[from][static_cast<std::size_t>(to - names_.begin())] = {
                 line.usage.egress_mbit, line.usage.full, line.usage.round_trip_ms};
         }

@@ -196,8 +196,11 @@ void Metrics::update_totals() {
     line_.memory_bytes = process.memory_bytes;
     line_.memory_limit = process.memory_limit;
     line_.round_parts = times_.parts();
+    if (exchange_ != nullptr) update_standing(counters);
     update_usage(process, counters);
-    if (exchange_ == nullptr) return;
+}
+
+void Metrics::update_standing(const std::vector<LinkCounters>& counters) {
     const Standing standing = exchange_->standing();
     line_.progress = standing.progress;
     for (const LinkView& view : exchange_->links()) {
@@ -238,8 +241,8 @@ void Metrics::update_usage(const ProcessUsage& process,
     for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
         if (peer == self_) continue;
         const LinkCounters& link = counters[peer];
-        sample.links.push_back(
-            {link.path.full_seconds, link.egress_bytes, link.path.round_trip_ms});
+        sample.links.push_back({link.path.full_seconds, link.egress_bytes, link.path.round_trip_ms,
+                                static_cast<double>(link_to(peer).staleness_rounds)});
     }
     usage_.add(std::move(sample));
     line_.usage = usage_.usage();

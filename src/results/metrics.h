@@ -76,6 +76,8 @@ class Metrics final : public TrainingObserver {
     TrainingFigures make_figures() const;
     void write_line(Time now);
     void update_totals();
+    /// What the exchange says, which is there.
+    void update_standing(const std::vector<LinkCounters>& counters);
     /// What the window over the last seconds says, once this moment's is in it.
     void update_usage(const ProcessUsage& process, const std::vector<LinkCounters>& counters);
     LinkLine& link_to(PeerIndex peer) { return line_.links[peer < self_ ? peer : peer - 1]; }

@@ -44,7 +44,8 @@ ordered_json to_json(const LinkLine& link) {
             {"usage",
              {{"full", rounded(link.usage.full)},
               {"egress_mbit", rounded(link.usage.egress_mbit)},
-              {"round_trip_ms", rounded(link.usage.round_trip_ms)}}}};
+              {"round_trip_ms", rounded(link.usage.round_trip_ms)},
+              {"staleness_rounds", rounded(link.usage.staleness_rounds)}}}};
 }
 
 ordered_json to_json(const Usage& usage) {
@@ -71,7 +72,8 @@ Usage usage_from(const ordered_json& json) {
 }
 
 LinkUsage link_usage_from(const ordered_json& json) {
-    return {json.at("full"), json.at("egress_mbit"), json.at("round_trip_ms")};
+    return {json.at("full"), json.at("egress_mbit"), json.at("round_trip_ms"),
+            json.at("staleness_rounds")};
 }
 
 LinkLine link_from(const ordered_json& json) {

@@ -28,15 +28,17 @@ struct Usage {
 struct LinkUsage {
     double full = 0;  ///< share of the time in which it had as much to carry as it could
     double egress_mbit = 0;
-    double round_trip_ms = 0;  ///< mean
+    double round_trip_ms = 0;     ///< mean; likewise the next
+    double staleness_rounds = 0;  ///< of what comes that way
 };
 
-/// Counted since the process began, but for the round trips, which are of now.
+/// Counted since the process began, but for round trips and staleness, which are of now.
 struct UsageSample {
     struct Link {
         double full_seconds = 0;
         std::uint64_t egress_bytes = 0;
         double round_trip_ms = 0;
+        double staleness_rounds = 0;
     };
     double time = 0;  ///< seconds
     std::uint64_t rounds = 0;

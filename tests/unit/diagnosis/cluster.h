@@ -45,7 +45,7 @@ inline Cluster idle_links(std::size_t count) {
             LinkLine link;
             link.peer = cluster.names[other];
             link.presence = Presence::up;
-            link.staleness_rounds = 6;
+            link.usage.staleness_rounds = 6;
             link.usage.round_trip_ms = 0.5;
             cluster.lines[k].links.push_back(link);
         }
@@ -59,7 +59,7 @@ inline Cluster free_cluster(std::size_t count = 4) {
     for (std::size_t from = 0; from < count; ++from)
         for (std::size_t to = 0; to < count; ++to)
             if (from != to)
-                cluster.way(from, to) = {0.97, 18.0 / static_cast<double>(count - 1), 30};
+                cluster.way(from, to) = {0.97, 18.0 / static_cast<double>(count - 1), 30, 6};
     return cluster;
 }
 
@@ -70,7 +70,7 @@ inline Cluster ring_cluster(std::size_t count = 4) {
     for (std::size_t from = 0; from < count; ++from) {
         cluster.lines[from].usage.wait = 0.5;
         cluster.lines[from].usage.gradient = 0.45;
-        cluster.way(from, (from + 1) % count) = {0.45, 9, 2};
+        cluster.way(from, (from + 1) % count) = {0.45, 9, 2, 0};
     }
     return cluster;
 }

@@ -52,6 +52,16 @@ TEST_CASE("a peer that computes long: its processor, if it is kept from it, and 
     CHECK(found.label() == "straggler c");
     used.rounds_per_s = 18;  // a little slower than the others is nothing
     CHECK(cluster.find().label() == "none");
+
+    // Nor is twice as long where rounds are spent in the network.
+    Cluster ring = ring_cluster();
+    for (MetricsLine& line : ring.lines) {
+        line.usage.rounds_per_s = 2;
+        line.usage.gradient = 0.05;
+        line.usage.wait = 0.94;
+    }
+    ring.lines[2].usage.gradient = 0.1;
+    CHECK(ring.find().label() == "none");
 }
 
 TEST_CASE("pages that are read again, and batches that come late") {
@@ -75,8 +85,8 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     SUBCASE("egress") {
         Cluster cluster = free_cluster();
         for (const std::size_t to : {0U, 1U, 3U}) {
-            cluster.way(2, to) = {0.99, 1.6, 90};
-            cluster.seen(to, 2).staleness_rounds = 26;
+            cluster.way(2, to) = {0.99, 1.6, 90, 6};
+            cluster.seen(to, 2).usage.staleness_rounds = 26;
         }
         const Bottleneck found = cluster.find();
         CHECK(found.label() == "egress of c");
@@ -85,25 +95,25 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     SUBCASE("ingress") {
         Cluster cluster = free_cluster();
         for (const std::size_t from : {0U, 2U, 3U}) {
-            cluster.way(from, 1) = {0.99, 1.6, 90};
-            cluster.seen(1, from).staleness_rounds = 26;
+            cluster.way(from, 1) = {0.99, 1.6, 90, 6};
+            cluster.seen(1, from).usage.staleness_rounds = 26;
         }
         CHECK(cluster.find().label() == "ingress of b");
     }
     SUBCASE("link") {
         Cluster cluster = free_cluster();
-        cluster.way(0, 3) = {0.99, 1.0, 90};
-        cluster.seen(3, 0).staleness_rounds = 40;
+        cluster.way(0, 3) = {0.99, 1.0, 90, 6};
+        cluster.seen(3, 0).usage.staleness_rounds = 40;
         CHECK(cluster.find().label() == "link a -> d");
     }
     SUBCASE("where the others' links are not full") {
         Cluster cluster = free_cluster();
         for (std::size_t from = 0; from < 4; ++from)
             for (std::size_t to = 0; to < 4; ++to)
-                if (from != to) cluster.way(from, to) = {0.1, 15, 0.5};
+                if (from != to) cluster.way(from, to) = {0.1, 15, 0.5, 6};
         for (const std::size_t to : {0U, 1U, 3U}) {
-            cluster.way(2, to) = {0.99, 1.6, 90};
-            cluster.seen(to, 2).staleness_rounds = 26;
+            cluster.way(2, to) = {0.99, 1.6, 90, 6};
+            cluster.seen(to, 2).usage.staleness_rounds = 26;
         }
         const Bottleneck found = cluster.find();
         CHECK(found.label() == "egress of c");
@@ -111,7 +121,7 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     }
     SUBCASE("rows that are no older for it make it no bottleneck") {
         Cluster cluster = free_cluster();
-        for (const std::size_t to : {0U, 1U, 3U}) cluster.way(2, to) = {0.99, 1.6, 90};
+        for (const std::size_t to : {0U, 1U, 3U}) cluster.way(2, to) = {0.99, 1.6, 90, 6};
         CHECK(cluster.find().label() == "none");
     }
 }
@@ -122,9 +132,9 @@ TEST_CASE("a ring: which of two ends is narrow is told by round trips") {
         for (std::size_t from = 0; from < 4; ++from) {
             cluster.lines[from].usage.wait = 0.8;
             cluster.lines[from].usage.gradient = 0.15;
-            cluster.way(from, (from + 1) % 4) = {0.2, 4, 2};
+            cluster.way(from, (from + 1) % 4) = {0.2, 4, 2, 0};
         }
-        cluster.way(1, 2) = {0.85, 4, 60};
+        cluster.way(1, 2) = {0.85, 4, 60, 0};
         return cluster;
     };
     Cluster cluster = slow_link();
@@ -152,16 +162,16 @@ TEST_CASE("a server of its own: its processor or its network") {
     for (const std::size_t worker : {0U, 1U, 2U}) {
         cluster.lines[worker].usage.wait = 0.6;
         cluster.lines[worker].usage.gradient = 0.35;
-        cluster.way(worker, 3) = {0.3, 6, 20};
-        cluster.way(3, worker) = {0.35, 6, 20};
+        cluster.way(worker, 3) = {0.3, 6, 20, 0};
+        cluster.way(3, worker) = {0.35, 6, 20, 0};
     }
     CHECK(cluster.find().label() == "none");
     cluster.lines[3].usage.network_runnable = 0.75;
     CHECK(cluster.find().label() == "processor of server d");
     cluster.lines[3].usage.network_runnable = 0.1;
     for (const std::size_t worker : {0U, 1U, 2U}) {
-        cluster.way(worker, 3) = {0.05, 3, 20};
-        cluster.way(3, worker) = {0.9, 3, 60};
+        cluster.way(worker, 3) = {0.05, 3, 20, 0};
+        cluster.way(3, worker) = {0.9, 3, 60, 0};
     }
     CHECK(cluster.find().label() == "network of server d");
 }

@@ -46,7 +46,7 @@ TEST_CASE("a metrics line comes back with all that it says of a link") {
     link.since = 9.5;
     link.why = "no byte for 2000 ms";
     link.rejects = {{"run_name", 2}};
-    link.usage = {0.9, 12, 3};
+    link.usage = {0.9, 12, 3, 4};
     const std::string text = to_json_text(line);
     CHECK(text.find("\"standing\":\"lost\"") != std::string::npos);
     const auto came = parse_metrics_line(text);

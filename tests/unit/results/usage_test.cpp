@@ -18,7 +18,8 @@ UsageSample sample_at(double seconds) {
     sample.process.other_threads = {0.05 * seconds, 0.02 * seconds};
     sample.process.throttled_seconds = 0.35 * seconds;
     sample.process.major_faults = static_cast<std::uint64_t>(7 * seconds);
-    sample.links = {{0.9 * seconds, static_cast<std::uint64_t>(250'000 * seconds), 2 * seconds}};
+    sample.links = {{0.9 * seconds, static_cast<std::uint64_t>(250'000 * seconds), 2 * seconds,
+                     seconds}};
     return sample;
 }
 
@@ -37,7 +38,7 @@ TEST_CASE("of one sample nothing is known") {
 TEST_CASE("shares are of the newest ten seconds") {
     UsageWindow window;
     window.add(UsageSample{});  // will be too old
-    window.add(UsageSample{0.5, 1'000'000, 0, 0, 0, {}, {{0, 0, 900}}});
+    window.add(UsageSample{0.5, 1'000'000, 0, 0, 0, {}, {{0, 0, 900, 0}}});
     for (int second = 10; second <= 20; ++second) window.add(sample_at(second));
     const Usage usage = window.usage();
     CHECK(usage.seconds == doctest::Approx(10));
@@ -55,6 +56,7 @@ TEST_CASE("shares are of the newest ten seconds") {
     CHECK(link.full == doctest::Approx(0.9));
     CHECK(link.egress_mbit == doctest::Approx(2));
     CHECK(link.round_trip_ms == doctest::Approx(30));
+    CHECK(link.staleness_rounds == doctest::Approx(15));
 }
 
 TEST_CASE("a thread that ended takes its time along, and a link is never more than full") {
