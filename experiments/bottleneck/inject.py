@@ -88,7 +88,7 @@ def narrow_link(case):
     call(*tc, "qdisc", "replace", *device, "root", "handle", "1:", "htb", "default", "10")
     for number, rate in ((10, case.rate), (20, case.rate / NARROW / (PEERS - 1))):
         call(*tc, "class", "add", *device, "parent", "1:", "classid", f"1:{number}", "htb", "rate",
-             f"{rate:g}mbit", "burst", "32kb")
+             f"{rate:g}mbit", "burst", "32kb", "quantum", "3000")
         call(*tc, "qdisc", "add", *device, "parent", f"1:{number}", "bfifo", "limit",
              int(rate * 1e6 / 8 * 0.05) + 32_000)
     call(*tc, "filter", "add", *device, "parent", "1:", "protocol", "ip", "u32", "match", "ip",
