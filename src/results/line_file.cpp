@@ -65,6 +65,7 @@ LineFile::LineFile(std::string path, bool goes_on, std::string what, Say say)
                            "move it away, or name another output folder");
     }
     whole_bytes_ = *whole;
+    empty_ = whole_bytes_ == 0;
     drop_half();
 }
 
@@ -88,6 +89,7 @@ void LineFile::write(const std::string& line) {
     whole_bytes_ = fstat(fd_, &about) == 0 ? static_cast<std::uint64_t>(about.st_size)
                                            : whole_bytes_ + text.size();
     half_stays_ = false;
+    empty_ = false;
     if (lost_ > 0)
         say_(fmt::format("{}: {} go on, {} line{} lost", path_, what_, lost_,
                          lost_ == 1 ? " was" : "s were"));

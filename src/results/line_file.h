@@ -23,6 +23,8 @@ class LineFile {
 
     /// The line, without its end. It has gone to the system, or is lost, when this returns.
     void write(const std::string& line);
+    /// Has it no line yet, of this process or of an earlier one?
+    bool empty() const { return empty_; }
 
   private:
     /// Takes out what stands behind the last whole line; where that is refused, the next line
@@ -34,6 +36,7 @@ class LineFile {
     const Say say_;
     int fd_ = -1;
     std::uint64_t whole_bytes_ = 0;  ///< where the last whole line ends
+    bool empty_ = true;
     bool half_stays_ = false;
     std::uint64_t lost_ = 0;  ///< lines since the last one that was written
 };

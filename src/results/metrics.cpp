@@ -31,16 +31,17 @@ double mbit_between(std::uint64_t before, std::uint64_t after, double seconds) {
 
 }  // namespace
 
-Metrics::Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
-                 std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
-                 PeerIndex self, const Transport& transport, const Clock& clock, bool goes_on)
+Metrics::Metrics(const std::string& stem, std::function<void(const MetricsLine&)> listener,
+                 const std::function<void(const std::string&)>& say,
+                 std::vector<std::string> peer_names, PeerIndex self, const Transport& transport,
+                 const Clock& clock, bool goes_on)
     : listener_(std::move(listener)),
       peer_names_(std::move(peer_names)),
       self_(self),
       transport_(transport),
       clock_(clock),
       began_(clock.now()),
-      file_(path, goes_on, "metrics", std::move(say)),
+      files_(stem, goes_on, say),
       due_at_(began_ + line_distance),
       before_at_(began_) {
     line_.phase = "waiting";
@@ -276,7 +277,7 @@ void Metrics::write_line(Time now) {
     due_at_ = began_ + ((now - began_) / line_distance + 1) * line_distance;
     loss_sum_ = 0;
     rounds_since_ = losses_since_ = 0;
-    file_.write(to_json_text(line_));
+    files_.write(line_);
     listener_(line_);
 }
 

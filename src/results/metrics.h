@@ -1,4 +1,4 @@
-// Metrics: the observer of a training run. It has the clock, writes one line a second, to a file
+// Metrics: the observer of a training run. It has the clock, writes one line a second, to files
 // and, under `ako launch`, to its pipe, and gathers the figures and the curve that stay when the
 // run is over. Compute thread only.
 #pragma once
@@ -12,7 +12,7 @@
 #include "ako/exchange.h"
 #include "ako/transport.h"
 #include "src/results/curve.h"
-#include "src/results/line_file.h"
+#include "src/results/metrics_files.h"
 #include "src/results/metrics_line.h"
 #include "src/results/milestone_file.h"
 #include "src/results/training_figures.h"
@@ -24,11 +24,11 @@ namespace ako {
 
 class Metrics final : public TrainingObserver {
   public:
-    /// Lines go to `path` and to `listener`, which is called on the compute thread. `say` is told
-    /// when the file takes no more, and when it does again. `goes_on`: after the lines that an
-    /// earlier process of this peer has left there. Throws StartupError.
-    Metrics(const std::string& path, std::function<void(const MetricsLine&)> listener,
-            std::function<void(const std::string&)> say, std::vector<std::string> peer_names,
+    /// Lines go to the files `stem`.* (metrics_files.h) and to `listener`, which is called on the
+    /// compute thread. `say` is told when a file takes no more, and when it does again. `goes_on`:
+    /// after the lines that an earlier process of this peer has left there. Throws StartupError.
+    Metrics(const std::string& stem, std::function<void(const MetricsLine&)> listener,
+            const std::function<void(const std::string&)>& say, std::vector<std::string> peer_names,
             PeerIndex self, const Transport& transport, const Clock& clock, bool goes_on = false);
 
     /// The exchange that lines tell of, once it is made. Must outlive the last line.
@@ -94,7 +94,7 @@ class Metrics final : public TrainingObserver {
     std::uint64_t sample_budget_ = 0;
     MilestoneWriter* milestones_ = nullptr;
 
-    LineFile file_;
+    MetricsFiles files_;
     MetricsLine line_;
     Time due_at_;         ///< the next line
     MetricsLine before_;  ///< the totals from which rates are taken

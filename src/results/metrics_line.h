@@ -116,6 +116,10 @@ struct MetricsLine {
         }
         return known == 0 ? 0 : sum / known;
     }
+    bool any_live() const {
+        return std::any_of(links.begin(), links.end(),
+                           [](const LinkLine& link) { return link.live; });
+    }
     /// The largest staleness of a live link, in rounds.
     std::uint64_t staleness_rounds() const {
         std::uint64_t most = 0;

@@ -3,8 +3,9 @@
 //
 //   config.yaml             the settings as resolved
 //   metrics-<peer>.jsonl    one line a second: see metrics_line.h
+//   metrics-<peer>.csv      the same without the links, for spreadsheets: see metrics_csv.h
 //   log-<peer>.txt          what it told people, and sessions and attempts to connect besides
-//                           (with `ako launch --restart` both hold all processes of a peer)
+//                           (with `ako launch --restart` these hold all processes of a peer)
 //   result-<peer>.json      how the peer ended: see peer_result.h
 //   curve.json              accuracy and loss over the run: see curve.h
 //   milestones-<peer>.bin   with `evaluate: after`, until they are evaluated: see milestone_file.h

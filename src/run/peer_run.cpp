@@ -75,7 +75,7 @@ void PeerRun::begin(Member& member, std::vector<Tensor> model, const RunSize& si
     start_server();
     if (!launched() && options_.view != View::none) start_view();
     Metrics& metrics = metrics_.emplace(
-        fmt::format("{}/metrics-{}.jsonl", folder_, name_),
+        fmt::format("{}/metrics-{}", folder_, name_),
         [this](const MetricsLine& line) { show(line); }, log_.notice(), peer_names(settings_),
         self_, member.transport(), member.clock(), options_.restarted);
     metrics.watch(member.exchange());

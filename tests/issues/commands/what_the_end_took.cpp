@@ -7,6 +7,7 @@
 #include "src/results/metrics.h"
 #include "src/results/summary.h"
 #include "tests/unit/core/no_transport.h"
+#include "tests/unit/models/temporary_folder.h"
 
 namespace ako {
 namespace {
@@ -68,9 +69,10 @@ TEST_CASE(
     "issue: a curve ends when the parameters are final, and not when all have been waited for") {
     SetClock clock;
     const test::NoTransport transport;
+    const test::TemporaryFolder folder;
     Metrics metrics(
-        "/dev/null", [](const MetricsLine&) {}, [](const std::string&) {}, {"a"}, 0, transport,
-        clock);
+        folder.file("metrics"), [](const MetricsLine&) {}, [](const std::string&) {}, {"a"}, 0,
+        transport, clock);
     clock.time = std::chrono::seconds(5);
     metrics.reached(RoundMoment::may_train);
     clock.time = std::chrono::seconds(35);

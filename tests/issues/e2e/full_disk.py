@@ -10,6 +10,7 @@ from bench import check, check_equal, long_run
 
 OUTCOME = "replicas identical: yes ("
 NO_METRICS = "no metrics while it cannot be written"
+NO_ROWS = "no metrics as CSV while it cannot be written"
 
 
 def forbid_growth(pid):
@@ -32,7 +33,8 @@ def of_all(bench):
                  "result-b.json: cannot be written: File too large",
                  "model.safetensors"):
         check(text in output, f"{text!r} in:\n{output}")
-    check_equal(output.count(NO_METRICS), 2, "said once by each peer")
+    for text in (NO_METRICS, NO_ROWS):
+        check_equal(output.count(text), 2, f"{text!r} is said once by each peer")
     in_order(output, "not written: ", "a: exit 6 after round", OUTCOME,
              "summary.json: cannot be written: File too large")
     check(not os.path.exists(bench.path("summary.json")), "no half of a summary")
@@ -56,13 +58,14 @@ def of_some_files(bench):
     """A peer alone: what can be written is, and each file by itself."""
     folder = os.path.join(bench.folder, "out")
     os.mkdir(folder)
-    for name in ("metrics-a.jsonl", "log-a.txt", "result-a.json.new"):
+    for name in ("metrics-a.jsonl", "metrics-a.csv", "log-a.txt", "result-a.json.new"):
         os.symlink("/dev/full", os.path.join(folder, name))
     run = bench.start("train", bench.file(1, training="epochs: 0.3"), "--peer", "a",
                       "--output-dir", folder)
     output = run.expect(6)
-    in_order(output, f"{NO_METRICS}, training goes on: No space left on device", OUTCOME,
-             "not written: ", "result-a.json: cannot be written: No space left on device")
+    in_order(output, f"{NO_METRICS}, training goes on: No space left on device",
+             f"{NO_ROWS}, training goes on: No space left on device", OUTCOME, "not written: ",
+             "result-a.json: cannot be written: No space left on device")
     check(os.path.getsize(os.path.join(folder, "model.safetensors")) > 400000, "the model")
     # Its half file is gone, and so there is room for it now.
     with open(os.path.join(folder, "result-a.json")) as result:

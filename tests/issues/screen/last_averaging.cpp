@@ -3,10 +3,9 @@
 // over a time that ends with the last round. Now bytes and processor time end where the rounds do.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
 #include "src/results/metrics.h"
 #include "tests/unit/core/no_transport.h"
+#include "tests/unit/models/temporary_folder.h"
 
 namespace ako {
 namespace {
@@ -31,13 +30,12 @@ class CountingTransport final : public test::NoTransport {
 };
 
 struct Peer {
-    std::string path = (std::filesystem::temp_directory_path() / "ako-averaging-test").string();
+    test::TemporaryFolder folder;
     HandClock clock;
     CountingTransport transport;
     Metrics metrics{
-        path, [](const MetricsLine&) {}, [](const std::string&) {}, {"a", "b"}, 0, transport,
-        clock};
-    ~Peer() { std::filesystem::remove(path); }
+        folder.file("metrics"), [](const MetricsLine&) {}, [](const std::string&) {}, {"a", "b"},
+        0, transport, clock};
 
     /// A round of 1 s in which so much is sent.
     void round(std::uint64_t bytes) {

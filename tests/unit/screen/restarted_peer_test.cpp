@@ -108,23 +108,28 @@ TEST_CASE("the summary counts restarts") {
 }
 
 TEST_CASE("metrics go on after the whole lines of the process before, or begin anew") {
-    const File file("ako-restarted-metrics-test");
+    const File file("ako-restarted-metrics-test.jsonl");
+    const File csv("ako-restarted-metrics-test.csv");
     std::ofstream(file.path) << "first\nsecond\nunfinis";
+    std::ofstream(csv.path) << "names\n1\n2,";
     const test::NoTransport transport;
     const HandClock clock;
     const auto make = [&](bool goes_on) {
         return Metrics(
-            file.path, [](const MetricsLine&) {}, [](const std::string&) {}, {"a"}, 0, transport,
-            clock, goes_on);
+            file.path.substr(0, file.path.rfind('.')), [](const MetricsLine&) {},
+            [](const std::string&) {}, {"a"}, 0, transport, clock, goes_on);
     };
     make(true).last();
     CHECK(file.text().starts_with("first\nsecond\n{\"time\":"));
     CHECK(file.text().ends_with("}\n"));
+    CHECK(csv.text().starts_with("names\n1\n0,waiting,"));
     make(false).last();
     CHECK(file.text().starts_with("{\"time\":"));
-    std::filesystem::remove(file.path);
+    CHECK(csv.text().starts_with("time,phase,"));
+    for (const File* const gone : {&file, &csv}) std::filesystem::remove(gone->path);
     make(true).last();
     CHECK(file.text().starts_with("{\"time\":"));
+    CHECK(csv.text().starts_with("time,phase,"));
 }
 
 TEST_CASE("milestones of two processes are one file, by the clock of the first") {

@@ -1,0 +1,79 @@
+#include "src/results/metrics_csv.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace ako {
+
+namespace {
+
+std::string text_of(const std::optional<double>& number) {
+    return number && std::isfinite(*number) ? fmt::format("{}", *number) : "";
+}
+
+/// As in the metrics line: three digits after the point.
+std::string rounded(double number) { return text_of(std::round(number * 1e3) / 1e3); }
+
+std::string unless_zero(double number) { return number == 0 ? "" : rounded(number); }
+
+std::string staleness(const MetricsLine& line) {
+    return line.any_live() ? fmt::to_string(line.staleness_rounds()) : "";
+}
+
+struct Column {
+    const char* name;
+    std::string (*text)(const MetricsLine&);
+};
+
+using Line = MetricsLine;
+
+constexpr std::array<Column, 20> columns = {{
+    {"time", [](const Line& line) { return rounded(line.time); }},
+    {"phase", [](const Line& line) { return line.phase; }},
+    {"round", [](const Line& line) { return fmt::to_string(line.round); }},
+    {"images", [](const Line& line) { return fmt::to_string(line.images); }},
+    {"images_per_s", [](const Line& line) { return rounded(line.images_per_s); }},
+    {"loss", [](const Line& line) { return text_of(line.loss); }},
+    {"accuracy", [](const Line& line) { return text_of(line.accuracy); }},
+    {"accuracy_at", [](const Line& line) { return text_of(line.accuracy_at); }},
+    {"progress", [](const Line& line) { return text_of(line.progress); }},
+    {"egress_bytes", [](const Line& line) { return fmt::to_string(line.egress_bytes); }},
+    {"ingress_bytes", [](const Line& line) { return fmt::to_string(line.ingress_bytes); }},
+    {"egress_mbit", [](const Line& line) { return rounded(line.egress_mbit); }},
+    {"ingress_mbit", [](const Line& line) { return rounded(line.ingress_mbit); }},
+    {"cpu_seconds", [](const Line& line) { return rounded(line.cpu_seconds); }},
+    {"memory_bytes",
+     [](const Line& line) {
+         return line.memory_bytes == 0 ? "" : fmt::to_string(line.memory_bytes);
+     }},
+    {"gradient_seconds", [](const Line& line) { return rounded(line.round_seconds.gradient); }},
+    {"wait_seconds", [](const Line& line) { return rounded(line.round_seconds.wait); }},
+    {"other_seconds", [](const Line& line) { return rounded(line.round_seconds.other); }},
+    {"partitions", [](const Line& line) { return unless_zero(line.partitions()); }},
+    {"staleness_rounds", staleness},
+}};
+
+}  // namespace
+
+std::string metrics_csv_head() {
+    std::string text;
+    for (const Column& column : columns) {
+        if (!text.empty()) text += ',';
+        text += column.name;
+    }
+    return text;
+}
+
+std::string to_csv_text(const MetricsLine& line) {
+    std::string text;
+    for (const Column& column : columns) {
+        if (!text.empty()) text += ',';  // the first field, a time, is never empty
+        text += column.text(line);
+    }
+    return text;
+}
+
+}  // namespace ako
