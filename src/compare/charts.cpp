@@ -35,7 +35,7 @@ std::optional<Spread> accuracies_at(const Outcome& outcome, double RunPoint::*al
 SvgLine accuracy_line(const Plan& plan, const Outcome& outcome, double RunPoint::*along) {
     SvgLine line;
     line.label = label_of(outcome);
-    line.colour = colour_of(plan, outcome.candidate.contender);
+    line.number = colour_of(plan, outcome.candidate.contender);
     line.dashed = outcome.composed;
     std::vector<double> places;
     double end = 0;
@@ -91,7 +91,7 @@ Chart target_chart(const Plan& plan, const std::vector<Outcome>& outcomes, const
     for (const Contender& contender : plan.modes) {
         SvgLine line;
         line.label = contender.name;
-        line.colour = colour_of(plan, contender.name);
+        line.number = colour_of(plan, contender.name);
         for (std::size_t k = 0; k < rates.size(); ++k) {
             for (const Outcome* outcome : best_at(outcomes, setting, rates[k], target_index)) {
                 const std::optional<Spread>& seconds = outcome->targets[target_index].seconds;

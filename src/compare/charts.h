@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "src/compare/outcome.h"
-#include "src/compare/svg_plot.h"
+#include "src/plot/chart.h"
 
 namespace ako {
-
-struct Chart {
-    std::string name;  ///< of its file and its id
-    SvgPlot plot;
-};
 
 /// Of one setting: accuracy against time and against rounds at every rate, and, with several rates,
 /// the time to each target against the rate.

@@ -14,10 +14,10 @@
 #include "src/compare/conclusion.h"
 #include "src/compare/csv.h"
 #include "src/compare/figure_text.h"
-#include "src/compare/html.h"
 #include "src/compare/lead.h"
 #include "src/compare/provenance.h"
 #include "src/compare/report_tables.h"
+#include "src/plot/html.h"
 #include "src/system/whole_file.h"
 
 namespace ako {
@@ -105,12 +105,8 @@ std::string opening(const Material& material) {
 std::string charts(const Material& material, const Setting& setting) {
     const Plan& plan = material.plan;
     std::string text = "<div class=\"plots\">\n";
-    for (const Chart& chart : charts_of(plan, material.outcomes, setting)) {
-        const std::string file = fmt::format("{}/plots/{}.svg", plan.output, chart.name);
-        draw_plot(chart.plot, file);
-        text += fmt::format("<figure role=\"img\" aria-label=\"{}\">{}</figure>\n",
-                            html_text(chart.plot.title), inline_svg(file, chart.name));
-    }
+    for (const Chart& chart : charts_of(plan, material.outcomes, setting))
+        text += draw_chart(chart, plan.output + "/plots");
     return text + "</div>\n";
 }
 

@@ -7,9 +7,9 @@
 
 #include "src/compare/charts.h"
 #include "src/compare/figure_text.h"
-#include "src/compare/html.h"
 #include "src/compare/lead.h"
-#include "src/compare/svg_plot.h"
+#include "src/plot/html.h"
+#include "src/plot/line_style.h"
 
 namespace ako {
 

@@ -49,9 +49,11 @@ ROOMS = {
     "src/library": "net src/numbers src/group src/training src/config src/system src/results "
                    "src/launch src/member src/run",
     "src/peer": "models src/numbers src/modes src/training src/config src/results src/member",
-    "src/compare": "src/config src/results src/system",
+    "src/plot": "src/config src/results src/system",
+    "src/compare": "src/config src/results src/system src/plot",
     "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "
-                    "src/launch src/diagnosis src/observe src/member src/run src/peer src/compare",
+                    "src/launch src/diagnosis src/observe src/member src/run src/peer src/plot "
+                    "src/compare",
     "src": "src/commands",
 }
 # The algorithm: what decides, free of sockets, clocks and libraries.
@@ -70,11 +72,11 @@ LIBRARIES = (
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|compare|"
+     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|plot|compare|"
           r"commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
-    ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|compare|commands)/"),
+    ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|plot|compare|commands)/"),
     ("cpp-httplib", r"httplib\.h", r"src/observe/"),
     ("OpenSSL", r"openssl/", r"src/|net/"),
     ("doctest", r"doctest/", r"tests/"),

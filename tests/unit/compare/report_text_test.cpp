@@ -1,9 +1,8 @@
-// Pieces of the report: HTML, CSV, the line of progress.
+// Pieces of the report: tables, CSV, the line of progress.
 #include <doctest/doctest.h>
 
 #include "src/compare/charts.h"
 #include "src/compare/csv.h"
-#include "src/compare/html.h"
 #include "src/compare/progress_line.h"
 #include "src/compare/report_tables.h"
 #include "tests/unit/compare/fake_runs.h"
@@ -12,14 +11,6 @@ using namespace ako;
 using test::plan_of;
 using test::run_all;
 using test::straight_run;
-
-TEST_CASE("text in a page is only text") {
-    CHECK(html_text("<b>\"&") == "&lt;b&gt;&quot;&amp;");
-    CHECK(html_table("a < b", {"x"}, {}).find("a &lt; b") != std::string::npos);
-    const std::string page = html_page("t", "<p>x</p>");
-    CHECK(page.find("<script") == std::string::npos);
-    CHECK(page.find("http") == std::string::npos);
-}
 
 TEST_CASE("wins and losses stand out alike, and CSV says what the page says") {
     const Plan plan = plan_of(

@@ -1,8 +1,8 @@
-#include "src/compare/html.h"
+#include "src/plot/html.h"
 
 #include <fmt/format.h>
 
-#include "src/compare/svg_plot.h"
+#include "src/plot/line_style.h"
 
 namespace ako {
 
@@ -50,6 +50,10 @@ tbody th { white-space: nowrap; }
   gap: 1rem 1.5rem; margin: 1rem 0; }
 figure { margin: 0; }
 figure svg { width: 100%; height: auto; display: block; }
+.key { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 1rem;
+  font-size: .88rem; }
+.key span { white-space: nowrap; }
+.key svg { display: inline-block; width: 2rem; height: .75rem; margin-right: .35rem; }
 pre { background: var(--tint); padding: .8rem 1rem; overflow-x: auto; border-radius: 6px;
   font: .86rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 code { font: .9em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }

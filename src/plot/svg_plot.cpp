@@ -1,15 +1,18 @@
-#include "src/compare/svg_plot.h"
+#include "src/plot/svg_plot.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <regex>
 #include <sstream>
 
 #include "ako/error.h"
+#include "src/plot/line_style.h"
 #include "src/system/child_process.h"
 #include "src/system/whole_file.h"
 
@@ -22,10 +25,6 @@ constexpr double gnuplot_seconds_max = 60;
 // gives them its own.
 constexpr const char* ink = "#1f2328";
 constexpr const char* faint = "#d0d7de";
-// Okabe and Ito's colours, which those who see few colours can tell apart, without the yellow,
-// which is lost on white.
-constexpr std::array<const char*, 8> series = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                               "#8c6d00", "#56b4e9", "#6f4e9c", "#5c5c5c"};
 
 /// Errors of tests that get a tick, in percent.
 constexpr std::array<double, 16> error_ticks = {90, 80, 70, 60, 50,  40, 30,  20,
@@ -40,6 +39,13 @@ std::string gnuplot_text(const std::string& text) {
         safe += letter == '\n' ? ' ' : letter;
     }
     return "\"" + safe + "\"";
+}
+
+/// A file's name between single quotes of gnuplot.
+std::string gnuplot_file(const std::string& file) {
+    std::string safe;
+    for (const char letter : file) safe += letter == '\'' ? "''" : std::string(1, letter);
+    return "'" + safe + "'";
 }
 
 struct Extent {
@@ -96,7 +102,7 @@ std::string axes(const SvgPlot& plot, const Extent& x, const Extent& y) {
         text += fmt::format("set logscale x\nset xrange [{}:{}]\nset xtics {}\n", x.low / 1.05,
                             x.high * 1.05, log_ticks(x.low / 1.05, x.high * 1.05));
     else if (plot.x_names.empty())
-        text += fmt::format("set xrange [0:{}]\n", x.high * 1.02);
+        text += fmt::format("set xrange [0:{}]\n", x.high > 0 ? x.high * 1.02 : 1);
     if (!plot.x_names.empty()) {
         std::string ticks;
         for (std::size_t k = 0; k < plot.x_names.size(); ++k)
@@ -109,17 +115,40 @@ std::string axes(const SvgPlot& plot, const Extent& x, const Extent& y) {
     else if (plot.y_axis == Axis::logarithmic)
         text += fmt::format("set logscale y\nset yrange [{}:{}]\nset ytics {}\n", y.low / 1.3,
                             y.high * 1.3, log_ticks(y.low / 1.3, y.high * 1.3));
+    else if (y.low < 0)
+        text += "set yrange [*:*]\n";
     else
-        text += "set yrange [0:*]\n";
+        text += y.high > 0 ? "set yrange [0:*]\n" : "set yrange [0:1]\n";
     return text;
 }
 
 std::string data_block(const SvgPlot& plot, std::size_t number) {
     std::string text = fmt::format("$line{} << END\n", number);
-    for (const SvgPoint& point : plot.lines[number].points)
-        text += fmt::format("{} {} {} {}\n", point.x, y_of(plot, point.y), y_of(plot, point.low),
-                            y_of(plot, point.high));
+    for (const SvgPoint& point : plot.lines[number].points) {
+        if (std::isfinite(point.y))
+            text += fmt::format("{} {} {} {}\n", point.x, y_of(plot, point.y),
+                                y_of(plot, point.low), y_of(plot, point.high));
+        else
+            text += "\n";
+    }
     return text + "END\n";
+}
+
+/// The line with its symbol at some places, of which two lines seldom share more than the first.
+std::string line_with_symbols(const SvgPlot& plot, std::size_t place) {
+    constexpr std::size_t symbols = 5;
+    constexpr std::size_t few_lines = 8;
+    const SvgLine& line = plot.lines[place];
+    const std::size_t points = line.points.size();
+    const std::size_t distance = points <= 2 * symbols ? 1 : points / symbols + line.number % 4;
+    const std::vector<unsigned> dashes = series_dashes(line.number);
+    return fmt::format(
+        "$line{} using 1:2 with linespoints lw {} dashtype {} pt {} ps 0.6 pointinterval {} "
+        "lc rgb '{}' title {}",
+        place, plot.lines.size() <= few_lines ? 1.8 : 1.2,
+        dashes.empty() ? "1" : fmt::format("({})", fmt::join(dashes, ",")),
+        series_symbol(line.number), distance, series_colour(line.number),
+        gnuplot_text(line.label));
 }
 
 std::string drawings(const SvgPlot& plot) {
@@ -131,16 +160,21 @@ std::string drawings(const SvgPlot& plot) {
         add(fmt::format("{} with lines dashtype 3 lw 1 lc rgb '{}' notitle", y_of(plot, mark),
                         ink));
     for (std::size_t k = 0; k < plot.lines.size(); ++k) {
-        if (plot.lines[k].points.empty() || plot.points_only_with_range) continue;
+        const bool band = !plot.points_only_with_range && !plot.symbols;
+        if (plot.lines[k].points.empty() || !band) continue;
         add(
             fmt::format("$line{} using 1:3:4 with filledcurves fs transparent solid 0.18 noborder "
                         "lc rgb '{}' notitle",
-                        k, series_colour(plot.lines[k].colour)));
+                        k, series_colour(plot.lines[k].number)));
     }
     for (std::size_t k = 0; k < plot.lines.size(); ++k) {
         const SvgLine& line = plot.lines[k];
         if (line.points.empty()) continue;
-        const std::string colour = series_colour(line.colour);
+        if (plot.symbols) {
+            add(line_with_symbols(plot, k));
+            continue;
+        }
+        const std::string colour = series_colour(line.number);
         if (plot.points_only_with_range)
             add(
                 fmt::format("$line{} using 1:2:3:4 with yerrorbars lw 1.5 pt 7 ps 0.1 lc rgb '{}' "
@@ -154,25 +188,50 @@ std::string drawings(const SvgPlot& plot) {
     return text;
 }
 
+/// Rows of names below the plot. Without symbols there are so few lines that two hold them.
+std::size_t key_rows(const SvgPlot& plot) {
+    constexpr std::size_t rows_least = 2;
+    constexpr std::size_t letter = 8, sample = 50, margins = 60;  // units of the drawing
+    if (!plot.symbols) return rows_least;
+    std::size_t longest = 0;
+    for (const SvgLine& line : plot.lines) longest = std::max(longest, line.label.size());
+    const std::size_t room = std::max<std::size_t>(plot.width, margins) - margins;
+    const std::size_t columns = std::max<std::size_t>(1, room / (letter * longest + sample));
+    return std::max(rows_least, (plot.lines.size() + columns - 1) / columns);
+}
+
+/// Size, frame and texts. A key of more rows makes the drawing higher, not the plot lower.
+std::string frame(const SvgPlot& plot, const std::string& file) {
+    constexpr std::size_t row = 20;
+    const std::size_t rows = key_rows(plot);
+    const std::string key =
+        plot.key ? fmt::format("set key below height 1 maxrows {} samplen 2.5 spacing 1.1 "
+                               "textcolor rgb '{}'\n",
+                               rows, ink)
+                 : "unset key\n";
+    return fmt::format(
+        "set terminal svg size {},{} dynamic enhanced font 'sans-serif,13' background '#ffffff'\n"
+        "set output {}\nset encoding utf8\nset title {} textcolor rgb '{}'\n"
+        "set border 3 lc rgb '{}'\nset tics nomirror out scale 0.6 textcolor rgb '{}'\n"
+        "set grid lt 1 lw 0.6 lc rgb '{}'\n"
+        "set pointintervalbox 0\n{}"
+        "set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
+        plot.width, plot.height + (plot.key ? (rows - 2) * row : 0), gnuplot_file(file),
+        gnuplot_text(plot.title), ink, ink, ink, faint, key, gnuplot_text(plot.x_label), ink,
+        gnuplot_text(plot.y_label), ink);
+}
+
 std::string script_of(const SvgPlot& plot, const std::string& file) {
     Extent x, y;
     for (const SvgLine& line : plot.lines) {
         for (const SvgPoint& point : line.points) {
+            if (!std::isfinite(point.y)) continue;
             x.take(point.x);
             for (const double value : {point.y, point.low, point.high}) y.take(y_of(plot, value));
         }
     }
     for (const double mark : plot.marks) y.take(y_of(plot, mark));
-    std::string text = fmt::format(
-        "set terminal svg size 600,400 dynamic enhanced font 'sans-serif,13' background '#ffffff'\n"
-        "set output '{}'\nset encoding utf8\nset title {} textcolor rgb '{}'\n"
-        "set border 3 lc rgb '{}'\nset tics nomirror out scale 0.6 textcolor rgb '{}'\n"
-        "set grid lt 1 lw 0.6 lc rgb '{}'\n"
-        "set pointintervalbox 0\nset key below height 1 maxrows 2 samplen 2.5 spacing 1.1 "
-        "textcolor rgb '{}'\n"
-        "set xlabel {} textcolor rgb '{}'\nset ylabel {} textcolor rgb '{}'\n",
-        file, gnuplot_text(plot.title), ink, ink, ink, faint, ink, gnuplot_text(plot.x_label), ink,
-        gnuplot_text(plot.y_label), ink);
+    std::string text = frame(plot, file);
     if (x.empty())
         return text +
                "unset key\nset label 1 'nothing was reached' at graph 0.4,0.5\n"
@@ -198,13 +257,9 @@ void rename_colour(std::string& svg, const std::string& colour, const std::strin
 
 }  // namespace
 
-std::string series_colour(std::size_t colour) { return series[colour % series.size()]; }
-
-std::size_t series_colours() { return series.size(); }
-
 void require_gnuplot() {
     if (run_command({"gnuplot", "--version"}, gnuplot_seconds_max).exit == 0) return;
-    throw StartupError("gnuplot, which draws the plots of the report, is not there",
+    throw StartupError("gnuplot, which draws the plots, is not there",
                        "deploy/install-deps installs it; by hand: apt-get install gnuplot-nox");
 }
 
@@ -231,11 +286,12 @@ std::string inline_svg(const std::string& file, const std::string& id) {
     }
     replace_all(svg, "fill=\"#ffffff\"", "fill=\"none\"");
     replace_all(svg, "fill=\"black\"", "fill=\"currentColor\"");
-    replace_all(svg, "<title>Gnuplot</title>", "");
+    // Nor is a number of gnuplot's own, of what has no name, to be shown.
+    svg = std::regex_replace(svg, std::regex("<title>(Gnuplot|gnuplot_plot_[0-9]+)</title>"), "");
     rename_colour(svg, ink, "--ink");
     rename_colour(svg, faint, "--faint");
-    for (std::size_t k = 0; k < series.size(); ++k)
-        rename_colour(svg, series[k], fmt::format("--series-{}", k));
+    for (std::size_t k = 0; k < series_colours(); ++k)
+        rename_colour(svg, series_colour(k), fmt::format("--series-{}", k));
     return svg;
 }
 

@@ -8,14 +8,14 @@ namespace ako {
 
 struct SvgPoint {
     double x = 0;
-    double y = 0;
+    double y = 0;    ///< not finite: the line is broken here
     double low = 0;  ///< of the band
     double high = 0;
 };
 
 struct SvgLine {
     std::string label;
-    std::size_t colour = 0;  ///< by its number: the same for a contender in every plot
+    std::size_t number = 0;  ///< decides its style (line_style.h): the same in every plot
     bool dashed = false;
     std::vector<SvgPoint> points;
 };
@@ -34,6 +34,13 @@ struct SvgPlot {
     std::vector<double> marks;            ///< horizontal lines: the targets
     std::vector<std::string> x_names;     ///< instead of numbers: of x = 0, 1, ..
     bool points_only_with_range = false;  ///< whiskers instead of bands
+    /// No bands: every line has its symbol and its dashes, and so can be told from many others and
+    /// without colours.
+    bool symbols = false;
+    bool key = true;  ///< names of the lines, below
+    // Of the drawing, which a page scales: text is larger in a small one.
+    unsigned width = 600;
+    unsigned height = 400;
     std::vector<SvgLine> lines;
 };
 
@@ -46,10 +53,5 @@ void draw_plot(const SvgPlot& plot, const std::string& file);
 /// The SVG for use inside an HTML page: no head, ids of its own, colours as the page's variables
 /// --ink, --faint, --series-0, ..
 std::string inline_svg(const std::string& file, const std::string& id);
-
-/// Of a line, "#rrggbb".
-std::string series_colour(std::size_t colour);
-/// There are so many; more take them again.
-std::size_t series_colours();
 
 }  // namespace ako
