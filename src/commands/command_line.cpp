@@ -17,6 +17,7 @@
 #include "src/commands/evaluate_command.h"
 #include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
+#include "src/commands/plot_command.h"
 #include "src/commands/status_command.h"
 #include "src/commands/train_command.h"
 #include "src/system/build_info.h"
@@ -187,6 +188,17 @@ CLI::App* add_status(CLI::App& app, StatusOptions& options) {
     return words;
 }
 
+CLI::App* add_plot(CLI::App& app, PlotOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "plot", "Draw the charts of a run, also while it is under way: run.html and SVG files");
+    words->add_option("RUN", options.folder, "the folder of the run, such as runs/latest")
+        ->required();
+    words
+        ->add_option("--output", options.output, "write them here instead of into the run's folder")
+        ->type_name("FOLDER");
+    return words;
+}
+
 CLI::App* add_completion(CLI::App& app, std::string& shell) {
     CLI::App* words = app.add_subcommand(
         "completion", "Print a script for the shell: source <(ako completion bash)");
@@ -261,6 +273,9 @@ int run_command_line(int count, char** words) {
     StatusOptions status_options;
     const CLI::App* status_words = add_status(app, status_options);
 
+    PlotOptions plot_options;
+    const CLI::App* plot_words = add_plot(app, plot_options);
+
     std::string key_group;
     const CLI::App* keys_words = add_keys(app, key_group);
     std::string shell;
@@ -287,6 +302,7 @@ int run_command_line(int count, char** words) {
     if (compose_words->parsed()) return compose(compose_options);
     if (status_words->parsed()) return status(status_options);
     if (compare_words->parsed()) return compare(compare_options);
+    if (plot_words->parsed()) return plot(plot_options);
     if (train_words.command->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);
     return launch(launch_options);

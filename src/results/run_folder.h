@@ -15,6 +15,7 @@
 //                           what the peer goes on from with --resume: see checkpoint_file.h
 //   model.safetensors       the parameters that all who finished hold
 //   model-<peer>.safetensors  those of a peer that ended without agreement
+//   run.html, plots/        by `ako plot`: see src/plot/run_page.h
 //   summary.json            of the run, by `ako launch`, or as one peer saw it: see summary.h
 #pragma once
 

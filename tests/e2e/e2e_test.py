@@ -27,6 +27,7 @@ import modes
 import observing
 import own_data
 import own_program
+import plotting
 import prometheus_cases
 import refusals
 import returning
@@ -393,7 +394,7 @@ SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
                             **vars(modes), **vars(observing), **vars(own_data), **vars(own_program),
-                            **vars(prometheus_cases), **vars(refusals), **vars(resuming),
+                            **vars(plotting), **vars(prometheus_cases), **vars(refusals), **vars(resuming),
                             **vars(returning), **issues()}.items()
          if name.startswith("case_")}
 
