@@ -23,6 +23,10 @@ std::string staleness(const MetricsLine& line) {
     return line.any_live() ? fmt::to_string(line.staleness_rounds()) : "";
 }
 
+std::string part(const MetricsLine& line, RoundPart which) {
+    return rounded(line.round_parts[which].seconds);
+}
+
 struct Column {
     const char* name;
     std::string (*text)(const MetricsLine&);
@@ -30,7 +34,7 @@ struct Column {
 
 using Line = MetricsLine;
 
-constexpr std::array<Column, 20> columns = {{
+constexpr std::array<Column, 22> columns = {{
     {"time", [](const Line& line) { return rounded(line.time); }},
     {"phase", [](const Line& line) { return line.phase; }},
     {"round", [](const Line& line) { return fmt::to_string(line.round); }},
@@ -49,9 +53,11 @@ constexpr std::array<Column, 20> columns = {{
      [](const Line& line) {
          return line.memory_bytes == 0 ? "" : fmt::to_string(line.memory_bytes);
      }},
-    {"gradient_seconds", [](const Line& line) { return rounded(line.round_seconds.gradient); }},
-    {"wait_seconds", [](const Line& line) { return rounded(line.round_seconds.wait); }},
-    {"other_seconds", [](const Line& line) { return rounded(line.round_seconds.other); }},
+    {"apply_seconds", [](const Line& line) { return part(line, RoundPart::apply); }},
+    {"input_seconds", [](const Line& line) { return part(line, RoundPart::input); }},
+    {"gradient_seconds", [](const Line& line) { return part(line, RoundPart::gradient); }},
+    {"wait_seconds", [](const Line& line) { return part(line, RoundPart::wait); }},
+    {"publish_seconds", [](const Line& line) { return part(line, RoundPart::publish); }},
     {"partitions", [](const Line& line) { return unless_zero(line.partitions()); }},
     {"staleness_rounds", staleness},
 }};

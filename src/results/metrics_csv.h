@@ -5,8 +5,8 @@
 //   time, phase, round, images, images_per_s, loss, accuracy, accuracy_at, progress,
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit, cpu_seconds, memory_bytes
 //                     as in the metrics line
-//   gradient_seconds, wait_seconds, other_seconds
-//                     its round_seconds
+//   apply_seconds, input_seconds, gradient_seconds, wait_seconds, publish_seconds
+//                     of all rounds so far: round_parts.h
 //   partitions        P: the mean over the live links that know theirs
 //   staleness_rounds  the largest of a live link
 #pragma once

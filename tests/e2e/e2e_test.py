@@ -394,7 +394,8 @@ SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
                             **vars(modes), **vars(observing), **vars(own_data), **vars(own_program),
-                            **vars(plotting), **vars(prometheus_cases), **vars(refusals), **vars(resuming),
+                            **vars(plotting), **vars(prometheus_cases), **vars(refusals),
+                            **vars(resuming),
                             **vars(returning), **issues()}.items()
          if name.startswith("case_")}
 

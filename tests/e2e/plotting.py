@@ -49,8 +49,8 @@ def check_rows(bench, name):
                     "cpu_seconds", "memory_bytes"):
             found = float(row[key]) if row[key] else None
             check_equal(found, line[key], f"{key} of {name} at {line['time']} s")
-        for part, seconds in line["round_seconds"].items():
-            check_equal(float(row[f"{part}_seconds"]), seconds, f"{part} of {name}")
+        for part, took in line["round_parts"].items():
+            check_equal(float(row[f"{part}_seconds"]), took["seconds"], f"{part} of {name}")
         stalest = max((link["staleness_rounds"] for link in line["links"] if link["live"]),
                       default=None)
         check_equal(row["staleness_rounds"], "" if stalest is None else str(stalest), "staleness")

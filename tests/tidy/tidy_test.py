@@ -72,8 +72,8 @@ LIBRARIES = (
     ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|plot|compare|"
-          r"commands|main)"),
+     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|plot|"
+          r"compare|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|plot|compare|commands)/"),
