@@ -16,6 +16,7 @@ namespace ako {
 enum ExitStatus : int {
     exit_ok = 0,
     exit_crash = 1,         ///< of launch and compare: a peer ended by a bug
+    exit_unwell = 1,        ///< of status --health, as Docker has it: no answer, or it stands still
     exit_start_up = 2,      ///< settings, data, ports, memory, too few peers, a name that is taken
     exit_numbers = 3,       ///< a loss, a gradient or a parameter is not finite
     exit_no_agreement = 4,  ///< none was possible, or the peers hold parameters that differ

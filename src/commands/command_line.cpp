@@ -36,7 +36,8 @@ constexpr const char* exit_statuses =
     "written; 7 all stopped before the budget was spent, because somebody asked for it; 130\n"
     "interrupted; 143 this peer left (SIGTERM), and the others went on.\n"
     "launch: as its peers, the worst; 0 also if a peer left or was killed and the others finished\n"
-    "alike; 1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.";
+    "alike; 1 if a peer crashed. compare: 1 if a cell of the comparison proper failed.\n"
+    "status --health: 1 if the peer does not answer, or stands still.";
 
 struct CheckOptions {
     std::string file;
@@ -184,7 +185,12 @@ CLI::App* add_status(CLI::App& app, StatusOptions& options) {
                      "the cluster file, or HOST:PORT where one of its peers is observed")
         ->required();
     add_overrides(*words, options.overrides);
-    words->add_flag("--watch", options.watch, "show it anew every second, until the run is over");
+    CLI::Option* watch = words->add_flag("--watch", options.watch,
+                                         "show it anew every second, until the run is over");
+    words
+        ->add_flag("--health", options.health,
+                   "say in a line whether the peer at HOST:PORT answers and moves; exit 1 if not")
+        ->excludes(watch);
     return words;
 }
 

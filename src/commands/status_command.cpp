@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "ako/printable.h"
 #include "src/config/cluster_file.h"
 #include "src/config/peer_list.h"
 #include "src/observe/ask_status.h"
@@ -26,27 +27,48 @@ namespace {
 constexpr std::chrono::seconds watch_interval{1};
 constexpr std::size_t columns_without_terminal = 120;
 
-/// Whom to ask: the peers of a file, or those that a peer knows of.
-ObservedRun find_run(const StatusOptions& options) {
+HostPort address_to_ask(const std::string& target) {
+    return split_address(target, "", "the file or address to ask");
+}
+
+/// Whom to ask, and how they are reached.
+struct Asked {
+    ObservedRun run;
+    /// By which all may be reached before their own hosts are tried; empty: by these alone.
+    std::string through;
+};
+
+/// The peers of a file, or those that a peer knows of.
+Asked find_run(const StatusOptions& options) {
     if (std::filesystem::exists(options.target)) {
         const Settings settings = read_cluster_file(options.target, options.overrides);
         if (settings.observe.address.empty())
             throw StartupError(
                 options.target + ": observe.address is null: its peers can not be asked",
                 "start them with observe.address: 127.0.0.1:9470, or HOST:PORT that others reach");
-        return observed_run(settings, 0);
+        return {observed_run(settings, 0), ""};
     }
-    const HostPort at = split_address(options.target, "", "the file or address to ask");
+    const HostPort at = address_to_ask(options.target);
     const auto observed = ask_status(at.host, at.port);
     if (!observed)
         throw StartupError(observed.error().what,
                            "is it the address of a peer that runs with observe.address? In a file "
                            "of several peers each has the next port");
-    ObservedRun run = observed->run;
-    // Where that one is reached, those on its machine are too.
-    for (ObservedPeer& peer : run.peers)
-        if (peer.host == "127.0.0.1" || peer.host == "localhost") peer.host = at.host;
-    return run;
+    const ObservedRun& run = observed->run;
+    const auto own = std::find_if(run.peers.begin(), run.peers.end(),
+                                  [&](const ObservedPeer& peer) { return peer.name == run.peer; });
+    // Where it is not reached by its own host, but as by a port that its container publishes or by
+    // a tunnel, so may the others be.
+    const bool is_own = own == run.peers.end() || own->host == at.host;
+    return {run, is_own ? "" : at.host};
+}
+
+/// One line, for what starts containers.
+ExitStatus health(const StatusOptions& options) {
+    const HostPort at = address_to_ask(options.target);
+    const auto words = ask_health(at.host, at.port);
+    fmt::print("{}\n", printable(words ? *words : words.error().what));
+    return words ? exit_ok : exit_unwell;
 }
 
 std::vector<std::string> names_of(const ObservedRun& run) {
@@ -95,10 +117,11 @@ bool nobody_answers(const std::vector<StatusAnswer>& answers) {
 }  // namespace
 
 ExitStatus status(const StatusOptions& options) {
-    const ObservedRun run = find_run(options);
+    if (options.health) return health(options);
+    const Asked whom = find_run(options);
     const bool screen = isatty(STDOUT_FILENO) == 1;
     for (bool again = false;; again = true) {
-        const std::vector<StatusAnswer> answers = ask_all(run.peers);
+        const std::vector<StatusAnswer> answers = ask_all(whom.run.peers, whom.through);
         if (nobody_answers(answers)) {
             if (again) return exit_ok;  // it was there, and is over
             throw StartupError("no peer answers: " + answers.front().why_not,
@@ -109,7 +132,7 @@ ExitStatus status(const StatusOptions& options) {
             style.columns = columns_without_terminal;
             style.colours = false;
         }
-        const std::string text = page_of(run, answers, style);
+        const std::string text = page_of(whom.run, answers, style);
         // A whole screen at once, over the one before.
         if (screen && options.watch) fmt::print("\x1b[H\x1b[J");
         fmt::print("{}", text);

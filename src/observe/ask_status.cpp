@@ -10,13 +10,35 @@
 #include "src/observe/status_json.h"
 
 namespace ako {
+namespace {
 
-Result<Observed> ask_status(const std::string& host, unsigned port) {
+httplib::Result ask(const std::string& host, unsigned port, const char* path) {
     httplib::Client client(host, static_cast<int>(port));
     client.set_connection_timeout(1);
     client.set_read_timeout(2);
+    return client.Get(path);
+}
+
+StatusAnswer ask_peer(const ObservedPeer& peer, const std::string& through) {
+    std::vector<std::string> hosts = {peer.host};
+    if (!through.empty() && through != peer.host) hosts.insert(hosts.begin(), through);
+    StatusAnswer answer;
+    for (const std::string& host : hosts) {
+        const auto observed = ask_status(host, peer.port);
+        if (observed && observed->run.peer == peer.name) return {*observed, ""};
+        if (!answer.why_not.empty()) answer.why_not += "; ";
+        answer.why_not += observed ? fmt::format("{}:{}: peer {} answers there", host, peer.port,
+                                                 observed->run.peer)
+                                   : observed.error().what;
+    }
+    return answer;
+}
+
+}  // namespace
+
+Result<Observed> ask_status(const std::string& host, unsigned port) {
     const auto where = fmt::format("{}:{}", host, port);
-    const httplib::Result answer = client.Get("/status.json");
+    const httplib::Result answer = ask(host, port, "/status.json");
     if (!answer)
         return fail(Error::Kind::io, where + ": " + httplib::to_string(answer.error()));
     if (answer->status == 503)
@@ -27,15 +49,12 @@ Result<Observed> ask_status(const std::string& host, unsigned port) {
     return *observed;
 }
 
-std::vector<StatusAnswer> ask_all(const std::vector<ObservedPeer>& peers) {
+std::vector<StatusAnswer> ask_all(const std::vector<ObservedPeer>& peers,
+                                  const std::string& through) {
     std::vector<std::future<StatusAnswer>> asked;
-    for (const ObservedPeer& peer : peers) {
-        asked.push_back(std::async(std::launch::async, [peer]() -> StatusAnswer {
-            const auto observed = ask_status(peer.host, peer.port);
-            if (observed) return {*observed, ""};
-            return {std::nullopt, observed.error().what};
-        }));
-    }
+    for (const ObservedPeer& peer : peers)
+        asked.push_back(std::async(std::launch::async,
+                                   [peer, through] { return ask_peer(peer, through); }));
     std::vector<StatusAnswer> answers;
     for (auto& each : asked) answers.push_back(each.get());
     return answers;
@@ -48,6 +67,18 @@ Bottleneck bottleneck_of(const ObservedRun& run, const std::vector<StatusAnswer>
             seen.push_back(
                 {run.peers[k].name, run.peers[k].serves_only, &answers[k].observed->line});
     return find_bottleneck(seen, run.mode != "ako");
+}
+
+Result<std::string> ask_health(const std::string& host, unsigned port) {
+    const auto where = fmt::format("{}:{}", host, port);
+    const httplib::Result answer = ask(host, port, "/health");
+    if (!answer)
+        return fail(Error::Kind::io, where + ": " + httplib::to_string(answer.error()));
+    if (answer->status != 200 && answer->status != 503)
+        return fail(Error::Kind::io, where + ": what answers there is no peer of Ako");
+    std::string words = answer->body.substr(0, answer->body.find('\n'));
+    if (answer->status == 503) return fail(Error::Kind::io, where + ": " + words);
+    return words;
 }
 
 }  // namespace ako

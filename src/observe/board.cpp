@@ -9,7 +9,7 @@ void Board::post(Observed observed) {
     auto posted = std::make_shared<const Observed>(std::move(observed));
     {
         const std::lock_guard lock(mutex_);
-        newest_ = {newest_.number + 1, std::move(posted)};
+        newest_ = {newest_.number + 1, std::move(posted), std::chrono::steady_clock::now()};
     }
     changed_.notify_all();
 }

@@ -14,10 +14,11 @@ namespace ako {
 
 class Board {
   public:
-    /// What was posted, and as how manieth; nothing before the first.
+    /// What was posted, as how manieth and when; nothing before the first.
     struct Post {
         std::uint64_t number = 0;
         std::shared_ptr<const Observed> observed;
+        std::chrono::steady_clock::time_point at;
     };
 
     /// Never waits but for another's copying of a pointer.

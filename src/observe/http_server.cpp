@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ako/error.h"
+#include "src/observe/health.h"
 #include "src/observe/limited_server.h"
 #include "src/observe/page.h"
 #include "src/observe/prometheus_text.h"
@@ -167,6 +168,11 @@ void HttpServer::set_routes() {
                      response.set_content(bottleneck_text(cluster_.newest()) + "\n",
                                           "application/json");
                  }));
+    server_->Get("/health", [this](const httplib::Request&, httplib::Response& response) {
+        const Health health = health_of(board_.newest(), std::chrono::steady_clock::now());
+        response.status = health.is_well ? 200 : 503;
+        response.set_content(health.words + "\n", "text/plain; charset=utf-8");
+    });
     server_->Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
         allow_origin(request, response);
         stream(response);

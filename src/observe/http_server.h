@@ -5,6 +5,7 @@
 //   /status.json  the newest status (status_json.h)
 //   /events       the same, each as it comes, as server-sent events
 //   /bottleneck.json  what limits the cluster (cluster_watch.h): {"label", "evidence", "remedy"}
+//   /health       200 or 503, and why in a line (health.h)
 //
 // It has threads of its own, which see the board and nothing else: a slow or hostile client costs
 // one of them, for a limited time (limited_server.h), and the training nothing. Connections are

@@ -70,6 +70,9 @@ def case_observed(bench):
     rows = {words[0]: words for line in output.splitlines() if (words := line.split())}
     check("training" in output and set("abc") <= set(rows), output)
 
+    output = bench.start("status", "--health", f"127.0.0.1:{port + 1}").expect(0, 10)
+    check("b is well: training, round " in output, output)
+
     os.kill(run.peers()["c"], signal.SIGKILL)
     wait_for(lambda: re.search(r'ako_link_presence_info{peer="c",.*standing="(lost|gone)"} 1',
                                get(port, "/metrics")), "a says that c is lost", 10)
@@ -79,6 +82,8 @@ def case_observed(bench):
     check_equal(bench.summary()["finished_with"], ["a", "b"], "who finished with the same")
     output = bench.start("status", f"127.0.0.1:{port}").expect(2, 10)
     check(f"127.0.0.1:{port}" in output, output)
+    output = bench.start("status", "--health", f"127.0.0.1:{port}").expect(1, 10)
+    check(f"127.0.0.1:{port}: " in output, output)
 
 
 def case_bottleneck(bench):

@@ -143,6 +143,19 @@ TEST_CASE("a request that trickles in, or is too long, is given up") {
     CHECK(bench.client.Get("/metrics")->status == 200);
 }
 
+TEST_CASE("a peer is asked for its health, and who is none has none") {
+    Bench bench;
+    const auto early = ask_health(host, bench.port);
+    REQUIRE_FALSE(early);
+    CHECK(early.error().what.find("only just begun") != std::string::npos);
+    bench.board.post(observed_example());
+    const auto well = ask_health(host, bench.port);
+    REQUIRE(well);
+    CHECK(*well == "a is well: training, round 321");
+    CHECK(bench.client.Get("/health")->status == 200);
+    CHECK_FALSE(ask_health(host, free_port()));
+}
+
 TEST_CASE("events come as they are posted, and end with the server") {
     auto bench = std::make_unique<Bench>();
     bench->board.post(observed_example());
