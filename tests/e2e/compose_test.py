@@ -1,4 +1,4 @@
-"""Containers: the shipped Compose file on the real engine. Python's standard library only.
+"""Containers: the shipped cluster file on the real engine. Python's standard library only.
 
     compose_test.py --ako BUILD/ako --source REPOSITORY [--full] [CASE ...]
 
@@ -17,13 +17,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
-from bench import Failure, check, check_equal, wait_for
+from bench import Failure, Skipped, check, check_equal, wait_for
+from browser import Browser
 from engine import SKIPPED, Skip, prepare, replace_image, run, works
+from observing import free_ports_in_a_row, get
 
 FULL_BUILD_PATIENCE_S = 1700
 RUNTIME_IMAGE, IMAGE = "ako-test-runtime", "ako-test"
-COMPOSE_FILE = "deploy/compose.yaml"
+PROMETHEUS_IMAGE = "ako-test-prometheus"
+PEERS = "abcd"
+LATE_S = 20   # how much later than the others a peer may be started here
+PAUSE_S = 10
 
 
 def compose_command():
@@ -48,15 +54,14 @@ def build_image(ako, source, folder, full):
 
 
 class Cluster:
-    """The services of Compose files in a project of their own, removed with everything they made
+    """The services of a Compose file in a project of their own, removed with everything they made
     when the block ends."""
 
-    def __init__(self, bench, services, *files):
+    def __init__(self, bench, services, file, port=None):
+        """`port`: where the first of the services is observed; None: nowhere."""
         self.name = f"ako-test-{os.getpid()}-{os.path.basename(bench.folder)[-8:].lower()}"
-        self.services = services
-        self.words = [*bench.compose, "-p", self.name]
-        for file in files:
-            self.words += ["-f", file]
+        self.services, self.port, self.folder = services, port, bench.folder
+        self.words = [*bench.compose, "-p", self.name, "-f", file]
 
     def __enter__(self):
         return self
@@ -68,14 +73,48 @@ class Cluster:
                        f"label=com.docker.compose.project={self.name}")
             check_equal(left, "", f"what `docker {' '.join(kind)}` shows after `down`")
 
-    def up(self, *services):
-        run(*self.words, "up", "-d", "--no-build", *services)
+    def up(self, *services, **environment):
+        run(*self.words, "up", "-d", "--no-build", *services, env=dict(os.environ, **environment))
 
     def container(self, service):
         return run(*self.words, "ps", "-aq", service).strip()
 
     def log(self, service):
         return run("docker", "logs", self.container(service))
+
+    def inspect(self, service, what):
+        return run("docker", "inspect", "-f", what, self.container(service)).strip()
+
+    def made(self):
+        """The services that have a container."""
+        return sorted(run("docker", "ps", "-a", "--filter",
+                          f"label=com.docker.compose.project={self.name}", "--format",
+                          '{{.Label "com.docker.compose.service"}}').split())
+
+    def line(self, service):
+        """The newest metrics line of a peer, by the port that its container publishes; None while
+        nobody answers."""
+        try:
+            status = json.loads(get(self.port + self.services.index(service), "/status.json"))
+        except (OSError, ValueError):
+            return None
+        check_equal(status["peer"], service.partition("-")[0], "who answers")
+        return status["line"]
+
+    def line_now(self, service):
+        """The same of a peer that answers."""
+        return wait_for(lambda: self.line(service), f"{service} answers", 30)
+
+    def wait_for_training(self):
+        for service in self.services:
+            wait_for(lambda service=service: self.line_now(service)["round"] > 0,
+                     f"{service} trains", 120)
+
+    def results(self, service):
+        """The folder of its newest run, a copy."""
+        copied = os.path.join(self.folder, f"results-{service}")
+        run("docker", "cp", f"{self.container(service)}:/results/{service}", copied)
+        return os.path.join(copied, "latest")
 
     def exits(self):
         """Exit status by service; waits until all have ended."""
@@ -96,32 +135,31 @@ class Cluster:
             reached = float(re.search(r"finished: test accuracy ([\d.]+) %", log).group(1))
             check(reached >= accuracy, f"{service} reached {reached} %, not {accuracy} %")
         check_equal(len(said), 1, f"what the peers say of the replicas: {said}")
-        check_equal(said.pop().split(" on ")[1], ", ".join(self.services), "who finished")
+        peers = [service.partition("-")[0] for service in self.services]
+        check_equal(said.pop().split(" on ")[1], ", ".join(peers), "who finished")
 
 
 def shipped_cluster(bench, epochs):
-    """The shipped file, but with the image of this test and few epochs."""
-    override = os.path.join(bench.folder, "override.yaml")
-    with open(override, "w") as file:
-        file.write("services:\n")
-        for name in "abcd":
-            words = ["train", "/ako/cluster.yaml", "--peer", name, "--exit-zero", "--set",
-                     "data.path=/ako/data", "--set", f"output=/results/{name}", "--set",
-                     f"training.epochs={epochs}"]
-            file.write(f"  {name}: {{image: {IMAGE}, command: {json.dumps(words)}}}\n")
-    return Cluster(bench, "abcd", os.path.join(bench.source, COMPOSE_FILE), override)
+    """What `ako compose` writes for the shipped cluster file, but with the image of this test, few
+    epochs, and ports of this machine that are free."""
+    port = free_ports_in_a_row(len(PEERS))
+    file = os.path.join(bench.folder, "compose.yaml")
+    run(bench.ako, "compose", os.path.join(bench.source, "deploy", "cluster.yaml"), "--image",
+        IMAGE, "--set", f"training.epochs={epochs}", "--set", f"observe.address=0.0.0.0:{port}",
+        "-o", file)
+    return Cluster(bench, list(PEERS), file, port)
 
 
 def case_up(bench):
-    """The shipped file: everyone at once, in the foreground, as in the README."""
+    """Everyone at once, in the foreground, as in the README."""
+    run(*bench.compose, "-f", os.path.join(bench.source, "deploy", "compose.yaml"), "config", "-q")
     with shipped_cluster(bench, 0.5) as cluster:
         output = run(*cluster.words, "up", "--no-build")
         check("replicas identical: yes" in output, f"what a user sees:\n{output}")
         cluster.check_trained(90)
+        check_equal(cluster.made(), list(PEERS), "what is started without a profile")
         # The results can be had, and belong to a user who is not root.
-        copied = os.path.join(bench.folder, "copied")
-        run("docker", "cp", f"{cluster.container('b')}:/results/b", copied)
-        latest = os.path.join(copied, "latest")
+        latest = cluster.results("b")
         with open(os.path.join(latest, "result-b.json")) as file:
             check_equal(json.load(file)["identical"], True, "identical in b's result")
         check(os.path.exists(os.path.join(latest, "model.safetensors")), "b's model")
@@ -130,7 +168,8 @@ def case_up(bench):
 
 
 def case_any_order(bench):
-    """The last peer first, each of the others only when the ones before say what they miss."""
+    """The last peer first, each of the others only when the ones before say what they miss, and
+    the first one long after them."""
     with shipped_cluster(bench, 0.2) as cluster:
         cluster.up("d")
         wait_for(lambda: re.search(r"waiting for a \(the name in a:7701 does not resolve: .*\), b",
@@ -138,8 +177,11 @@ def case_any_order(bench):
         cluster.up("c")
         wait_for(lambda: re.search(r"waiting for a \(the name in a:7701 .*\), b \(the name in "
                                    r"b:7701 .*\)\n", cluster.log("d")), "d has met c", 60)
-        # A container that is there, but in which nobody listens.
         cluster.up("b")
+        line = wait_for(lambda: (line := cluster.line("b")) and line["time"] > LATE_S and line,
+                        "b waits", 60)
+        check_equal((line["phase"], line["waiting_for"]), ("waiting", ["a"]), "for whom b waits")
+        check_equal(cluster.inspect("b", "{{.State.Health.Status}}"), "healthy", "b, who waits")
         cluster.up("a")
         cluster.check_trained(80)
 
@@ -149,14 +191,115 @@ def case_started_again(bench):
     engine; the peer takes its row from the others, and all end with the same."""
     with shipped_cluster(bench, 1.5) as cluster:
         cluster.up()
-        wait_for(lambda: re.search(r"  c  +\d+ %  epoch .* samples/s", cluster.log("c")),
-                 "c trains", 120)
-        container = cluster.container("c")
-        os.kill(int(run("docker", "inspect", "-f", "{{.State.Pid}}", container)), signal.SIGKILL)
-        state = ("docker", "inspect", "-f", "{{.RestartCount}} {{.State.Running}}", container)
-        wait_for(lambda: run(*state).split() == ["1", "true"], "it is started again", 30)
+        cluster.wait_for_training()
+        wait_for(lambda: cluster.line_now("c")["round"] > 50, "c has made some rounds", 60)
+        os.kill(int(cluster.inspect("c", "{{.State.Pid}}")), signal.SIGKILL)
+        state = "{{.RestartCount}} {{.State.Running}}"
+        wait_for(lambda: cluster.inspect("c", state) == "1 true", "it is started again", 30)
         cluster.check_trained(90)
-        check_equal(run(*state).split(), ["1", "false"], "restarts")
+        check_equal(cluster.inspect("c", state), "1 false", "restarts")
+
+
+def links_to(cluster, peer):
+    """What the others say of their link with a peer."""
+    return [link for other in cluster.services if other != peer
+            for link in cluster.line_now(other)["links"] if link["peer"] == peer]
+
+
+def case_seen_and_paused(bench):
+    """Containers that are healthy and can be looked at from this machine; and one that is paused:
+    the others say so and go on, and it goes on after."""
+    with shipped_cluster(bench, 200) as cluster:
+        cluster.up()
+        cluster.wait_for_training()
+        table = run(bench.ako, "status", f"127.0.0.1:{cluster.port + 1}")
+        check("training" in table and "does not answer" not in table, table)
+        check_equal(set(PEERS) - {words[0] for row in table.splitlines() if (words := row.split())},
+                    set(), f"who is not in the table:\n{table}")
+        for service in cluster.services:
+            wait_for(lambda service=service: cluster.inspect(
+                service, "{{.State.Health.Status}}") == "healthy", f"{service} is healthy", 60, 0.5)
+        checks = json.loads(cluster.inspect("b", "{{json .State.Health.Log}}"))
+        check("b is well: training, round " in checks[-1]["Output"], f"what is said: {checks}")
+
+        container, began = cluster.container("d"), time.monotonic()
+        run("docker", "pause", container)
+        wait_for(lambda: all(link["presence"] == "lost" for link in links_to(cluster, "d")),
+                 "all say that d is lost", 10, 0.2)
+        before = {other: cluster.line_now(other)["round"] for other in "abc"}
+        wait_for(lambda: all(cluster.line_now(other)["round"] > before[other] for other in "abc"),
+                 "the others go on", 10, 0.2)
+        wait_for(lambda: time.monotonic() - began >= PAUSE_S, "the pause is long", 60, 0.2)
+        check("d is lost: " in cluster.log("a"), "a says so to people")
+        run("docker", "unpause", container)
+        then = cluster.line_now("d")["round"]
+        wait_for(lambda: all(link["presence"] == "up" and link["advancing"]
+                             for link in links_to(cluster, "d")), "d takes part again", 30, 0.2)
+        wait_for(lambda: cluster.line_now("d")["round"] > then, "d trains on", 10, 0.2)
+
+
+def case_page(bench):
+    """The page that one container publishes joins what all of them publish."""
+    with Browser(bench.folder) as browser, shipped_cluster(bench, 200) as cluster:
+        cluster.up()
+        cluster.wait_for_training()
+        browser.open(f"http://127.0.0.1:{cluster.port}/")
+        at_work = f"All {len(PEERS)} peers are at work."
+        wait_for(lambda: at_work in (browser.text() or ""), "all are seen", 30, 0.2)
+        flows = "[...document.querySelectorAll('#links td.good')].length"
+        links = len(PEERS) * (len(PEERS) - 1)
+        wait_for(lambda: browser.value(flows) == links, "both ends of all links are known", 30, 0.2)
+
+
+def case_baseline(bench):
+    """The profile baseline alone: services of its own, on a parameter server."""
+    with shipped_cluster(bench, 0.3) as cluster:
+        cluster.services = [f"{peer}-baseline" for peer in PEERS]
+        cluster.up(*cluster.services)
+        cluster.check_trained(80)
+        check_equal(cluster.made(), cluster.services, "what is started")
+        with open(os.path.join(cluster.results("b-baseline"), "config.yaml")) as file:
+            text = file.read()
+        for expected in ("mode: parameter-server", "servers: 4"):
+            check(expected in text, f"{expected!r} in:\n{text}")
+
+
+def case_limits(bench):
+    """The profile limits alone: what each may compute and send."""
+    with shipped_cluster(bench, 0.3) as cluster:
+        cluster.services = [f"{peer}-limits" for peer in PEERS]
+        cluster.up(*cluster.services, AKO_MBIT="20")
+        for service in cluster.services:
+            check_equal(cluster.inspect(service, "{{.HostConfig.CpuPeriod}} "
+                                        "{{.HostConfig.CpuQuota}}"), "10000 2500", service)
+        cluster.check_trained(80)
+        check_equal(cluster.made(), cluster.services, "what is started")
+        with open(os.path.join(cluster.results("b-limits"), "result-b.json")) as file:
+            result = json.load(file)
+        check(5 < result["egress_mbit"] < 22, f"b sent {result['egress_mbit']} Mbit/s")
+        # A container's share is that of all its threads, of the time that its rounds took.
+        share = result["cpu_seconds"] / result["train_seconds"]
+        check(0.05 < share < 0.3, f"b had {share} processors")
+
+
+def case_scraped(bench):
+    """The profile observe: Prometheus gets the figures of all peers."""
+    replace_image(PROMETHEUS_IMAGE, os.path.join(bench.source, "deploy", "observe"))
+    port = free_ports_in_a_row(1)
+    with shipped_cluster(bench, 200) as cluster:
+        cluster.up(*PEERS, "prometheus", AKO_PROMETHEUS_IMAGE=PROMETHEUS_IMAGE,
+                   AKO_PROMETHEUS_PORT=str(port))
+
+        def trained():
+            """Which peers have made a round, as Prometheus knows."""
+            query = urllib.parse.quote("ako_rounds_total > 0")
+            try:
+                answer = json.loads(get(port, f"/api/v1/query?query={query}"))
+            except (OSError, ValueError):
+                return None
+            return sorted(found["metric"]["instance"] for found in answer["data"]["result"])
+
+        wait_for(lambda: trained() == list(PEERS), "rounds of all peers", 120, 0.5)
 
 
 def case_other_configuration(bench):
@@ -175,14 +318,11 @@ def case_stopped(bench):
     """One service is stopped, and the others go on; then all are, and end well."""
     with shipped_cluster(bench, 200) as cluster:
         cluster.up()
-        for service in cluster.services:
-            wait_for(lambda service=service: " round " in cluster.log(service),
-                     f"{service} trains", 60)
+        cluster.wait_for_training()
         run(*cluster.words, "stop", "d")
         log = cluster.log("d")
         check("exit 0 instead of 143" in log and "all that it learned is at a, b, c" in log, log)
-        running = run("docker", "inspect", "-f", "{{.State.Running}}", cluster.container("a"))
-        check_equal(running.strip(), "true", "a goes on")
+        check_equal(cluster.inspect("a", "{{.State.Running}}"), "true", "a goes on")
         began = time.monotonic()
         run(*cluster.words, "stop")
         took = time.monotonic() - began
@@ -233,6 +373,8 @@ def run_cases(names, bench, folder):
         try:
             CASES[name](bench)
             print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
+        except Skipped as why:
+            print(f"skipped {name}: {why}", flush=True)
         except (Failure, OSError, ValueError) as error:
             failed += 1
             print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}", flush=True)

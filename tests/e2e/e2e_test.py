@@ -20,6 +20,7 @@ import tempfile
 import time
 import zlib
 
+import compose_cases
 import launching
 import leaving
 import live_view
@@ -34,7 +35,6 @@ import returning
 import resuming
 from bench import (Bench, Failure, Skipped, check, check_all_identical, check_equal, long_run,
                    wait_for)
-from compose_cases import case_compose_any, case_compose_shipped  # picked up below
 
 
 def train_mlp(bench, count):
@@ -392,10 +392,10 @@ def issues():
 
 SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(launching), **vars(leaving), **vars(live_view),
-                            **vars(modes), **vars(observing), **vars(own_data), **vars(own_program),
-                            **vars(plotting), **vars(prometheus_cases), **vars(refusals),
-                            **vars(resuming),
+         for name, case in {**globals(), **vars(compose_cases), **vars(launching), **vars(leaving),
+                            **vars(live_view), **vars(modes), **vars(observing), **vars(own_data),
+                            **vars(own_program), **vars(plotting), **vars(prometheus_cases),
+                            **vars(refusals), **vars(resuming),
                             **vars(returning), **issues()}.items()
          if name.startswith("case_")}
 
