@@ -20,7 +20,7 @@ struct StatusAnswer {
     std::string why_not;
 };
 /// All at once, so within 3 s too, or 6 if they are reached by two ways; in the order of the peers.
-/// `through`: a host by which all may be reached, before their own are tried; empty: by these alone.
+/// `through`: a host by which all may be reached, tried before their own; empty: by these alone.
 std::vector<StatusAnswer> ask_all(const std::vector<ObservedPeer>& peers,
                                   const std::string& through = "");
 

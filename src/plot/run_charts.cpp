@@ -14,8 +14,8 @@ namespace ako {
 
 namespace {
 
-constexpr unsigned width = 480;
-constexpr unsigned height = 340;
+constexpr unsigned width = 440;
+constexpr unsigned height = 320;
 /// A loss that falls by this factor is shown by a logarithmic axis.
 constexpr double logarithmic_from = 4;
 
