@@ -64,8 +64,8 @@ bool addresses_fit(const Settings& settings) {
 void check_services(const Settings& settings, const std::vector<PeerGroup>& groups) {
     check_names(settings, groups);
     for (const PeerGroup& group : groups) {
-        const auto last = observe_port(
-            settings, static_cast<PeerIndex>(settings.peers.size() - 1), group);
+        const auto last =
+            observe_port(settings, static_cast<PeerIndex>(settings.peers.size() - 1), group);
         if (last && *last > port_max)
             throw StartupError(
                 fmt::format("{}: observe.address: the services of profile {} would need ports up "

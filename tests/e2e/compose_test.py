@@ -406,7 +406,8 @@ def main():
         print(f"FAILED image: {failure}")
         return 1
     finally:
-        # The libraries' image stays, for the next time; the program's and the compiler's do not.
+        # The images of libraries and of Prometheus stay, for the next time; the program's and the
+        # compiler's do not.
         works("docker", "rmi", IMAGE)
         works("docker", "image", "prune", "-f", "--filter", "label=ako.stage=build")
         shutil.rmtree(folder)
