@@ -140,7 +140,7 @@ void Link::look_at_path(Time now) {
     std::optional<PathFigures> path = session_->path();
     if (!path) return;
     path->retransmits += path_before_.retransmits;
-    path->full_seconds += path_before_.full_seconds;
+    path->reader_seconds += path_before_.reader_seconds;
     const MutexLock lock(mutex_);
     path_ = *path;
 }
@@ -218,8 +218,9 @@ LinkCounters Link::counters() const {
     counters.up = up_;
     const MutexLock lock(mutex_);
     counters.path = path_;
-    const Time paced{meter_.paced.load(std::memory_order_relaxed)};
-    counters.path.full_seconds += std::chrono::duration<double>(paced).count();
+    const Time waited{meter_.waited.load(std::memory_order_relaxed)};
+    counters.full_seconds =
+        std::max(0.0, std::chrono::duration<double>(waited).count() - path_.reader_seconds);
     counters.last_error = last_error_;
     counters.rejects = rejects_;
     counters.name_taken_by = name_taken_by_;

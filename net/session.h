@@ -32,8 +32,8 @@ namespace ako {
 struct LinkMeter {
     std::atomic<std::uint64_t> egress_bytes{0};
     std::atomic<std::uint64_t> ingress_bytes{0};
-    /// For so long frames waited for the limit of the link or of the peer.
-    std::atomic<Time::rep> paced{0};
+    /// For so long frames waited: for room in the socket, or for a limit of what may be sent.
+    std::atomic<Time::rep> waited{0};
 };
 
 /// Whom a session belongs to. A host may end the session, drain it or change its host within any of
@@ -117,7 +117,9 @@ class Session final : public std::enable_shared_from_this<Session> {
     void pump_out();
     bool bind_frame();
     bool wait_for_pace(Time now);
-    void end_pace();
+    void begin_wait();
+    void end_wait();
+    void count_wait();
     bool write_slice();
     void finish_frame();
     void wait_writable();
@@ -172,7 +174,8 @@ class Session final : public std::enable_shared_from_this<Session> {
     bool writable_ = false;    ///< since the last frame was finished
     std::size_t unsent_bytes_max_ = unsent_bytes_min;
     bool has_turn_ = false;
-    Time paced_since_{};  ///< while it waits for pace or for a turn
+    Time waits_since_{};  ///< while out_waits_
+    Time waited_{};       ///< since the newest frame, which may be the last
     bool draining_ = false;
     bool send_shut_ = false;
 

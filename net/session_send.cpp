@@ -22,10 +22,10 @@ void Session::post_pump_out() {
 // Every frame begins after a wait for writability: with a low mark of unsent bytes the socket is
 // writable when the link is about to run dry, and that is the moment to ask what is newest.
 void Session::wait_writable() {
-    out_waits_ = true;
+    begin_wait();
     socket_.async_wait(asio::ip::tcp::socket::wait_write,
                        [self = shared_from_this()](const asio::error_code&) {
-                           self->out_waits_ = false;
+                           self->end_wait();
                            if (self->ended_) return;
                            self->writable_ = true;
                            self->pump_out();
@@ -41,7 +41,7 @@ void Session::let_lie_unsent(std::size_t bytes) {
 }
 
 void Session::turn() {
-    end_pace();
+    end_wait();
     has_turn_ = true;
     pump_out();
     has_turn_ = false;
@@ -61,28 +61,38 @@ void Session::pump_out() {
 bool Session::wait_for_pace(Time now) {
     if (bucket_ == nullptr) return false;
     const Time ready_at = bucket_->ready_at(now);
-    paced_since_ = now;
     if (ready_at > now) {
-        out_waits_ = true;
+        begin_wait();
         pace_timer_.expires_after(ready_at - now);
         pace_timer_.async_wait([self = shared_from_this()](const asio::error_code&) {
-            self->end_pace();
+            self->end_wait();
             self->pump_out();
         });
         return true;
     }
     if (!egress_->limited() || std::exchange(has_turn_, false)) return false;
     if (egress_->take_turn(shared_from_this())) return false;
-    out_waits_ = true;
+    begin_wait();
     return true;
 }
 
-// A wait for pace begins before the next frame is asked for, so the one behind the last frame of a
-// burst is counted too: it is as long as a slice. After the end the meter may be gone.
-void Session::end_pace() {
+void Session::begin_wait() {
+    out_waits_ = true;
+    waits_since_ = clock_.now();
+}
+
+// A wait begins before the next frame is asked for, and is one of that frame: if there is none,
+// nobody has waited.
+void Session::end_wait() {
     out_waits_ = false;
-    if (ended_) return;
-    meter_->paced.fetch_add((clock_.now() - paced_since_).count(), std::memory_order_relaxed);
+    waited_ += clock_.now() - waits_since_;
+    if (out_) count_wait();
+}
+
+// After the end the meter may be gone.
+void Session::count_wait() {
+    if (!ended_) meter_->waited.fetch_add(waited_.count(), std::memory_order_relaxed);
+    waited_ = {};
 }
 
 // False if there is nothing to send, or the session has ended.
@@ -97,9 +107,11 @@ bool Session::bind_frame() {
         first_.pop_front();
     }
     if (!frame) {
+        waited_ = {};
         if (draining_) shut_down_send();
         return false;
     }
+    count_wait();
     if (auto* chunk = std::get_if<Chunk>(&frame->header)) chunk->checksum = crc32c(frame->payload);
     Outgoing out;
     out.head = encode_frame_head(frame->header, frame->payload.size());

@@ -23,8 +23,7 @@ std::optional<PathFigures> tcp_path(int socket) {
         path.delivery_mbit = static_cast<double>(info.tcpi_delivery_rate) * 8e-6;
     constexpr double microsecond = 1e-6;
     if (size >= offsetof(tcp_info, tcpi_rwnd_limited) + sizeof info.tcpi_rwnd_limited)
-        path.full_seconds =
-            static_cast<double>(info.tcpi_busy_time - info.tcpi_rwnd_limited) * microsecond;
+        path.reader_seconds = static_cast<double>(info.tcpi_rwnd_limited) * microsecond;
     return path;
 }
 

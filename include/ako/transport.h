@@ -111,9 +111,7 @@ struct PathFigures {
     double round_trip_ms = 0;       ///< smoothed
     double delivery_mbit = 0;       ///< the newest estimate of what arrives there
     std::uint64_t retransmits = 0;  ///< segments, of all sessions
-    /// Of all sessions: for so long something was under way to the peer, which had room for it, or
-    /// waited for this peer's own limit of what it sends.
-    double full_seconds = 0;
+    double reader_seconds = 0;      ///< that it was the peer which took no more, of all sessions
 };
 
 /// Counters of one link since the start, for reports. Wire bytes: frames with their headers,
@@ -125,6 +123,9 @@ struct LinkCounters {
     std::uint64_t copies_aside = 0;  ///< frames whose rest had to be copied (`copy_aside`)
     bool up = false;
     PathFigures path;
+    /// For so long a frame was there and the link took no more: its own rate, or this peer's limits
+    /// of what it sends, but not the peer's not reading.
+    double full_seconds = 0;
     /// How often one end refused the other, by the field of the Hello that it was for, or "frame".
     std::map<std::string, std::uint64_t> rejects;
     std::string last_error;  ///< why the last session or dial ended; empty if none did

@@ -233,6 +233,8 @@ class ComposeText {
                                        group.profile, group.profile, group.profile);
         if (is_baseline(group) && may_come_back(settings_))
             text += "  restart: \"no\"  # nobody takes up the work of a parameter server\n";
+        if (is_limited(group) && may_come_back(settings_))
+            text += "  restart: \"no\"  # AKO_MODE may name one in which nobody can come back\n";
         if (is_limited(group))
             text +=
                 "  # A quarter of a processor, given every 10 ms: `cpus` gives a share of every\n"
@@ -260,7 +262,7 @@ class ComposeText {
                 "    healthcheck: {{<<: *health, test: "
                 "[CMD, ako, status, --health, \"127.0.0.1:{}\"]}}\n",
                 *port, *port, *port);
-        const bool exits_zero = may_come_back(settings_) && !is_baseline(group);
+        const bool exits_zero = may_come_back(settings_) && group.profile.empty();
         text += fmt::format("    command: [train, {}, --peer, \"{}\"{}", cluster_file_there,
                             peer.name, exits_zero ? ", --exit-zero" : "");
         for (const std::string& value : settings_of(peer, group))

@@ -11,7 +11,7 @@ Bottleneck run_bottleneck(const Settings& settings, const RunState& state) {
     std::vector<SeenPeer> seen;
     for (std::size_t k = 0; k < state.peers().size(); ++k) {
         const MetricsLine& line = state.peers()[k].line;
-        if (line.phase == "training" || line.phase == "serving") continue;
+        if (!has_finished(line) && line.phase != "finishing") continue;
         seen.push_back({settings.peers[k].name, settings.peers[k].role == Role::server, &line});
     }
     return find_bottleneck(seen, settings.exchange.mode != Mode::ako);

@@ -8,7 +8,7 @@
 
 namespace ako {
 
-/// A peer that died in the middle of its training does not count.
+/// A peer that did not come to the end does not count.
 Bottleneck run_bottleneck(const Settings& settings, const RunState& state);
 
 }  // namespace ako

@@ -69,7 +69,7 @@ std::string provide_scrape_file(const std::string& path, const Settings& setting
     const std::string there = text_of(path);
     std::vector<std::string> missing = scrape_targets(settings);
     std::erase_if(missing, [&](const std::string& target) {
-        return there.find(target) != std::string::npos;
+        return there.find(quote(target)) != std::string::npos;
     });
     if (missing.empty()) return fmt::format("left as it is, for its profile observe: {}", path);
     return fmt::format("left as it is: {}; it lacks {}. To have it written anew, remove it", path,

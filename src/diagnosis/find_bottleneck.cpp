@@ -22,8 +22,10 @@ constexpr double slow_factor = 1.3;
 constexpr double slow_part = 0.15;
 /// Most of what it takes longer is time without a processor: then that is the cause.
 constexpr double cause_share = 0.5;
-/// From so many pages a second on that are read again, a machine has too little memory.
+/// From so many pages a second on that are read again, and so many times the others', a machine has
+/// too little memory.
 constexpr double faults_per_s_min = 50;
+constexpr double faults_factor = 5;
 /// Input counts from this share of the time on, and from so many times the others'.
 constexpr double input_share_min = 0.2;
 constexpr double input_factor = 3;
@@ -36,6 +38,8 @@ constexpr double full_min_lockstep = 0.3;
 constexpr double full_min_free = 0.7;
 /// A link, or all of a peer's, is narrow that carries less than this part of what is usual.
 constexpr double narrow_factor = 0.6;
+/// A server whose ways are full is the limit if it carries so many times what a worker does.
+constexpr double server_factor = 1.5;
 /// Rows are old from so many times the usual on, and so many rounds more.
 constexpr double old_factor = 1.5;
 constexpr double old_rounds = 3;
@@ -66,8 +70,9 @@ class Finder {
 
     Bottleneck find() const {
         if (peers_.size() < 2 || workers_.empty()) return {};
-        for (const auto rule : {&Finder::memory, &Finder::input, &Finder::processor,
-                                &Finder::server_processor, &Finder::network}) {
+        for (const auto rule :
+             {&Finder::memory, &Finder::input, &Finder::processor, &Finder::server_processor,
+              &Finder::network, &Finder::server_network}) {
             if (auto found = (this->*rule)()) return *std::move(found);
         }
         return balanced();
@@ -92,7 +97,8 @@ class Finder {
     std::optional<Bottleneck> memory() const {
         const auto faults = [](const SeenPeer& peer) { return usage(peer).major_faults_per_s; };
         const SeenPeer* peer = most(faults);
-        if (faults(*peer) < faults_per_s_min) return std::nullopt;
+        if (faults(*peer) < std::max(faults_per_s_min, faults_factor * usual(peer, faults)))
+            return std::nullopt;
         std::string limit;
         if (peer->line->memory_limit > 0)
             limit = fmt::format(" of the {:.0f} MB that it may have",
@@ -181,11 +187,39 @@ class Finder {
         return named(*narrow);
     }
 
+    /// A server that carries what all workers do, on ways that are full, although none is narrow.
+    std::optional<Bottleneck> server_network() const {
+        if (!lockstep_ || waits() < wait_share_min) return std::nullopt;
+        const LinkMap map(peers_, full_min_lockstep);
+        double of_workers = 0;
+        for (const SeenPeer* worker : workers_)
+            of_workers = std::max(of_workers, map.busiest(worker->name).mbit);
+        for (const SeenPeer& peer : peers_) {
+            const LinkMap::Load load = map.busiest(peer.name);
+            if (!peer.serves_only || load.full < full_min_lockstep ||
+                load.mbit < server_factor * of_workers)
+                continue;
+            return Bottleneck{
+                Kind::server_network, peer.name, "",
+                fmt::format("{} carries {:.1f} Mbit/s, a worker at most {:.1f}, and its ways are "
+                            "full {:.0f} % of the time, in which the others wait",
+                            peer.name, load.mbit, of_workers, 100 * load.full),
+                "more bandwidth for it, or one more server"};
+        }
+        return std::nullopt;
+    }
+
+    bool is_seen(const std::string& name) const {
+        return std::any_of(peers_.begin(), peers_.end(),
+                           [&name](const SeenPeer& peer) { return peer.name == name; });
+    }
+
     /// Are the rows that come that way older than is usual?
     bool makes_old(const LinkMap::Narrow& narrow) const {
         std::vector<double> there, elsewhere;
         for (const SeenPeer& to : peers_) {
             for (const LinkLine& link : to.line->links) {
+                if (!is_seen(link.peer)) continue;
                 const bool is_there = (narrow.from.empty() || narrow.from == link.peer) &&
                                       (narrow.to.empty() || narrow.to == to.name);
                 (is_there ? there : elsewhere).push_back(link.usage.staleness_rounds);

@@ -87,6 +87,20 @@ std::optional<LinkMap::Narrow> LinkMap::narrowest(double factor) const {
     return *least;
 }
 
+LinkMap::Load LinkMap::busiest(const std::string& name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found == names_.end()) return {};
+    const auto peer = static_cast<std::size_t>(found - names_.begin());
+    Load busiest;
+    for (const Way way : {Way::out, Way::in}) {
+        Load load{0, mean_full(way, peer)};
+        for (const std::size_t other : carrying(way, peer))
+            load.mbit += of_way(way, peer, other).mbit;
+        if (load.full >= busiest.full) busiest = load;
+    }
+    return busiest;
+}
+
 // A peer with one such link alone is looked at with the links.
 void LinkMap::look_at_peers(Way way, std::vector<Narrow>& found) const {
     for (std::size_t peer = 0; peer < names_.size(); ++peer) {
@@ -149,9 +163,9 @@ double LinkMap::round_trip(std::size_t peer, std::size_t except) const {
     double least = infinite;
     for (std::size_t other = 0; other < names_.size(); ++other) {
         if (other == peer || other == except) continue;
-        const double there_and_back =
-            (link(peer, other).round_trip_ms + link(other, peer).round_trip_ms) / 2;
-        least = std::min(least, there_and_back);
+        const double there = link(peer, other).round_trip_ms;
+        const double back = link(other, peer).round_trip_ms;
+        if (there > 0 && back > 0) least = std::min(least, (there + back) / 2);  // 0: not known
     }
     return least;
 }

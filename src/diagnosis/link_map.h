@@ -26,6 +26,13 @@ class LinkMap {
     /// The one that carries least beside what is usual, if that is less than this part of it.
     std::optional<Narrow> narrowest(double factor) const;
 
+    /// All that a peer sends, or all that it receives: the way that is fuller.
+    struct Load {
+        double mbit = 0;
+        double full = 0;  ///< share of the time, mean over its links
+    };
+    Load busiest(const std::string& peer) const;
+
   private:
     struct Link {
         double mbit = 0;

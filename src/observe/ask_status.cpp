@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include <chrono>
 #include <future>
 
 #include "src/diagnosis/find_bottleneck.h"
@@ -12,11 +13,36 @@
 namespace ako {
 namespace {
 
-httplib::Result ask(const std::string& host, unsigned port, const char* path) {
+/// What an honest peer answers is far shorter, and there within one read.
+constexpr std::size_t answer_bytes_max = 1024 * 1024;
+constexpr std::chrono::seconds answer_time_max{3};
+
+struct Answer {
+    int status = 0;  ///< 0: none
+    std::string body;
+    std::string error;
+};
+
+/// The library bounds each read; this, the whole.
+Answer ask(const std::string& host, unsigned port, const char* path) {
     httplib::Client client(host, static_cast<int>(port));
     client.set_connection_timeout(1);
     client.set_read_timeout(2);
-    return client.Get(path);
+    const auto until = std::chrono::steady_clock::now() + answer_time_max;
+    Answer answer;
+    const httplib::Result result = client.Get(
+        path,
+        [&answer](const httplib::Response& response) {
+            answer.status = response.status;
+            return true;
+        },
+        [&](const char* data, std::size_t size) {
+            answer.body.append(data, size);
+            return answer.body.size() <= answer_bytes_max &&
+                   std::chrono::steady_clock::now() < until;
+        });
+    if (result) return answer;
+    return {0, "", httplib::to_string(result.error())};
 }
 
 StatusAnswer ask_peer(const ObservedPeer& peer, const std::string& through) {
@@ -38,13 +64,12 @@ StatusAnswer ask_peer(const ObservedPeer& peer, const std::string& through) {
 
 Result<Observed> ask_status(const std::string& host, unsigned port) {
     const auto where = fmt::format("{}:{}", host, port);
-    const httplib::Result answer = ask(host, port, "/status.json");
-    if (!answer)
-        return fail(Error::Kind::io, where + ": " + httplib::to_string(answer.error()));
-    if (answer->status == 503)
+    const Answer answer = ask(host, port, "/status.json");
+    if (answer.status == 0) return fail(Error::Kind::io, where + ": " + answer.error);
+    if (answer.status == 503)
         return fail(Error::Kind::io, where + ": the peer has only just begun; ask again");
     std::optional<Observed> observed;
-    if (answer->status == 200) observed = parse_status(answer->body);
+    if (answer.status == 200) observed = parse_status(answer.body);
     if (!observed) return fail(Error::Kind::io, where + ": what answers there is no peer of Ako");
     return *observed;
 }
@@ -71,13 +96,12 @@ Bottleneck bottleneck_of(const ObservedRun& run, const std::vector<StatusAnswer>
 
 Result<std::string> ask_health(const std::string& host, unsigned port) {
     const auto where = fmt::format("{}:{}", host, port);
-    const httplib::Result answer = ask(host, port, "/health");
-    if (!answer)
-        return fail(Error::Kind::io, where + ": " + httplib::to_string(answer.error()));
-    if (answer->status != 200 && answer->status != 503)
+    const Answer answer = ask(host, port, "/health");
+    if (answer.status == 0) return fail(Error::Kind::io, where + ": " + answer.error);
+    if (answer.status != 200 && answer.status != 503)
         return fail(Error::Kind::io, where + ": what answers there is no peer of Ako");
-    std::string words = answer->body.substr(0, answer->body.find('\n'));
-    if (answer->status == 503) return fail(Error::Kind::io, where + ": " + words);
+    std::string words = answer.body.substr(0, answer.body.find('\n'));
+    if (answer.status == 503) return fail(Error::Kind::io, where + ": " + words);
     return words;
 }
 

@@ -1,6 +1,7 @@
 // See cluster_watch.h.
 #include "src/observe/cluster_watch.h"
 
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -33,9 +34,13 @@ Bottleneck ClusterWatch::newest() {
         if (is_fresh || asking_ || !post.observed) return newest_;
         asking_ = true;
     }
-    Bottleneck found = bottleneck_of(post.observed->run, ask_the_others(*post.observed));
+    std::optional<Bottleneck> found;
+    try {
+        found = bottleneck_of(post.observed->run, ask_the_others(*post.observed));
+    } catch (const std::exception&) {  // no thread, or no memory, to ask with: as it was
+    }
     const std::lock_guard lock(mutex_);
-    newest_ = std::move(found);
+    if (found) newest_ = *std::move(found);
     asked_at_ = Clock::now();
     asking_ = false;
     return newest_;

@@ -9,8 +9,8 @@
 //
 // It has threads of its own, which see the board and nothing else: a slow or hostile client costs
 // one of them, for a limited time (limited_server.h), and the training nothing. Connections are
-// limited by these threads and a queue; of event streams there are fewer, so that /metrics is
-// always answered.
+// limited by these threads and a queue; of event streams there are fewer, so that they leave some
+// for /metrics.
 //
 // A page of one peer joins the statuses of the others, so those of the run, and no other page, may
 // read this one (Access-Control-Allow-Origin). Made and destroyed on one thread.

@@ -57,7 +57,7 @@ class LimitedStream final : public httplib::Stream {
     }
     ssize_t write(const char* data, std::size_t size) override {
         if (!is_writable()) return -1;
-        return send(socket_, data, size, MSG_NOSIGNAL);
+        return send(socket_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     void get_remote_ip_and_port(std::string& ip, int& port) const override {
         sockaddr_storage address{};

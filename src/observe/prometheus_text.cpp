@@ -221,7 +221,8 @@ void add_links(Exposition& out, const MetricsLine& line) {
         for (const auto& [field, count] : link.rejects) {
             if (!std::exchange(any, true))
                 out.begin("ako_link_rejects_total", counter,
-                          "How often one end refused the other, by the field of its greeting.");
+                          "How often one end refused the other: the field of the greeting, or a "
+                          "frame.");
             out.sample(whole(count), {{"peer", link.peer}, {"field", field}});
         }
     }

@@ -231,7 +231,9 @@ void Metrics::update_standing(const std::vector<LinkCounters>& counters) {
 
 void Metrics::update_usage(const ProcessUsage& process,
                            const std::vector<LinkCounters>& counters) {
-    if (line_.phase != "training" && line_.phase != "serving") return;  // as it was
+    // What a round waits for is part of it; before the first and after the last it stays as it was.
+    const bool waits = line_.phase == "waiting" && times_.rounds() > 0;
+    if (line_.phase != "training" && line_.phase != "serving" && !waits) return;
     UsageSample sample{line_.time,
                        line_.round,
                        line_.round_parts[RoundPart::gradient].seconds,
@@ -242,7 +244,7 @@ void Metrics::update_usage(const ProcessUsage& process,
     for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
         if (peer == self_) continue;
         const LinkCounters& link = counters[peer];
-        sample.links.push_back({link.path.full_seconds, link.egress_bytes, link.path.round_trip_ms,
+        sample.links.push_back({link.full_seconds, link.egress_bytes, link.path.round_trip_ms,
                                 static_cast<double>(link_to(peer).staleness_rounds)});
     }
     usage_.add(std::move(sample));

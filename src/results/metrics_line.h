@@ -20,8 +20,9 @@
 //   memory_limit  bytes that its control group may have; 0: no limit
 //   round_parts   where the time of its rounds went, by part (round_parts.h): seconds of all
 //                 rounds, and counts of rounds by how long it took
-//   usage         of machine and links while it trained or served, over the last ten seconds, as
-//                 it is found by what limits it: src/results/usage.h; each link has its own
+//   usage         of machine and links while it trained or served, over the last ten seconds or two
+//                 rounds, by which is found what limits it: src/results/usage.h; each link has its
+//                 own
 //   links         the same per link, and presence of the other peer (a word of
 //                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining; standing,
 //                 which is all of these as one word ("advancing", "still", "lost", ..:

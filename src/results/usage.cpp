@@ -16,7 +16,15 @@ double grown(double before, double after) { return std::max(0.0, after - before)
 
 void UsageWindow::add(UsageSample sample) {
     samples_.push_back(std::move(sample));
-    if (samples_.size() > samples_max) samples_.pop_front();
+    const UsageSample& newest = samples_.back();
+    const auto still_enough = [&](const UsageSample& oldest) {
+        constexpr std::uint64_t rounds_min = 2;
+        const bool no_rounds = newest.rounds == 0;  // a server makes none
+        return newest.time - oldest.time >= seconds_min &&
+               (no_rounds || newest.rounds >= oldest.rounds + rounds_min);
+    };
+    while (samples_.size() > 2 && (still_enough(samples_[1]) || samples_.size() > samples_max))
+        samples_.pop_front();
 }
 
 Usage UsageWindow::usage() const {

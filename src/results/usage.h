@@ -51,8 +51,9 @@ struct UsageSample {
 
 class UsageWindow {
   public:
-    /// So many samples are looked at, so many seconds if they come once in each.
-    static constexpr std::size_t samples_max = 11;
+    /// So much is looked at, or as much as two rounds take, if that is longer.
+    static constexpr double seconds_min = 10;
+    static constexpr std::size_t samples_max = 600;
 
     /// Later than the one before, with as many links.
     void add(UsageSample sample);

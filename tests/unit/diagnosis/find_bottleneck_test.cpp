@@ -126,6 +126,19 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     }
 }
 
+TEST_CASE("who is not there says nothing of what is usual") {
+    Cluster cluster = free_cluster(3);
+    for (MetricsLine& line : cluster.lines) {
+        for (int spare = 0; spare < 5; ++spare) {
+            line.links.emplace_back();
+            line.links.back().peer = "spare-" + std::to_string(spare);
+        }
+    }
+    // Narrower than the others, and its rows are no older for it.
+    cluster.way(0, 1).egress_mbit = 4;
+    CHECK(cluster.find().label() == "none");
+}
+
 TEST_CASE("a ring: which of two ends is narrow is told by round trips") {
     const auto slow_link = [] {
         Cluster cluster = ring_cluster();
@@ -162,10 +175,16 @@ TEST_CASE("a server of its own: its processor or its network") {
     for (const std::size_t worker : {0U, 1U, 2U}) {
         cluster.lines[worker].usage.wait = 0.6;
         cluster.lines[worker].usage.gradient = 0.35;
-        cluster.way(worker, 3) = {0.3, 6, 20, 0};
-        cluster.way(3, worker) = {0.35, 6, 20, 0};
+        cluster.way(worker, 3) = {0.2, 6, 20, 0};
+        cluster.way(3, worker) = {0.25, 6, 20, 0};
     }
     CHECK(cluster.find().label() == "none");
+    // All links are alike, and it is the server's that carry all.
+    for (const std::size_t worker : {0U, 1U, 2U}) {
+        cluster.way(worker, 3).full = 0.6;
+        cluster.way(3, worker).full = 0.6;
+    }
+    CHECK(cluster.find().label() == "network of server d");
     cluster.lines[3].usage.network_runnable = 0.75;
     CHECK(cluster.find().label() == "processor of server d");
     cluster.lines[3].usage.network_runnable = 0.1;

@@ -38,7 +38,7 @@ TEST_CASE("of one sample nothing is known") {
 TEST_CASE("shares are of the newest ten seconds") {
     UsageWindow window;
     window.add(UsageSample{});  // will be too old
-    window.add(UsageSample{0.5, 1'000'000, 0, 0, 0, {}, {{0, 0, 900, 0}}});
+    window.add(UsageSample{0.5, 0, 0, 0, 0, {}, {{0, 0, 900, 0}}});
     for (int second = 10; second <= 20; ++second) window.add(sample_at(second));
     const Usage usage = window.usage();
     CHECK(usage.seconds == doctest::Approx(10));
@@ -57,6 +57,17 @@ TEST_CASE("shares are of the newest ten seconds") {
     CHECK(link.egress_mbit == doctest::Approx(2));
     CHECK(link.round_trip_ms == doctest::Approx(30));
     CHECK(link.staleness_rounds == doctest::Approx(15));
+}
+
+TEST_CASE("of rounds that are long two are looked at, however long that is") {
+    UsageWindow window;
+    for (int second = 0; second <= 100; ++second) {
+        UsageSample sample = sample_at(second);
+        sample.rounds = static_cast<std::uint64_t>(second) / 20;
+        window.add(sample);
+    }
+    CHECK(window.usage().seconds == doctest::Approx(21));  // 79 to 100: rounds 3 to 5
+    CHECK(window.usage().rounds_per_s == doctest::Approx(2.0 / 21));
 }
 
 TEST_CASE("a thread that ended takes its time along, and a link is never more than full") {
