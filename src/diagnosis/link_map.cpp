@@ -53,8 +53,9 @@ std::vector<std::size_t> LinkMap::carrying(Way way, std::size_t peer) const {
         most = std::max(most, of_way(way, peer, other).mbit);
     std::vector<std::size_t> ends;
     for (std::size_t other = 0; other < names_.size(); ++other) {
-        const double mbit = of_way(way, peer, other).mbit;
-        if (other != peer && mbit > 0 && mbit >= carrying_part * most) ends.push_back(other);
+        const Link& here = of_way(way, peer, other);
+        const bool much = here.mbit >= carrying_part * most || here.full >= full_min_;
+        if (other != peer && here.mbit > 0 && much) ends.push_back(other);
     }
     return ends;
 }

@@ -47,7 +47,8 @@ class LinkMap {
     }
     /// What a link carries while it is full; infinite if it hardly ever is.
     double width(const Link& link) const;
-    /// The other ends of those links of a peer that carry a good part of what its busiest does.
+    /// The other ends of those links of a peer that are full, or carry a good part of what its
+    /// busiest does.
     std::vector<std::size_t> carrying(Way way, std::size_t peer) const;
     double mean_full(Way way, std::size_t peer) const;
     /// As `width`, of all that a peer sends or receives.

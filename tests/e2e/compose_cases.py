@@ -60,7 +60,7 @@ def case_compose_any(bench):
     check_equal(list(services), ["a", "b", "a-baseline", "b-baseline", "a-limits", "b-limits"],
                 "services")
     check_equal([name for name, service in services.items() if "--exit-zero" not in service],
-                ["a-baseline", "b-baseline"], "who is not started again")
+                ["a-baseline", "b-baseline", "a-limits", "b-limits"], "who is not started again")
     for absent in ("ports:", "healthcheck:", "prometheus"):
         check(absent not in text, f"nobody is observed, but there is {absent!r} in:\n{text}")
     # Where nobody could come back, nobody is started again.

@@ -109,6 +109,8 @@ TEST_CASE("two transports that differ refuse each other, both naming field and v
         CHECK(pair.a.wait([&] { return !pair.a.transport().counters()[1].last_error.empty(); }));
         const std::string field = std::string(text).substr(0, std::string(text).find(':'));
         CAPTURE(field);
+        // Who says another name than that of the dialled is a stranger, and no peer is blamed.
+        if (field == "peer_name") continue;
         CHECK(pair.a.wait([&] { return pair.a.transport().counters()[1].rejects[field] > 0; }));
     }
 }

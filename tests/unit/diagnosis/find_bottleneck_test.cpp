@@ -106,6 +106,12 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
         cluster.seen(3, 0).usage.staleness_rounds = 40;
         CHECK(cluster.find().label() == "link a -> d");
     }
+    SUBCASE("a link that carries next to nothing") {
+        Cluster cluster = free_cluster();
+        cluster.way(0, 3) = {1, 0.05, 90, 6};
+        cluster.seen(3, 0).usage.staleness_rounds = 400;
+        CHECK(cluster.find().label() == "link a -> d");
+    }
     SUBCASE("where the others' links are not full") {
         Cluster cluster = free_cluster();
         for (std::size_t from = 0; from < 4; ++from)
