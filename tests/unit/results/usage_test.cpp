@@ -76,7 +76,9 @@ TEST_CASE("a thread that ended takes its time along, and a link is never more th
     UsageSample later = sample_at(2);
     later.process.other_threads = {};
     later.links[0].full_seconds = 9;
+    later.process.throttled_seconds = 9;
     window.add(later);
     CHECK(window.usage().network_running == 0);
     CHECK(window.links()[0].full == 1);
+    CHECK(window.usage().throttled == 1);
 }
