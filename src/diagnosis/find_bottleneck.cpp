@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "src/diagnosis/link_map.h"
+#include "src/diagnosis/usual.h"
 
 namespace ako {
 namespace {
@@ -43,13 +44,6 @@ constexpr double server_factor = 1.5;
 /// Rows are old from so many times the usual on, and so many rounds more.
 constexpr double old_factor = 1.5;
 constexpr double old_rounds = 3;
-
-double median(std::vector<double> numbers) {
-    if (numbers.empty()) return 0;
-    const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-    std::nth_element(numbers.begin(), middle, numbers.end());
-    return *middle;
-}
 
 const Usage& usage(const SeenPeer& peer) { return peer.line->usage; }
 
@@ -85,7 +79,7 @@ class Finder {
         std::vector<double> numbers;
         for (const SeenPeer* peer : workers_)
             if (peer != except) numbers.push_back(of(*peer));
-        return median(std::move(numbers));
+        return usual_of(std::move(numbers), 0);
     }
     template <typename Of>
     const SeenPeer* most(Of of) const {
@@ -225,7 +219,8 @@ class Finder {
                 (is_there ? there : elsewhere).push_back(link.usage.staleness_rounds);
             }
         }
-        return !there.empty() && median(there) >= old_factor * median(elsewhere) + old_rounds;
+        const double limit = old_factor * usual_of(elsewhere, 0) + old_rounds;
+        return !there.empty() && usual_of(there, 0) >= limit;
     }
 
     Bottleneck named(const LinkMap::Narrow& narrow) const {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "src/diagnosis/find_bottleneck.h"
+#include "src/diagnosis/usual.h"
 
 namespace ako {
 namespace {
@@ -16,12 +18,7 @@ constexpr double carrying_part = 0.1;
 constexpr double long_factor = 2;
 constexpr double long_ms = 1;
 
-double median(std::vector<double> numbers) {
-    if (numbers.empty()) return infinite;
-    const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-    std::nth_element(numbers.begin(), middle, numbers.end());
-    return *middle;
-}
+double usual(std::vector<double> widths) { return usual_of(std::move(widths), infinite); }
 
 /// 0 is the narrowest.
 double part_of_usual(const LinkMap::Narrow& narrow) {
@@ -41,13 +38,17 @@ LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min) : full_min
                 line.usage.egress_mbit, line.usage.full, line.usage.round_trip_ms};
         }
     }
+    for (std::size_t peer = 0; peer < names_.size(); ++peer) {
+        carrying_out_.push_back(find_carrying(Way::out, peer));
+        carrying_in_.push_back(find_carrying(Way::in, peer));
+    }
 }
 
 double LinkMap::width(const Link& link) const {
     return link.full < full_min_ / 2 ? infinite : link.mbit / link.full;
 }
 
-std::vector<std::size_t> LinkMap::carrying(Way way, std::size_t peer) const {
+std::vector<std::size_t> LinkMap::find_carrying(Way way, std::size_t peer) const {
     double most = 0;
     for (std::size_t other = 0; other < names_.size(); ++other)
         most = std::max(most, of_way(way, peer, other).mbit);
@@ -61,7 +62,7 @@ std::vector<std::size_t> LinkMap::carrying(Way way, std::size_t peer) const {
 }
 
 double LinkMap::mean_full(Way way, std::size_t peer) const {
-    const std::vector<std::size_t> ends = carrying(way, peer);
+    const std::vector<std::size_t>& ends = carrying(way, peer);
     double sum = 0;
     for (const std::size_t other : ends) sum += of_way(way, peer, other).full;
     return ends.empty() ? 0 : sum / static_cast<double>(ends.size());
@@ -69,10 +70,13 @@ double LinkMap::mean_full(Way way, std::size_t peer) const {
 
 double LinkMap::width(Way way, std::size_t peer) const {
     const double full = mean_full(way, peer);
-    if (full < full_min_ / 2) return infinite;
+    return full < full_min_ / 2 ? infinite : total_mbit(way, peer) / full;
+}
+
+double LinkMap::total_mbit(Way way, std::size_t peer) const {
     double mbit = 0;
     for (const std::size_t other : carrying(way, peer)) mbit += of_way(way, peer, other).mbit;
-    return mbit / full;
+    return mbit;
 }
 
 std::optional<LinkMap::Narrow> LinkMap::narrowest(double factor) const {
@@ -94,9 +98,7 @@ LinkMap::Load LinkMap::busiest(const std::string& name) const {
     const auto peer = static_cast<std::size_t>(found - names_.begin());
     Load busiest;
     for (const Way way : {Way::out, Way::in}) {
-        Load load{0, mean_full(way, peer)};
-        for (const std::size_t other : carrying(way, peer))
-            load.mbit += of_way(way, peer, other).mbit;
+        const Load load{total_mbit(way, peer), mean_full(way, peer)};
         if (load.full >= busiest.full) busiest = load;
     }
     return busiest;
@@ -110,7 +112,7 @@ void LinkMap::look_at_peers(Way way, std::vector<Narrow>& found) const {
         std::vector<double> others;
         for (std::size_t other = 0; other < names_.size(); ++other)
             if (other != peer) others.push_back(width(way, other));
-        Narrow narrow{names_[peer], "", width(way, peer), median(std::move(others)), full};
+        Narrow narrow{names_[peer], "", width(way, peer), usual(std::move(others)), full};
         if (way == Way::in) std::swap(narrow.from, narrow.to);
         found.push_back(std::move(narrow));
     }
@@ -133,8 +135,8 @@ void LinkMap::look_at_links(std::vector<Narrow>& found, double factor) const {
             }
             // Where its neighbours are as narrow, it is an end that is, and not this link.
             const double own = width(here);
-            if (own >= factor * median(same_out) || own >= factor * median(same_in)) continue;
-            Narrow narrow{names_[from], names_[to], own, median(all), here.full};
+            if (own >= factor * usual(same_out) || own >= factor * usual(same_in)) continue;
+            Narrow narrow{names_[from], names_[to], own, usual(all), here.full};
             if (same_out.empty() || same_in.empty()) {
                 const Narrow ends = told_by_round_trips(from, to);
                 narrow.from = ends.from;

@@ -49,7 +49,12 @@ class LinkMap {
     double width(const Link& link) const;
     /// The other ends of those links of a peer that are full, or carry a good part of what its
     /// busiest does.
-    std::vector<std::size_t> carrying(Way way, std::size_t peer) const;
+    const std::vector<std::size_t>& carrying(Way way, std::size_t peer) const {
+        return way == Way::out ? carrying_out_[peer] : carrying_in_[peer];
+    }
+    std::vector<std::size_t> find_carrying(Way way, std::size_t peer) const;
+    /// Over these links; likewise the next two.
+    double total_mbit(Way way, std::size_t peer) const;
     double mean_full(Way way, std::size_t peer) const;
     /// As `width`, of all that a peer sends or receives.
     double width(Way way, std::size_t peer) const;
@@ -63,6 +68,7 @@ class LinkMap {
 
     std::vector<std::string> names_;
     std::vector<std::vector<Link>> links_;  ///< [from][to]
+    std::vector<std::vector<std::size_t>> carrying_out_, carrying_in_;  ///< [peer]
     const double full_min_;
 };
 

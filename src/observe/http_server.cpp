@@ -165,7 +165,7 @@ void HttpServer::set_routes() {
                  }));
     server_->Get("/bottleneck.json",
                  with_newest([this](const Observed&, httplib::Response& response) {
-                     response.set_content(bottleneck_text(cluster_.newest()) + "\n",
+                     response.set_content(to_json_text(cluster_.newest()) + "\n",
                                           "application/json");
                  }));
     server_->Get("/health", [this](const httplib::Request&, httplib::Response& response) {

@@ -29,11 +29,17 @@ bool wait_for(int socket, short event, Clock::time_point until) {
     }
 }
 
-void name_end(const sockaddr_storage& address, socklen_t size, std::string& ip, int& port) {
+/// `ask`: getpeername or getsockname.
+template <typename Ask>
+void name_end(int socket, Ask ask, std::string& ip, int& port) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (ask(socket, any, &size) != 0) return;
     std::array<char, NI_MAXHOST> host{};
     std::array<char, NI_MAXSERV> service{};
-    if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host.data(), host.size(),
-                    service.data(), service.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    if (getnameinfo(any, size, host.data(), host.size(), service.data(), service.size(),
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return;
     ip = host.data();
     port = std::atoi(service.data());
@@ -60,16 +66,10 @@ class LimitedStream final : public httplib::Stream {
         return send(socket_, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     void get_remote_ip_and_port(std::string& ip, int& port) const override {
-        sockaddr_storage address{};
-        socklen_t size = sizeof address;
-        if (getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-            name_end(address, size, ip, port);
+        name_end(socket_, getpeername, ip, port);
     }
     void get_local_ip_and_port(std::string& ip, int& port) const override {
-        sockaddr_storage address{};
-        socklen_t size = sizeof address;
-        if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-            name_end(address, size, ip, port);
+        name_end(socket_, getsockname, ip, port);
     }
     socket_t socket() const override { return socket_; }
 

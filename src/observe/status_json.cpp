@@ -22,13 +22,6 @@ std::string status_text(const Observed& observed) {
     return json.dump();
 }
 
-std::string bottleneck_text(const Bottleneck& bottleneck) {
-    const ordered_json json = {{"label", bottleneck.label()},
-                               {"evidence", bottleneck.evidence},
-                               {"remedy", bottleneck.remedy}};
-    return json.dump();
-}
-
 std::optional<Observed> parse_status(const std::string& text) try {
     const ordered_json json = ordered_json::parse(text);
     Observed observed;

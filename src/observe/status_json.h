@@ -12,14 +12,11 @@
 #include <string>
 
 #include "src/observe/observed.h"
-#include "src/results/bottleneck.h"
 
 namespace ako {
 
 /// One line, without the line break.
 std::string status_text(const Observed& observed);
-/// {"label": "egress of c", "evidence": "..", "remedy": ".."}
-std::string bottleneck_text(const Bottleneck& bottleneck);
 /// nullopt if the text is no such status.
 std::optional<Observed> parse_status(const std::string& text);
 

@@ -1,6 +1,8 @@
 // See bottleneck.h.
 #include "src/results/bottleneck.h"
 
+#include <nlohmann/json.hpp>
+
 namespace ako {
 
 std::string Bottleneck::label() const {
@@ -36,6 +38,13 @@ std::string Bottleneck::text() const {
     if (!evidence.empty()) text += ": " + evidence;
     if (!remedy.empty()) text += "; what helps: " + remedy;
     return text;
+}
+
+std::string to_json_text(const Bottleneck& bottleneck) {
+    const nlohmann::ordered_json json = {{"label", bottleneck.label()},
+                                         {"evidence", bottleneck.evidence},
+                                         {"remedy", bottleneck.remedy}};
+    return json.dump();
 }
 
 }  // namespace ako

@@ -31,4 +31,7 @@ struct Bottleneck {
     std::string text() const;
 };
 
+/// {"label": "egress of c", "evidence": "..", "remedy": ".."}, without a line break.
+std::string to_json_text(const Bottleneck& bottleneck);
+
 }  // namespace ako

@@ -8,21 +8,21 @@ namespace ako {
 namespace {
 
 struct Named {
-    PeerStanding standing;
     const char* word;
     const char* words;
 };
 
+/// In the order of the enumeration.
 constexpr std::array<Named, 9> names = {{
-    {PeerStanding::absent, "absent", "not there yet"},
-    {PeerStanding::connected, "connected", "connected"},
-    {PeerStanding::joining, "joining", "joins the run"},
-    {PeerStanding::advancing, "advancing", "training"},
-    {PeerStanding::still, "still", "connected, but its rounds do not move"},
-    {PeerStanding::down, "down", "not connected; lost if it stays so"},
-    {PeerStanding::lost, "lost", "lost"},
-    {PeerStanding::gone, "gone", "gone: nobody listens at its address"},
-    {PeerStanding::left, "left", "has left"},
+    {"absent", "not there yet"},
+    {"connected", "connected"},
+    {"joining", "joins the run"},
+    {"advancing", "training"},
+    {"still", "connected, but its rounds do not move"},
+    {"down", "not connected; lost if it stays so"},
+    {"lost", "lost"},
+    {"gone", "gone: nobody listens at its address"},
+    {"left", "has left"},
 }};
 
 const Named& of(PeerStanding standing) { return names.at(static_cast<std::size_t>(standing)); }

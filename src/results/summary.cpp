@@ -57,9 +57,7 @@ std::uint64_t total_egress(const std::vector<PeerResult>& peers) {
 
 ordered_json bottleneck_json(const Bottleneck& bottleneck) {
     if (bottleneck.kind == Bottleneck::Kind::unknown) return nullptr;
-    return {{"label", bottleneck.label()},
-            {"evidence", bottleneck.evidence},
-            {"remedy", bottleneck.remedy}};
+    return ordered_json::parse(to_json_text(bottleneck));
 }
 
 }  // namespace
