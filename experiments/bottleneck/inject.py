@@ -2,6 +2,7 @@
 """Is the bottleneck named that is there? One known bottleneck at a time, or none, in the testbed.
 
     experiments/bottleneck/inject.py --runs 20 --results bottleneck.jsonl
+    experiments/bottleneck/inject.py --relieve --runs 2 --results relieved.jsonl
 
 Every run draws mode, rate of all links, seed and the peer that the bottleneck is at from its kind
 and number. Four peers of a third of a core each train LeNet on MNIST for --seconds and are asked to
@@ -14,6 +15,12 @@ is not run again; the confusion matrix is printed at the end. Kinds:
     egress      a sixth of the others' rate for what one peer sends
     ingress     the same for what one peer receives
     link        an eighteenth from one peer to the next, whose link needs but a third of the rate
+    server-network     d is the server of the others: a sixth of their rate, both ways
+    server-processor   the same: a third of their quota
+
+With --relieve every case of the five kinds between none and the servers, in a mode in which all
+wait for each other, is run three times: as it is, without what was injected, and with it while
+another peer has twice its rate or quota. What is compared is images per second.
 
 Needs root and a program in build/release, or --program. Standard library only.
 """
@@ -35,9 +42,14 @@ PEERS, CPUS = 4, 0.33
 RATES = (50, 100, 200)  # Mbit/s
 FAST_RATES = (500, 1000)  # at which the processor is what rounds are made of
 MODES = ("ako", "ring", "parameter-server", "local-sgd")
+LOCKSTEP = MODES[1:]
 NARROW = 6      # so many times less of it
 NEIGHBOURS = 3  # programs that compute
-KINDS = ("none", "processor", "neighbour", "egress", "ingress", "link")
+OF_ONE_PEER = ("processor", "neighbour", "egress", "ingress", "link")
+OF_THE_SERVER = ("server-network", "server-processor")
+KINDS = ("none", *OF_ONE_PEER, *OF_THE_SERVER)
+OF_PROCESSORS = ("processor", "neighbour", "server-processor")
+RELIEVED = ("nobody", "named", "another")
 QUEUE = ("burst", "32kb", "latency", "50ms")
 
 
@@ -48,14 +60,17 @@ def call(*words):
 class Case:
     """What one run is of: drawn from its kind and number alone."""
 
-    def __init__(self, kind, number):
+    def __init__(self, kind, number, modes=MODES):
         draw = random.Random(f"{kind} {number}")
         self.kind = kind
         self.number = number
-        self.mode = draw.choice(MODES)
-        self.rate = draw.choice(FAST_RATES if kind in ("processor", "neighbour") else RATES)
+        self.mode = draw.choice(modes)
+        self.rate = draw.choice(FAST_RATES if kind in OF_PROCESSORS else RATES)
         self.at = draw.randrange(PEERS)
         self.seed = draw.randrange(1000)
+        self.relieved = "nobody"  # or "named": nothing is injected; or "another" has twice as much
+        if kind in OF_THE_SERVER:
+            self.mode, self.at = "parameter-server", PEERS - 1
 
     @property
     def name(self):
@@ -66,15 +81,38 @@ class Case:
         """Where a narrow link leads: in a ring, the only one that carries anything."""
         return (self.at + 1) % PEERS
 
+    @property
+    def injected(self):
+        return "none" if self.relieved == "named" else self.kind
+
     def expected(self):
         return {"none": "none", "processor": f"processor of {self.name}",
                 "neighbour": f"processor of {self.name}", "egress": f"egress of {self.name}",
                 "ingress": f"ingress of {self.name}",
-                "link": f"link {self.name} -> {'abcd'[self.to]}"}[self.kind]
+                "link": f"link {self.name} -> {'abcd'[self.to]}",
+                "server-network": f"network of server {self.name}",
+                "server-processor": f"processor of server {self.name}"}[self.injected]
+
+    def rates(self):
+        """In Mbit/s, of every peer, both ways."""
+        rates = [self.rate] * PEERS
+        if self.injected == "server-network":
+            rates[self.at] /= NARROW
+        if self.relieved == "another" and self.kind not in OF_PROCESSORS:
+            rates[(self.at + 2) % PEERS] *= 2
+        return rates
+
+    def quotas(self):
+        quotas = [CPUS] * PEERS
+        if self.injected in ("processor", "server-processor"):
+            quotas[self.at] /= 3
+        if self.relieved == "another" and self.kind in OF_PROCESSORS:
+            quotas[(self.at + 2) % PEERS] *= 2
+        return quotas
 
     def key(self):
         return {"kind": self.kind, "number": self.number, "mode": self.mode, "rate": self.rate,
-                "at": self.name}
+                "at": self.name, "relieved": self.relieved}
 
 
 def space(peer):
@@ -97,32 +135,33 @@ def narrow_link(case):
 
 def inject(case):
     """The network and the quotas; returns the programs that are to be ended."""
-    quotas = [CPUS] * PEERS
-    if case.kind == "processor":
-        quotas[case.at] = CPUS / 3
-    call(TESTBED, "--name", NAME, "up", "--peers", PEERS, "--rate", f"{case.rate}mbit", "--cpus",
-         ",".join(f"{quota:g}" for quota in quotas))
+    call(TESTBED, "--name", NAME, "up", "--peers", PEERS,
+         "--rate", ",".join(f"{rate:g}mbit" for rate in case.rates()),
+         "--cpus", ",".join(f"{quota:g}" for quota in case.quotas()))
     slow = ("root", "tbf", "rate", f"{case.rate / NARROW:g}mbit", *QUEUE)
-    if case.kind == "egress":
+    if case.injected == "egress":
         call("tc", "-n", space(case.at), "qdisc", "replace", "dev", "eth0", *slow)
-    if case.kind == "ingress":
+    if case.injected == "ingress":
         call("tc", "-n", f"ako-{NAME}-bridge", "qdisc", "replace", "dev", f"port{case.at + 1}",
              *slow)
-    if case.kind == "link":
+    if case.injected == "link":
         narrow_link(case)
-    if case.kind != "neighbour":
+    if case.injected != "neighbour":
         return []
     return [subprocess.Popen([TESTBED, "--name", NAME, "exec", str(case.at + 1), "--", "sh", "-c",
                               "while :; do :; done"]) for _ in range(NEIGHBOURS)]
 
 
 def words_of(case, program, folder):
-    peers = ", ".join(f"{{name: {'abcd'[k]}, address: '10.99.0.{k + 1}:7701'}}"
-                      for k in range(PEERS))
+    server = case.at if case.kind in OF_THE_SERVER else None
+    peers = ", ".join(f"{{name: {'abcd'[k]}, address: '10.99.0.{k + 1}:7701'"
+                      f"{', role: server' if k == server else ''}}}" for k in range(PEERS))
     settings = [f"peers=[{peers}]", f"exchange.mode={case.mode}", f"seed={case.seed}",
                 "training.batch_per_peer=64", "training.epochs=40", "training.evaluate_every=0",
                 "training.learning_rate=0.02"]
-    if case.mode == "parameter-server":
+    if server is not None:
+        settings += ["exchange.servers=1", "exchange.placement=dedicated"]
+    elif case.mode == "parameter-server":
         settings.append("exchange.servers=4")
     if case.mode == "local-sgd":
         settings.append("exchange.local_rounds=4")
@@ -183,30 +222,62 @@ def matrix(rows):
                   f"{', '.join(f'{name}: {count}' for name, count in wrong.items())} |")
 
 
+def relief(rows):
+    """What it is worth to relieve what was named, and another."""
+    print("| injected | mode, Mbit/s | images/s | without it | another peer relieved |\n"
+          "|---|---|---|---|---|")
+    cases = {}
+    for row in rows:
+        key = row["kind"], row["number"]
+        cases.setdefault(key, {})[row["relieved"]] = row
+    for (kind, _), by in sorted(cases.items()):
+        if len(by) < len(RELIEVED):
+            continue
+        injected = by["nobody"]
+        pace = injected["images_per_s"]
+        others = " | ".join(f"{by[relieved]['images_per_s'] / pace:.2f} x"
+                            for relieved in RELIEVED[1:])
+        print(f"| {kind} | {injected['mode']}, {injected['rate']} | {pace:.0f} | {others} |")
+
+
+def cases(arguments):
+    if not arguments.relieve:
+        for number in range(arguments.runs):
+            yield from (Case(kind, number) for kind in arguments.kinds or KINDS)
+        return
+    for number in range(arguments.runs):
+        for kind in arguments.kinds or OF_ONE_PEER:
+            for relieved in RELIEVED:
+                case = Case(kind, number, LOCKSTEP)
+                case.relieved = relieved
+                yield case
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", default=REPOSITORY / "build/release/ako")
     parser.add_argument("--results", type=pathlib.Path, default="bottleneck.jsonl")
     parser.add_argument("--runs", type=int, default=20, help="of each kind")
-    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS)
+    parser.add_argument("--relieve", action="store_true", help="compare paces instead of labels")
     parser.add_argument("--seconds", type=float, default=14)
     arguments = parser.parse_args()
     rows = []
     if arguments.results.exists():
         rows = [json.loads(line) for line in arguments.results.read_text().splitlines()]
-    for number in range(arguments.runs):
-        for kind in arguments.kinds:
-            case = Case(kind, number)
-            if any(row["kind"] == kind and row["number"] == number for row in rows):
-                continue
-            rows.append(run(case, arguments))
-            row = rows[-1]
-            with arguments.results.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-            print(f"{kind} {number} {case.mode} {case.rate} Mbit/s: {row['label']}"
-                  f"{'' if row['label'] == row['expected'] else ' NOT ' + row['expected']}; "
-                  f"{row['evidence']}", flush=True)
-    matrix(rows)
+    there = [{name: row[name] for name in Case("none", 0).key()} for row in rows]
+    for case in cases(arguments):
+        if case.key() in there:
+            continue
+        rows.append(run(case, arguments))
+        row = rows[-1]
+        with arguments.results.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(f"{case.kind} {case.number} {case.mode} {case.rate} Mbit/s, {case.relieved} "
+              f"relieved: {row['images_per_s']:.0f} images/s, {row['label']}"
+              f"{'' if row['label'] == row['expected'] else ' NOT ' + row['expected']}; "
+              f"{row['evidence']}", flush=True)
+    (relief if arguments.relieve else matrix)(rows)
 
 
 main()

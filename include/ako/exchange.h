@@ -74,6 +74,9 @@ struct LinkView {
         0;              ///< age of the oldest block held, by the estimate of when it was sealed
     double age_ms = 0;  ///< of the newest partials on arrival, since their binding; their median
     double answer_ms = 0;  ///< for so long an answer of it is waited for; 0: not the mode ako
+    /// Blocks of its row that were refused here, whoever sent them.
+    std::uint64_t damaged_blocks = 0;   ///< their bytes do not match its checksum
+    std::uint64_t diverged_blocks = 0;  ///< values that are not finite, or too large for a row
     // What is known of the other peer itself, from its own word or, where it cannot be reached,
     // from that of others.
     Round round = 0;            ///< the newest heard of; 0 = none yet

@@ -62,7 +62,8 @@ class PeerProcess {
 
     ExitStatus run() {
         run_.begin(peer_.member(), peer_.network().tensors(),
-                   {peer_.network().parameter_count(), peer_.data().sample_budget()});
+                   {peer_.network().parameter_count(), peer_.data().sample_budget(),
+                    peer_.memory()});
         const TrainingOutcome outcome = train_or_serve();
         const PeerResult result =
             run_.end(outcome, peer_.data().sample_count(),

@@ -37,6 +37,9 @@ constexpr double wait_share_min = 0.2;
 /// A link limits that is full for this share of the time: of a round that waits, or of all.
 constexpr double full_min_lockstep = 0.3;
 constexpr double full_min_free = 0.7;
+/// Where all wait for each other, what is waited for is full while the others are not, and by so
+/// much: of links that are alike chance decides which is full a little longer.
+constexpr double fuller_min_lockstep = 0.2;
 /// A link, or all of a peer's, is narrow that carries less than this part of what is usual.
 constexpr double narrow_factor = 0.6;
 /// A server whose ways are full is the limit if it carries so many times what a worker does.
@@ -173,7 +176,8 @@ class Finder {
 
     std::optional<Bottleneck> network() const {
         if (lockstep_ && waits() < wait_share_min) return std::nullopt;
-        const LinkMap map(peers_, lockstep_ ? full_min_lockstep : full_min_free);
+        const LinkMap map = lockstep_ ? LinkMap(peers_, full_min_lockstep, fuller_min_lockstep)
+                                      : LinkMap(peers_, full_min_free);
         const std::optional<LinkMap::Narrow> narrow = map.narrowest(narrow_factor);
         if (!narrow) return std::nullopt;
         const bool matters = lockstep_ || makes_old(*narrow);

@@ -27,7 +27,8 @@ double part_of_usual(const LinkMap::Narrow& narrow) {
 
 }  // namespace
 
-LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min) : full_min_(full_min) {
+LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min, double fuller_min)
+    : full_min_(full_min), fuller_min_(fuller_min) {
     for (const SeenPeer& peer : peers) names_.push_back(peer.name);
     links_.assign(names_.size(), std::vector<Link>(names_.size()));
     for (std::size_t from = 0; from < peers.size(); ++from) {
@@ -109,9 +110,13 @@ void LinkMap::look_at_peers(Way way, std::vector<Narrow>& found) const {
     for (std::size_t peer = 0; peer < names_.size(); ++peer) {
         const double full = mean_full(way, peer);
         if (full < full_min_ || carrying(way, peer).size() < 2) continue;
-        std::vector<double> others;
-        for (std::size_t other = 0; other < names_.size(); ++other)
-            if (other != peer) others.push_back(width(way, other));
+        std::vector<double> others, others_full;
+        for (std::size_t other = 0; other < names_.size(); ++other) {
+            if (other == peer) continue;
+            others.push_back(width(way, other));
+            others_full.push_back(mean_full(way, other));
+        }
+        if (full < usual_of(std::move(others_full), 0) + fuller_min_) continue;
         Narrow narrow{names_[peer], "", width(way, peer), usual(std::move(others)), full};
         if (way == Way::in) std::swap(narrow.from, narrow.to);
         found.push_back(std::move(narrow));
@@ -123,16 +128,18 @@ void LinkMap::look_at_links(std::vector<Narrow>& found, double factor) const {
         for (const std::size_t to : carrying(Way::out, from)) {
             const Link& here = link(from, to);
             if (here.full < full_min_) continue;
-            std::vector<double> same_out, same_in, all;
+            std::vector<double> same_out, same_in, all, all_full;
             for (std::size_t one = 0; one < names_.size(); ++one) {
                 for (const std::size_t other : carrying(Way::out, one)) {
                     if (one == from && other == to) continue;
                     const double other_width = width(link(one, other));
                     all.push_back(other_width);
+                    all_full.push_back(link(one, other).full);
                     if (one == from) same_out.push_back(other_width);
                     if (other == to) same_in.push_back(other_width);
                 }
             }
+            if (here.full < usual_of(std::move(all_full), 0) + fuller_min_) continue;
             // Where its neighbours are as narrow, it is an end that is, and not this link.
             const double own = width(here);
             if (own >= factor * usual(same_out) || own >= factor * usual(same_in)) continue;

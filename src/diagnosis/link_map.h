@@ -12,8 +12,9 @@ struct SeenPeer;
 
 class LinkMap {
   public:
-    /// A link is full that had as much to carry as it could for this share of the time.
-    LinkMap(const std::vector<SeenPeer>& peers, double full_min);
+    /// A link is full that had as much to carry as it could for this share of the time. A way is
+    /// narrow only if it is full for so much more of the time than is usual.
+    LinkMap(const std::vector<SeenPeer>& peers, double full_min, double fuller_min = 0);
 
     /// A way that is narrow: of a peer to all others, of all others to a peer, or one link.
     struct Narrow {
@@ -70,6 +71,7 @@ class LinkMap {
     std::vector<std::vector<Link>> links_;  ///< [from][to]
     std::vector<std::vector<std::size_t>> carrying_out_, carrying_in_;  ///< [peer]
     const double full_min_;
+    const double fuller_min_;
 };
 
 }  // namespace ako

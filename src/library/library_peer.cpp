@@ -174,15 +174,16 @@ void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
     if (!all_finite(initial))
         throw StartupError("an initial parameter is not finite", "look at how the model is made");
     const std::size_t vector_bytes = parameter_count_ * sizeof(float);
-    check_memory(settings_, plan_memory(settings_, parameter_count_,
-                                        {{"newest update", "M", vector_bytes},
-                                         {"library", "", library_bytes}}));
+    const MemoryPlan memory = plan_memory(
+        settings_, parameter_count_,
+        {{"newest update", "M", vector_bytes}, {"library", "", library_bytes}});
+    check_memory(settings_, memory);
     const MemberCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
     auto member =
         std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls,
                                  stops_.count());
     update_.resize(parameter_count_);
-    run_.begin(*member, tensors_, {parameter_count_, sample_budget()});
+    run_.begin(*member, tensors_, {parameter_count_, sample_budget(), memory});
     member_ = std::move(member);
     phase_ = Phase::training;
 }

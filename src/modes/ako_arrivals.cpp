@@ -177,7 +177,10 @@ void AkoCompute::take_block(PeerIndex from, const Partial& partial, BlockIndex b
 void AkoCompute::refuse_block(PeerIndex from, const Partial& partial, BlockCheck check) {
     // Damaged on the way: nobody sends it again in this session.
     if (check == BlockCheck::damaged) outbox_.mistrust(from);
-    if (++blocks_refused_ > 1) return;  // the first says it all; the count is reported
+    const bool first = blocks_refused() == 0;
+    RefusedBlocks& refused = refused_[owner_of(partial.origin)];
+    ++(check == BlockCheck::damaged ? refused.damaged : refused.diverged);
+    if (!first) return;  // it says it all; the counts are in the metrics
     settings_.log("a block of peer " + name(owner_of(partial.origin)) + ", round " +
                   std::to_string(partial.version.round) +
                   (check == BlockCheck::damaged

@@ -53,7 +53,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
       bound_(settings.exchange.staleness_rounds_max,
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
       attendance_(roster_, std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
-      ages_(settings.peer_count()) {
+      ages_(settings.peer_count()),
+      refused_(settings.peer_count()) {
     outbox_.lift_grants(true);
     if (!settings_.checkpoints.empty()) {
         const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
@@ -373,6 +374,8 @@ LinkView AkoCompute::link(PeerIndex peer, Time now) const {
     }
     link.age_ms = std::chrono::duration<double, std::milli>(ages_[peer].median()).count();
     link.answer_ms = std::chrono::duration<double, std::milli>(roster_.answer_time(peer)).count();
+    link.damaged_blocks = refused_[peer].damaged;
+    link.diverged_blocks = refused_[peer].diverged;
     return link;
 }
 

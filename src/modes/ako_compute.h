@@ -85,7 +85,11 @@ class AkoCompute final : public ComputeHalf {
     Incarnation incarnation() const { return rows_.incarnation(); }
     AkoBeginning::State state() const { return beginning_.state(); }
     std::uint64_t peers_given_up() const { return peers_given_up_; }
-    std::uint64_t blocks_refused() const { return blocks_refused_; }
+    std::uint64_t blocks_refused() const {
+        std::uint64_t sum = 0;
+        for (const RefusedBlocks& row : refused_) sum += row.damaged + row.diverged;
+        return sum;
+    }
 
   private:
     static constexpr const char* left_behind_text =
@@ -179,7 +183,11 @@ class AkoCompute final : public ComputeHalf {
     std::optional<Verdict> verdict_;
     std::optional<Time> finish_began_;
     EndTimes end_times_;
-    std::uint64_t blocks_refused_ = 0;
+    struct RefusedBlocks {
+        std::uint64_t damaged = 0;
+        std::uint64_t diverged = 0;
+    };
+    std::vector<RefusedBlocks> refused_;  ///< [peer] whose row they were of
     std::vector<float> decoded_;  ///< of a payload, the elements of a run of blocks
     bool keeps_velocity_ = false;  ///< of a checkpoint, into the first life of the row
 };

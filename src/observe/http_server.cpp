@@ -1,8 +1,10 @@
 // See http_server.h.
 #include "src/observe/http_server.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <httplib.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -83,12 +85,29 @@ std::string origin_of(const std::string& host, unsigned port) {
     return fmt::format(fmt::runtime(is_ip6 ? "http://[{}]:{}" : "http://{}:{}"), host, port);
 }
 
+/// With brackets or without them.
+bool is_loopback(std::string host) {
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    in_addr ip4{};
+    in6_addr ip6{};
+    if (inet_pton(AF_INET, host.c_str(), &ip4) == 1)
+        return ntohl(ip4.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (inet_pton(AF_INET6, host.c_str(), &ip6) == 1) return IN6_IS_ADDR_LOOPBACK(&ip6);
+    return host == "localhost";
+}
+
+/// Without its port; an address of IPv6 stays in brackets.
+std::string host_of(const std::string& host_header) {
+    return host_header.substr(0, host_header.find(':', host_header.find(']') + 1));
+}
+
 }  // namespace
 
 HttpServer::HttpServer(const std::string& host, unsigned port, Board& board)
     : board_(board), cluster_(board), port_(port), server_(std::make_unique<LimitedServer>()) {
     set_limits();
     set_routes();
+    if (is_loopback(host)) refuse_other_names();
     const bool bound = server_->bind_to_port(host.c_str(), static_cast<int>(port));
     if (!bound)
         throw StartupError(
@@ -122,6 +141,21 @@ void HttpServer::set_limits() {
                                   {"Content-Security-Policy",
                                    "default-src 'none'; style-src 'unsafe-inline'; script-src "
                                    "'unsafe-inline'; connect-src http:; img-src data:"}});
+}
+
+// Another name that leads here was given out by somebody else, whose page, in a browser of this
+// machine, would then be of the same origin (DNS rebinding).
+void HttpServer::refuse_other_names() {
+    server_->set_pre_routing_handler(
+        [](const httplib::Request& request, httplib::Response& response) {
+            const std::string host = host_of(request.get_header_value("Host"));
+            using Answer = httplib::Server::HandlerResponse;
+            if (host.empty() || is_loopback(host)) return Answer::Unhandled;
+            response.status = 421;
+            response.set_content("this listens on loopback, and is not " + host + "\n",
+                                 "text/plain");
+            return Answer::Handled;
+        });
 }
 
 void HttpServer::allow_origin(const httplib::Request& request, httplib::Response& response) const {

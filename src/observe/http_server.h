@@ -13,7 +13,8 @@
 // for /metrics.
 //
 // A page of one peer joins the statuses of the others, so those of the run, and no other page, may
-// read this one (Access-Control-Allow-Origin). Made and destroyed on one thread.
+// read this one (Access-Control-Allow-Origin); on loopback only by its names there. Made and
+// destroyed on one thread.
 #pragma once
 
 #include <atomic>
@@ -52,6 +53,7 @@ class HttpServer {
   private:
     void set_limits();
     void set_routes();
+    void refuse_other_names();
     void stream(httplib::Response& response);
     void allow_origin(const httplib::Request& request, httplib::Response& response) const;
 

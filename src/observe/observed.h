@@ -2,6 +2,8 @@
 // line. Values; any thread.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct ObservedRun {
     std::string version;
     std::string commit;
     std::vector<ObservedPeer> peers;  ///< all, in the order of the file
+    /// Bytes that this peer was expected to need, by purpose.
+    std::map<std::string, std::uint64_t> memory = {};
 };
 
 struct Observed {

@@ -91,6 +91,11 @@ void add_run(Exposition& out, const ObservedRun& run) {
     out.sample(1, {{"version", run.version}, {"commit", run.commit}});
     out.begin("ako_run_info", gauge, "The run that this peer takes part in; always 1.");
     out.sample(1, {{"run", run.run}, {"name", run.peer}, {"mode", run.mode}, {"model", run.model}});
+    if (run.memory.empty()) return;
+    out.begin("ako_memory_planned_bytes", gauge,
+              "What this peer was expected to need, by purpose.");
+    for (const auto& [purpose, bytes] : run.memory)
+        out.sample(whole(bytes), {{"purpose", purpose}});
 }
 
 void add_round_parts(Exposition& out, const RoundParts& parts) {
@@ -122,6 +127,10 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.gauge("ako_progress_ratio", "Of the sample budget of all peers.", line.progress);
     out.gauge("ako_training_loss", "Mean over the rounds of the last second.", line.loss);
     out.gauge("ako_test_accuracy_ratio", "Of the newest evaluation by any peer.", line.accuracy);
+    if (line.agreed)
+        out.gauge("ako_finish_agreed_ratio",
+                  "Whether the final exchange agreed on the parameters: 1 or 0.",
+                  *line.agreed ? 1.0 : 0.0);
     add_round_parts(out, line.round_parts);
     out.counter("process_cpu_seconds_total", "Of all threads, user and system.", line.cpu_seconds);
     out.gauge("process_resident_memory_bytes", "What the process has resident.",
@@ -225,6 +234,15 @@ void add_links(Exposition& out, const MetricsLine& line) {
                           "frame.");
             out.sample(whole(count), {{"peer", link.peer}, {"field", field}});
         }
+    }
+    bool refused = false;
+    for (const LinkLine& link : line.links) {
+        if (!std::exchange(refused, true))
+            out.begin("ako_refused_blocks_total", counter,
+                      "Blocks of the peer's row that were refused here, whoever sent them: damaged "
+                      "on the way, or values that diverged.");
+        out.sample(whole(link.damaged_blocks), {{"peer", link.peer}, {"reason", "damaged"}});
+        out.sample(whole(link.diverged_blocks), {{"peer", link.peer}, {"reason", "diverged"}});
     }
     bool begun = false;
     for (const LinkLine& link : line.links) {

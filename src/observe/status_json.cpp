@@ -18,6 +18,7 @@ std::string status_text(const Observed& observed) {
                                  {"host", peer.host},
                                  {"port", peer.port},
                                  {"role", peer.serves_only ? "server" : "worker"}});
+    json["memory"] = run.memory;
     json["line"] = ordered_json::parse(to_json_text(observed.line));
     return json.dump();
 }
@@ -37,6 +38,7 @@ std::optional<Observed> parse_status(const std::string& text) try {
     for (const ordered_json& peer : json.at("peers"))
         run.peers.push_back({peer.at("name"), peer.at("host"), peer.at("port"),
                              peer.at("role") == "server"});
+    json.at("memory").get_to(run.memory);
     const std::optional<MetricsLine> line = parse_metrics_line(json.at("line").dump());
     if (!line) return std::nullopt;
     observed.line = *line;

@@ -10,11 +10,12 @@
 namespace ako {
 namespace {
 
-/// The settings, once it is sure that what is about to be read fits into the memory allowed.
-const Settings& within_memory(const Settings& settings, const Network& network) {
-    check_memory(settings,
-                 plan_memory(settings, {network.parameter_count(), training_data_bytes(settings)}));
-    return settings;
+/// Once it is sure that what is about to be read fits into the memory allowed.
+MemoryPlan checked_plan(const Settings& settings, const Network& network) {
+    MemoryPlan plan =
+        plan_memory(settings, {network.parameter_count(), training_data_bytes(settings)});
+    check_memory(settings, plan);
+    return plan;
 }
 
 }  // namespace
@@ -23,7 +24,8 @@ Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, 
            const std::atomic<int>& interrupts)
     : self_(self),
       network_(make_network(settings.model, settings.seed + self)),
-      data_(within_memory(settings, *network_)),
+      memory_(checked_plan(settings, *network_)),
+      data_(settings),
       member_(settings, self, brought(settings), resume, std::move(calls), interrupts) {
     set_threads(settings.training.threads);
 }

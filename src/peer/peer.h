@@ -8,6 +8,7 @@
 
 #include "ako/network.h"
 #include "src/member/member.h"
+#include "src/member/memory_plan.h"
 #include "src/peer/training_data.h"
 
 namespace ako {
@@ -24,12 +25,15 @@ class Peer {
     /// Of this peer. Must not outlive this.
     std::unique_ptr<BatchSource> batches();
     Member& member() { return member_; }
+    /// What all of it needs.
+    const MemoryPlan& memory() const { return memory_; }
 
   private:
     Brought brought(const Settings& settings) const;
 
     const PeerIndex self_;
     const std::unique_ptr<Network> network_;
+    const MemoryPlan memory_;
     TrainingData data_;
     Member member_;
 };

@@ -153,6 +153,7 @@ void Metrics::finished(const FinishReport& report) {
     if (serving_since_ && now > *serving_since_)
         egress_mbit_ = mbit_between(totals_at_first_.egress_bytes, totals().egress_bytes,
                                     seconds_of(now - *serving_since_));
+    line_.agreed = report.agreed;
     line_.phase = "evaluating";
     write_line(now);
 }
@@ -218,6 +219,8 @@ void Metrics::update_standing(const std::vector<LinkCounters>& counters) {
         link.staleness_ms = view.staleness_ms;
         link.age_ms = view.age_ms;
         link.answer_ms = view.answer_ms;
+        link.damaged_blocks = view.damaged_blocks;
+        link.diverged_blocks = view.diverged_blocks;
         link.round = view.round;
         link.images = view.samples;
         link.loss = view.loss;

@@ -30,6 +30,8 @@ ordered_json to_json(const LinkLine& link) {
             {"answer_ms", rounded(link.answer_ms)},
             {"sessions", link.sessions},
             {"rejects", link.rejects},
+            {"damaged_blocks", link.damaged_blocks},
+            {"diverged_blocks", link.diverged_blocks},
             {"round_trip_ms", rounded(link.round_trip_ms)},
             {"delivery_mbit", rounded(link.delivery_mbit)},
             {"retransmits", link.retransmits},
@@ -91,6 +93,8 @@ LinkLine link_from(const ordered_json& json) {
             json.at("answer_ms"),
             json.at("sessions"),
             json.at("rejects").get<std::map<std::string, std::uint64_t>>(),
+            json.at("damaged_blocks"),
+            json.at("diverged_blocks"),
             json.at("round_trip_ms"),
             json.at("delivery_mbit"),
             json.at("retransmits"),
@@ -118,6 +122,7 @@ std::string to_json_text(const MetricsLine& line) {
     json["accuracy"] = or_null(line.accuracy);
     json["accuracy_at"] = or_null(line.accuracy_at);
     json["progress"] = line.progress;
+    json["agreed"] = line.agreed ? ordered_json(*line.agreed) : ordered_json(nullptr);
     json["egress_mbit"] = rounded(line.egress_mbit);
     json["ingress_mbit"] = rounded(line.ingress_mbit);
     json["egress_bytes"] = line.egress_bytes;
@@ -149,6 +154,8 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.accuracy = optional_number(json.at("accuracy"));
     line.accuracy_at = optional_number(json.at("accuracy_at"));
     line.progress = json.at("progress");
+    if (const ordered_json& agreed = json.at("agreed"); !agreed.is_null())
+        line.agreed = agreed.get<bool>();
     line.egress_mbit = json.at("egress_mbit");
     line.ingress_mbit = json.at("ingress_mbit");
     line.egress_bytes = json.at("egress_bytes");

@@ -16,6 +16,7 @@
 //   progress      0 .. 1 of the sample budget of all peers
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit
 //                 wire bytes since the start, and 10^6 bit/s since the last line
+//   agreed        whether the final exchange agreed on the parameters; null before its end
 //   cpu_seconds   of all threads of the process since it began; memory_bytes it has resident
 //   memory_limit  bytes that its control group may have; 0: no limit
 //   round_parts   where the time of its rounds went, by part (round_parts.h): seconds of all
@@ -32,7 +33,9 @@
 //                 binding of a partial at its sender to its arrival here: median of the newest, by
 //                 the estimate of the clocks), answer_ms (for so long an answer of it is waited
 //                 for; 0 in modes other than ako); sessions that came up, rejects (how often
-//                 one end refused the other, by the field of the Hello); of the kernel's path
+//                 one end refused the other, by the field of the Hello); blocks of its row that
+//                 were refused here, whoever sent them: damaged_blocks, diverged_blocks; of the
+//                 kernel's path
 //                 round_trip_ms, delivery_mbit (its newest estimate) and retransmits (segments,
 //                 since the start), 0 if not known; and how far the other peer is, as far as heard
 //                 here: round, images, images_per_s since the last line, loss of its newest round
@@ -68,6 +71,8 @@ struct LinkLine {
     double answer_ms = 0;
     std::uint64_t sessions = 0;
     std::map<std::string, std::uint64_t> rejects;
+    std::uint64_t damaged_blocks = 0;
+    std::uint64_t diverged_blocks = 0;
     double round_trip_ms = 0;
     double delivery_mbit = 0;
     std::uint64_t retransmits = 0;
@@ -95,6 +100,7 @@ struct MetricsLine {
     std::optional<double> accuracy;
     std::optional<double> accuracy_at;
     double progress = 0;
+    std::optional<bool> agreed;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
     double egress_mbit = 0;

@@ -254,7 +254,8 @@ std::string Summary::json() const {
     json["others"] = ordered_json::array();
     for (const OtherPeer& other : others)
         json["others"].push_back({{"name", other.name},
-                                  {"presence", word(other.presence)},
+                                  {"standing", word(other.standing)},
+                                  {"why", other.why},
                                   {"rounds", other.rounds},
                                   {"images", other.images}});
     // A folder's name need not be UTF-8.
@@ -320,7 +321,8 @@ Summary summary_of_one(const std::string& run, bool alone, const PeerResult& res
     summary.peers = {result};
     if (alone) return summary;  // who exchanges nothing hears of nobody
     for (const LinkLine& link : last.links)
-        summary.others.push_back({link.peer, link.presence, link.round, link.images});
+        summary.others.push_back(
+            {link.peer, link.standing(), link.why, link.round, link.images});
     return summary;
 }
 

@@ -38,9 +38,10 @@
 //                       it served; from train_seconds on: training_figures.h. `restarts`: how often
 //                       `ako launch --restart` started it again. Bytes are then of all its
 //                       processes, figures of the last, rounds and images of the row, which goes on
-//   others              [{name, presence, rounds, images}] as last heard of by the peer `seen_by`;
-//                       presence: a word of include/ako/presence.h. How they ended is not known,
-//                       but for those in finished_with and lost_peers
+//   others              [{name, standing, why, rounds, images}] as last heard of by the peer
+//                       `seen_by`; standing: a word of peer_standing.h, and why: of one that has no
+//                       session. How they ended is not known, but for those in finished_with and
+//                       lost_peers
 #pragma once
 
 #include <optional>
@@ -48,17 +49,18 @@
 #include <vector>
 
 #include "ako/ending.h"
-#include "ako/presence.h"
 #include "src/results/bottleneck.h"
 #include "src/results/metrics_line.h"
 #include "src/results/peer_result.h"
+#include "src/results/peer_standing.h"
 
 namespace ako {
 
 /// A peer of which no result is here: what the one peer that tells of the run had heard of it.
 struct OtherPeer {
     std::string name;
-    Presence presence = Presence::absent;
+    PeerStanding standing = PeerStanding::absent;
+    std::string why;
     std::uint64_t rounds = 0;
     std::uint64_t images = 0;
 };

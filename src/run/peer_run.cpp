@@ -72,7 +72,7 @@ void PeerRun::begin(Member& member, std::vector<Tensor> model, const RunSize& si
     folder_ = own ? make_run_folder(system_files_, settings_) : options_.output_dir;
     latest_ = LatestRun(own ? folder_ : "");
     log_.keep_in(fmt::format("{}/log-{}.txt", folder_, name_));
-    start_server();
+    start_server(size);
     if (!launched() && options_.view != View::none) start_view();
     Metrics& metrics = metrics_.emplace(
         fmt::format("{}/metrics-{}", folder_, name_),
@@ -113,10 +113,11 @@ void PeerRun::show(const MetricsLine& line) {
         report_.offer(to_json_text(line) + "\n");
 }
 
-void PeerRun::start_server() {
+void PeerRun::start_server(const RunSize& size) {
     const auto address = observe_address(settings_, self_);
     if (!address) return;
     observed_ = observed_run(settings_, self_);
+    for (const MemoryTerm& term : size.memory.terms) observed_.memory[term.name] += term.bytes;
     server_ = std::make_unique<HttpServer>(address->host, address->port, board_);
     log_.notice()(fmt::format("is observed at http://{}:{}/", address->host, address->port));
 }

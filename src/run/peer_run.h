@@ -85,7 +85,7 @@ class PeerRun {
     bool launched() const { return options_.report_fd >= 0; }
     void start_view();
     void show(const MetricsLine& line);
-    void start_server();
+    void start_server(const RunSize& size);
     void say_warnings(const RunSize& size);
     /// What it goes on from is in its own run folder from now on, too.
     void take_over_earlier(Member& member);

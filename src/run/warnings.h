@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/config/settings.h"
+#include "src/member/memory_plan.h"
 
 namespace ako {
 
@@ -14,6 +15,7 @@ namespace ako {
 struct RunSize {
     std::size_t parameter_count = 0;
     std::uint64_t sample_budget = 0;
+    MemoryPlan memory = {};
 };
 
 /// Rounds of one peer if all who train are equally fast; at least 1.

@@ -57,11 +57,13 @@ class Cluster:
     """The services of a Compose file in a project of their own, removed with everything they made
     when the block ends."""
 
-    def __init__(self, bench, services, file, port=None):
-        """`port`: where the first of the services is observed; None: nowhere."""
+    def __init__(self, bench, services, file, port=None, changes=None):
+        """`port`: where the first of the services is observed; None: nowhere. `changes`: a second
+        file, which overrides the first."""
         self.name = f"ako-test-{os.getpid()}-{os.path.basename(bench.folder)[-8:].lower()}"
         self.services, self.port, self.folder = services, port, bench.folder
         self.words = [*bench.compose, "-p", self.name, "-f", file]
+        self.words += ["-f", changes] if changes else []
 
     def __enter__(self):
         return self
@@ -139,15 +141,23 @@ class Cluster:
         check_equal(said.pop().split(" on ")[1], ", ".join(peers), "who finished")
 
 
-def shipped_cluster(bench, epochs):
+def shipped_cluster(bench, epochs, listen=None, changes=None):
     """What `ako compose` writes for the shipped cluster file, but with the image of this test, few
-    epochs, and ports of this machine that are free."""
+    epochs, and ports of this machine that are free. `listen`: where, instead of what it says."""
     port = free_ports_in_a_row(len(PEERS))
-    file = os.path.join(bench.folder, "compose.yaml")
-    run(bench.ako, "compose", os.path.join(bench.source, "deploy", "cluster.yaml"), "--image",
-        IMAGE, "--set", f"training.epochs={epochs}", "--set", f"observe.address=0.0.0.0:{port}",
-        "-o", file)
-    return Cluster(bench, list(PEERS), file, port)
+    shipped = os.path.join(bench.source, "deploy", "cluster.yaml")
+    if listen:
+        with open(shipped) as file:
+            text = file.read()
+        shipped = os.path.join(bench.folder, "cluster.yaml")
+        data = os.path.join(bench.source, "experiments", "mnist", "data")
+        with open(shipped, "w") as file:
+            file.write(text.replace("0.0.0.0:7701", listen)
+                       .replace("../experiments/mnist/data", data))
+    written = os.path.join(bench.folder, "compose.yaml")
+    run(bench.ako, "compose", shipped, "--image", IMAGE, "--set", f"training.epochs={epochs}",
+        "--set", f"observe.address=0.0.0.0:{port}", "-o", written)
+    return Cluster(bench, list(PEERS), written, port, changes)
 
 
 def case_up(bench):
@@ -236,6 +246,52 @@ def case_seen_and_paused(bench):
         wait_for(lambda: all(link["presence"] == "up" and link["advancing"]
                              for link in links_to(cluster, "d")), "d takes part again", 30, 0.2)
         wait_for(lambda: cluster.line_now("d")["round"] > then, "d trains on", 10, 0.2)
+
+
+def case_other_address(bench):
+    """A container that comes back to its network with another address is found by its name."""
+    with shipped_cluster(bench, 200) as cluster:
+        cluster.up()
+        cluster.wait_for_training()
+        cluster.services = list("abc")  # who can be asked: d's port may not be published again
+        network, container = f"{cluster.name}_default", cluster.container("d")
+        address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
+        before = cluster.inspect("d", address)
+        run("docker", "network", "disconnect", network, container)
+        wait_for(lambda: all(link["presence"] == "lost" for link in links_to(cluster, "d")),
+                 "all say that d is lost", 30, 0.2)
+        taker = f"{cluster.name}-taker"
+        run("docker", "run", "-d", "--rm", "--name", taker, "--network", network, "--entrypoint",
+            "sleep", IMAGE, "300")
+        try:
+            taken = run("docker", "inspect", "-f", address, taker).strip()
+            check_equal(taken, before, "the address that d had")
+            run("docker", "network", "connect", "--alias", "d", network, container)
+            check(cluster.inspect("d", address) != before, f"d is at {before} again")
+            rounds = [link["round"] for link in links_to(cluster, "d")]
+            wait_for(lambda: all(
+                link["presence"] == "up" and link["advancing"] and link["round"] > round
+                for link, round in zip(links_to(cluster, "d"), rounds)),
+                     "d takes part again", 60, 0.2)
+        finally:
+            run("docker", "kill", taker)
+
+
+def case_ip6(bench):
+    """Peers whose names resolve to addresses of IPv6 too, and who listen there."""
+    changes = os.path.join(bench.folder, "ip6.yaml")
+    with open(changes, "w") as file:
+        json.dump({"networks": {"default": {"enable_ipv6": True, "ipam": {"config": [
+            {"subnet": f"fd00:a60:{os.getpid() & 0xffff:x}::/64"}]}}}}, file)
+    with shipped_cluster(bench, 200, "[::]:7701", changes) as cluster:
+        cluster.up()
+        cluster.wait_for_training()
+        table = run("docker", "exec", cluster.container("a"), "cat", "/proc/net/tcp6")
+        established = [words[2] for row in table.splitlines()[1:]
+                       if (words := row.split())[3] == "01"]
+        of_ip4 = [other for other in established if other.startswith("0" * 16 + "FFFF0000")]
+        check(len(established) - len(of_ip4) >= len(PEERS) - 1,
+              f"sessions of a by IPv6:\n{table}")
 
 
 def case_page(bench):

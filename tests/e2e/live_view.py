@@ -202,7 +202,7 @@ def case_train_view(bench):
         check_equal([peer["name"] for peer in summary["peers"]], [name], "peers")
         heard = {other["name"]: other for other in summary["others"]}
         check_equal(set(heard), set("abc") - {name}, "others")
-        check(heard["c"]["presence"] in ("lost", "gone"), f"{heard['c']}")
+        check(heard["c"]["standing"] in ("lost", "gone"), f"{heard['c']}")
         check(all(other["rounds"] > 0 and other["images"] > 0 for other in heard.values()),
               f"how far the others were: {heard}")
 

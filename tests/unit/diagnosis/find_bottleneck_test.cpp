@@ -20,6 +20,15 @@ TEST_CASE("peers that are alike have no bottleneck, however full their links are
     CHECK(found.remedy.find("network of all") != std::string::npos);
 }
 
+TEST_CASE("a ring whose links are full for about the share from which that counts") {
+    Cluster cluster = ring_cluster();
+    const double full[] = {0.31, 0.12, 0.2, 0.14};
+    for (std::size_t from = 0; from < 4; ++from) {
+        cluster.way(from, (from + 1) % 4) = {full[from], 45, 2, 0};
+    }
+    CHECK(cluster.find().label() == "none");
+}
+
 TEST_CASE("before anything is known there is nothing to say") {
     Cluster cluster = free_cluster();
     for (MetricsLine& line : cluster.lines) line.usage = {};

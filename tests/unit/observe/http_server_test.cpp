@@ -224,6 +224,20 @@ TEST_CASE("only pages of the run's own peers may read it") {
     CHECK(allowed("http://10.0.0.2:80") == "");
 }
 
+TEST_CASE("on loopback a name that another has given to this machine is refused") {
+    Bench bench;
+    bench.board.post(observed_example());
+    const auto status_for = [&bench](const std::string& name) {
+        return bench.client.Get("/status.json", {{"Host", name}})->status;
+    };
+    CHECK(status_for("localhost:9470") == 200);
+    CHECK(status_for("127.0.0.1") == 200);
+    CHECK(status_for("[::1]:9470") == 200);
+    CHECK(status_for("127.0.0.1.evil.example:9470") == 421);
+    CHECK(status_for("evil.example") == 421);
+    CHECK(status_for("10.0.0.1:9470") == 421);
+}
+
 TEST_CASE("a port that is taken is an error that names it") {
     Bench bench;
     Board board;

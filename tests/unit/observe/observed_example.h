@@ -9,6 +9,7 @@ inline Observed observed_example() {
     Observed observed;
     observed.run = {"three", "a", "ako", "lenet", "0.1", "0123456789ab",
                     {{"a", "10.0.0.1", 9470}, {"b", "10.0.0.2", 9471}, {"c", "::1", 9472}}};
+    observed.run.memory = {{"replica", 4'000}, {"rows of the others", 8'000}};
     MetricsLine& line = observed.line;
     line.time = 12.5;
     line.phase = "training";
@@ -28,6 +29,7 @@ inline Observed observed_example() {
     line.links[0].egress_bytes = 123'456'789;
     line.links[0].round = 319;
     line.links[0].rejects = {{"run_name", 2}};
+    line.links[0].damaged_blocks = 3;
     line.links[0].loss = 0.26;
     line.links[1].peer = "c";
     line.links[1].presence = Presence::lost;

@@ -46,6 +46,7 @@ TEST_CASE("a metrics line comes back with all that it says of a link") {
     link.since = 9.5;
     link.why = "no byte for 2000 ms";
     link.rejects = {{"run_name", 2}};
+    link.diverged_blocks = 4;
     link.usage = {0.9, 12, 3, 4};
     const std::string text = to_json_text(line);
     CHECK(text.find("\"standing\":\"lost\"") != std::string::npos);
@@ -55,6 +56,7 @@ TEST_CASE("a metrics line comes back with all that it says of a link") {
     CHECK(came->round_parts[RoundPart::wait] == line.round_parts[RoundPart::wait]);
     CHECK(came->usage.major_faults_per_s == 3);
     CHECK(came->links[0].rejects == link.rejects);
+    CHECK(came->links[0].diverged_blocks == 4);
     CHECK(came->links[0].since == 9.5);
     CHECK(came->links[0].why == link.why);
 }

@@ -29,6 +29,7 @@ MetricsLine line_of() {
         line.links.back().peer = name;
     }
     line.links[0].presence = Presence::lost;
+    line.links[0].why = "no byte for 2000 ms";
     line.links[0].round = 30;
     line.links[0].images = 1920;
     line.links[1].presence = Presence::left;
@@ -44,7 +45,8 @@ TEST_CASE("a program can tell whose word a summary is, and what is not known") {
     CHECK(summary.exit_status() == exit_ok);
     const std::string json = summary.json();
     CHECK(contains(json, R"("seen_by": "a")"));
-    CHECK(contains(json, R"("presence": "lost")"));
+    CHECK(contains(json, R"("standing": "lost")"));
+    CHECK(contains(json, R"("why": "no byte for 2000 ms")"));
     CHECK(contains(json, R"("images": 1920)"));
     REQUIRE(summary.peers.size() == 1);
     REQUIRE(summary.others.size() == 2);
