@@ -280,4 +280,5 @@ def main():
     (relief if arguments.relieve else matrix)(rows)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -77,6 +77,20 @@ std::vector<std::string> names_of(const ObservedRun& run) {
     return names;
 }
 
+/// What one that answers, and has met this peer if anyone has, knows of it; or null.
+const LinkLine* told_of(const std::string& name, const std::vector<StatusAnswer>& answers) {
+    const LinkLine* told = nullptr;
+    for (const StatusAnswer& answer : answers) {
+        if (!answer.observed) continue;
+        for (const LinkLine& link : answer.observed->line.links) {
+            if (link.peer != name) continue;
+            told = &link;
+            if (link.standing() != PeerStanding::absent) return told;
+        }
+    }
+    return told;
+}
+
 /// What people are shown, as text for a terminal of this style.
 std::string page_of(const ObservedRun& run, const std::vector<StatusAnswer>& answers,
                     const ScreenStyle& style) {
@@ -87,6 +101,10 @@ std::string page_of(const ObservedRun& run, const std::vector<StatusAnswer>& ans
         const MetricsLine& line = answers[k].observed->line;
         seconds = std::max(seconds, line.time);
         state.take_line(k, line, 0);
+    }
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+        if (answers[k].observed) continue;
+        if (const LinkLine* told = told_of(run.peers[k].name, answers)) state.take_told(k, *told);
     }
     state.refresh(0);
     std::string text = fmt::format("{}: {}, {:.0f} % after {:.0f} s\n\n", run.run, state.phase(),

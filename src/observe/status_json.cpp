@@ -19,6 +19,8 @@ std::string status_text(const Observed& observed) {
                                  {"port", peer.port},
                                  {"role", peer.serves_only ? "server" : "worker"}});
     json["memory"] = run.memory;
+    for (const PeerStanding standing : peer_standings)
+        json["standings"][word(standing)] = words(standing);
     json["line"] = ordered_json::parse(to_json_text(observed.line));
     return json.dump();
 }

@@ -2,6 +2,7 @@
 // of it. Made of what the exchange knows, in one place. Values; any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "ako/presence.h"
@@ -20,6 +21,11 @@ enum class PeerStanding : std::uint8_t {
     gone,       ///< lost, and nobody listens at its address
     left,       ///< said goodbye
 };
+
+inline constexpr std::array<PeerStanding, 9> peer_standings = {
+    PeerStanding::absent, PeerStanding::connected, PeerStanding::joining,
+    PeerStanding::advancing, PeerStanding::still, PeerStanding::down,
+    PeerStanding::lost, PeerStanding::gone, PeerStanding::left};
 
 /// `round`: its newest that was heard of.
 PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round round);

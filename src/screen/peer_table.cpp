@@ -161,7 +161,8 @@ ScreenLine peer_row(const PeerState& peer, std::size_t name_width,
                     const std::vector<Column>& columns, bool strong) {
     ScreenLine row(fmt::format(" {:<{}}", shortened(peer.name, name_width), name_width),
                    strong ? Paint::strong : Paint::plain);
-    row.add(fmt::format("{:>{}}", peer.heard ? grouped(peer.line.round) : "-", round_width));
+    row.add(fmt::format("{:>{}}", peer.heard || peer.told ? grouped(peer.line.round) : "-",
+                        round_width));
     if (!peer.doing.empty()) {
         row.add("  ").add(peer.doing, paint_of(peer.mood));
         if (peer.mood == PeerState::Mood::ended) row.add("   ").add(totals(peer));

@@ -106,6 +106,12 @@ void RunState::take_line(std::size_t peer, MetricsLine line, double seconds) {
     state.heard_at = seconds;
 }
 
+void RunState::take_told(std::size_t peer, const LinkLine& link) {
+    peers_[peer].told = link.standing();
+    peers_[peer].line.round = link.round;
+    peers_[peer].line.images = link.images;
+}
+
 void RunState::take_start(std::size_t peer) {
     PeerState& state = peers_[peer];
     state.exit.reset();
@@ -214,6 +220,13 @@ void RunState::refresh_peer(PeerState& peer) const {
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (peer.seen) return refresh_seen(peer);
+    if (!peer.heard && peer.told) {
+        const bool is_ill = *peer.told == PeerStanding::lost || *peer.told == PeerStanding::gone;
+        return set(is_ill                              ? Mood::ill
+                   : *peer.told == PeerStanding::left ? Mood::ended
+                                                       : Mood::waits,
+                   fmt::format("{}, as others say", words(*peer.told)));
+    }
     if (!peer.heard)
         return set(Mood::waits, own_ && &peer != own() ? "not heard of yet"
                                 : peer.restarts > 0    ? "starting again"

@@ -25,6 +25,8 @@ struct PeerState {
     /// What the one peer whose lines come knows of this one. Then `line` has no more than that: no
     /// phase, no links, and as bytes and rates those between the two.
     std::optional<LinkLine> seen;
+    /// Of one whose own lines do not come, where others' do: what one of them knows.
+    std::optional<PeerStanding> told;
     bool finished = false;    ///< with that peer, holding the same
     double heard_at = 0;      ///< seconds since the run began
     std::optional<int> exit;  ///< once it ended: exit status, or the negative number of a signal
@@ -62,6 +64,8 @@ class RunState {
              std::optional<std::size_t> own = std::nullopt);
 
     void take_line(std::size_t peer, MetricsLine line, double seconds);
+    /// What another peer's line says of one whose own do not come.
+    void take_told(std::size_t peer, const LinkLine& link);
     /// What others have just said joins their entry.
     void take_log(LogEntry entry);
     void take_exit(std::size_t peer, int exit) { peers_[peer].exit = exit; }

@@ -78,6 +78,8 @@ def case_observed(bench):
                                get(port, "/metrics")), "a says that c is lost", 10)
     output = bench.start("status", f"127.0.0.1:{port}").expect(0, 10)
     check("c does not answer: " in output, output)
+    check(re.search(r"^ c +[\d,]+  (lost|gone: nobody listens at its address), as others say$",
+                    output, re.MULTILINE), output)
     run.expect(0)
     check_equal(bench.summary()["finished_with"], ["a", "b"], "who finished with the same")
     output = bench.start("status", f"127.0.0.1:{port}").expect(2, 10)
@@ -144,7 +146,7 @@ def case_observed_in_a_browser(bench):
             check(page <= width, f"the page is {page} wide in a window of {width}")
         check_equal(browser.complaints, [], "what the script complains of")
         os.kill(run.peers()["b"], signal.SIGKILL)
-        wait_for(lambda: re.search("b is (lost|ended)", browser.text()), "b is lost", 10, 0.2)
+        wait_for(lambda: re.search("b is (lost|gone)", browser.text()), "b is lost", 10, 0.2)
     run.expect(0)
 
 

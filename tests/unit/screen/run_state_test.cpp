@@ -99,6 +99,26 @@ TEST_CASE("a peer that is silent is as most of the others that are heard from sa
     CHECK(state.peers()[1].doing == "silent for 8 s");
 }
 
+TEST_CASE("of a peer whose own lines do not come it is said what others know") {
+    RunState state("r", 1, {"a", "b", "c"});
+    state.take_line(0, line_of("training", 0.1), 0);
+    LinkLine link;
+    link.peer = "b";
+    link.presence = Presence::gone;
+    link.round = 712;
+    state.take_told(1, link);
+    link.presence = Presence::absent;
+    link.round = 0;
+    state.take_told(2, link);
+    state.refresh(0);
+    CHECK(state.peers()[1].doing == "gone: nobody listens at its address, as others say");
+    CHECK(state.peers()[1].mood == Mood::ill);
+    CHECK(state.peers()[1].line.round == 712);
+    CHECK(state.peers()[2].doing == "not there yet, as others say");
+    CHECK(state.peers()[2].mood == Mood::waits);
+    CHECK(state.phase() == "training");
+}
+
 TEST_CASE("time left follows the pace since the training began, not since the start") {
     RunState state("r", 4, {"a"});
     state.take_line(0, line_of("waiting", 0), 1);
