@@ -123,6 +123,14 @@ HtmlCell name_cell(const RunRecord& run, std::size_t place) {
         "<span class=\"swatch\" style=\"background: var(--series-{})\"></span>{}", place, name));
 }
 
+/// Its last line's; of one that was lost before the end, that it was.
+std::string phase_cell(const RunRecord& run, const PeerRecord& peer) {
+    const bool lost = run.outcome && peer.newest.phase != "done" &&
+                      std::find(run.outcome->lost_peers.begin(), run.outcome->lost_peers.end(),
+                                peer.name) != run.outcome->lost_peers.end();
+    return html_text(lost ? "lost, while " + peer.newest.phase : peer.newest.phase);
+}
+
 std::string peers_table(const RunRecord& run) {
     const bool restarted = any_restarted(run);
     std::vector<std::string> heads = {"peer", "phase"};
@@ -131,7 +139,7 @@ std::string peers_table(const RunRecord& run) {
     std::vector<std::vector<HtmlCell>> rows;
     for (std::size_t place = 0; place < run.peers.size(); ++place) {
         const PeerRecord& peer = run.peers[place];
-        std::vector<HtmlCell> row = {name_cell(run, place), {html_text(peer.newest.phase)}};
+        std::vector<HtmlCell> row = {name_cell(run, place), {phase_cell(run, peer)}};
         for (const PeerColumn& column : peer_columns) row.push_back(number_cell(column.text(peer)));
         if (restarted) row.push_back(number_cell(fmt::to_string(peer.processes())));
         rows.push_back(std::move(row));

@@ -37,7 +37,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 TEST_CASE("the page of a run that is over says how, with what, and shows its charts") {
     const RecordedRun folder;
-    for (const char* const peer : {"a", "b"})
+    for (const char* const peer : {"a", "b", "c"})
         for (const double seconds : {1.0, 2.0, 3.0}) folder.add(peer, line_at(seconds, 3));
     folder.write("config.yaml", test::config_text);
     folder.write("summary.json", test::summary_text);
@@ -46,6 +46,7 @@ TEST_CASE("the page of a run that is over says how, with what, and shows its cha
     CHECK(contains(page, "<h1>mnist</h1>"));
     CHECK(contains(page, "Over after 0:19 with a test accuracy of 99.29 %; lost on the way: c."));
     CHECK(contains(page, "replicas identical: yes (ddea2afce146b94f) on a, b"));
+    CHECK(count(page, "<td>lost, while training</td>") == 1);
     CHECK(contains(page, "<th scope=\"row\">training.epochs</th><td>4</td>"));
     CHECK_FALSE(contains(page, "exchange.local_rounds"));
     CHECK(count(page, "<figure>") == 5);
