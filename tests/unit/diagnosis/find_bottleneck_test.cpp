@@ -29,6 +29,20 @@ TEST_CASE("a ring whose links are full for about the share from which that count
     CHECK(cluster.find().label() == "none");
 }
 
+TEST_CASE("a ring whose links are full, and in which small layers go to all") {
+    Cluster cluster = ring_cluster();
+    for (std::size_t from = 0; from < 4; ++from)
+        for (std::size_t to = 0; to < 4; ++to)
+            if (from != to) cluster.way(from, to) = {0.0, 4.7, 23, 0};
+    const double full[] = {0.77, 0.79, 0.78, 0.81};
+    for (std::size_t from = 0; from < 4; ++from)
+        cluster.way(from, (from + 1) % 4) = {full[from], 36, 17, 0};
+    CHECK(cluster.find().label() == "none");
+    cluster.way(1, 2) = {0.99, 36, 60, 0};
+    for (const std::size_t from : {0U, 2U, 3U}) cluster.way(from, (from + 1) % 4).full = 0.1;
+    CHECK(cluster.find().label() == "link b -> c");
+}
+
 TEST_CASE("before anything is known there is nothing to say") {
     Cluster cluster = free_cluster();
     for (MetricsLine& line : cluster.lines) line.usage = {};
