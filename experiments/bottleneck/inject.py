@@ -16,7 +16,7 @@ is not run again; the confusion matrix is printed at the end. Kinds:
     ingress     the same for what one peer receives
     link        an eighteenth from one peer to the next, whose link needs but a third of the rate
     server-network     d is the server of the others: a sixth of their rate, both ways
-    server-processor   the same: a third of their quota
+    server-processor   the same: a third of their quota, on links of 4 Gbit/s
 
 With --relieve every case of the five kinds between none and the servers, in a mode in which all
 wait for each other, is run three times: as it is, without what was injected, and with it while
@@ -71,6 +71,8 @@ class Case:
         self.relieved = "nobody"  # or "named": nothing is injected; or "another" has twice as much
         if kind in OF_THE_SERVER:
             self.mode, self.at = "parameter-server", PEERS - 1
+        if kind == "server-processor":
+            self.rate = 4000  # it carries what all others do
 
     @property
     def name(self):
@@ -199,7 +201,8 @@ def run(case, arguments):
     pace = sum(peer["images"] for peer in told["peers"]) / arguments.seconds
     usages = {}
     for name, text in lines.items():
-        training = [line for line in map(json.loads, text) if line["phase"] == "training"]
+        training = [line for line in map(json.loads, text)
+                    if line["phase"] in ("training", "serving")]
         if not training:
             continue
         last = training[-1]

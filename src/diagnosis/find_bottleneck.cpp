@@ -46,7 +46,7 @@ constexpr double narrow_factor = 0.6;
 constexpr double server_factor = 1.5;
 /// Rows are old from so many times the usual on, and so many rounds more.
 constexpr double old_factor = 1.5;
-constexpr double old_rounds = 3;
+constexpr double old_rounds = 1;
 
 const Usage& usage(const SeenPeer& peer) { return peer.line->usage; }
 

@@ -123,6 +123,15 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
         }
         CHECK(cluster.find().label() == "ingress of b");
     }
+    SUBCASE("ingress that makes rows hardly twice as old") {
+        Cluster cluster = free_cluster();
+        const double rounds[] = {12.9, 9.5, 15};
+        for (const std::size_t from : {0U, 1U, 2U}) {
+            cluster.way(from, 3) = {0.98, 2, 50, 6};
+            cluster.seen(3, from).usage.staleness_rounds = rounds[from];
+        }
+        CHECK(cluster.find().label() == "ingress of d");
+    }
     SUBCASE("link") {
         Cluster cluster = free_cluster();
         cluster.way(0, 3) = {0.99, 1.0, 90, 6};
