@@ -49,7 +49,8 @@ OF_ONE_PEER = ("processor", "neighbour", "egress", "ingress", "link")
 OF_THE_SERVER = ("server-network", "server-processor")
 KINDS = ("none", *OF_ONE_PEER, *OF_THE_SERVER)
 OF_PROCESSORS = ("processor", "neighbour", "server-processor")
-RELIEVED = ("nobody", "named", "another")
+RELIEVED = ("nobody", "injected", "another")
+EXPERIMENTS = ("labels", "relief")
 QUEUE = ("burst", "32kb", "latency", "50ms")
 
 
@@ -68,7 +69,7 @@ class Case:
         self.rate = draw.choice(FAST_RATES if kind in OF_PROCESSORS else RATES)
         self.at = draw.randrange(PEERS)
         self.seed = draw.randrange(1000)
-        self.relieved = "nobody"  # or "named": nothing is injected; or "another" has twice as much
+        self.relieved = "nobody"  # or "injected": nothing is; or "another": has twice as much
         if kind in OF_THE_SERVER:
             self.mode, self.at = "parameter-server", PEERS - 1
         if kind == "server-processor":
@@ -85,7 +86,7 @@ class Case:
 
     @property
     def injected(self):
-        return "none" if self.relieved == "named" else self.kind
+        return "none" if self.relieved == "injected" else self.kind
 
     def expected(self):
         return {"none": "none", "processor": f"processor of {self.name}",
@@ -198,7 +199,8 @@ def run(case, arguments):
         lines = {name: (results / f"metrics-{name}.jsonl").read_text().splitlines()
                  for name in "abcd"}
     found = told["bottleneck"] or {"label": "unknown", "evidence": ""}
-    pace = sum(peer["images"] for peer in told["peers"]) / arguments.seconds
+    pace = sum(peer["images"] / peer["train_seconds"] for peer in told["peers"]
+               if peer["train_seconds"])
     usages = {}
     for name, text in lines.items():
         training = [line for line in map(json.loads, text)
@@ -226,9 +228,9 @@ def matrix(rows):
 
 
 def relief(rows):
-    """What it is worth to relieve what was named, and another."""
-    print("| injected | mode, Mbit/s | images/s | without it | another peer relieved |\n"
-          "|---|---|---|---|---|")
+    """What it is worth to relieve what was injected, and another."""
+    print("| injected | mode, Mbit/s | named | images/s | without it | another peer relieved |\n"
+          "|---|---|---|---|---|---|")
     cases = {}
     for row in rows:
         key = row["kind"], row["number"]
@@ -240,7 +242,8 @@ def relief(rows):
         pace = injected["images_per_s"]
         others = " | ".join(f"{by[relieved]['images_per_s'] / pace:.2f} x"
                             for relieved in RELIEVED[1:])
-        print(f"| {kind} | {injected['mode']}, {injected['rate']} | {pace:.0f} | {others} |")
+        print(f"| {kind} | {injected['mode']}, {injected['rate']} | {injected['label']} | "
+              f"{pace:.0f} | {others} |")
 
 
 def cases(arguments):
@@ -269,11 +272,15 @@ def main():
     if arguments.results.exists():
         rows = [json.loads(line) for line in arguments.results.read_text().splitlines()]
     there = [{name: row[name] for name in Case("none", 0).key()} for row in rows]
+    if any(row["experiment"] != EXPERIMENTS[arguments.relieve] for row in rows):
+        parser.error(f"{arguments.results}: results of the other experiment")
+    if arguments.relieve and set(arguments.kinds or ()) - set(OF_ONE_PEER):
+        parser.error(f"--relieve: only {', '.join(OF_ONE_PEER)}")
     for case in cases(arguments):
         if case.key() in there:
             continue
-        rows.append(run(case, arguments))
-        row = rows[-1]
+        row = {"experiment": EXPERIMENTS[arguments.relieve], **run(case, arguments)}
+        rows.append(row)
         with arguments.results.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(f"{case.kind} {case.number} {case.mode} {case.rate} Mbit/s, {case.relieved} "

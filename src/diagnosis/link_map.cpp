@@ -27,7 +27,8 @@ double part_of_usual(const LinkMap::Narrow& narrow) {
 
 }  // namespace
 
-LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min, double fuller_min)
+LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min,
+                 std::optional<double> fuller_min)
     : full_min_(full_min), fuller_min_(fuller_min) {
     for (const SeenPeer& peer : peers) names_.push_back(peer.name);
     links_.assign(names_.size(), std::vector<Link>(names_.size()));
@@ -43,6 +44,10 @@ LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min, double ful
         carrying_out_.push_back(find_carrying(Way::out, peer));
         carrying_in_.push_back(find_carrying(Way::in, peer));
     }
+}
+
+bool LinkMap::is_fuller(double full, std::vector<double> others) const {
+    return !fuller_min_ || full >= usual_of(std::move(others), 0) + *fuller_min_;
 }
 
 double LinkMap::width(const Link& link) const {
@@ -116,7 +121,7 @@ void LinkMap::look_at_peers(Way way, std::vector<Narrow>& found) const {
             others.push_back(width(way, other));
             others_full.push_back(mean_full(way, other));
         }
-        if (full < usual_of(std::move(others_full), 0) + fuller_min_) continue;
+        if (!is_fuller(full, std::move(others_full))) continue;
         Narrow narrow{names_[peer], "", width(way, peer), usual(std::move(others)), full};
         if (way == Way::in) std::swap(narrow.from, narrow.to);
         found.push_back(std::move(narrow));
@@ -139,7 +144,7 @@ void LinkMap::look_at_links(std::vector<Narrow>& found, double factor) const {
                     if (other == to) same_in.push_back(other_width);
                 }
             }
-            if (here.full < usual_of(std::move(all_full), 0) + fuller_min_) continue;
+            if (!is_fuller(here.full, std::move(all_full))) continue;
             // Where its neighbours are as narrow, it is an end that is, and not this link.
             const double own = width(here);
             if (own >= factor * usual(same_out) || own >= factor * usual(same_in)) continue;

@@ -12,9 +12,11 @@ struct SeenPeer;
 
 class LinkMap {
   public:
-    /// A link is full that had as much to carry as it could for this share of the time. A way is
-    /// narrow only if it is full for so much more of the time than is usual.
-    LinkMap(const std::vector<SeenPeer>& peers, double full_min, double fuller_min = 0);
+    /// A link is full that had as much to carry as it could for this share of the time. With
+    /// `fuller_min` a way is narrow only if it is full for so much more of the time than is usual;
+    /// without, all may be full.
+    LinkMap(const std::vector<SeenPeer>& peers, double full_min,
+            std::optional<double> fuller_min = {});
 
     /// A way that is narrow: of a peer to all others, of all others to a peer, or one link.
     struct Narrow {
@@ -46,6 +48,7 @@ class LinkMap {
     const Link& of_way(Way way, std::size_t peer, std::size_t other) const {
         return way == Way::out ? link(peer, other) : link(other, peer);
     }
+    bool is_fuller(double full, std::vector<double> others) const;
     /// What a link carries while it is full; infinite if it hardly ever is.
     double width(const Link& link) const;
     /// The other ends of those links of a peer that are full, or carry a good part of what its
@@ -71,7 +74,7 @@ class LinkMap {
     std::vector<std::vector<Link>> links_;  ///< [from][to]
     std::vector<std::vector<std::size_t>> carrying_out_, carrying_in_;  ///< [peer]
     const double full_min_;
-    const double fuller_min_;
+    const std::optional<double> fuller_min_;
 };
 
 }  // namespace ako

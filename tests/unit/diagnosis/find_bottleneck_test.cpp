@@ -115,6 +115,14 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
         CHECK(found.label() == "egress of c");
         CHECK(found.evidence.starts_with("what c sends comes to 4.8 Mbit/s while the way is full"));
     }
+    SUBCASE("egress that is a little less full than the rest") {
+        Cluster cluster = free_cluster();
+        for (const std::size_t to : {0U, 1U, 3U}) {
+            cluster.way(2, to) = {0.95, 1.6, 90, 6};
+            cluster.seen(to, 2).usage.staleness_rounds = 26;
+        }
+        CHECK(cluster.find().label() == "egress of c");
+    }
     SUBCASE("ingress") {
         Cluster cluster = free_cluster();
         for (const std::size_t from : {0U, 2U, 3U}) {
