@@ -44,9 +44,9 @@ constexpr double fuller_min_lockstep = 0.2;
 constexpr double narrow_factor = 0.6;
 /// A server whose ways are full is the limit if it carries so many times what a worker does.
 constexpr double server_factor = 1.5;
-/// Rows are old from so many times the usual on, and so many rounds more.
+/// Rows are old from so many times the usual on, if that is so many rounds more.
 constexpr double old_factor = 1.5;
-constexpr double old_rounds = 1;
+constexpr double old_rounds = 2;
 
 const Usage& usage(const SeenPeer& peer) { return peer.line->usage; }
 
@@ -223,7 +223,8 @@ class Finder {
                 (is_there ? there : elsewhere).push_back(link.usage.staleness_rounds);
             }
         }
-        const double limit = old_factor * usual_of(elsewhere, 0) + old_rounds;
+        const double usual = usual_of(elsewhere, 0);
+        const double limit = std::max(old_factor * usual, usual + old_rounds);
         return !there.empty() && usual_of(there, 0) >= limit;
     }
 

@@ -133,7 +133,10 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     }
     SUBCASE("ingress that makes rows hardly twice as old") {
         Cluster cluster = free_cluster();
-        const double rounds[] = {12.9, 9.5, 15};
+        for (std::size_t by = 0; by < 4; ++by)
+            for (std::size_t peer = 0; peer < 4; ++peer)
+                if (by != peer) cluster.seen(by, peer).usage.staleness_rounds = 7;
+        const double rounds[] = {11.4, 9.5, 13.2};
         for (const std::size_t from : {0U, 1U, 2U}) {
             cluster.way(from, 3) = {0.98, 2, 50, 6};
             cluster.seen(3, from).usage.staleness_rounds = rounds[from];
