@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "src/config/cluster_file.h"
 #include "src/config/peer_list.h"
 #include "src/observe/ask_status.h"
+#include "src/observe/health.h"
 #include "src/observe/observe_run.h"
 #include "src/screen/peer_table.h"
 #include "src/screen/run_state.h"
@@ -77,18 +79,33 @@ std::vector<std::string> names_of(const ObservedRun& run) {
     return names;
 }
 
-/// What one that answers, and has met this peer if anyone has, knows of it; or null.
-const LinkLine* told_of(const std::string& name, const std::vector<StatusAnswer>& answers) {
-    const LinkLine* told = nullptr;
+bool stands_still(const Observed& observed) {
+    return observed.age >= std::chrono::duration<double>(stands_still_after).count();
+}
+
+/// What another knows of a peer.
+struct Told {
+    const LinkLine* link = nullptr;
+    double seconds = 0;  ///< for so long it has stood so
+};
+
+/// What most say of this peer of those that answer, still look, and have met it if anyone has.
+std::optional<Told> told_of(const std::string& name, const std::vector<StatusAnswer>& answers) {
+    std::map<PeerStanding, std::vector<Told>> votes;
     for (const StatusAnswer& answer : answers) {
-        if (!answer.observed) continue;
-        for (const LinkLine& link : answer.observed->line.links) {
+        if (!answer.observed || stands_still(*answer.observed)) continue;
+        const MetricsLine& line = answer.observed->line;
+        if (has_finished(line)) continue;
+        for (const LinkLine& link : line.links) {
             if (link.peer != name) continue;
-            told = &link;
-            if (link.standing() != PeerStanding::absent) return told;
+            votes[link.standing()].push_back({&link, line.time - link.since});
         }
     }
-    return told;
+    if (votes.size() > 1) votes.erase(PeerStanding::absent);
+    const auto most = std::max_element(
+        votes.begin(), votes.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    return most == votes.end() ? std::nullopt : std::optional(most->second.front());
 }
 
 /// What people are shown, as text for a terminal of this style.
@@ -100,11 +117,14 @@ std::string page_of(const ObservedRun& run, const std::vector<StatusAnswer>& ans
         if (!answers[k].observed) continue;
         const MetricsLine& line = answers[k].observed->line;
         seconds = std::max(seconds, line.time);
-        state.take_line(k, line, 0);
+        // One that answers may be in a long round; only much later it is taken to hang.
+        const Observed& observed = *answers[k].observed;
+        state.take_line(k, line, stands_still(observed) ? -observed.age : 0);
     }
     for (std::size_t k = 0; k < answers.size(); ++k) {
         if (answers[k].observed) continue;
-        if (const LinkLine* told = told_of(run.peers[k].name, answers)) state.take_told(k, *told);
+        if (const auto told = told_of(run.peers[k].name, answers))
+            state.take_told(k, *told->link, told->seconds);
     }
     state.refresh(0);
     std::string text = fmt::format("{}: {}, {:.0f} % after {:.0f} s\n\n", run.run, state.phase(),

@@ -68,6 +68,9 @@ Result<Observed> ask_status(const std::string& host, unsigned port) {
     if (answer.status == 0) return fail(Error::Kind::io, where + ": " + answer.error);
     if (answer.status == 503)
         return fail(Error::Kind::io, where + ": the peer has only just begun; ask again");
+    if (answer.status == 421)
+        return fail(Error::Kind::io, where + ": the peer is observed on loopback; ask it by "
+                                             "127.0.0.1 or localhost");
     std::optional<Observed> observed;
     if (answer.status == 200) observed = parse_status(answer.body);
     if (!observed) return fail(Error::Kind::io, where + ": what answers there is no peer of Ako");

@@ -29,6 +29,8 @@ namespace {
 /// After so long without news a stream says that it is there, by which a client that went is found.
 constexpr std::chrono::seconds stream_beat{5};
 
+using Clock = std::chrono::steady_clock;
+
 /// So many threads, and at most so many connections that wait for one: then no more is accepted,
 /// and clients wait in the kernel, which has a limit too.
 class Threads final : public httplib::TaskQueue {
@@ -83,6 +85,12 @@ class Threads final : public httplib::TaskQueue {
 std::string origin_of(const std::string& host, unsigned port) {
     const bool is_ip6 = host.find(':') != std::string::npos;
     return fmt::format(fmt::runtime(is_ip6 ? "http://[{}]:{}" : "http://{}:{}"), host, port);
+}
+
+Observed with_age(const Board::Post& post) {
+    Observed observed = *post.observed;
+    observed.age = std::chrono::duration<double>(Clock::now() - post.at).count();
+    return observed;
 }
 
 /// With brackets or without them.
@@ -148,9 +156,11 @@ void HttpServer::set_limits() {
 void HttpServer::refuse_other_names() {
     server_->set_pre_routing_handler(
         [](const httplib::Request& request, httplib::Response& response) {
-            const std::string host = host_of(request.get_header_value("Host"));
             using Answer = httplib::Server::HandlerResponse;
-            if (host.empty() || is_loopback(host)) return Answer::Unhandled;
+            const std::string header = request.get_header_value("Host");
+            const std::string host = host_of(header);
+            // Every browser says it.
+            if (header.empty() || is_loopback(host)) return Answer::Unhandled;
             response.status = 421;
             response.set_content("this listens on loopback, and is not " + host + "\n",
                                  "text/plain");
@@ -167,7 +177,8 @@ void HttpServer::allow_origin(const httplib::Request& request, httplib::Response
         // Ports of containers are published at the machine that a browser runs on.
         return origin == origin_of(peer.host, peer.port) ||
                origin == origin_of("localhost", peer.port) ||
-               origin == origin_of("127.0.0.1", peer.port);
+               origin == origin_of("127.0.0.1", peer.port) ||
+               origin == origin_of("::1", peer.port);
     });
     if (!known) return;
     response.set_header("Access-Control-Allow-Origin", origin);
@@ -184,7 +195,7 @@ void HttpServer::set_routes() {
                 response.set_content("nothing is known yet: ask again in a second\n", "text/plain");
                 return;
             }
-            answer(*post.observed, response);
+            answer(with_age(post), response);
         };
     };
     server_->Get("/", [](const httplib::Request&, httplib::Response& response) {
@@ -203,7 +214,7 @@ void HttpServer::set_routes() {
                                           "application/json");
                  }));
     server_->Get("/health", [this](const httplib::Request&, httplib::Response& response) {
-        const Health health = health_of(board_.newest(), std::chrono::steady_clock::now());
+        const Health health = health_of(board_.newest(), Clock::now());
         response.status = health.is_well ? 200 : 503;
         response.set_content(health.words + "\n", "text/plain; charset=utf-8");
     });
@@ -229,7 +240,7 @@ void HttpServer::stream(httplib::Response& response) {
             const bool is_new = post.number > *number;
             *number = post.number;
             const std::string text =
-                is_new ? "data: " + status_text(*post.observed) + "\n\n" : ": nothing new\n\n";
+                is_new ? "data: " + status_text(with_age(post)) + "\n\n" : ": nothing new\n\n";
             return sink.write(text.data(), text.size());
         },
         [this](bool) { streams_.fetch_sub(1); });

@@ -35,6 +35,7 @@ struct ObservedRun {
 struct Observed {
     ObservedRun run;
     MetricsLine line;
+    double age = 0;  ///< seconds since it was posted, when it was asked for
 };
 
 }  // namespace ako

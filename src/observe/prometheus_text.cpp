@@ -235,6 +235,13 @@ void add_links(Exposition& out, const MetricsLine& line) {
             out.sample(whole(count), {{"peer", link.peer}, {"field", field}});
         }
     }
+    bool stood = false;
+    for (const LinkLine& link : line.links) {
+        if (!std::exchange(stood, true))
+            out.begin("ako_link_standing_seconds", gauge,
+                      "For so long the standing of ako_link_presence_info has been what it is.");
+        out.sample(line.time - link.since, {{"peer", link.peer}});
+    }
     bool refused = false;
     for (const LinkLine& link : line.links) {
         if (!std::exchange(refused, true))

@@ -21,6 +21,7 @@ std::string status_text(const Observed& observed) {
     json["memory"] = run.memory;
     for (const PeerStanding standing : peer_standings)
         json["standings"][word(standing)] = words(standing);
+    json["age"] = observed.age;
     json["line"] = ordered_json::parse(to_json_text(observed.line));
     return json.dump();
 }
@@ -41,6 +42,7 @@ std::optional<Observed> parse_status(const std::string& text) try {
         run.peers.push_back({peer.at("name"), peer.at("host"), peer.at("port"),
                              peer.at("role") == "server"});
     json.at("memory").get_to(run.memory);
+    observed.age = json.at("age");
     const std::optional<MetricsLine> line = parse_metrics_line(json.at("line").dump());
     if (!line) return std::nullopt;
     observed.line = *line;

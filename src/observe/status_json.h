@@ -2,10 +2,13 @@
 //
 //   {"run": "mnist", "peer": "a", "mode": "ako", "model": "lenet", "version": "..", "commit": "..",
 //    "peers": [{"name": "a", "host": "10.0.0.1", "port": 9470, "role": "worker"}, ..],
-//    "line": {..}}
+//    "memory": {purpose: bytes}, "standings": {word: words}, "age": 0.4, "line": {..}}
 //
-// `peers` are all of the file, in its order, and where each is observed; `line` is the newest line
-// of metrics-<peer>.jsonl (src/results/metrics_line.h). Pure; any thread.
+// `peers` are all of the file, in its order, and where each is observed; `memory` is what the peer
+// was expected to need, `standings` what the words of src/results/peer_standing.h mean to people,
+// `line` the newest line of metrics-<peer>.jsonl (src/results/metrics_line.h), and `age` the
+// seconds since it was written: of one whose rounds take long, or that hangs, some. Pure; any
+// thread.
 #pragma once
 
 #include <optional>

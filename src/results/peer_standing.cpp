@@ -1,6 +1,9 @@
 // See peer_standing.h.
 #include "src/results/peer_standing.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -18,10 +21,10 @@ constexpr std::array<Named, 9> names = {{
     {"connected", "connected"},
     {"joining", "joins the run"},
     {"advancing", "training"},
-    {"still", "connected, but its rounds do not move"},
-    {"down", "not connected; lost if it stays so"},
+    {"still", "connected, but its rounds have not moved"},
+    {"down", "not connected"},
     {"lost", "lost"},
-    {"gone", "gone: nobody listens at its address"},
+    {"gone", "gone"},
     {"left", "has left"},
 }};
 
@@ -52,5 +55,17 @@ PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round 
 const char* word(PeerStanding standing) { return of(standing).word; }
 
 const char* words(PeerStanding standing) { return of(standing).words; }
+
+bool is_trouble(PeerStanding standing) {
+    return standing == PeerStanding::still || standing == PeerStanding::down ||
+           standing == PeerStanding::lost || standing == PeerStanding::gone;
+}
+
+std::string standing_text(PeerStanding standing, double seconds, const std::string& why) {
+    if (!is_trouble(standing)) return words(standing);
+    std::string text = fmt::format("{} for {:.0f} s", words(standing), std::max(0.0, seconds));
+    if (!why.empty()) text += ": " + why;
+    return text;
+}
 
 }  // namespace ako

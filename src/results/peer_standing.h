@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "ako/presence.h"
 #include "ako/types.h"
@@ -32,7 +33,12 @@ PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round 
 
 /// In metrics and status.
 const char* word(PeerStanding standing);
-/// For people: "connected, but its rounds do not move".
+/// For people: "connected, but its rounds have not moved".
 const char* words(PeerStanding standing);
+/// Is something wrong with it?
+bool is_trouble(PeerStanding standing);
+/// The same words, and of trouble for how long it has been so and, if that is known, why: "lost for
+/// 12 s: no byte for 2000 ms".
+std::string standing_text(PeerStanding standing, double seconds, const std::string& why);
 
 }  // namespace ako

@@ -255,6 +255,7 @@ std::string Summary::json() const {
     for (const OtherPeer& other : others)
         json["others"].push_back({{"name", other.name},
                                   {"standing", word(other.standing)},
+                                  {"standing_s", other.standing_s},
                                   {"why", other.why},
                                   {"rounds", other.rounds},
                                   {"images", other.images}});
@@ -322,7 +323,8 @@ Summary summary_of_one(const std::string& run, bool alone, const PeerResult& res
     if (alone) return summary;  // who exchanges nothing hears of nobody
     for (const LinkLine& link : last.links)
         summary.others.push_back(
-            {link.peer, link.standing(), link.why, link.round, link.images});
+            {link.peer, link.standing(), last.time - link.since, link.why, link.round,
+             link.images});
     return summary;
 }
 

@@ -38,10 +38,10 @@
 //                       it served; from train_seconds on: training_figures.h. `restarts`: how often
 //                       `ako launch --restart` started it again. Bytes are then of all its
 //                       processes, figures of the last, rounds and images of the row, which goes on
-//   others              [{name, standing, why, rounds, images}] as last heard of by the peer
-//                       `seen_by`; standing: a word of peer_standing.h, and why: of one that has no
-//                       session. How they ended is not known, but for those in finished_with and
-//                       lost_peers
+//   others              [{name, standing, standing_s, why, rounds, images}] as last heard of
+//                       by the peer `seen_by`; standing: a word of peer_standing.h, for so many
+//                       seconds, and why: of one that has no session. How they ended is not
+//                       known, but for those in finished_with and lost_peers
 #pragma once
 
 #include <optional>
@@ -60,6 +60,7 @@ namespace ako {
 struct OtherPeer {
     std::string name;
     PeerStanding standing = PeerStanding::absent;
+    double standing_s = 0;
     std::string why;
     std::uint64_t rounds = 0;
     std::uint64_t images = 0;

@@ -148,7 +148,8 @@ constexpr std::size_t round_width = 9;
 
 std::string totals(const PeerState& peer) {
     const MetricsLine& line = peer.line;
-    if (peer.seen) return fmt::format("{} samples", grouped(line.images));
+    const bool is_told = peer.told && !peer.heard;
+    if (peer.seen || is_told) return fmt::format("{} samples", grouped(line.images));
     const std::string restarts = was_restarted(peer) ? fmt::format("   {} restart{}", peer.restarts,
                                                                    peer.restarts == 1 ? "" : "s")
                                                      : "";

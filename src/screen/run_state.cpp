@@ -106,8 +106,9 @@ void RunState::take_line(std::size_t peer, MetricsLine line, double seconds) {
     state.heard_at = seconds;
 }
 
-void RunState::take_told(std::size_t peer, const LinkLine& link) {
-    peers_[peer].told = link.standing();
+void RunState::take_told(std::size_t peer, const LinkLine& link, double seconds) {
+    peers_[peer].told = link;
+    peers_[peer].told_s = seconds;
     peers_[peer].line.round = link.round;
     peers_[peer].line.images = link.images;
 }
@@ -220,13 +221,7 @@ void RunState::refresh_peer(PeerState& peer) const {
         return set(as_asked ? Mood::ended : Mood::ill, end_text(*peer.exit));
     }
     if (peer.seen) return refresh_seen(peer);
-    if (!peer.heard && peer.told) {
-        const bool is_ill = *peer.told == PeerStanding::lost || *peer.told == PeerStanding::gone;
-        return set(is_ill                              ? Mood::ill
-                   : *peer.told == PeerStanding::left ? Mood::ended
-                                                       : Mood::waits,
-                   fmt::format("{}, as others say", words(*peer.told)));
-    }
+    if (!peer.heard && peer.told) return refresh_told(peer);
     if (!peer.heard)
         return set(Mood::waits, own_ && &peer != own() ? "not heard of yet"
                                 : peer.restarts > 0    ? "starting again"
@@ -240,6 +235,18 @@ void RunState::refresh_peer(PeerState& peer) const {
     set(peer.line.phase == "done" ? Mood::ended : Mood::waits, phase_text(peer.line));
 }
 
+void RunState::refresh_told(PeerState& peer) {
+    using Mood = PeerState::Mood;
+    const PeerStanding standing = peer.told->standing();
+    peer.mood = is_trouble(standing)               ? Mood::ill
+                : standing == PeerStanding::left ? Mood::ended
+                                                   : Mood::waits;
+    const std::string text = standing_text(standing, peer.told_s, peer.told->why);
+    peer.doing = standing == PeerStanding::advancing
+                     ? std::string("does not answer here; others say that it trains")
+                     : text + " (as others say)";
+}
+
 void RunState::refresh_seen(PeerState& peer) const {
     using Mood = PeerState::Mood;
     const auto set = [&peer](Mood mood, std::string doing) {
@@ -249,6 +256,8 @@ void RunState::refresh_seen(PeerState& peer) const {
     if (peer.finished) return set(Mood::ended, "finished with the same parameters");
     const std::string& phase = peers_[*own_].line.phase;
     const PeerStanding standing = peer.seen->standing();
+    const std::string text = standing_text(
+        standing, peers_[*own_].line.time - peer.seen->since, peer.seen->why);
     switch (standing) {
         case PeerStanding::connected:
         case PeerStanding::joining:
@@ -258,15 +267,15 @@ void RunState::refresh_seen(PeerState& peer) const {
             if (phase != "training" && phase != "serving")
                 return set(Mood::waits, words(PeerStanding::connected));
             if (standing == PeerStanding::advancing) return set(Mood::trains, "");
-            return set(Mood::waits, words(standing));
+            return set(Mood::waits, text);
         case PeerStanding::absent:
         case PeerStanding::down:
-            return set(Mood::waits, words(standing));
+            return set(Mood::waits, text);
         case PeerStanding::lost:
         case PeerStanding::gone:
-            return set(Mood::ill, words(standing));
+            return set(Mood::ill, text);
         case PeerStanding::left:
-            return set(Mood::ended, words(standing));
+            return set(Mood::ended, text);
     }
 }
 

@@ -25,8 +25,9 @@ struct PeerState {
     /// What the one peer whose lines come knows of this one. Then `line` has no more than that: no
     /// phase, no links, and as bytes and rates those between the two.
     std::optional<LinkLine> seen;
-    /// Of one whose own lines do not come, where others' do: what one of them knows.
-    std::optional<PeerStanding> told;
+    /// Of one whose own lines do not come, where others' do: what they know, and since how long.
+    std::optional<LinkLine> told;
+    double told_s = 0;
     bool finished = false;    ///< with that peer, holding the same
     double heard_at = 0;      ///< seconds since the run began
     std::optional<int> exit;  ///< once it ended: exit status, or the negative number of a signal
@@ -64,8 +65,8 @@ class RunState {
              std::optional<std::size_t> own = std::nullopt);
 
     void take_line(std::size_t peer, MetricsLine line, double seconds);
-    /// What another peer's line says of one whose own do not come.
-    void take_told(std::size_t peer, const LinkLine& link);
+    /// What another peer's line says of one whose own do not come; that stands for `seconds`.
+    void take_told(std::size_t peer, const LinkLine& link, double seconds);
     /// What others have just said joins their entry.
     void take_log(LogEntry entry);
     void take_exit(std::size_t peer, int exit) { peers_[peer].exit = exit; }
@@ -108,6 +109,7 @@ class RunState {
     void take_links(const MetricsLine& line);
     void refresh_peer(PeerState& peer) const;
     void refresh_seen(PeerState& peer) const;
+    static void refresh_told(PeerState& peer);
     std::string phase_of_all() const;
     bool silent(const PeerState& peer) const;
     /// Of those that met the peer and are heard from, what most say: " (2 of 3 others: lost)".

@@ -74,6 +74,13 @@ double throttled_seconds(const std::string& path) {
     return 0;
 }
 
+std::string first_there(const std::vector<std::string>& paths) {
+    std::error_code error;
+    for (const std::string& path : paths)
+        if (std::filesystem::exists(path, error)) return path;
+    return "";
+}
+
 std::uint64_t limit_in(const std::string& path) {
     std::ifstream file(path);
     std::uint64_t limit = 0;
@@ -93,14 +100,17 @@ GroupFiles group_files(const std::string& groups) {
         const std::string kinds = line.substr(first + 1, second - first - 1);
         const std::string path = line.substr(second + 1);
         const std::string listed = "," + kinds + ",";
+        const auto both = [&path](const std::string& root, const std::string& name) {
+            return std::vector{root + path + "/" + name, root + "/" + name};
+        };
         if (kinds.empty() && files.cpu_stat.empty()) {
-            files.cpu_stat = "/sys/fs/cgroup" + path + "/cpu.stat";
-            files.memory_limit = "/sys/fs/cgroup" + path + "/memory.max";
+            files.cpu_stat = both("/sys/fs/cgroup", "cpu.stat");
+            files.memory_limit = both("/sys/fs/cgroup", "memory.max");
         }
         if (listed.find(",cpu,") != std::string::npos)
-            files.cpu_stat = "/sys/fs/cgroup/" + kinds + path + "/cpu.stat";
+            files.cpu_stat = both("/sys/fs/cgroup/" + kinds, "cpu.stat");
         if (listed.find(",memory,") != std::string::npos)
-            files.memory_limit = "/sys/fs/cgroup/" + kinds + path + "/memory.limit_in_bytes";
+            files.memory_limit = both("/sys/fs/cgroup/" + kinds, "memory.limit_in_bytes");
     }
     return files;
 }
@@ -109,17 +119,19 @@ double process_cpu_seconds() { return cpu_seconds_of(counted_usage()); }
 
 ProcessUsage process_usage() {
     static const GroupFiles files = group_files(content("/proc/self/cgroup"));
+    static const std::string cpu_stat = first_there(files.cpu_stat);
+    static const std::string memory_limit = first_there(files.memory_limit);
     ProcessUsage usage;
     const rusage counted = counted_usage();
     usage.cpu_seconds = cpu_seconds_of(counted);
     usage.major_faults = static_cast<std::uint64_t>(counted.ru_majflt);
     usage.memory_bytes = resident_bytes();
-    usage.memory_limit = limit_in(files.memory_limit);
+    usage.memory_limit = limit_in(memory_limit);
     usage.this_thread = thread_seconds("/proc/thread-self");
     const ThreadSeconds all = all_threads();
     usage.other_threads = {all.running - usage.this_thread.running,
                            all.runnable - usage.this_thread.runnable};
-    usage.throttled_seconds = throttled_seconds(files.cpu_stat);
+    usage.throttled_seconds = throttled_seconds(cpu_stat);
     return usage;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ako {
 
@@ -30,10 +31,12 @@ ProcessUsage process_usage();
 double process_cpu_seconds();
 
 /// The files of control groups, v2 or v1, that tell of the process whose /proc/PID/cgroup reads
-/// `groups`. Empty: none is named there.
+/// `groups`; of each the first that is there. With v1 a container is told the path of its group on
+/// the machine, and sees that group itself where the machine has all of them: that comes second.
+/// Empty: none is named there.
 struct GroupFiles {
-    std::string cpu_stat;
-    std::string memory_limit;
+    std::vector<std::string> cpu_stat;
+    std::vector<std::string> memory_limit;
 };
 GroupFiles group_files(const std::string& groups);
 

@@ -113,6 +113,10 @@ TEST_CASE("a status is asked for, and what is no peer is refused") {
     const auto observed = ask_status(host, bench.port);
     REQUIRE(observed);
     CHECK(observed->line.round == 321);
+    const auto again = ask_status(host, bench.port);
+    REQUIRE(again);
+    CHECK(observed->age > 0);
+    CHECK(again->age > observed->age);
     const auto nobody = ask_status(host, free_port());
     REQUIRE_FALSE(nobody);
     CHECK(nobody.error().what.starts_with("127.0.0.1:"));
@@ -235,6 +239,7 @@ TEST_CASE("on loopback a name that another has given to this machine is refused"
     CHECK(status_for("[::1]:9470") == 200);
     CHECK(status_for("127.0.0.1.evil.example:9470") == 421);
     CHECK(status_for("evil.example") == 421);
+    CHECK(status_for("::1:9470") == 421);  // without brackets it is none
     CHECK(status_for("10.0.0.1:9470") == 421);
 }
 

@@ -53,6 +53,7 @@ TEST_CASE("a peer's figures as metrics, in base units, with the other end of a l
     CHECK(samples["ako_link_up_ratio{peer=\"c\"}"] == "0");
     CHECK(samples["ako_link_rejects_total{peer=\"b\",field=\"run_name\"}"] == "2");
     CHECK(samples["ako_link_presence_info{peer=\"c\",presence=\"lost\",standing=\"lost\"}"] == "1");
+    CHECK(samples["ako_link_standing_seconds{peer=\"c\"}"] == "3");
     CHECK(samples["ako_refused_blocks_total{peer=\"b\",reason=\"damaged\"}"] == "3");
     CHECK(samples["ako_refused_blocks_total{peer=\"b\",reason=\"diverged\"}"] == "0");
     CHECK(samples["ako_memory_planned_bytes{purpose=\"rows of the others\"}"] == "8000");

@@ -10,7 +10,8 @@
 using namespace ako;
 
 TEST_CASE("a status comes back as it went out") {
-    const Observed sent = observed_example();
+    Observed sent = observed_example();
+    sent.age = 3.5;
     const std::string text = status_text(sent);
     CHECK(text.find('\n') == std::string::npos);
     const auto came = parse_status(text);
@@ -21,6 +22,8 @@ TEST_CASE("a status comes back as it went out") {
     CHECK(came->run.peers[2].host == "::1");
     CHECK(came->run.peers[2].port == 9472);
     CHECK(to_json_text(came->line) == to_json_text(sent.line));
+    CHECK(came->run.memory == sent.run.memory);
+    CHECK(came->age == 3.5);
 }
 
 TEST_CASE("what is no status is none") {

@@ -209,6 +209,10 @@ TEST_CASE("pictures: the run as one peer sees it") {
     MetricsLine line = state.peers()[0].line;
     set_presence(line, "c", Presence::gone);
     set_presence(line, "d", Presence::down);
+    for (LinkLine& link : line.links) {
+        link.since = line.time - 42;
+        link.why = "no byte for 2000 ms";
+    }
     state.take_line(0, line, 63);
     state.refresh(63);
     check_picture("one_troubles_60x12", run_screen(state, {}, style_of(60, 12)));

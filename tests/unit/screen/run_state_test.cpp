@@ -106,17 +106,24 @@ TEST_CASE("of a peer whose own lines do not come it is said what others know") {
     link.peer = "b";
     link.presence = Presence::gone;
     link.round = 712;
-    state.take_told(1, link);
+    link.why = "connection refused";
+    state.take_told(1, link, 4.2);
     link.presence = Presence::absent;
     link.round = 0;
-    state.take_told(2, link);
+    state.take_told(2, link, 9);
     state.refresh(0);
-    CHECK(state.peers()[1].doing == "gone: nobody listens at its address, as others say");
+    CHECK(state.peers()[1].doing == "gone for 4 s: connection refused (as others say)");
     CHECK(state.peers()[1].mood == Mood::ill);
     CHECK(state.peers()[1].line.round == 712);
-    CHECK(state.peers()[2].doing == "not there yet, as others say");
+    CHECK(state.peers()[2].doing == "not there yet (as others say)");
     CHECK(state.peers()[2].mood == Mood::waits);
     CHECK(state.phase() == "training");
+    link.presence = Presence::up;
+    link.advancing = true;
+    state.take_told(2, link, 9);
+    state.refresh(1);
+    CHECK(state.peers()[2].doing == "does not answer here; others say that it trains");
+    CHECK(state.peers()[2].mood == Mood::waits);
 }
 
 TEST_CASE("time left follows the pace since the training began, not since the start") {
@@ -226,12 +233,12 @@ TEST_CASE("the lines of one peer tell what it knows of the others") {
     line.links[0].advancing = false;
     state.take_line(1, line, 3);
     state.refresh(3);
-    CHECK(state.peers()[0].doing == "connected, but its rounds do not move");
+    CHECK(state.peers()[0].doing == "connected, but its rounds have not moved for 0 s");
     line.links[0].joining = true;
     state.take_line(1, line, 3);
     state.refresh(3);
     CHECK(state.peers()[0].doing == "joins the run");
-    CHECK(state.peers()[2].doing == "lost");
+    CHECK(state.peers()[2].doing == "lost for 0 s");
     CHECK(state.peers()[2].mood == Mood::ill);
     CHECK(state.peers_at_work() == 2);
     state.refresh(8);  // this very process computes: nobody is silent
@@ -244,7 +251,7 @@ TEST_CASE("the lines of one peer tell what it knows of the others") {
     CHECK(state.phase() == "done");
     CHECK(state.peers()[0].doing == "finished with the same parameters");
     CHECK(state.peers()[1].doing == "done");
-    CHECK(state.peers()[2].doing == "lost");
+    CHECK(state.peers()[2].doing == "lost for 0 s");
     CHECK(*state.newest_accuracy() == 0.97);
 }
 

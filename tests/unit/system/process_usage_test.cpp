@@ -56,13 +56,18 @@ TEST_CASE("time of this thread and of the others, apart") {
 
 TEST_CASE("the files of a process's control groups") {
     const GroupFiles v2 = group_files("0::/user.slice/peer-1\n");
-    CHECK(v2.cpu_stat == "/sys/fs/cgroup/user.slice/peer-1/cpu.stat");
-    CHECK(v2.memory_limit == "/sys/fs/cgroup/user.slice/peer-1/memory.max");
+    using Paths = std::vector<std::string>;
+    CHECK(v2.cpu_stat ==
+          Paths{"/sys/fs/cgroup/user.slice/peer-1/cpu.stat", "/sys/fs/cgroup/cpu.stat"});
+    CHECK(v2.memory_limit ==
+          Paths{"/sys/fs/cgroup/user.slice/peer-1/memory.max", "/sys/fs/cgroup/memory.max"});
 
     const GroupFiles v1 = group_files("9:name=systemd:/\n4:memory:/small\n3:cpuset:/\n"
                                       "1:cpu,cpuacct:/quarter\n0::/\n");
-    CHECK(v1.cpu_stat == "/sys/fs/cgroup/cpu,cpuacct/quarter/cpu.stat");
-    CHECK(v1.memory_limit == "/sys/fs/cgroup/memory/small/memory.limit_in_bytes");
+    CHECK(v1.cpu_stat == Paths{"/sys/fs/cgroup/cpu,cpuacct/quarter/cpu.stat",
+                               "/sys/fs/cgroup/cpu,cpuacct/cpu.stat"});
+    CHECK(v1.memory_limit == Paths{"/sys/fs/cgroup/memory/small/memory.limit_in_bytes",
+                                   "/sys/fs/cgroup/memory/memory.limit_in_bytes"});
 
     CHECK(group_files("").cpu_stat.empty());
     CHECK(group_files("none of this").memory_limit.empty());
