@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,15 @@ struct Evaluation {
     double loss_sum = 0;
     std::size_t correct = 0;
     std::size_t count = 0;
+};
+
+/// Of the gradients of a batch and of its parts, from which their noise follows
+/// (src/training/gradient_noise.h).
+struct GradientNorms {
+    double of_part = 0;       ///< squared, mean over the parts
+    double images_of_part = 0;  ///< harmonic mean: noise falls as 1 / images
+    double of_whole = 0;      ///< squared
+    double images = 0;
 };
 
 /// One named tensor of the flat vector, for files and for `ako check`.
@@ -82,6 +92,9 @@ class Network {
     /// Goes on as if so many gradients had been computed, where they do not follow from parameters
     /// and batches alone.
     virtual void skip(std::uint64_t gradients) { static_cast<void>(gradients); }
+
+    /// Of the newest gradient; nothing where it was not computed in parts.
+    virtual std::optional<GradientNorms> norms() const { return std::nullopt; }
 
     /// Loss and correct answers over the batch, forward pass only.
     virtual Evaluation evaluate(const Batch& batch, std::span<const float> parameters) = 0;

@@ -35,6 +35,7 @@ struct RateScheduleSettings {
 
 struct TrainingSettings {
     std::size_t batch_per_peer = 64;
+    std::size_t accumulate = 1;  ///< parts of a batch, computed one after another
     double learning_rate = 0.05;
     RateScheduleSettings schedule;
     double momentum = 0.9;

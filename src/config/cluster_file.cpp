@@ -76,6 +76,10 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
         refuse_key("training.checkpoint_every", "0 with model: external",
                    fmt::format("{}", settings.training.checkpoint_every),
                    "the optimizer's state is the program's: save it there, with the anchor");
+    if (settings.training.accumulate > 1)
+        refuse_key("training.accumulate", "1 with model: external",
+                   fmt::to_string(settings.training.accumulate),
+                   "the program computes its gradients, and may add up several before its step");
     if (!settings.model.initial.empty())
         refuse_key("model.initial", "nothing with model: external", settings.model.initial,
                    "the program brings its initial parameters");
@@ -85,6 +89,14 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
 void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_evaluation(tree, settings.training);
     check_external(tree, settings);
+    if (settings.training.accumulate > settings.training.batch_per_peer)
+        refuse(place(tree, "training.accumulate"), "training.accumulate",
+               fmt::format("at most batch_per_peer ({})", settings.training.batch_per_peer),
+               fmt::to_string(settings.training.accumulate), "a part has one image or more");
+    if (settings.training.accumulate > 1 && settings.model.kind == ModelKind::synthetic)
+        refuse(place(tree, "training.accumulate"), "training.accumulate",
+               "1 with model: synthetic", fmt::to_string(settings.training.accumulate),
+               "its gradient takes as long, and has as much noise, whatever the batch");
     const ExchangeSettings& exchange = settings.exchange;
     if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
         refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",

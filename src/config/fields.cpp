@@ -113,6 +113,8 @@ void add_training(std::vector<Field>& fields) {
     const auto shared = Scope::shared;
     fields.push_back(whole_field("training.batch_per_peer", shared,
                                  AKO_MEMBER(training.batch_per_peer), 1, 65'536));
+    fields.push_back(
+        whole_field("training.accumulate", Scope::own, AKO_MEMBER(training.accumulate), 1, 65'536));
     fields.push_back(number_field("training.learning_rate", shared,
                                   AKO_MEMBER(training.learning_rate),
                                   {.low = 0, .high = 100, .low_open = true}));

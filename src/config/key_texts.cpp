@@ -61,6 +61,10 @@ constexpr Meaning meanings[] = {
      "they "
      "are, so that all of it is seen about equally often"},
     {"training.batch_per_peer", "images per round of one peer"},
+    {"training.accumulate",
+     "so many parts of a batch are computed one after another and their gradients added: the same "
+     "gradient (but for dropout) with the layers' memory of a part, and from 2 on the metrics tell "
+     "its noise; at most batch_per_peer"},
     {"training.learning_rate", "choose it for the batch of ONE peer"},
     {"training.schedule.kind",
      "the learning rate over the run: constant | cosine (falls to 0 at the end) | steps"},

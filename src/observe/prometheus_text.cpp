@@ -126,6 +126,9 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.counter("ako_samples_total", "Samples that this peer has trained on.", whole(line.images));
     out.gauge("ako_progress_ratio", "Of the sample budget of all peers.", line.progress);
     out.gauge("ako_training_loss", "Mean over the rounds of the last second.", line.loss);
+    out.gauge("ako_gradient_noise_scale_images",
+              "Batch of all peers from which on more images per step are worth little.",
+              line.noise_scale);
     out.gauge("ako_test_accuracy_ratio", "Of the newest evaluation by any peer.", line.accuracy);
     if (line.agreed)
         out.gauge("ako_finish_agreed_ratio",

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/accumulation.h"
 #include "models/catalog.h"
 #include "models/workers.h"
 #include "src/peer/initial_parameters.h"
@@ -9,6 +10,13 @@
 
 namespace ako {
 namespace {
+
+/// What trains: with `accumulate` a batch in parts.
+std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self) {
+    std::unique_ptr<Network> network = make_network(settings.model, settings.seed + self);
+    if (settings.training.accumulate == 1) return network;
+    return std::make_unique<Accumulation>(std::move(network), settings.training.accumulate);
+}
 
 /// Once it is sure that what is about to be read fits into the memory allowed.
 MemoryPlan checked_plan(const Settings& settings, const Network& network) {
@@ -23,7 +31,7 @@ MemoryPlan checked_plan(const Settings& settings, const Network& network) {
 Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, MemberCalls calls,
            const std::atomic<int>& interrupts)
     : self_(self),
-      network_(make_network(settings.model, settings.seed + self)),
+      network_(training_network(settings, self)),
       memory_(checked_plan(settings, *network_)),
       data_(settings),
       member_(settings, self, brought(settings), resume, std::move(calls), interrupts) {

@@ -59,6 +59,7 @@ void Metrics::round_done(const RoundReport& report) {
     line_.round = report.round;
     line_.images += report.samples;
     line_.progress = report.progress;
+    line_.noise_scale = report.noise_scale;
     ++rounds_since_;
     if (report.loss) {
         loss_sum_ += static_cast<double>(*report.loss);

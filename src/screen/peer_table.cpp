@@ -76,10 +76,16 @@ Paint paint_of_links(const PeerState& peer) {
     return peer.seen ? paint_of(peer.seen->presence) : paint_of_links(peer.line);
 }
 
+std::string noise_text(const PeerState& peer) {
+    return peer.line.noise_scale ? fmt::format("{:.3g}", *peer.line.noise_scale) : "-";
+}
+
+bool knows_noise(const PeerState& peer) { return peer.line.noise_scale.has_value(); }
+
 bool was_restarted(const PeerState& peer) { return peer.restarts > 0; }
 
 /// `one`: as one peer sees it.
-std::vector<Column> all_columns(bool one, bool restarts) {
+std::vector<Column> all_columns(bool one, bool noise, bool restarts) {
     std::vector<Column> columns = {
         {"samples/s", 10, 7,
          [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},
@@ -103,6 +109,8 @@ std::vector<Column> all_columns(bool one, bool restarts) {
         {"received", 11, 1,
          [](const PeerState& p) { return bytes_text(static_cast<double>(p.line.ingress_bytes)); }},
     };
+    if (noise)
+        columns.push_back({"noise", 9, 7, noise_text});
     if (restarts)
         columns.push_back(
             {"restarts", 10, 7, [](const PeerState& p) { return fmt::to_string(p.restarts); }});
@@ -111,7 +119,8 @@ std::vector<Column> all_columns(bool one, bool restarts) {
 
 std::vector<Column> columns_that_fit(std::size_t room, const RunState& state) {
     const bool restarts = std::any_of(state.peers().begin(), state.peers().end(), was_restarted);
-    std::vector<Column> columns = all_columns(state.own() != nullptr, restarts);
+    const bool noise = std::any_of(state.peers().begin(), state.peers().end(), knows_noise);
+    std::vector<Column> columns = all_columns(state.own() != nullptr, noise, restarts);
     const auto width = [&columns] {
         std::size_t sum = 0;
         for (const Column& column : columns) sum += column.width;

@@ -26,6 +26,7 @@ std::string progress_text(const RunState& state) {
     if (line.phase != "training") return text + "  " + phase_text(line);
     text += fmt::format("  {:.0f} samples/s", line.images_per_s);
     if (line.loss) text += fmt::format("  loss {:.4f}", *line.loss);
+    if (line.noise_scale) text += fmt::format("  noise {:.3g}", *line.noise_scale);
     if (line.accuracy) text += fmt::format("  test {:.2f} %", *line.accuracy * 100);
     if (state.peers().size() == 1) return text;
     return text + fmt::format("  out {:.1f} in {:.1f} Mbit/s  {} of {} peers", line.egress_mbit,

@@ -151,7 +151,8 @@ Result<void> Trainer::train_round() {
     if (Result<void> ended = exchange_.end_round(Gradient{gradient_}, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);
     const Standing standing = exchange_.standing();
-    observer_.round_done({standing.round, batch.count, loss, standing.progress});
+    if (const auto norms = network_.norms()) noise_.add(*norms);
+    observer_.round_done({standing.round, batch.count, loss, standing.progress, noise_.scale()});
     return {};
 }
 

@@ -17,6 +17,7 @@
 #include "ako/settings.h"
 #include "src/training/checkpoints.h"
 #include "src/training/evaluation.h"
+#include "src/training/gradient_noise.h"
 #include "src/training/round_times.h"
 
 namespace ako {
@@ -27,6 +28,7 @@ struct RoundReport {
     std::size_t samples = 0;
     std::optional<float> loss;  ///< mean over the batch; nothing: not known
     double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
+    std::optional<double> noise_scale = {};  ///< in images (gradient_noise.h); nothing: not known
 };
 
 /// The parameters of a mark of `evaluate_every` or `checkpoint_every`.
@@ -141,6 +143,7 @@ class Trainer {
     Checkpoints* const checkpoints_;
 
     std::vector<float> gradient_;
+    GradientNoise noise_;
     SlicedEvaluation evaluation_;
     ProgressMarks evaluation_marks_;
     ProgressMarks model_marks_;

@@ -45,6 +45,22 @@ def case_modes(bench):
     check(abs(accuracy["exchange.mode=ring"] - accuracy[SERVERS]) < 0.005, f"{accuracy}")
 
 
+def case_accumulate(bench):
+    """A batch in parts is the same batch, and tells the noise of its gradient."""
+    file = bench.file(2, training=TRAINING + ", batch_per_peer: 64")
+    for mode in ("ring", "ako"):
+        accuracy = []
+        for parts in (1, 4):
+            bench.launch(file, *sets(f"exchange.mode={mode}",
+                                     f"training.accumulate={parts}")).expect(0)
+            accuracy.append(check_all_identical(bench, 2)["accuracy"])
+            known = [line["noise_scale"] for line in bench.metrics("a")
+                     if line["noise_scale"] is not None]
+            check_equal(bool(known), parts > 1, f"a noise scale in {mode} with {parts} parts")
+        if mode == "ring":  # the same steps, but for the order of additions
+            check(abs(accuracy[0] - accuracy[1]) < 0.005, f"{accuracy}")
+
+
 def case_dedicated_server(bench):
     file = bench.file(3, training=TRAINING)
     dedicated = [SERVERS, "exchange.placement=dedicated", "peers.2.role=server"]

@@ -207,6 +207,7 @@ TEST_CASE("not a number and infinity are refused wherever a number stands") {
 TEST_CASE("out of range") {
     for (const char* override_text :
          {"training.momentum=1", "training.momentum=-0.1", "training.batch_per_peer=0",
+          "training.accumulate=0",
           "training.target_accuracy=98.8", "training.schedule.warm_up=1", "training.threads=0",
           "exchange.partitions=0", "exchange.link_mbit=0", "exchange.heartbeat_ms=0",
           "memory_mb_max=0", "exchange.start_wait_s=-1", "seed=18446744073709551616",
@@ -298,6 +299,12 @@ TEST_CASE("relations between keys") {
     CHECK(complaint(with("exchange: {life_timeout_ms: 1000}\n")) ==
           "/etc/ako/c.yaml:8:29: exchange.life_timeout_ms: expected more than twice heartbeat_ms "
           "(500), found 1000 (one late heartbeat must not make a peer lost)");
+    CHECK(complaint(minimal, {"training.batch_per_peer=8", "training.accumulate=9"})
+              .find("training.accumulate: expected at most batch_per_peer (8), found 9") !=
+          std::string::npos);
+    CHECK(complaint(minimal, {"training.accumulate=2", "model={name: synthetic, parameters: 9}"})
+              .find("training.accumulate: expected 1 with model: synthetic, found 2") !=
+          std::string::npos);
     CHECK(complaint(minimal, {"exchange.finish_timeout_s=30"})
               .find("expected more than finish_exchange_s (30), found 30") != std::string::npos);
     CHECK(complaint(minimal, {"training.schedule={kind: steps, at: [0.5, 0.4]}"})
