@@ -90,10 +90,12 @@ std::optional<LinkMap::Narrow> LinkMap::narrowest(double factor) const {
     look_at_peers(Way::out, found);
     look_at_peers(Way::in, found);
     look_at_links(found, factor);
-    const auto least = std::min_element(found.begin(), found.end(),
-                                        [](const Narrow& one, const Narrow& other) {
-                                            return part_of_usual(one) < part_of_usual(other);
-                                        });
+    // Beside ways that are not full, the fullest: one link alone fills its ends a little.
+    const auto least = std::min_element(
+        found.begin(), found.end(), [](const Narrow& one, const Narrow& other) {
+            return std::pair(part_of_usual(one), -one.full) <
+                   std::pair(part_of_usual(other), -other.full);
+        });
     if (least == found.end() || part_of_usual(*least) >= factor) return std::nullopt;
     return *least;
 }

@@ -43,6 +43,20 @@ TEST_CASE("a ring whose links are full, and in which small layers go to all") {
     CHECK(cluster.find().label() == "link b -> c");
 }
 
+TEST_CASE("servers at all peers: one narrow link fills its ends too, and it is the link") {
+    Cluster cluster = idle_links(4);
+    cluster.lockstep = true;
+    for (std::size_t from = 0; from < 4; ++from) {
+        cluster.lines[from].usage.wait = 0.9;
+        for (std::size_t to = 0; to < 4; ++to)
+            if (from != to) cluster.way(from, to) = {0.06, 5.5, 9, 0};
+    }
+    cluster.way(0, 1) = {0.997, 5.3, 49, 0};
+    CHECK(cluster.find().label() == "link a -> b");
+    for (const std::size_t to : {1U, 2U, 3U}) cluster.way(0, to) = {0.95, 5.3, 49, 0};
+    CHECK(cluster.find().label() == "egress of a");
+}
+
 TEST_CASE("before anything is known there is nothing to say") {
     Cluster cluster = free_cluster();
     for (MetricsLine& line : cluster.lines) line.usage = {};
