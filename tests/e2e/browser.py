@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 
-from bench import Failure, Skipped
+from bench import Failure, Skipped, wait_for
 
 ANSWER_S = 30
 
@@ -56,6 +56,8 @@ class Browser:
         for domain in ("Runtime", "Log", "Page"):
             self.call(f"{domain}.enable")
         self.call("Page.navigate", url=url)
+        loaded = "location.href !== 'about:blank' && document.readyState === 'complete'"
+        wait_for(lambda: self.value(loaded), f"{url} is loaded", 20, 0.1)
 
     def value(self, expression):
         """Of a JavaScript expression in the page, as JSON has it."""
