@@ -15,13 +15,12 @@ Needs root and a program in build/release, or --program. Standard library only.
 import argparse
 import json
 import pathlib
-import signal
 import subprocess
-import sys
 import tempfile
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-TESTBED = [str(REPOSITORY / "deploy/testbed"), "--name", "architectures"]
+from launched import REPOSITORY, TESTBED, images_per_s, launched
+
+NAME = "architectures"
 CPUS = 0.24
 SETTINGS = {
     "one alone": ["exchange.mode=local"],
@@ -41,50 +40,30 @@ def cells(arguments):
                     yield architecture, peers, rate
 
 
-def words_of(architecture, peers, program, folder):
+def run(architecture, peers, rate, arguments):
+    """The figures of a run that is ended after some time."""
     listed = ", ".join(f"{{name: p{k}, address: '10.99.0.{k}:7701'}}" for k in range(1, peers + 1))
-    settings = [f"peers=[{listed}]", "training.batch_per_peer=64", "training.epochs=400",
-                "training.evaluate_every=0", "training.learning_rate=0.02",
-                *SETTINGS[architecture]]
+    settings = [f"peers=[{listed}]", *SETTINGS[architecture]]
     if architecture == "parameter servers":
         settings.append(f"exchange.servers={peers}")
-    words = [program, "launch", REPOSITORY / "experiments/mnist/cluster.yaml", "--plain", "--in",
-             f"{' '.join(TESTBED)} exec {{number}} --", "--output-dir", folder]
-    for setting in settings:
-        words += ["--set", setting]
-    return [str(word) for word in words]
-
-
-def run(architecture, peers, rate, arguments):
-    """The summary of a run that is ended after some time, and what its peers had resident."""
     with tempfile.TemporaryDirectory() as folder:
-        results = pathlib.Path(folder) / "run"
-        subprocess.run([*TESTBED, "up", "--peers", str(peers), "--rate", f"{rate:g}mbit",
-                        "--cpus", str(CPUS)], check=True)
+        subprocess.run([TESTBED, "--name", NAME, "up", "--peers", str(peers), "--rate",
+                        f"{rate:g}mbit", "--cpus", str(CPUS)], check=True)
         try:
-            launch = subprocess.Popen(words_of(architecture, peers, arguments.program, results),
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            try:
-                launch.wait(arguments.seconds)
-            except subprocess.TimeoutExpired:
-                launch.send_signal(signal.SIGINT)
-            said = launch.communicate(timeout=60)[0]
+            summary, lines = launched(arguments.program, NAME, settings, arguments.seconds,
+                                      pathlib.Path(folder) / "run")
         finally:
-            subprocess.run([*TESTBED, "down"], check=True)
-        if not (results / "summary.json").exists():
-            sys.exit(f"{architecture}, {peers}, {rate}: no summary\n{said}")
-        summary = json.loads((results / "summary.json").read_text())
-        memory = [max(json.loads(line)["memory_bytes"] for line in file.read_text().splitlines())
-                  for file in results.glob("metrics-*.jsonl")]
-    return figures(summary, memory)
+            subprocess.run([TESTBED, "--name", NAME, "down"], check=True)
+    return figures(summary, max(line["memory_bytes"] for of_peer in lines.values()
+                                for line in of_peer))
 
 
 def figures(summary, memory):
     ran = summary["peers"]
     images = sum(peer["images"] for peer in ran)
-    return {"images_per_s": sum(peer["images"] / peer["train_seconds"] for peer in ran),
+    return {"images_per_s": images_per_s(summary),
             "cpu_ms_per_image": 1e3 * sum(peer["cpu_seconds"] for peer in ran) / images,
-            "memory_mb": max(memory) * 1e-6,
+            "memory_mb": memory * 1e-6,
             "kb_per_round": sum(peer["egress_bytes"] for peer in ran) * 1e-3
             / sum(peer["rounds"] for peer in ran),
             "bottleneck": (summary["bottleneck"] or {"label": "-", "evidence": ""})}

@@ -30,13 +30,11 @@ import collections
 import json
 import pathlib
 import random
-import signal
 import subprocess
-import sys
 import tempfile
 
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
-TESTBED = REPOSITORY / "deploy/testbed"
+from launched import REPOSITORY, TESTBED, images_per_s, launched
+
 NAME = "bottleneck"
 PEERS, CPUS = 4, 0.33
 RATES = (50, 100, 200)  # Mbit/s
@@ -155,63 +153,43 @@ def inject(case):
                               "while :; do :; done"]) for _ in range(NEIGHBOURS)]
 
 
-def words_of(case, program, folder):
+def settings_of(case):
     server = case.at if case.kind in OF_THE_SERVER else None
     peers = ", ".join(f"{{name: {'abcd'[k]}, address: '10.99.0.{k + 1}:7701'"
                       f"{', role: server' if k == server else ''}}}" for k in range(PEERS))
-    settings = [f"peers=[{peers}]", f"exchange.mode={case.mode}", f"seed={case.seed}",
-                "training.batch_per_peer=64", "training.epochs=40", "training.evaluate_every=0",
-                "training.learning_rate=0.02"]
+    settings = [f"peers=[{peers}]", f"exchange.mode={case.mode}", f"seed={case.seed}"]
     if server is not None:
         settings += ["exchange.servers=1", "exchange.placement=dedicated"]
     elif case.mode == "parameter-server":
         settings.append("exchange.servers=4")
     if case.mode == "local-sgd":
         settings.append("exchange.local_rounds=4")
-    words = [program, "launch", REPOSITORY / "experiments/mnist/cluster.yaml", "--plain", "--in",
-             f"{TESTBED} --name {NAME} exec {{number}} --", "--output-dir", folder]
-    for setting in settings:
-        words += ["--set", setting]
-    return [str(word) for word in words]
+    return settings
 
 
 def run(case, arguments):
     with tempfile.TemporaryDirectory() as folder:
-        results = pathlib.Path(folder) / "run"
         neighbours = inject(case)
         try:
-            launch = subprocess.Popen(words_of(case, arguments.program, results),
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            try:
-                launch.wait(arguments.seconds)  # it trains for longer
-            except subprocess.TimeoutExpired:
-                launch.send_signal(signal.SIGINT)
-            said = launch.communicate(timeout=60)[0]
+            told, lines = launched(arguments.program, NAME, settings_of(case), arguments.seconds,
+                                   pathlib.Path(folder) / "run")
         finally:
             for neighbour in neighbours:
                 neighbour.kill()
                 neighbour.wait()
             call(TESTBED, "--name", NAME, "down")
-        summary = results / "summary.json"
-        if not summary.exists():
-            sys.exit(f"{case.key()}: no summary\n{said}")
-        told = json.loads(summary.read_text())
-        lines = {name: (results / f"metrics-{name}.jsonl").read_text().splitlines()
-                 for name in "abcd"}
     found = told["bottleneck"] or {"label": "unknown", "evidence": ""}
-    pace = sum(peer["images"] / peer["train_seconds"] for peer in told["peers"]
-               if peer["train_seconds"])
     usages = {}
-    for name, text in lines.items():
-        training = [line for line in map(json.loads, text)
-                    if line["phase"] in ("training", "serving")]
+    for name, written in lines.items():
+        training = [line for line in written if line["phase"] in ("training", "serving")]
         if not training:
             continue
         last = training[-1]
         usages[name] = last["usage"] | {"links": {link["peer"]: link["usage"]
                                                   for link in last["links"]}}
     return case.key() | {"expected": case.expected(), "label": found["label"],
-                         "evidence": found["evidence"], "images_per_s": pace, "usage": usages}
+                         "evidence": found["evidence"], "images_per_s": images_per_s(told),
+                         "usage": usages}
 
 
 def matrix(rows):
@@ -231,11 +209,10 @@ def relief(rows):
     """What it is worth to relieve what was injected, and another."""
     print("| injected | mode, Mbit/s | named | images/s | without it | another peer relieved |\n"
           "|---|---|---|---|---|---|")
-    cases = {}
+    by_case = {}
     for row in rows:
-        key = row["kind"], row["number"]
-        cases.setdefault(key, {})[row["relieved"]] = row
-    for (kind, _), by in sorted(cases.items()):
+        by_case.setdefault((row["kind"], row["number"]), {})[row["relieved"]] = row
+    for (kind, _), by in sorted(by_case.items()):
         if len(by) < len(RELIEVED):
             continue
         injected = by["nobody"]

@@ -1,0 +1,40 @@
+"""`ako launch` in a testbed for some seconds, for the experiments of this folder. Standard library
+only."""
+
+import json
+import pathlib
+import signal
+import subprocess
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+TESTBED = REPOSITORY / "deploy/testbed"
+# Of every run: LeNet on MNIST, for longer than it is let run.
+SETTINGS = ("training.batch_per_peer=64", "training.evaluate_every=0",
+            "training.learning_rate=0.02", "training.epochs=400")
+
+
+def launched(program, testbed, settings, seconds, folder):
+    """Summary and metrics lines by peer of a run in the testbed of that name, which is asked to
+    stop after so many seconds; SystemExit with what it said if it left none."""
+    words = [program, "launch", REPOSITORY / "experiments/mnist/cluster.yaml", "--plain", "--in",
+             f"{TESTBED} --name {testbed} exec {{number}} --", "--output-dir", folder]
+    for setting in (*SETTINGS, *settings):
+        words += ["--set", setting]
+    launch = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+    try:
+        launch.wait(seconds)
+    except subprocess.TimeoutExpired:
+        launch.send_signal(signal.SIGINT)
+    said = launch.communicate(timeout=60)[0]
+    if not (folder / "summary.json").exists():
+        raise SystemExit(f"no summary with {settings}\n{said}")
+    lines = {file.stem.removeprefix("metrics-"): list(map(json.loads, file.open()))
+             for file in sorted(folder.glob("metrics-*.jsonl"))}
+    return json.loads((folder / "summary.json").read_text()), lines
+
+
+def images_per_s(summary):
+    """Of all peers that train, while they do."""
+    return sum(peer["images"] / peer["train_seconds"] for peer in summary["peers"]
+               if peer["train_seconds"])
