@@ -17,6 +17,10 @@ struct Cluster {
     LinkUsage& way(std::size_t from, std::size_t to) {
         return lines[from].links[to < from ? to : to - 1].usage;
     }
+    void set_all_ways(const LinkUsage& usage) {
+        for (MetricsLine& line : lines)
+            for (LinkLine& link : line.links) link.usage = usage;
+    }
     LinkLine& seen(std::size_t by, std::size_t peer) {
         return lines[by].links[peer < by ? peer : peer - 1];
     }
@@ -56,10 +60,7 @@ inline Cluster idle_links(std::size_t count) {
 /// The mode ako: every peer sends to every other as much as the links take, 18 Mbit/s in all.
 inline Cluster free_cluster(std::size_t count = 4) {
     Cluster cluster = idle_links(count);
-    for (std::size_t from = 0; from < count; ++from)
-        for (std::size_t to = 0; to < count; ++to)
-            if (from != to)
-                cluster.way(from, to) = {0.97, 18.0 / static_cast<double>(count - 1), 30, 6};
+    cluster.set_all_ways({0.97, 18.0 / static_cast<double>(count - 1), 30, 6});
     return cluster;
 }
 

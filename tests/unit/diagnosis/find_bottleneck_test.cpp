@@ -31,9 +31,7 @@ TEST_CASE("a ring whose links are full for about the share from which that count
 
 TEST_CASE("a ring whose links are full, and in which small layers go to all") {
     Cluster cluster = ring_cluster();
-    for (std::size_t from = 0; from < 4; ++from)
-        for (std::size_t to = 0; to < 4; ++to)
-            if (from != to) cluster.way(from, to) = {0.0, 4.7, 23, 0};
+    cluster.set_all_ways({0.0, 4.7, 23, 0});
     const double full[] = {0.77, 0.79, 0.78, 0.81};
     for (std::size_t from = 0; from < 4; ++from)
         cluster.way(from, (from + 1) % 4) = {full[from], 36, 17, 0};
@@ -46,11 +44,8 @@ TEST_CASE("a ring whose links are full, and in which small layers go to all") {
 TEST_CASE("servers at all peers: one narrow link fills its ends too, and it is the link") {
     Cluster cluster = idle_links(4);
     cluster.lockstep = true;
-    for (std::size_t from = 0; from < 4; ++from) {
-        cluster.lines[from].usage.wait = 0.9;
-        for (std::size_t to = 0; to < 4; ++to)
-            if (from != to) cluster.way(from, to) = {0.06, 5.5, 9, 0};
-    }
+    for (MetricsLine& line : cluster.lines) line.usage.wait = 0.9;
+    cluster.set_all_ways({0.06, 5.5, 9, 0});
     cluster.way(0, 1) = {0.997, 5.3, 49, 0};
     CHECK(cluster.find().label() == "link a -> b");
     for (const std::size_t to : {1U, 2U, 3U}) cluster.way(0, to) = {0.95, 5.3, 49, 0};
@@ -147,9 +142,8 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     }
     SUBCASE("ingress that makes rows hardly twice as old") {
         Cluster cluster = free_cluster();
-        for (std::size_t by = 0; by < 4; ++by)
-            for (std::size_t peer = 0; peer < 4; ++peer)
-                if (by != peer) cluster.seen(by, peer).usage.staleness_rounds = 7;
+        for (MetricsLine& line : cluster.lines)
+            for (LinkLine& link : line.links) link.usage.staleness_rounds = 7;
         const double rounds[] = {11.4, 9.5, 13.2};
         for (const std::size_t from : {0U, 1U, 2U}) {
             cluster.way(from, 3) = {0.98, 2, 50, 6};
@@ -171,9 +165,7 @@ TEST_CASE("ako: what one peer sends, or receives, or one link, is narrow") {
     }
     SUBCASE("where the others' links are not full") {
         Cluster cluster = free_cluster();
-        for (std::size_t from = 0; from < 4; ++from)
-            for (std::size_t to = 0; to < 4; ++to)
-                if (from != to) cluster.way(from, to) = {0.1, 15, 0.5, 6};
+        cluster.set_all_ways({0.1, 15, 0.5, 6});
         for (const std::size_t to : {0U, 1U, 3U}) {
             cluster.way(2, to) = {0.99, 1.6, 90, 6};
             cluster.seen(to, 2).usage.staleness_rounds = 26;
