@@ -79,10 +79,6 @@ std::vector<std::string> names_of(const ObservedRun& run) {
     return names;
 }
 
-bool stands_still(const Observed& observed) {
-    return observed.age >= std::chrono::duration<double>(stands_still_after).count();
-}
-
 /// What another knows of a peer.
 struct Told {
     const LinkLine* link = nullptr;
@@ -93,7 +89,7 @@ struct Told {
 std::optional<Told> told_of(const std::string& name, const std::vector<StatusAnswer>& answers) {
     std::map<PeerStanding, std::vector<Told>> votes;
     for (const StatusAnswer& answer : answers) {
-        if (!answer.observed || stands_still(*answer.observed)) continue;
+        if (!answer.observed || stands_still(answer.observed->age)) continue;
         const MetricsLine& line = answer.observed->line;
         if (has_finished(line)) continue;
         for (const LinkLine& link : line.links) {
@@ -119,7 +115,7 @@ std::string page_of(const ObservedRun& run, const std::vector<StatusAnswer>& ans
         seconds = std::max(seconds, line.time);
         // One that answers may be in a long round; only much later it is taken to hang.
         const Observed& observed = *answers[k].observed;
-        state.take_line(k, line, stands_still(observed) ? -observed.age : 0);
+        state.take_line(k, line, stands_still(observed.age) ? -observed.age : 0);
     }
     for (std::size_t k = 0; k < answers.size(); ++k) {
         if (answers[k].observed) continue;

@@ -11,7 +11,7 @@ Health health_of(const Board::Post& newest, std::chrono::steady_clock::time_poin
     const std::string at = fmt::format("{}, round {}", line.phase, line.round);
     const std::string& peer = newest.observed->run.peer;
     const auto silence = std::chrono::duration_cast<std::chrono::seconds>(now - newest.at);
-    if (silence >= stands_still_after)
+    if (stands_still(static_cast<double>(silence.count())))
         return {false, fmt::format("{} has stood still for {} s: {}", peer, silence.count(), at)};
     return {true, fmt::format("{} is well: {}", peer, at)};
 }

@@ -12,6 +12,10 @@ namespace ako {
 /// A peer posts once a second, or after each round that takes longer, while it waits as well. So
 /// long without one is longer than any round that is worth making; it hangs.
 inline constexpr std::chrono::seconds stands_still_after{60};
+/// Does a peer whose newest line is so many seconds old?
+inline bool stands_still(double age) {
+    return std::chrono::duration<double>(age) >= stands_still_after;
+}
 
 struct Health {
     bool is_well = false;

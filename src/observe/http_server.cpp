@@ -1,10 +1,8 @@
 // See http_server.h.
 #include "src/observe/http_server.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <httplib.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "ako/error.h"
+#include "net/address_range.h"
 #include "src/observe/health.h"
 #include "src/observe/limited_server.h"
 #include "src/observe/page.h"
@@ -96,12 +95,7 @@ Observed with_age(const Board::Post& post) {
 /// With brackets or without them.
 bool is_loopback(std::string host) {
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    in_addr ip4{};
-    in6_addr ip6{};
-    if (inet_pton(AF_INET, host.c_str(), &ip4) == 1)
-        return ntohl(ip4.s_addr) >> 24 == IN_LOOPBACKNET;
-    if (inet_pton(AF_INET6, host.c_str(), &ip6) == 1) return IN6_IS_ADDR_LOOPBACK(&ip6);
-    return host == "localhost";
+    return host == "localhost" || address_range(host) == AddressRange::loopback;
 }
 
 /// Without its port; an address of IPv6 stays in brackets.

@@ -46,7 +46,9 @@ class Exposition {
   public:
     enum class Type { gauge, counter, histogram };
 
+    /// Nothing if it is the one that is being written.
     void begin(const char* name, Type type, const char* help) {
+        if (name_ == name) return;
         name_ = name;
         constexpr std::array<const char*, 3> types = {"gauge", "counter", "histogram"};
         text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name,
@@ -220,44 +222,35 @@ const std::vector<LinkMetric>& link_metrics() {
 
 void add_links(Exposition& out, const MetricsLine& line) {
     for (const LinkMetric& metric : link_metrics()) {
-        bool begun = false;
         for (const LinkLine& link : line.links) {
             const std::optional<double> value = metric.of(link);
             if (!value) continue;
-            if (!std::exchange(begun, true)) out.begin(metric.name, metric.type, metric.help);
+            out.begin(metric.name, metric.type, metric.help);
             out.sample(*value, {{"peer", link.peer}});
         }
     }
-    bool any = false;
     for (const LinkLine& link : line.links) {
         for (const auto& [field, count] : link.rejects) {
-            if (!std::exchange(any, true))
-                out.begin("ako_link_rejects_total", counter,
-                          "How often one end refused the other: the field of the greeting, or a "
-                          "frame.");
+            out.begin("ako_link_rejects_total", counter,
+                      "How often one end refused the other: the field of the greeting, or a "
+                      "frame.");
             out.sample(whole(count), {{"peer", link.peer}, {"field", field}});
         }
     }
-    bool stood = false;
     for (const LinkLine& link : line.links) {
-        if (!std::exchange(stood, true))
-            out.begin("ako_link_standing_seconds", gauge,
-                      "For so long the standing of ako_link_presence_info has been what it is.");
+        out.begin("ako_link_standing_seconds", gauge,
+                  "For so long the standing of ako_link_presence_info has been what it is.");
         out.sample(line.time - link.since, {{"peer", link.peer}});
     }
-    bool refused = false;
     for (const LinkLine& link : line.links) {
-        if (!std::exchange(refused, true))
-            out.begin("ako_refused_blocks_total", counter,
-                      "Blocks of the peer's row that were refused here, whoever sent them: damaged "
-                      "on the way, or values that diverged.");
+        out.begin("ako_refused_blocks_total", counter,
+                  "Blocks of the peer's row that were refused here, whoever sent them: damaged on "
+                  "the way, or values that diverged.");
         out.sample(whole(link.damaged_blocks), {{"peer", link.peer}, {"reason", "damaged"}});
         out.sample(whole(link.diverged_blocks), {{"peer", link.peer}, {"reason", "diverged"}});
     }
-    bool begun = false;
     for (const LinkLine& link : line.links) {
-        if (!std::exchange(begun, true))
-            out.begin("ako_link_presence_info", gauge, "What is known of the peer; always 1.");
+        out.begin("ako_link_presence_info", gauge, "What is known of the peer; always 1.");
         out.sample(1, {{"peer", link.peer},
                        {"presence", word(link.presence)},
                        {"standing", word(link.standing())}});

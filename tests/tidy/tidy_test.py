@@ -42,7 +42,7 @@ ROOMS = {
     "src/screen": "src/results src/system",
     "src/launch": "src/results src/config",
     "src/diagnosis": "src/results",
-    "src/observe": "src/config src/system src/results src/diagnosis",
+    "src/observe": "net src/config src/system src/results src/diagnosis",
     "src/member": "net src/numbers src/group src/modes src/config src/results",
     "src/run": "models src/numbers src/training src/config src/system src/results src/screen "
                "src/launch src/member src/observe",
