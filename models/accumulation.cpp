@@ -2,11 +2,10 @@
 #include "models/accumulation.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/norm.h"
 
 namespace ako {
 namespace {
@@ -18,29 +17,20 @@ Batch part_of(const Batch& batch, std::size_t first, std::size_t count) {
             batch.labels.subspan(first, count), count};
 }
 
-/// In several sums, which the compiler adds side by side.
-double squared_norm(std::span<const float> values) {
-    std::array<double, 8> sums{};
-    std::size_t k = 0;
-    for (; k + sums.size() <= values.size(); k += sums.size())
-        for (std::size_t lane = 0; lane < sums.size(); ++lane)
-            sums.at(lane) += static_cast<double>(values[k + lane]) * values[k + lane];
-    for (; k < values.size(); ++k) sums[0] += static_cast<double>(values[k]) * values[k];
-    return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
-
 }  // namespace
 
-Accumulation::Accumulation(std::unique_ptr<Network> network, std::size_t parts)
-    : network_(std::move(network)), parts_(parts), sum_(network_->parameter_count()) {
-    AKO_ASSERT(parts >= 2, "a batch in one part is a batch");
+Accumulation::Accumulation(std::unique_ptr<Network> network, std::size_t images_at_once)
+    : network_(std::move(network)),
+      images_at_once_(images_at_once),
+      sum_(network_->parameter_count()) {
+    AKO_ASSERT(images_at_once >= 1, "a part has an image");
 }
 
 float Accumulation::gradient(const Batch& batch, std::span<const float> parameters,
                              std::span<float> gradient, const AwaitRange& await,
                              const RangeReady& ready) {
     norms_.reset();
-    const std::size_t parts = std::min(parts_, batch.count);
+    const std::size_t parts = parts_of(batch.count);
     if (parts < 2) return network_->gradient(batch, parameters, gradient, await, ready);
     const auto no_wait = [](Range) {};  // the first part has waited
     double loss = 0, of_parts = 0, of_whole = 0, inverse_counts = 0;

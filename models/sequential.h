@@ -26,7 +26,7 @@ class Sequential final : public Network {
     void initialize(std::uint64_t seed, std::span<float> parameters) const override;
     float gradient(const Batch& batch, std::span<const float> parameters, std::span<float> gradient,
                    const AwaitRange& await, const RangeReady& ready) override;
-    void skip(std::uint64_t gradients) override { gradient_index_ += gradients; }
+    void skip(std::uint64_t gradients, std::size_t) override { gradient_index_ += gradients; }
     Evaluation evaluate(const Batch& batch, std::span<const float> parameters) override;
     std::span<const float> scores(const Batch& batch, std::span<const float> parameters) override {
         return forward(batch, parameters, nullptr, {});

@@ -39,7 +39,7 @@ class Synthetic final : public Network {
     float gradient(const Batch& batch, std::span<const float> parameters, std::span<float> gradient,
                    const AwaitRange& await, const RangeReady& ready) override;
     /// Their noise is not drawn again.
-    void skip(std::uint64_t gradients) override { gradient_index_ += gradients; }
+    void skip(std::uint64_t gradients, std::size_t) override { gradient_index_ += gradients; }
     /// One answer per parameter, whatever the batch: loss_sum / count is the loss, correct / count
     /// the share of elements within `synthetic_tolerance` of the optimum.
     Evaluation evaluate(const Batch& batch, std::span<const float> parameters) override;

@@ -215,6 +215,7 @@ Header get(wire::Status::Reader in) {
     status.run_id = in.getRunId();
     const auto initial = in.getInitial();
     if (initial.size() > 0) status.initial = digest(initial, "initial");
+    status.batch_doublings = in.getBatchDoublings();
     return status;
 }
 
@@ -286,7 +287,7 @@ ChunkKind chunk_kind(wire::ChunkKind value) {
 
 Header get(wire::Chunk::Reader in) {
     return Chunk{chunk_kind(in.getKind()),
-                 stop_reason(in.getStop()),
+                 {stop_reason(in.getStop()), in.getBatchDoublings()},
                  in.getWorkers(),
                  in.getSync(),
                  in.getFirst(),

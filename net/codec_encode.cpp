@@ -143,6 +143,7 @@ void put(wire::Header::Builder header, const Status& status) {
     out.setResuming(status.resuming);
     out.setRunId(status.run_id);
     if (status.initial) out.setInitial(data(*status.initial));
+    out.setBatchDoublings(status.batch_doublings);
 }
 
 void put(wire::Header::Builder header, const Want& want) {
@@ -237,7 +238,8 @@ void put(wire::Header::Builder header, const Bye& bye) {
 void put(wire::Header::Builder header, const Chunk& chunk) {
     auto out = header.initChunk();
     out.setKind(static_cast<wire::ChunkKind>(chunk.kind));
-    out.setStop(static_cast<wire::StopReason>(chunk.stop));
+    out.setStop(static_cast<wire::StopReason>(chunk.wish.stop));
+    out.setBatchDoublings(chunk.wish.doublings);
     out.setWorkers(chunk.workers);
     out.setSync(chunk.sync);
     out.setFirst(chunk.first);

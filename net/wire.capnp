@@ -104,6 +104,7 @@ struct Status {
   runId @24 :UInt64;          # through all starts of the run; 0 = not known yet
   lossKnown @25 :Bool;        # not before the first round, nor where the program does not say
   initial @26 :Data;          # digest of the run's initial parameters, which I have; or empty
+  batchDoublings @27 :UInt8;  # of the global batch, due by now as far as I have heard
 }
 
 # What of the data has been trained on, by anybody: portions of the lowest pass that is not over,
@@ -261,6 +262,7 @@ struct Chunk {
   first @4 :UInt64;           # element
   roundsTotal @5 :UInt64;     # pulled, final: rounds of all workers in it
   checksum @6 :UInt32;        # CRC-32C of the payload
+  batchDoublings @7 :UInt8;   # of the global batch: the most that any of them wishes
 }
 
 enum ChunkKind {

@@ -30,7 +30,7 @@ TESTBED, TESTBED_NAME = REPOSITORY / "deploy/testbed", "absent"
 IMAGES, BATCH = 60_000, 64
 TARGETS = (0.98, 0.985)
 PATIENCE_S = 1200
-COMMON = [f"training.batch_per_peer={BATCH}", "training.schedule={kind: cosine, warm_up: 0.02}",
+COMMON = [f"training.batch={BATCH}", "training.schedule={kind: cosine, warm_up: 0.02}",
           "training.nesterov=false", "training.evaluate=after", "exchange.start_wait_s=10",
           "exchange.finish_linger_s=2"]
 RATES = {"0.05": ["training.learning_rate=0.05", "training.momentum=0.9"],

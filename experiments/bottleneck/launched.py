@@ -9,7 +9,7 @@ import subprocess
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 TESTBED = REPOSITORY / "deploy/testbed"
 # Of every run: LeNet on MNIST, for longer than it is let run.
-SETTINGS = ("training.batch_per_peer=64", "training.evaluate_every=0",
+SETTINGS = ("training.batch=64", "training.evaluate_every=0",
             "training.learning_rate=0.02", "training.epochs=400")
 
 

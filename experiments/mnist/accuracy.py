@@ -26,7 +26,7 @@ IMAGES = 60_000
 TARGET = 0.985
 RATE_MIN, RATE_MAX = 0.05 / 64, 0.05 * 8
 
-ONE = ["training.batch_per_peer=256", "peers=[{name: a, address: '127.0.0.1:7701'}]"]
+ONE = ["training.batch=256", "peers=[{name: a, address: '127.0.0.1:7701'}]"]
 LINKS = {"P = 1": ["exchange.partitions=1"], "P = 8": ["exchange.partitions=8"],
          "P = 24": ["exchange.partitions=24"], "auto, 20 Mbit/s": ["exchange.link_mbit=20"]}
 
@@ -38,7 +38,7 @@ def conditions():
             ("anchored", 0.9, 0.05), ("plain", 0.9, 0.0125), ("plain", 0, 0.1)):
         for name, settings in LINKS.items():
             label = f"{rule}, {name}" + (", no momentum" if momentum == 0 else "")
-            table[label] = ([f"training.batch_per_peer={BATCH}", f"exchange.rule={rule}",
+            table[label] = ([f"training.batch={BATCH}", f"exchange.rule={rule}",
                              f"training.momentum={momentum}", *settings], start)
     return table
 

@@ -21,7 +21,7 @@ import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 PEERS, BATCH = 4, 64
-COMMON = [f"training.batch_per_peer={BATCH}", "training.learning_rate=0.05",
+COMMON = [f"training.batch={BATCH}", "training.learning_rate=0.05",
           "training.momentum=0.9", "training.nesterov=false", "training.weight_decay=0.0005",
           "training.schedule={kind: cosine, warm_up: 0.02}",
           "training.evaluate=after", "training.evaluate_every=0.0854", "exchange.finish_linger_s=0"]

@@ -48,7 +48,7 @@ COMMON = ("training.momentum=0.9", "training.schedule.kind=cosine",
 
 def settings_of(task, arguments, row, rate, seed):
     """The words of --set for one run."""
-    words = [*COMMON, *task.settings, f"training.batch_per_peer={task.batch}",
+    words = [*COMMON, *task.settings, f"training.batch={task.batch}",
              f"training.epochs={task.epochs * arguments.peers / 4:g}",
              f"training.learning_rate={rate:g}", f"seed={seed}", peers(arguments.peers)]
     return words + [word if "=" in word else f"exchange.mode={word}" for word in row.split()]

@@ -100,7 +100,7 @@ class VirtualTraining final : Work, Observer {
     }
     double samples_made() const;
     double samples_of_a_round() const {
-        return static_cast<double>(settings_.training.batch_per_peer * settings_.peers.size());
+        return static_cast<double>(settings_.training.batch.local * settings_.peers.size());
     }
     /// Before a round of peer 0: is a mark reached?
     void look(SimPeer& peer);
@@ -177,8 +177,8 @@ std::unique_ptr<SimPeer> VirtualTraining::make_peer(PeerIndex self) {
 float VirtualTraining::gradient(SimPeer& peer) {
     if (peer.settings.self == 0) look(peer);
     return network_->gradient(
-        batches_[peer.settings.self]->next(settings_.training.batch_per_peer),
-        peer.exchange.replica(), peer.gradient, [](Range) {}, [](Range) {});
+        batches_[peer.settings.self]->next(settings_.training.batch.local), peer.exchange.replica(),
+        peer.gradient, [](Range) {}, [](Range) {});
 }
 
 void VirtualTraining::look(SimPeer& peer) {

@@ -125,7 +125,7 @@ typedef struct ako_standing {
     uint64_t seed;        /* of the file */
     size_t place;         /* of this peer among those that train, from 0 */
     size_t trainers;      /* how many those are */
-    size_t batch;         /* samples of a round: training.batch_per_peer, or of ako_set_data */
+    size_t batch;         /* samples of a round: training.batch.local, or of ako_set_data */
     int evaluates;        /* 1: it is this peer whose test results count now */
 } ako_standing;
 
@@ -148,7 +148,7 @@ AKO_EXPORT const char *ako_hint(const ako_peer *peer);
 AKO_EXPORT ako_status ako_set_layout(ako_peer *peer, const ako_tensor *tensors, size_t count);
 /* `samples`: the size of the data set of all peers together, of which training.epochs counts.
  * `samples_per_round`: what each round of each peer trains on, the same for all; 0: what the file
- * says in training.batch_per_peer, instead of which it counts. Peers with other numbers refuse
+ * says in training.batch.local, instead of which it counts. Peers with other numbers refuse
  * each other. Once, before ako_start. */
 AKO_EXPORT ako_status ako_set_data(ako_peer *peer, uint64_t samples,
                                    uint64_t samples_per_round);

@@ -34,13 +34,14 @@ struct Next {
         give_up,  ///< there is nothing to finish
     };
     Kind kind = Kind::train;
+    std::size_t images = 0;            ///< of train: of a round whose gradient the trainer computes
     std::string why;                   ///< of all but train, for people
     Ending ending = Ending::finished;  ///< of give_up: how the run ends
 
-    static Next train() { return {}; }
-    static Next finish(std::string why) { return {Kind::finish, std::move(why)}; }
+    static Next train(std::size_t images) { return {Kind::train, images, "", Ending::finished}; }
+    static Next finish(std::string why) { return {Kind::finish, 0, std::move(why)}; }
     static Next give_up(Ending ending, std::string why) {
-        return {Kind::give_up, std::move(why), ending};
+        return {Kind::give_up, 0, std::move(why), ending};
     }
 };
 
@@ -48,6 +49,8 @@ struct Next {
 struct RoundResult {
     std::size_t samples = 0;
     std::optional<float> loss;  ///< nothing: the caller does not know it
+    /// The gradient noise scale up to here, in images; nothing: not known.
+    std::optional<double> noise_scale = {};
 };
 
 /// Where this peer and the group are.

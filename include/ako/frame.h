@@ -3,6 +3,7 @@
 // Hello, Reject belong to the transport's handshake; everything else is handed up unread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
@@ -18,7 +19,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 7;
+inline constexpr std::uint32_t protocol_version = 8;
 
 /// A SHA-256.
 using Digest = std::array<std::uint8_t, 32>;
@@ -128,6 +129,18 @@ constexpr StopReason stronger(StopReason one, StopReason other) {
     return strength(one) < strength(other) ? other : one;
 }
 
+/// What peers wish of the rounds to come; of two that stand at once, the stronger of each.
+struct Wish {
+    StopReason stop = StopReason::none;
+    std::uint8_t doublings = 0;  ///< of the global batch (src/numbers/batch_growth.h)
+
+    bool operator==(const Wish&) const = default;
+};
+
+constexpr Wish stronger(const Wish& one, const Wish& other) {
+    return {stronger(one.stop, other.stop), std::max(one.doublings, other.doublings)};
+}
+
 /// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).
 struct Verdict {
     double progress = 0;
@@ -187,6 +200,9 @@ struct Status {
     std::uint64_t run_id = 0;
     /// Of the initial parameters, once I have those of the run; nothing where all bring the same.
     std::optional<Digest> initial = {};
+    /// So many times the global batch is to be doubled by now, as far as I have heard; merged by
+    /// maximum. Only ako says so: in the other modes it travels as a wish with the elements.
+    std::uint8_t batch_doublings = 0;
 
     bool operator==(const Status&) const = default;
 };
@@ -300,7 +316,7 @@ enum class ChunkKind : std::uint8_t {
 /// parameter-server and local-sgd send.
 struct Chunk {
     ChunkKind kind = ChunkKind::reduced;
-    StopReason stop = StopReason::none;  ///< the strongest wish of all whose contribution is in it
+    Wish wish = {};                      ///< the strongest of all whose contribution is in it
     std::uint32_t workers = 0;           ///< pulled, final: whose gradients the last step took in
     std::uint64_t sync = 0;              ///< from 1; of the worker it comes from or goes to
     std::uint64_t first = 0;             ///< element

@@ -89,9 +89,11 @@ class Network {
                            std::span<float> gradient, const AwaitRange& await,
                            const RangeReady& ready) = 0;
 
-    /// Goes on as if so many gradients had been computed, where they do not follow from parameters
-    /// and batches alone.
-    virtual void skip(std::uint64_t gradients) { static_cast<void>(gradients); }
+    /// Goes on as if so many gradients of batches of so many images had been computed, where they
+    /// do not follow from parameters and batches alone.
+    virtual void skip(std::uint64_t gradients, std::size_t images) {
+        static_cast<void>(gradients), static_cast<void>(images);
+    }
 
     /// Of the newest gradient; nothing where it was not computed in parts.
     virtual std::optional<GradientNorms> norms() const { return std::nullopt; }

@@ -12,6 +12,11 @@
 namespace ako {
 
 enum class RateScheduleKind { constant, cosine, steps };
+enum class BatchScheduleKind { constant, steps, automatic };
+/// Lars: each layer's step by the size of its parameters (src/numbers/optimizer.h).
+enum class OptimizerKind { sgd, lars };
+/// How the learning rate follows a global batch that is not `local` images of every peer.
+enum class RateRule { none, linear, sqrt };
 /// When the parameters of a mark are evaluated: while training goes on, or when it is over.
 enum class EvaluateWhen { during, after };
 enum class Rule { anchored, plain };
@@ -33,9 +38,33 @@ struct RateScheduleSettings {
     bool operator==(const RateScheduleSettings&) const = default;
 };
 
+/// How the global batch grows over the run.
+struct BatchScheduleSettings {
+    BatchScheduleKind kind = BatchScheduleKind::constant;
+    std::vector<double> at;  ///< steps: shares of the budget, rising
+    unsigned factor = 2;     ///< steps: what each step multiplies the global batch by
+
+    bool operator==(const BatchScheduleSettings&) const = default;
+};
+
+/// Images of all peers together in one round: 65,536 of each of 64 peers.
+inline constexpr std::size_t global_batch_max = 4'194'304;
+
+/// Images of a round; src/numbers/batch_plan.h says what follows from it.
+struct BatchSettings {
+    std::size_t local = 64;         ///< of one peer; with a global batch: at once, at most
+    std::size_t accumulate = 1;     ///< parts of `local`, computed one after another
+    std::size_t global_target = 0;  ///< of all peers together; 0: `local` of each
+    BatchScheduleSettings schedule = {};
+    RateRule rate_rule = RateRule::linear;
+
+    bool operator==(const BatchSettings&) const = default;
+};
+
 struct TrainingSettings {
-    std::size_t batch_per_peer = 64;
-    std::size_t accumulate = 1;  ///< parts of a batch, computed one after another
+    BatchSettings batch;
+    OptimizerKind optimizer = OptimizerKind::sgd;
+    double trust_coefficient = 0.001;  ///< lars only
     double learning_rate = 0.05;
     RateScheduleSettings schedule;
     double momentum = 0.9;

@@ -23,12 +23,12 @@ namespace ako {
 
 /// What came with the result of a bucket.
 struct SyncSummary {
-    StopReason stop = StopReason::none;  ///< the strongest wish of all who contributed
+    Wish wish;                           ///< the strongest of all who contributed
     std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
     std::uint32_t workers = 0;           ///< who contributed; 0 = not said
 
     void merge(const SyncSummary& other) {
-        stop = stronger(stop, other.stop);
+        wish = stronger(wish, other.wish);
         rounds_total = std::max(rounds_total, other.rounds_total);
         workers = std::max(workers, other.workers);
     }
@@ -45,7 +45,7 @@ struct Contribution {
     std::size_t bucket = 0;
     std::uint64_t sync = 0;              ///< from 1
     std::span<const float> vector;       ///< the whole flat vector, of which the bucket is meant
-    StopReason stop = StopReason::none;  ///< this peer's wish
+    Wish wish;                           ///< this peer's
 };
 
 class BucketBoard {

@@ -9,8 +9,8 @@
 
 #include "ako/assert.h"
 #include "ako/checkpoint.h"
-#include "ako/settings.h"
 #include "ako/types.h"
+#include "src/group/mode_settings.h"
 #include "src/numbers/optimizer.h"
 
 namespace ako {
@@ -33,8 +33,13 @@ class BucketRule {
     virtual void take_update(Range, std::span<const float>) {
         AKO_BUG("this mode exchanges gradients");
     }
+    /// Does it take a gradient only as a whole, at the end of the round?
+    virtual bool takes_whole() const { return false; }
     /// The vector whose range is to be exchanged, [parameter_count]; valid until it is settled.
     virtual std::span<const float> contribution(Range range) = 0;
+    /// Are whole layers settled at once, each after a `measure`?
+    virtual bool settles_layers() const { return false; }
+    virtual void measure(Range, std::span<const float> result) { static_cast<void>(result); }
     /// Takes in the result of a sync of this range; `result` is [parameter_count].
     virtual void settle(Range range, std::span<const float> result) = 0;
 
@@ -47,11 +52,10 @@ class BucketRule {
 /// ring: gradients go round, and every peer makes the same step with their mean.
 class MeanGradient final : public BucketRule {
   public:
-    MeanGradient(const TrainingSettings& training, std::vector<float> initial,
-                 std::size_t peer_count)
-        : share_(1.0f / static_cast<float>(peer_count)),
+    MeanGradient(const ModeSettings& settings, std::vector<float> initial)
+        : share_(1.0f / static_cast<float>(settings.peer_count())),
           parameters_(std::move(initial)),
-          optimizer_(parameters_.size(), training) {}
+          optimizer_(parameters_.size(), settings.training, settings.layers) {}
 
     std::span<const float> replica() const override { return parameters_; }
     void take(Range, std::span<const float> gradient, double rate) override {
@@ -59,6 +63,10 @@ class MeanGradient final : public BucketRule {
         rate_ = rate;
     }
     std::span<const float> contribution(Range) override { return gradient_; }
+    bool settles_layers() const override { return optimizer_.measures(); }
+    void measure(Range range, std::span<const float> sums) override {
+        optimizer_.measure(range, sums, share_, parameters_);
+    }
     void settle(Range range, std::span<const float> sums) override {
         optimizer_.apply(range, sums.subspan(range.first, range.count), share_,
                          std::span(parameters_).subspan(range.first, range.count), rate_);
@@ -86,22 +94,23 @@ class MeanGradient final : public BucketRule {
 ///     average -= outer_rate * (mean + outer_momentum * velocity)         (Nesterov)
 class MeanOfLocalRounds final : public BucketRule {
   public:
-    MeanOfLocalRounds(const TrainingSettings& training, const LocalSgdSettings& local,
-                      std::vector<float> initial, std::size_t peer_count)
-        : rounds_(local.rounds),
-          share_(1.0f / static_cast<float>(peer_count)),
-          outer_rate_(static_cast<float>(local.outer_learning_rate)),
-          outer_momentum_(static_cast<float>(local.outer_momentum)),
+    MeanOfLocalRounds(const ModeSettings& settings, std::vector<float> initial)
+        : rounds_(settings.exchange.local_sgd.rounds),
+          share_(1.0f / static_cast<float>(settings.peer_count())),
+          outer_rate_(static_cast<float>(settings.exchange.local_sgd.outer_learning_rate)),
+          outer_momentum_(static_cast<float>(settings.exchange.local_sgd.outer_momentum)),
           average_(std::move(initial)),
           replica_(average_),
           distance_(average_.size()),
           velocity_(average_.size()),
-          optimizer_(average_.size(), training) {}
+          optimizer_(average_.size(), settings.training, settings.layers) {}
 
     std::span<const float> replica() const override { return replica_; }
     std::span<const float> parameters() const override { return average_; }
     bool syncs(Round round) const override { return round % rounds_ == 0; }
+    bool takes_whole() const override { return optimizer_.measures(); }
     void take(Range range, std::span<const float> gradient, double rate) override {
+        if (takes_whole()) optimizer_.measure(range, gradient, 1, replica_);
         optimizer_.apply(range, gradient.subspan(range.first, range.count), 1,
                          std::span(replica_).subspan(range.first, range.count), rate);
     }

@@ -11,7 +11,8 @@ Buckets::Buckets(std::vector<Range> layers, std::size_t parameter_count,
                  std::size_t bucket_bytes_min, std::size_t bucket_bytes_split) {
     if (layers.empty()) layers.push_back({0, parameter_count});
     const std::size_t elements_split = elements_within(bucket_bytes_split);
-    for (const Range& run : put_together(layers, elements_within(bucket_bytes_min))) {
+    runs_ = put_together(layers, elements_within(bucket_bytes_min));
+    for (const Range& run : runs_) {
         const std::size_t parts = std::max<std::size_t>(1, run.count / elements_split);
         for (std::size_t part = 0; part < parts; ++part)
             ranges_.push_back(part_of(run, part, parts));
@@ -49,6 +50,18 @@ std::size_t Buckets::at(std::size_t element) const {
         std::upper_bound(ranges_.begin(), ranges_.end(), element,
                          [](std::size_t value, const Range& range) { return value < range.first; });
     return static_cast<std::size_t>(next - ranges_.begin()) - 1;
+}
+
+Range Buckets::whole_layers(Range range) const {
+    if (range.count == 0) return range;
+    Range whole{parameter_count(), 0};
+    for (const Range& run : runs_) {
+        if (run.first + run.count <= range.first || run.first >= range.first + range.count)
+            continue;
+        whole.first = std::min(whole.first, run.first);
+        whole.count += run.count;
+    }
+    return whole;
 }
 
 Buckets::Span Buckets::overlapping(Range range) const {

@@ -36,12 +36,16 @@ class Buckets {
         std::size_t end = 0;
     };
     Span overlapping(Range range) const;
+    /// The whole layers that share a bucket with an element of the range, and all that share one
+    /// with these: their buckets hold nothing else.
+    Range whole_layers(Range range) const;
 
   private:
     static std::vector<Range> put_together(const std::vector<Range>& layers,
                                            std::size_t elements_min);
 
     std::vector<Range> ranges_;
+    std::vector<Range> runs_;  ///< of whole layers; each is cut into buckets
 };
 
 /// The part of `range` that the `index`-th of `count` equal parts is; sizes differ by at most one.

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "ako/assert.h"
-#include "src/numbers/learning_rate.h"
 
 namespace ako {
 namespace {
@@ -31,8 +30,10 @@ ParameterKeeper::ParameterKeeper(const ModeSettings& settings, const Slices& sli
       place_(server),
       training_(settings.training),
       gap_(settings.exchange.server.clock_gap_max),
-      rounds_budget_(static_cast<double>(settings.sample_budget) /
-                     static_cast<double>(settings.training.batch_per_peer)),
+      plan_(settings.training, settings.workers().size()),
+      rounds_budget_(static_cast<double>(settings.sample_budget) *
+                     static_cast<double>(settings.workers().size()) /
+                     static_cast<double>(plan_.global(0, 0))),
       answer_(std::move(answer)),
       workers_(settings.workers().size()),
       clocks_(workers_.size(), std::vector<std::uint64_t>(slices.count())),
@@ -64,13 +65,13 @@ std::span<const float> ParameterKeeper::parameters(std::size_t slice) const {
 }
 
 void ParameterKeeper::pushed(std::size_t worker, std::size_t slice, std::uint64_t round,
-                             const float* values, StopReason stop) {
+                             const float* values, const Wish& wish) {
     State& state = states_[slice];
     AKO_ASSERT(round == clocks_[worker][slice] + 1, "round " + std::to_string(round) + " after " +
                                                         std::to_string(clocks_[worker][slice]));
     clocks_[worker][slice] = round;
     state.unanswered[worker] = true;
-    state.summary.stop = stronger(state.summary.stop, stop);
+    state.summary.wish = stronger(state.summary.wish, wish);
     ++state.pushes;
     if (lockstep()) {
         state.pending[worker] = values;
@@ -107,7 +108,7 @@ void ParameterKeeper::step_together(std::size_t slice) {
     }
     const double done = static_cast<double>(state.pushes - contributors) / rounds_budget_;
     step(slice, {sum, count}, 1.0f / static_cast<float>(contributors),
-         learning_rate_at(training_, done));
+         plan_.learning_rate(done, 0));
     std::fill(state.pending.begin(), state.pending.end(), nullptr);
     state.summary.workers = contributors;
     answer_who_may(slice);
@@ -118,7 +119,7 @@ void ParameterKeeper::step_alone(std::size_t slice, const float* values) {
     const auto workers = static_cast<float>(workers_.size());
     const double done = static_cast<double>(state.pushes - 1) / rounds_budget_;
     step(slice, {values, slices_[slice].range.count}, 1 / workers,
-         learning_rate_at(training_, done) / static_cast<double>(workers));
+         plan_.learning_rate(done, 0) / static_cast<double>(workers));
     state.summary.workers = 1;
 }
 
@@ -168,7 +169,7 @@ void ParameterKeeper::look_again() {
 }
 
 void ParameterKeeper::stop_wished(StopReason reason) {
-    for (State& state : states_) state.summary.stop = stronger(state.summary.stop, reason);
+    for (State& state : states_) state.summary.wish = stronger(state.summary.wish, {reason, 0});
 }
 
 void ParameterKeeper::save(Checkpoint& out) const {

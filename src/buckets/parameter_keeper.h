@@ -22,6 +22,7 @@
 #include "src/buckets/bucket_board.h"
 #include "src/buckets/slices.h"
 #include "src/group/mode_settings.h"
+#include "src/numbers/batch_plan.h"
 #include "src/numbers/optimizer.h"
 
 namespace ako {
@@ -38,7 +39,7 @@ class ParameterKeeper {
 
     /// A worker's gradient of this slice is whole; `values` stay valid until its answer.
     void pushed(std::size_t worker, std::size_t slice, std::uint64_t round, const float* values,
-                StopReason stop);
+                const Wish& wish);
     /// This worker pushes nothing after this round.
     void finished(std::size_t worker, Round final_round);
     /// This worker is lost, or has left.
@@ -100,6 +101,7 @@ class ParameterKeeper {
     const std::size_t place_;
     const TrainingSettings training_;
     const std::optional<unsigned> gap_;
+    const BatchPlan plan_;
     const double rounds_budget_;  ///< of all workers together
     const Answer answer_;
 

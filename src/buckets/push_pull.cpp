@@ -56,11 +56,11 @@ void PushPull::contributed(const Contribution& contribution) {
         const float* const values = contribution.vector.data() + range.first;
         const PeerIndex server = servers_[slices_[slice].server];
         const Chunk chunk{.kind = ChunkKind::pushed,
-                          .stop = contribution.stop,
+                          .wish = contribution.wish,
                           .sync = contribution.sync,
                           .first = range.first};
         if (server == self_)
-            keeper_->pushed(*worker_of(self_), slice, chunk.sync, values, chunk.stop);
+            keeper_->pushed(*worker_of(self_), slice, chunk.sync, values, chunk.wish);
         else
             send(server, chunk, range.count, values);
     }
@@ -95,7 +95,7 @@ void PushPull::answer(std::size_t worker, std::size_t slice) {
         return pulled(slices_[slice].bucket, range.count, summary);
     }
     const Chunk chunk{.kind = ChunkKind::pulled,
-                      .stop = summary.stop,
+                      .wish = summary.wish,
                       .workers = summary.workers,
                       .sync = keeper_->clock(worker, slice),
                       .first = range.first,
@@ -108,10 +108,10 @@ void PushPull::push_arrived(std::size_t worker, const Chunk& chunk, std::size_t 
     Push& push = pushes_[worker][slice];
     if (push.round != chunk.sync) push = {chunk.sync, 0, StopReason::none};
     push.elements += count;
-    push.stop = stronger(push.stop, chunk.stop);
+    push.wish = stronger(push.wish, chunk.wish);
     if (push.elements < slices_[slice].range.count) return;
     keeper_->pushed(worker, slice, push.round, keeper_->room_for_push(worker, slice).data(),
-                    push.stop);
+                    push.wish);
     send_final();
 }
 
@@ -223,7 +223,7 @@ void PushPull::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
             return final_arrived(count);
         default:
             return pulled(slices_[slices_.at(chunk.first)].bucket, count,
-                          {chunk.stop, chunk.rounds_total, chunk.workers});
+                          {chunk.wish, chunk.rounds_total, chunk.workers});
     }
 }
 

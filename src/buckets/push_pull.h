@@ -68,7 +68,7 @@ class PushPull final : public BucketProtocol {
     struct Push {
         std::uint64_t round = 0;
         std::size_t elements = 0;  ///< of the slice that have come
-        StopReason stop = StopReason::none;
+        Wish wish;
     };
 
     bool works() const { return worker_of(self_).has_value(); }

@@ -44,7 +44,7 @@ void Ring::begin(std::size_t bucket, const Contribution& own) {
     if (count_ == 1) {
         std::copy_n(own.vector.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
                     sums_.begin() + static_cast<std::ptrdiff_t>(range.first));
-        return summed(bucket, range.count, own.stop);
+        return summed(bucket, range.count, own.wish);
     }
     if (straight(bucket)) return begin_straight(bucket);
     send_own(successor_, own, segment);
@@ -65,7 +65,7 @@ void Ring::begin_straight(std::size_t bucket) {
 
 void Ring::send_own(PeerIndex to, const Contribution& own, Range range) {
     const Chunk chunk{
-        .kind = ChunkKind::reduced, .stop = own.stop, .sync = own.sync, .first = range.first};
+        .kind = ChunkKind::reduced, .wish = own.wish, .sync = own.sync, .first = range.first};
     send(to, own.bucket, chunk, range.count, own.vector.data() + range.first);
 }
 
@@ -77,12 +77,12 @@ void Ring::sum_part(std::size_t bucket) {
     float* const values = sums_.data() + part.first;
     if (!sum.add_up(state.own->vector.data() + part.first, values)) return;
     const Chunk chunk{.kind = ChunkKind::gathered,
-                      .stop = stronger(state.stop, state.own->stop),
+                      .wish = stronger(state.wish, state.own->wish),
                       .sync = state.sync,
                       .first = part.first};
     for (std::size_t step = 1; step < count_; ++step)
         send(static_cast<PeerIndex>((self_ + step) % count_), bucket, chunk, part.count, values);
-    summed(bucket, part.count, chunk.stop);
+    summed(bucket, part.count, chunk.wish);
 }
 
 // A partial sum is here and so are this peer's own values.
@@ -93,21 +93,21 @@ void Ring::add_own(std::size_t bucket, const Chunk& chunk, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) sum[k] += values[k];
 
     Chunk passed = chunk;
-    passed.stop = stronger(chunk.stop, own.stop);
+    passed.wish = stronger(chunk.wish, own.wish);
     const bool whole = hops(part_at(buckets_[bucket], chunk.first, count_)) == count_ - 1;
     if (whole) {
         passed.kind = ChunkKind::gathered;
-        summed(bucket, count, passed.stop);
+        summed(bucket, count, passed.wish);
     }
     send(successor_, bucket, passed, count, sum);
 }
 
-void Ring::summed(std::size_t bucket, std::size_t count, StopReason stop) {
+void Ring::summed(std::size_t bucket, std::size_t count, const Wish& wish) {
     State& state = states_[bucket];
     state.summed += count;
-    state.stop = stronger(state.stop, stop);
+    state.wish = stronger(state.wish, wish);
     if (state.summed == buckets_[bucket].count)
-        board_.complete(bucket, state.sync, {state.stop, 0, 0});
+        board_.complete(bucket, state.sync, {state.wish, 0, 0});
 }
 
 void Ring::send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
@@ -227,8 +227,8 @@ void Ring::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
     const bool reduced = chunk.kind == ChunkKind::reduced;
     (reduced ? state.reduced : state.gathered) += count;
     if (straight(bucket)) {
-        if (!reduced) return summed(bucket, count, chunk.stop);
-        state.stop = stronger(state.stop, chunk.stop);
+        if (!reduced) return summed(bucket, count, chunk.wish);
+        state.wish = stronger(state.wish, chunk.wish);
         parts_[bucket].arrived(peer, count);
         return sum_part(bucket);
     }
@@ -240,7 +240,7 @@ void Ring::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
     // The successor has it already if the sum was completed there.
     const bool last = hops(part_at(buckets_[bucket], chunk.first, count_)) == count_ - 2;
     if (!last) send(successor_, bucket, chunk, count, sums_.data() + chunk.first);
-    summed(bucket, count, chunk.stop);
+    summed(bucket, count, chunk.wish);
 }
 
 }  // namespace ako

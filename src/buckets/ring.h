@@ -13,7 +13,7 @@
 // first.
 //
 // Segments travel as chunks of whatever size a link takes; each is passed on as soon as it is here,
-// so the ring is a pipeline. Every chunk carries the strongest stop wish of those it has passed:
+// so the ring is a pipeline. Every chunk carries the strongest wish of those it has passed:
 // when a bucket is complete, all peers know the same wish. Network thread only.
 #pragma once
 
@@ -66,7 +66,7 @@ class Ring final : public BucketProtocol {
         std::size_t summed = 0;    ///< elements whose whole sum is here
         std::size_t unsent = 0;    ///< elements queued or being sent
         bool consumed = false;
-        StopReason stop = StopReason::none;
+        Wish wish;
     };
 
     bool straight(std::size_t bucket) const AKO_NETWORK_THREAD {
@@ -77,7 +77,7 @@ class Ring final : public BucketProtocol {
     /// Sums up this peer's part of a bucket that goes straight, if everything is here.
     void sum_part(std::size_t bucket) AKO_NETWORK_THREAD;
     void add_own(std::size_t bucket, const Chunk& chunk, std::size_t count) AKO_NETWORK_THREAD;
-    void summed(std::size_t bucket, std::size_t count, StopReason stop) AKO_NETWORK_THREAD;
+    void summed(std::size_t bucket, std::size_t count, const Wish& wish) AKO_NETWORK_THREAD;
     /// This peer's own values of a range, which nobody's are added to yet.
     void send_own(PeerIndex to, const Contribution& own, Range range) AKO_NETWORK_THREAD;
     void send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,

@@ -7,6 +7,7 @@
 
 #include "models/catalog.h"
 #include "src/numbers/answer_time.h"
+#include "src/numbers/batch_plan.h"
 #include "src/peer/training_data.h"
 #include "src/results/number_text.h"
 #include "src/run/warnings.h"
@@ -145,8 +146,32 @@ std::string images_text(const Settings& settings, std::uint64_t images, std::siz
     if (!shards_follow(settings))
         return fmt::format("{}, a shard of its own", grouped(images / workers));
     const std::size_t portions =
-        portions_of(images, settings.training.batch_per_peer, settings.peers.size());
+        portions_of(images, BatchPlan(settings.training, settings.peers.size()).share_min(),
+                    settings.peers.size());
     return fmt::format("of all {}, in {} portions a pass", grouped(images), portions);
+}
+
+/// Of a batch that all peers have together.
+std::string global_batch_lines(const Settings& settings, const BatchPlan& plan,
+                               std::size_t workers) {
+    const BatchSettings& batch = settings.training.batch;
+    const std::size_t first = plan.global(0, 0), share = plan.share(first, 0, workers);
+    const std::size_t at_once = images_at_once(batch);
+    std::string text = line("a round of all peers",
+                            fmt::format("{} samples, in parts of {} or fewer", grouped(first),
+                                        grouped(std::min(at_once, share))));
+    if (batch.schedule.kind == BatchScheduleKind::steps)
+        text += line("which grow", fmt::format("to {} by the end", grouped(plan.global(1, 0))));
+    if (plan.grows_by_noise())
+        text += line("which grow", fmt::format("as the noise of gradients allows, to {} at most",
+                                               grouped(plan.global(1, BatchPlan::doublings_max))));
+    const char* const rule = batch.rate_rule == RateRule::linear ? "linear"
+                             : batch.rate_rule == RateRule::sqrt ? "sqrt"
+                                                                 : "none";
+    return text + line("learning rate",
+                       fmt::format("{:g} times {:.3g} (rate_rule: {}; it is for {} samples)",
+                                   settings.training.learning_rate, plan.rate_factor(0, 0), rule,
+                                   grouped(batch.local * workers)));
 }
 
 }  // namespace
@@ -161,14 +186,16 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
                                                     grouped(counts.test)));
         text += line("images per peer", images_text(settings, counts.train, workers));
     }
-    const std::uint64_t batch = settings.training.batch_per_peer;
+    const BatchPlan plan(settings.training, workers);
+    const std::uint64_t rounds = plan.rounds(counts.budget);
+    const std::size_t batch = plan.share(plan.global(0, 0), 0, workers);
+    const std::uint64_t rounds_of_all =
+        plan.local_only() ? (counts.budget + batch - 1) / batch : rounds * workers;
     text += line("rounds of all peers together",
-                 fmt::format("{} ({} samples)", grouped((counts.budget + batch - 1) / batch),
-                             grouped(counts.budget)));
-    text += line("rounds per peer",
-                 fmt::format("{} of {} samples, if all are equally fast",
-                             grouped(rounds_per_peer(settings, counts.budget)), grouped(batch)));
-    return text;
+                 fmt::format("{} ({} samples)", grouped(rounds_of_all), grouped(counts.budget)));
+    text += line("rounds per peer", fmt::format("{} of {} samples, if all are equally fast",
+                                                grouped(rounds), grouped(batch)));
+    return plan.local_only() ? text : text + global_batch_lines(settings, plan, workers);
 }
 
 std::string start_report(const Settings& settings) {

@@ -20,6 +20,7 @@
 #include "src/compare/estimate.h"
 #include "src/compare/spread.h"
 #include "src/member/mode_settings.h"
+#include "src/numbers/batch_plan.h"
 #include "src/peer/training_data.h"
 
 namespace ako {
@@ -95,7 +96,8 @@ CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network,
     const std::vector<double> shares = shares_of(plan, cell, limited);
     CellWork work;
     work.trainers = cell.setting.machines - dedicated_servers(cell.candidate.variant);
-    work.batch = cell.setting.batch_per_peer;
+    const BatchPlan batch(settings.training, work.trainers);
+    work.batch = batch.share(batch.global(0, 0), 0, work.trainers);
     work.share = *mean(shares);
     work.smallest_share = *std::min_element(shares.begin(), shares.end());
     for (const SentBytes& sent : mode_costs(settings, parameter_count).sent) {

@@ -85,7 +85,7 @@ std::vector<std::string> Cell::overrides(const Plan& plan) const {
     set("exchange.mode", candidate.mode);
     for (const auto& [key, value] : candidate.variant) set(key, value);
     set("training.learning_rate", candidate.learning_rate);
-    set("training.batch_per_peer", setting.batch_per_peer);
+    set("training.batch.local", setting.batch_per_peer);
     set("training.epochs", epochs);
     set("training.evaluate_every", evaluate_every);
     set("seed", seed);

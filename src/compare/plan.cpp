@@ -183,7 +183,7 @@ ClusterDefaults defaults_of(const Plan& plan) {
     overrides.emplace_back("exchange.link_limits=[]");
     const Settings settings = read_cluster_tree(plan.cluster, plan.cluster_file, overrides);
     defaults.learning_rate = settings.training.learning_rate;
-    defaults.batch = settings.training.batch_per_peer;
+    defaults.batch = settings.training.batch.local;
     defaults.epochs = settings.training.epochs;
     defaults.seed = settings.seed;
     defaults.warm_up = settings.training.schedule.warm_up;

@@ -21,7 +21,8 @@ constexpr std::size_t variants_max = 256;
 const std::vector<std::pair<std::string, std::string>> taken_keys = {
     {"exchange.mode", "modes"},
     {"training.learning_rate", "learning_rates"},
-    {"training.batch_per_peer", "batch_per_peer"},
+    {"training.batch.local", "batch_per_peer"},
+    {"training.batch", "batch_per_peer"},  // unless it is auto
     {"training.epochs", "epochs"},
     {"training.evaluate_every", "evaluate_every"},
     {"training.target_accuracy", "target_accuracy"},
@@ -51,7 +52,8 @@ void flatten(const ConfigValue& map, const std::string& prefix, std::vector<Give
             continue;
         }
         for (const auto& [taken, instead] : taken_keys) {
-            if (key == taken)
+            const bool free = key == "training.batch" && entry.value.text == "auto";
+            if (key == taken && !free)
                 throw StartupError(
                     fmt::format("{}: {}: a comparison sets it itself", entry.where, key),
                     fmt::format("use the plan's {}", instead));

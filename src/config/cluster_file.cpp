@@ -39,6 +39,9 @@ void require(const ConfigValue& tree, const Settings& settings) {
         required.push_back({"model.input", "[height, width, channels] of an image"});
     if (needs_data(settings.model.kind))
         required.push_back({"data.path", "the folder with the data set"});
+    if (settings.training.batch.schedule.kind == BatchScheduleKind::steps)
+        required.push_back(
+            {"training.batch.schedule.at", "the shares of the run at which it grows"});
     if (settings.training.schedule.kind == RateScheduleKind::steps)
         required.push_back({"training.schedule.at", "the shares of the run at which it falls"});
     for (const auto& [key, expected] : required) {
@@ -76,27 +79,57 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
         refuse_key("training.checkpoint_every", "0 with model: external",
                    fmt::format("{}", settings.training.checkpoint_every),
                    "the optimizer's state is the program's: save it there, with the anchor");
-    if (settings.training.accumulate > 1)
-        refuse_key("training.accumulate", "1 with model: external",
-                   fmt::to_string(settings.training.accumulate),
-                   "the program computes its gradients, and may add up several before its step");
     if (!settings.model.initial.empty())
         refuse_key("model.initial", "nothing with model: external", settings.model.initial,
                    "the program brings its initial parameters");
+}
+
+/// A batch in parts, and one that all peers have together.
+void check_batch(const ConfigValue& tree, const Settings& settings) {
+    const BatchSettings& batch = settings.training.batch;
+    const auto refuse_key = [&tree](const char* key, const std::string& expected,
+                                    const std::string& found, const char* why) {
+        refuse(place(tree, key), key, expected, found, why);
+    };
+    const bool grows = batch.schedule.kind != BatchScheduleKind::constant;
+    const char* const schedule = batch.schedule.kind == BatchScheduleKind::steps ? "steps" : "auto";
+    if (batch.accumulate > batch.local)
+        refuse_key("training.batch.accumulate", fmt::format("at most local ({})", batch.local),
+                   fmt::to_string(batch.accumulate), "a part has one image or more");
+    if (batch.global_target > 0 && batch.global_target < settings.peers.size())
+        refuse_key("training.batch.global_target",
+                   fmt::format("none or at least the {} peers of the file", settings.peers.size()),
+                   fmt::to_string(batch.global_target), "a peer has one image or more");
+    if (grows && settings.exchange.mode == Mode::parameter_server)
+        refuse_key("training.batch.schedule.kind", "constant with exchange.mode: parameter-server",
+                   schedule, "its servers make the steps, and hear of no batch that grows");
+    if (settings.training.optimizer == OptimizerKind::lars &&
+        settings.exchange.mode == Mode::parameter_server)
+        refuse_key("training.optimizer", "sgd with exchange.mode: parameter-server", "lars",
+                   "a server has pieces of layers, and their sizes are not that of the layer");
+    const ModelKind model = settings.model.kind;
+    if (model != ModelKind::external && model != ModelKind::synthetic) return;
+    const bool external = model == ModelKind::external;
+    const std::string with = external ? "with model: external" : "with model: synthetic";
+    const char* const why =
+        external
+            ? "the program draws its batches itself, and may add up several before its step"
+            : "its gradient takes as long, and has as much noise, for whatever part of a batch";
+    if (batch.accumulate > 1)
+        refuse_key("training.batch.accumulate", "1 " + with, fmt::to_string(batch.accumulate), why);
+    if (batch.schedule.kind == BatchScheduleKind::automatic || (external && grows))
+        refuse_key("training.batch.schedule.kind",
+                   (external ? "constant " : "constant or steps ") + with, schedule, why);
+    if (external && batch.global_target > 0)
+        refuse_key("training.batch.global_target", "none " + with,
+                   fmt::to_string(batch.global_target), why);
 }
 
 /// What no field can check by itself.
 void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_evaluation(tree, settings.training);
     check_external(tree, settings);
-    if (settings.training.accumulate > settings.training.batch_per_peer)
-        refuse(place(tree, "training.accumulate"), "training.accumulate",
-               fmt::format("at most batch_per_peer ({})", settings.training.batch_per_peer),
-               fmt::to_string(settings.training.accumulate), "a part has one image or more");
-    if (settings.training.accumulate > 1 && settings.model.kind == ModelKind::synthetic)
-        refuse(place(tree, "training.accumulate"), "training.accumulate",
-               "1 with model: synthetic", fmt::to_string(settings.training.accumulate),
-               "its gradient takes as long, and has as much noise, whatever the batch");
+    check_batch(tree, settings);
     const ExchangeSettings& exchange = settings.exchange;
     if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
         refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",

@@ -109,12 +109,50 @@ void add_schedule(std::vector<Field>& fields) {
                        {.low = 0, .high = 1, .low_open = true}));
 }
 
+void add_batch(std::vector<Field>& fields) {
+    const auto shared = Scope::shared;
+    fields.push_back(
+        whole_field("training.batch.local", shared, AKO_MEMBER(training.batch.local), 1, 65'536));
+    fields.push_back(whole_field("training.batch.accumulate", Scope::own,
+                                 AKO_MEMBER(training.batch.accumulate), 1, 65'536));
+    fields.push_back(whole_or_word_field("training.batch.global_target", shared,
+                                         AKO_MEMBER(training.batch.global_target), "none",
+                                         global_batch_max));
+    fields.push_back(choice_field<BatchScheduleKind>("training.batch.schedule.kind", shared,
+                                                     AKO_MEMBER(training.batch.schedule.kind),
+                                                     {{"constant", BatchScheduleKind::constant},
+                                                      {"steps", BatchScheduleKind::steps},
+                                                      {"auto", BatchScheduleKind::automatic}}));
+    const auto steps = [&fields](Field field) {
+        field.applies = [](const Settings& settings) {
+            return settings.training.batch.schedule.kind == BatchScheduleKind::steps;
+        };
+        field.applies_with = "training.batch.schedule.kind: steps";
+        fields.push_back(std::move(field));
+    };
+    steps(rising_numbers_field("training.batch.schedule.at", shared,
+                               AKO_MEMBER(training.batch.schedule.at)));
+    steps(whole_field("training.batch.schedule.factor", shared,
+                      AKO_MEMBER(training.batch.schedule.factor), 2, 1'024));
+    fields.push_back(choice_field<RateRule>(
+        "training.batch.rate_rule", shared, AKO_MEMBER(training.batch.rate_rule),
+        {{"linear", RateRule::linear}, {"sqrt", RateRule::sqrt}, {"none", RateRule::none}}));
+}
+
 void add_training(std::vector<Field>& fields) {
     const auto shared = Scope::shared;
-    fields.push_back(whole_field("training.batch_per_peer", shared,
-                                 AKO_MEMBER(training.batch_per_peer), 1, 65'536));
+    add_batch(fields);
     fields.push_back(
-        whole_field("training.accumulate", Scope::own, AKO_MEMBER(training.accumulate), 1, 65'536));
+        choice_field<OptimizerKind>("training.optimizer", shared, AKO_MEMBER(training.optimizer),
+                                    {{"sgd", OptimizerKind::sgd}, {"lars", OptimizerKind::lars}}));
+    Field trust =
+        number_field("training.trust_coefficient", shared, AKO_MEMBER(training.trust_coefficient),
+                     {.low = 0, .high = 1, .low_open = true});
+    trust.applies = [](const Settings& settings) {
+        return settings.training.optimizer == OptimizerKind::lars;
+    };
+    trust.applies_with = "training.optimizer: lars";
+    fields.push_back(std::move(trust));
     fields.push_back(number_field("training.learning_rate", shared,
                                   AKO_MEMBER(training.learning_rate),
                                   {.low = 0, .high = 100, .low_open = true}));

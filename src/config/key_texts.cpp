@@ -60,11 +60,30 @@ constexpr Meaning meanings[] = {
      "order of its own | elastic: with ako, shares follow the peers that are there and how fast "
      "they "
      "are, so that all of it is seen about equally often"},
-    {"training.batch_per_peer", "images per round of one peer"},
-    {"training.accumulate",
+    {"training.batch.local",
+     "images per round of one peer (`batch: 64`); with a batch of all peers together: at most so "
+     "many are computed at once"},
+    {"training.batch.accumulate",
      "so many parts of a batch are computed one after another and their gradients added: the same "
      "gradient (but for dropout) with the layers' memory of a part, and from 2 on the metrics tell "
-     "its noise; at most batch_per_peer"},
+     "its noise; at most local"},
+    {"training.batch.global_target",
+     "images per round of all peers together, in equal shares of those that are there: the batch "
+     "stays so when peers come and go; none: local of each"},
+    {"training.batch.schedule.kind",
+     "that batch over the run: constant | steps | auto (doubles as the gradient noise scale "
+     "allows; `batch: auto`). Not with parameter-server"},
+    {"training.batch.schedule.at", "shares of the run at which it grows", "required with steps"},
+    {"training.batch.schedule.factor", "what it is multiplied by at each"},
+    {"training.batch.rate_rule",
+     "learning_rate is for local images of every peer; with another batch of all together it is "
+     "multiplied by their ratio (linear), its root (sqrt) or not (none)"},
+    {"training.optimizer",
+     "sgd: with momentum | lars: each layer's step by the size of its parameters, for large "
+     "batches; of a peer's own gradient in ako and local-sgd, of the mean in ring; not with "
+     "parameter-server"},
+    {"training.trust_coefficient",
+     "lars: a step of rate 1 moves a layer by this share of its size"},
     {"training.learning_rate", "choose it for the batch of ONE peer"},
     {"training.schedule.kind",
      "the learning rate over the run: constant | cosine (falls to 0 at the end) | steps"},
@@ -72,8 +91,7 @@ constexpr Meaning meanings[] = {
     {"training.schedule.at", "shares of the run at which it falls", "required with steps"},
     {"training.schedule.factor", "what it is multiplied by at each"},
     {"training.momentum", "of the sender's own optimizer"},
-    {"training.nesterov",
-     "true: momentum looks a step ahead (Nesterov's) | false: the classical"},
+    {"training.nesterov", "true: momentum looks a step ahead (Nesterov's) | false: the classical"},
     {"training.weight_decay", "this share of each parameter is added to its gradient"},
     {"training.epochs", "samples of all peers together / size of the data set"},
     {"training.target_accuracy",

@@ -69,7 +69,14 @@ std::string shortened(const std::string& override_text) {
 
 void expand_shorthands(ConfigValue& tree) {
     expand(tree, "model", "name");
-    if (ConfigEntry* training = tree.find("training")) expand(training->value, "schedule", "kind");
+    ConfigEntry* const training = tree.find("training");
+    if (training == nullptr) return;
+    expand(training->value, "schedule", "kind");
+    const ConfigEntry* const batch = training->value.find("batch");
+    const bool by_noise = batch != nullptr && batch->value.text == "auto";
+    expand(training->value, "batch", by_noise ? "schedule" : "local");
+    if (ConfigEntry* const expanded = training->value.find("batch"))
+        expand(expanded->value, "schedule", "kind");
 }
 
 void apply_overrides(ConfigValue& tree, const std::vector<std::string>& overrides) {

@@ -29,7 +29,7 @@ struct ModeSettings {
     TrainingSettings training;
     std::uint64_t sample_budget = 0;  ///< samples of all peers together
     std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
-    std::vector<Range> layers = {};   ///< of the flat vector; modes that exchange by layers
+    std::vector<Range> layers = {};   ///< of the flat vector, in order; empty: one
     /// ring, local-sgd: buckets of at most so many bytes go straight and not round. A few
     /// milliseconds of a slow link.
     std::size_t straight_bytes_max = std::size_t{128} * 1024;

@@ -272,7 +272,7 @@ ako_status ako_get_standing(ako_peer* peer, ako_standing* standing) {
                      it.settings().seed,
                      place.place,
                      place.count,
-                     it.settings().training.batch_per_peer,
+                     it.settings().training.batch.local,
                      now.evaluates ? 1 : 0};
         return AKO_OK;
     });

@@ -123,7 +123,7 @@ void LibraryPeer::set_data(std::uint64_t samples, std::uint64_t samples_per_roun
         throw WrongCall("ako_set_data: a round has at most 16,777,216 samples");
     if (samples_ != 0) throw WrongCall("ako_set_data: it was said already");
     samples_ = samples;
-    if (samples_per_round > 0) settings_.training.batch_per_peer = samples_per_round;
+    if (samples_per_round > 0) settings_.training.batch.local = samples_per_round;
 }
 
 void LibraryPeer::require_equal(const std::string& key, const std::string& value) {
@@ -243,7 +243,7 @@ Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::opti
     if (ended) {
         const std::span<const float> replica = exchange.replica();
         for (std::size_t k = 0; k < update_.size(); ++k) update_[k] = parameters[k] - replica[k];
-        ended = exchange.end_round(Update{update_}, {settings_.training.batch_per_peer, loss});
+        ended = exchange.end_round(Update{update_}, {settings_.training.batch.local, loss});
     }
     if (!ended) {
         outcome_ = {Ending::numbers, ended.error().what, {}, {}, {}};
@@ -252,8 +252,7 @@ Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::opti
     }
     metrics.reached(RoundMoment::ended);
     const Standing standing = exchange.standing();
-    metrics.round_done(
-        {standing.round, settings_.training.batch_per_peer, loss, standing.progress});
+    metrics.round_done({standing.round, settings_.training.batch.local, loss, standing.progress});
     return ended;
 }
 

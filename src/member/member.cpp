@@ -10,6 +10,7 @@
 #include "src/member/link_safety.h"
 #include "src/member/mode_settings.h"
 #include "src/modes/make_exchange.h"
+#include "src/numbers/batch_plan.h"
 
 namespace ako {
 namespace {
@@ -20,11 +21,11 @@ std::unique_ptr<Coverage> make_coverage(const Settings& settings, PeerIndex self
     if (!shards_follow(settings)) return nullptr;
     Coverage::Sizes sizes;
     sizes.items = brought.sample_count;
-    sizes.portions =
-        portions_of(sizes.items, settings.training.batch_per_peer, settings.peers.size());
+    const BatchPlan batch(settings.training, settings.peers.size());
+    sizes.portions = portions_of(sizes.items, batch.share_min(), settings.peers.size());
     // What is trained on twice brings nobody further. When the budget is spent, all end their
     // round.
-    const std::uint64_t at_once = settings.training.batch_per_peer * settings.peers.size();
+    const std::uint64_t at_once = batch.local_only() ? batch.global(0, 0) : batch.share_max();
     const std::uint64_t samples = brought.sample_budget + 2 * at_once;
     sizes.pass_max = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(samples / sizes.items + 2, UINT32_MAX - 2));

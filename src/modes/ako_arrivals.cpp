@@ -83,6 +83,7 @@ void AkoCompute::hear_status(const Arrival& arrival, const Status& status, Time 
     // In the final exchange its row is as the cut will have it.
     if (!finish_.begun()) beginning_.heard(arrival.from, status, first, now);
     hear_stop(status.stop, status.asked);
+    growth_.hear_of(status.batch_doublings);
     if (status.verdict && (!verdict_ || status.verdict->progress > verdict_->progress)) {
         verdict_ = status.verdict;
     }

@@ -9,6 +9,7 @@
 #include "src/group/common_start.h"
 #include "src/group/departures.h"
 #include "src/group/incarnation.h"
+#include "src/numbers/batch_plan.h"
 
 namespace ako {
 namespace {
@@ -270,8 +271,11 @@ void AkoBeginning::claim(Time now) {
                                         "): end the run, and begin one anew from a saved model "
                                         "with --set model.initial=FILE");
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
-    // What a Status says of samples may be older than a block of the row; a round is a batch.
-    const std::uint64_t samples = round * settings_.training.batch_per_peer;
+    // What a Status says of samples may be older than a block of the row; a round is a batch. Where
+    // it varies, those of the rounds between the two are not told of.
+    const BatchPlan plan(settings_.training, settings_.peer_count());
+    const std::uint64_t samples =
+        plan.local_only() ? round * settings_.training.batch.local : own.samples;
     settle_run_id();
     takes_initial_ = false;
     rows_.claim(*incarnation, round, now);

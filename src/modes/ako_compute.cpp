@@ -9,7 +9,6 @@
 #include "src/group/coverage.h"
 #include "src/group/run_bounds.h"
 #include "src/numbers/finite.h"
-#include "src/numbers/learning_rate.h"
 
 namespace ako {
 namespace {
@@ -34,12 +33,13 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
                        Outbox& outbox, Snapshots& snapshots)
     : settings_(settings),
       blocks_(initial.size(), settings.block_elements),
+      plan_(settings.training, settings.peer_count()),
       mailbox_(mailbox),
       outbox_(outbox),
       rows_(settings.self, settings.peer_count(), blocks_, initial, outbox, snapshots,
             settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision),
       roster_(settings.self, settings.peer_count(), answers_within(settings.exchange)),
-      optimizer_(initial.size(), settings.training),
+      optimizer_(initial.size(), settings.training, settings.layers),
       finish_(
           rows_.ledger(), roster_,
           [this](PeerIndex peer, Header header)
@@ -53,6 +53,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
       bound_(settings.exchange.staleness_rounds_max,
              std::chrono::milliseconds(settings.exchange.life_timeout_ms), rows_.ledger(), roster_),
       attendance_(roster_, std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
+      growth_(plan_),
       ages_(settings.peer_count()),
       refused_(settings.peer_count()) {
     outbox_.lift_grants(true);
@@ -91,7 +92,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     update_scale_ = settings_.exchange.rule == Rule::anchored ? attendance_.scale() : 1;
     update_standing_in(now);
     if (settings_.coverage != nullptr) settings_.coverage->follow(roster_, round_);
-    return Next::train();
+    return Next::train(images());
 }
 
 std::optional<Next> AkoCompute::begin(Time now) {
@@ -131,7 +132,7 @@ std::optional<Next> AkoCompute::begin(Time now) {
     attendance_.begin(now);
     kept_share_ = 1;
     if (!std::exchange(keeps_velocity_, false))  // what it carried is gone
-        optimizer_ = Sgd(blocks_.element_count(), settings_.training);
+        optimizer_ = Sgd(blocks_.element_count(), settings_.training, settings_.layers);
     outbox_.lift_grants(false);
     post_status(state != before);
     return std::nullopt;
@@ -177,6 +178,7 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
     }
     kept_share_ = 1;
     answer();
+    growth_.end_round(progress(), growth_.wish(), result.noise_scale);
     ++round_;
     samples_ += result.samples;
     loss_ = result.loss;
@@ -196,9 +198,22 @@ Rows::MakeUpdate AkoCompute::update_of(const Learned& learned) {
             for (float& element : update) element *= scale;
         };
     }
-    const double rate = update_scale_ * learning_rate_at(settings_.training, progress());
+    if (optimizer_.measures()) optimizer_.measure({0, values.size()}, values, 1, replica());
+    const double rate = update_scale_ * plan_.learning_rate(progress(), growth_.wish());
     return [this, values, rate](Range range, std::span<float> update)
                AKO_COMPUTE_THREAD { optimizer_.step(range, values, replica(), rate, update); };
+}
+
+std::size_t AkoCompute::images() const {
+    std::size_t place = 0, participants = 1;
+    // The published rule weighs every row by 1 / peer_count, whoever is there.
+    const bool all = settings_.exchange.rule == Rule::plain;
+    for (PeerIndex peer = 0; peer < settings_.peer_count(); ++peer) {
+        if (peer == settings_.self || !(all || attendance_.takes_part(peer))) continue;
+        ++participants;
+        if (peer < settings_.self) ++place;
+    }
+    return plan_.share(plan_.global(progress(), growth_.wish()), place, participants);
 }
 
 void AkoCompute::meet(Time now) {
@@ -302,6 +317,7 @@ bool AkoCompute::save(Checkpoint& out) {
     out.progress = progress();
     rows_.save(out);
     out.put("velocity", optimizer_.velocity());
+    out.numbers["batch_doublings"] = growth_.wish();
     out.numbers["run_id"] = beginning_.run_id();
     std::vector<std::uint64_t>& known = out.words["progress"];
     known.clear();
@@ -335,6 +351,9 @@ Result<void> AkoCompute::restore(const Checkpoint& from) {
         covered.done_next.assign(done_next->begin(), done_next->end());
         settings_.coverage->hear(settings_.self, covered);
     }
+    const auto doublings = from.number("batch_doublings");
+    if (!doublings) return tl::make_unexpected(doublings.error());
+    growth_.hear_of(*doublings);
     if (const auto rows = rows_.restore(from); !rows) return rows;
     if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
     std::vector<Progress> progress;
@@ -395,6 +414,7 @@ void AkoCompute::post_status(bool urgent) {
     status.run_id = beginning_.run_id();
     if (status.resuming) status.checkpoints = settings_.checkpoints;
     status.initial = initial_.said();
+    status.batch_doublings = static_cast<std::uint8_t>(growth_.wish());
     if ((finish_began_ || leaving_) && rows_.claimed()) status.final_round = round_;
     status.leaving = leaving_.has_value();
     if (settings_.coverage != nullptr) status.covered = settings_.coverage->said();

@@ -18,6 +18,8 @@
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
 #include "src/modes/ako_beginning.h"
+#include "src/numbers/batch_growth.h"
+#include "src/numbers/batch_plan.h"
 #include "src/numbers/optimizer.h"
 #include "src/numbers/recent_times.h"
 #include "src/rows/attendance.h"
@@ -129,6 +131,8 @@ class AkoCompute final : public ComputeHalf {
     bool may_add_nothing() const AKO_COMPUTE_THREAD;
     bool add_nothing(Time now) AKO_COMPUTE_THREAD;
     void update_standing_in(Time now) AKO_COMPUTE_THREAD;
+    /// Of the next round: this peer's share among those that take part.
+    std::size_t images() const AKO_COMPUTE_THREAD;
     bool too_stale(Time now) AKO_COMPUTE_THREAD;
     /// `asked`: at whom, of `requested`.
     void hear_stop(StopReason reason, PeerSet asked = 0) AKO_COMPUTE_THREAD;
@@ -146,6 +150,7 @@ class AkoCompute final : public ComputeHalf {
 
     const ModeSettings settings_;  // constant after construction
     const Blocks blocks_;
+    const BatchPlan plan_;
     Mailbox& mailbox_;
     Outbox& outbox_;
 
@@ -166,6 +171,7 @@ class AkoCompute final : public ComputeHalf {
 
     Round round_ = 0;
     std::uint64_t samples_ = 0;
+    BatchGrowth growth_;
     std::optional<float> loss_;
     std::vector<RecentAges> ages_;  ///< [peer], of what came over its link
 

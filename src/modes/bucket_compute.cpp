@@ -6,7 +6,6 @@
 
 #include "ako/assert.h"
 #include "src/numbers/finite.h"
-#include "src/numbers/learning_rate.h"
 
 namespace ako {
 
@@ -14,6 +13,13 @@ namespace {
 
 /// Of the names of numbers in a checkpoint: was the accuracy reached that the run is to stop at?
 constexpr const char* target = ".target_reached";
+
+/// Among the workers; 0 of a server that trains nothing.
+std::size_t place_of(const ModeSettings& settings) {
+    const std::vector<PeerIndex> workers = settings.workers();
+    const auto found = std::find(workers.begin(), workers.end(), settings.self);
+    return found == workers.end() ? 0 : static_cast<std::size_t>(found - workers.begin());
+}
 
 }  // namespace
 
@@ -28,13 +34,16 @@ BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& bucket
       result_(protocol.result()),
       rule_(std::move(rule)),
       worker_count_(settings.workers().size()),
-      rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
-                     settings.training.batch_per_peer),
+      plan_(settings.training, worker_count_),
+      place_(place_of(settings)),
+      global_(plan_.global(0, 0)),
+      rounds_budget_((settings.sample_budget * worker_count_ + global_ - 1) / global_),
       roster_(settings.self, settings.peer_count()),
       start_wait_(settings, settings.peer_count()),
       common_(settings_, roster_),
       settled_(buckets.count()),
-      ready_(buckets.count()) {
+      ready_(buckets.count()),
+      growth_(plan_) {
     status_.progress.resize(settings.peer_count());
     status_.process_id = settings.process_id;
     status_.checkpoints = settings.checkpoints;
@@ -99,9 +108,10 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         leaving_ = true;
         return Next::finish("asked to leave: the others go on without this peer");
     }
-    wish_of_round_ = wish_;
+    wish_of_round_ = own_wish();
     std::fill(ready_.begin(), ready_.end(), 0);
-    return Next::train();
+    global_ = plan_.global(progress(), doublings());
+    return Next::train(plan_.share(global_, place_, worker_count_));
 }
 
 std::string BucketCompute::start() {
@@ -145,15 +155,14 @@ bool BucketCompute::somebody_stays() const {
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
 // what came with the sync before the newest, which everybody's last forward pass has awaited.
 StopReason BucketCompute::stop_due() const {
-    StopReason reason = known_.stop;
+    StopReason reason = known_.wish.stop;
     if (!lockstep()) {
-        reason = stronger(reason, stronger(newest_.stop, wish_));
+        reason = stronger(reason, stronger(newest_.wish.stop, wish_));
         // Who has stopped pushes nothing more that a wish could come with.
         for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
             if (const auto& status = roster_[peer].status) reason = stronger(reason, status->stop);
     }
-    if (reason == StopReason::none && rounds_made() >= rounds_budget_)
-        reason = StopReason::budget_spent;
+    if (reason == StopReason::none && spent()) reason = StopReason::budget_spent;
     return reason;
 }
 
@@ -166,9 +175,18 @@ std::uint64_t BucketCompute::rounds_made() const {
     return known_.rounds_total + known_.workers;
 }
 
+std::uint64_t BucketCompute::samples_made() const {
+    return counts_samples() ? samples_total_ : rounds_made() * global_ / worker_count_;
+}
+
+bool BucketCompute::spent() const {
+    return counts_samples() ? samples_total_ >= settings_.sample_budget
+                            : rounds_made() >= rounds_budget_;
+}
+
 double BucketCompute::progress() const {
     if (settings_.sample_budget == 0 || serves_only()) return 1;
-    const auto samples = static_cast<double>(rounds_made() * settings_.training.batch_per_peer);
+    const auto samples = static_cast<double>(samples_made());
     // A worker that is lost takes the round back that was foreseen for it; progress never falls.
     progress_ =
         std::max(progress_, std::min(1.0, samples / static_cast<double>(settings_.sample_budget)));
@@ -177,16 +195,37 @@ double BucketCompute::progress() const {
 
 // ---- one round
 
+bool BucketCompute::look_for_break() {
+    drain();  // what waits in the mailbox would wake this peer again and again
+    broken_ = !mailbox_.broken().empty();
+    return broken_;
+}
+
+bool BucketCompute::is_settled(Range range) const {
+    const Buckets::Span span = buckets_.overlapping(range);
+    return std::all_of(settled_.begin() + static_cast<std::ptrdiff_t>(span.first),
+                       settled_.begin() + static_cast<std::ptrdiff_t>(span.end),
+                       [this](std::uint64_t sync) { return sync == sync_; });
+}
+
+bool BucketCompute::complete(Range range) const {
+    const Buckets::Span span = buckets_.overlapping(range);
+    for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
+        if (settled_[bucket] != sync_ && !board_.completed(bucket, sync_)) return false;
+    return true;
+}
+
 bool BucketCompute::settle(Range range) {
+    if (rule_->settles_layers()) {
+        range = buckets_.whole_layers(range);
+        if (!complete(range)) return look_for_break();
+        if (!is_settled(range)) rule_->measure(range, result_);
+    }
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
         if (settled_[bucket] == sync_) continue;
         const auto summary = board_.completed(bucket, sync_);
-        if (!summary) {
-            drain();  // what waits in the mailbox would wake this peer again and again
-            broken_ = !mailbox_.broken().empty();
-            return broken_;
-        }
+        if (!summary) return look_for_break();
         rule_->settle(buckets_[bucket], result_);
         board_.consume(bucket, sync_);
         settled_[bucket] = sync_;
@@ -209,7 +248,11 @@ void BucketCompute::gradient_ready(Range range, std::span<const float> gradient)
         not_finite_ = "the gradient";
         return;
     }
-    rule_->take(range, gradient, learning_rate_at(settings_.training, progress()));
+    if (!rule_->takes_whole()) take(range, gradient);
+}
+
+void BucketCompute::take(Range range, std::span<const float> gradient) {
+    rule_->take(range, gradient, plan_.learning_rate(progress(), doublings()));
     taken(range);
 }
 
@@ -253,7 +296,7 @@ std::string BucketCompute::complaint(Round round) const {
 
 void BucketCompute::sync_the_rest() {
     if (synced_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
-    wish_of_round_ = wish_;
+    wish_of_round_ = own_wish();
     ++sync_;
     synced_round_ = round_;
     for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket)
@@ -279,9 +322,12 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
         return fail(Error::Kind::numbers, complaint(round_ + 1));
     }
     if (broken_) return {};
+    growth_.end_round(progress(), doublings(), result.noise_scale);
     ++round_;
+    samples_ += result.samples;
+    samples_total_ += global_;
     loss_ = result.loss;
-    roster_.set_own(round_, round_ * settings_.training.batch_per_peer);
+    roster_.set_own(round_, samples_);
     known_.follow(std::exchange(newest_, {}));
     post_status(false);
     return {};
@@ -289,6 +335,12 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
 
 // Of layers that say nothing of their gradients: all of it is here now.
 void BucketCompute::take_the_rest(std::span<const float> gradient) {
+    if (rule_->takes_whole()) {
+        const Range all{0, buckets_.parameter_count()};
+        gradient_ready(all, gradient);
+        if (!broken_ && not_finite_.empty()) take(all, gradient);
+        return;
+    }
     for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
         if (broken_ || !not_finite_.empty()) return;
         if (ready_[bucket] == buckets_[bucket].count) continue;
@@ -314,7 +366,7 @@ void BucketCompute::take_update(std::span<const float> update) {
 void BucketCompute::post_status(bool urgent) {
     status_.loss = loss_;
     status_.stop = wish_;
-    status_.progress[settings_.self] = {round_, round_ * settings_.training.batch_per_peer};
+    status_.progress[settings_.self] = {round_, samples_};
     status_.verdict = verdict_;
     mailbox_.post(status_, urgent);
 }
@@ -349,8 +401,7 @@ std::optional<Verdict> BucketCompute::newest_verdict() const {
 }
 
 Standing BucketCompute::standing() const {
-    return {round_, progress(), evaluates(), newest_verdict(),
-            round_ * settings_.training.batch_per_peer};
+    return {round_, progress(), evaluates(), newest_verdict(), samples_};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
@@ -364,7 +415,8 @@ LinkView BucketCompute::link(PeerIndex peer, Time) const {
 bool BucketCompute::save(Checkpoint& out) {
     if (!settings_.exchange.keeps_checkpoints()) return false;
     out.id = {start_, round_};
-    out.samples = round_ * settings_.training.batch_per_peer;
+    out.samples = samples_;
+    out.numbers["samples_total"] = samples_total_;
     out.progress = progress();
     out.together = true;
     out.common = common_.newest_of(status_.checkpoints);
@@ -374,7 +426,8 @@ bool BucketCompute::save(Checkpoint& out) {
     };
     reached("wish", wish_);
     const auto put = [&](const std::string& name, const SyncSummary& summary) {
-        reached(name, summary.stop);
+        reached(name, summary.wish.stop);
+        out.numbers[name + ".doublings"] = summary.wish.doublings;
         out.numbers[name + ".rounds_total"] = summary.rounds_total;
         out.numbers[name + ".workers"] = summary.workers;
     };
@@ -396,12 +449,20 @@ Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
         const auto rounds = from->number(std::string(name) + ".rounds_total");
         const auto workers = from->number(std::string(name) + ".workers");
         if (!rounds) return tl::make_unexpected(rounds.error());
+        const auto doubled = from->number(std::string(name) + ".doublings");
         if (!workers) return tl::make_unexpected(workers.error());
-        *summary = {reached(name), *rounds, static_cast<std::uint32_t>(*workers)};
+        if (!doubled) return tl::make_unexpected(doubled.error());
+        *summary = {{reached(name), static_cast<std::uint8_t>(*doubled)},
+                    *rounds,
+                    static_cast<std::uint32_t>(*workers)};
     }
+    const auto samples_total = from->number("samples_total");
+    if (!samples_total) return tl::make_unexpected(samples_total.error());
     if (const auto kept = protocol_.check(*from); !kept) return kept;
     if (const auto held = rule_->restore(*from); !held) return held;
     round_ = from->id.round;
+    samples_ = from->samples;
+    samples_total_ = *samples_total;
     synced_round_ = rule_->syncs(round_) ? round_ : 0;
     progress_ = from->progress;
     wish_ = stronger(wish_, reached("wish"));

@@ -19,6 +19,8 @@
 #include "src/group/mode_settings.h"
 #include "src/group/roster.h"
 #include "src/group/start_wait.h"
+#include "src/numbers/batch_growth.h"
+#include "src/numbers/batch_plan.h"
 
 namespace ako {
 
@@ -70,6 +72,11 @@ class BucketCompute final : public ComputeHalf {
     std::span<const float> parameters() const { return rule_->parameters(); }
     bool serves_only() const { return rule_ == nullptr; }
     bool lockstep() const;
+    /// False: it is to be waited for; true: it never comes.
+    bool look_for_break() AKO_COMPUTE_THREAD;
+    bool is_settled(Range range) const AKO_COMPUTE_THREAD;
+    /// Are all sums of the newest sync here?
+    bool complete(Range range) const AKO_COMPUTE_THREAD;
     /// Why training is over; `none` if it is not.
     StopReason stop_due() const AKO_COMPUTE_THREAD;
     /// Into a report that has the samples of all: what this peer knows of why training ended.
@@ -82,12 +89,24 @@ class BucketCompute final : public ComputeHalf {
     void assert_awaited(Range range) const AKO_COMPUTE_THREAD;
     void take_the_rest(std::span<const float> gradient) AKO_COMPUTE_THREAD;
     void take_update(std::span<const float> update) AKO_COMPUTE_THREAD;
+    void take(Range range, std::span<const float> gradient) AKO_COMPUTE_THREAD;
     /// `rule_` has taken in this range; buckets that are complete go out.
     void taken(Range range) AKO_COMPUTE_THREAD;
     void contribute(std::size_t bucket) AKO_COMPUTE_THREAD;
     void give(std::size_t bucket) AKO_COMPUTE_THREAD;
     std::string complaint(Round round) const;
     std::uint64_t rounds_made() const;
+    /// Of all workers together, as known alike by all; foreseen, where one may be lost meanwhile.
+    std::uint64_t samples_made() const;
+    bool spent() const;
+    /// Is it the same for all to count samples? Where a round of all has a global batch, not where
+    /// a server counts the rounds of single workers.
+    bool counts_samples() const {
+        return !plan_.local_only() && settings_.exchange.mode != Mode::parameter_server;
+    }
+    Wish own_wish() const { return {wish_, static_cast<std::uint8_t>(growth_.wish())}; }
+    /// So many times the global batch of the next round is doubled, alike at all.
+    unsigned doublings() const { return known_.wish.doublings; }
     double progress() const AKO_COMPUTE_THREAD;
     bool evaluates() const AKO_COMPUTE_THREAD;
     std::optional<Verdict> newest_verdict() const AKO_COMPUTE_THREAD;
@@ -102,7 +121,10 @@ class BucketCompute final : public ComputeHalf {
     const std::span<const float> result_;  ///< of the protocol
     const std::unique_ptr<BucketRule> rule_;
     const std::size_t worker_count_;
-    const std::uint64_t rounds_budget_;  ///< of all workers together
+    const BatchPlan plan_;
+    const std::size_t place_;            ///< among the workers
+    std::size_t global_;                 ///< images of the newest round, of all workers
+    const std::uint64_t rounds_budget_;  ///< of all workers together, while the batch is the first
 
     Roster roster_;
     bool started_ = false;
@@ -117,7 +139,10 @@ class BucketCompute final : public ComputeHalf {
     SyncSummary newest_;  ///< merged over what has been settled since the last round's end
     SyncSummary known_;   ///< what every peer knows alike at this round (modes in lockstep)
     StopReason wish_ = StopReason::none;
-    StopReason wish_of_round_ = StopReason::none;  ///< fixed for one sync
+    Wish wish_of_round_;  ///< fixed for one sync
+    BatchGrowth growth_;
+    std::uint64_t samples_ = 0;        ///< that this peer has trained on
+    std::uint64_t samples_total_ = 0;  ///< that all have, where the plan has a global batch
     StopReason stopped_for_ = StopReason::none;    ///< why training is over, once it is
     bool asked_to_leave_ = false;
     bool leaving_ = false;  ///< and all it has pushed is taken in

@@ -31,12 +31,9 @@ std::unique_ptr<BucketRule> make_update(const ModeSettings& settings,
     std::vector<float> start(initial.begin(), initial.end());
     switch (settings.exchange.mode) {
         case Mode::ring:
-            return std::make_unique<MeanGradient>(settings.training, std::move(start),
-                                                  settings.peer_count());
+            return std::make_unique<MeanGradient>(settings, std::move(start));
         case Mode::local_sgd:
-            return std::make_unique<MeanOfLocalRounds>(settings.training,
-                                                       settings.exchange.local_sgd,
-                                                       std::move(start), settings.peer_count());
+            return std::make_unique<MeanOfLocalRounds>(settings, std::move(start));
         case Mode::parameter_server:
             if (settings.role(settings.self) == Role::server) return nullptr;
             return std::make_unique<PulledParameters>(protocol.result());

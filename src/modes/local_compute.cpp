@@ -5,14 +5,15 @@
 
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
-#include "src/numbers/learning_rate.h"
 
 namespace ako {
 
 LocalCompute::LocalCompute(const ModeSettings& settings, std::vector<float> initial)
     : settings_(settings),
+      plan_(settings.training, settings.peer_count()),
       parameters_(std::move(initial)),
-      optimizer_(parameters_.size(), settings_.training) {
+      optimizer_(parameters_.size(), settings_.training, settings_.layers),
+      growth_(plan_) {
     if (settings_.checkpoints.empty()) return;
     const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
     if (!read) throw StartupError(read.error().what);
@@ -25,7 +26,8 @@ std::optional<Next> LocalCompute::begin_round(Time) {
     if (stop_ == StopReason::requested && round_ == 0)
         return Next::give_up(Ending::failed, never_began);
     if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
-    return Next::train();
+    return Next::train(plan_.share(plan_.global(progress(), growth_.wish()), settings_.self,
+                                   settings_.peer_count()));
 }
 
 Result<void> LocalCompute::end_round(const Learned& learned, const RoundResult& result, Time) {
@@ -38,9 +40,11 @@ Result<void> LocalCompute::end_round(const Learned& learned, const RoundResult& 
         for (std::size_t k = 0; k < parameters_.size(); ++k) parameters_[k] += values[k];
     } else {
         const Range all{0, parameters_.size()};
+        if (optimizer_.measures()) optimizer_.measure(all, values, 1, parameters_);
         optimizer_.apply(all, values, 1, parameters_,
-                         learning_rate_at(settings_.training, progress()));
+                         plan_.learning_rate(progress(), growth_.wish()));
     }
+    growth_.end_round(progress(), growth_.wish(), result.noise_scale);
     ++round_;
     samples_ += result.samples;
     return {};
@@ -52,12 +56,16 @@ bool LocalCompute::save(Checkpoint& out) {
     out.progress = progress();
     out.put("parameters", parameters_);
     out.put("velocity", optimizer_.velocity());
+    out.numbers["batch_doublings"] = growth_.wish();
     return true;
 }
 
 Result<void> LocalCompute::restore(const Checkpoint& from) {
     if (const auto copied = from.copy("parameters", parameters_); !copied) return copied;
     if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    const auto doublings = from.number("batch_doublings");
+    if (!doublings) return tl::make_unexpected(doublings.error());
+    growth_.hear_of(*doublings);
     round_ = from.id.round;
     samples_ = from.samples;
     return {};

@@ -8,6 +8,8 @@
 #include "src/group/halves.h"
 #include "src/group/mode_settings.h"
 #include "src/modes/costs.h"
+#include "src/numbers/batch_growth.h"
+#include "src/numbers/batch_plan.h"
 #include "src/numbers/optimizer.h"
 
 namespace ako {
@@ -43,11 +45,13 @@ class LocalCompute final : public ComputeHalf {
     double progress() const AKO_COMPUTE_THREAD;
 
     const ModeSettings settings_;  // constant after construction
+    const BatchPlan plan_;
 
     std::vector<float> parameters_;
     Sgd optimizer_;
     Round round_ = 0;
     std::uint64_t samples_ = 0;
+    BatchGrowth growth_;
     StopReason stop_ = StopReason::none;
     std::optional<Verdict> verdict_;
 };

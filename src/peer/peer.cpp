@@ -5,17 +5,19 @@
 #include "models/accumulation.h"
 #include "models/catalog.h"
 #include "models/workers.h"
+#include "src/numbers/batch_plan.h"
 #include "src/peer/initial_parameters.h"
 #include "src/peer/network_memory.h"
 
 namespace ako {
 namespace {
 
-/// What trains: with `accumulate` a batch in parts.
+/// What trains: a batch in parts, where it has more images than are computed at once.
 std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self) {
     std::unique_ptr<Network> network = make_network(settings.model, settings.seed + self);
-    if (settings.training.accumulate == 1) return network;
-    return std::make_unique<Accumulation>(std::move(network), settings.training.accumulate);
+    const BatchSettings& batch = settings.training.batch;
+    if (!computes_in_parts(batch)) return network;
+    return std::make_unique<Accumulation>(std::move(network), images_at_once(batch));
 }
 
 /// Once it is sure that what is about to be read fits into the memory allowed.

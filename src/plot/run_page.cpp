@@ -38,7 +38,7 @@ struct ShownKey {
 constexpr std::array<ShownKey, 19> shown_keys = {{{"model.name"},
                                                   {"data.sharding"},
                                                   {"seed"},
-                                                  {"training.batch_per_peer"},
+                                                  {"training.batch.local"},
                                                   {"training.epochs"},
                                                   {"training.learning_rate"},
                                                   {"training.schedule.kind"},

@@ -12,7 +12,7 @@
 //   images        images this peer has computed on; images_per_s over the time since the last line
 //   loss          mean over the rounds since the last line that had one; null if none is known
 //   noise_scale   of the gradient, in images (gradient_noise.h); null unless batches are computed
-//                 in parts (training.accumulate)
+//                 in parts (training.batch.accumulate)
 //   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
 //   accuracy_at   the progress at which its parameters were taken; null before the first
 //   progress      0 .. 1 of the sample budget of all peers

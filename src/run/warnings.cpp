@@ -7,6 +7,7 @@
 #include "src/config/key_places.h"
 #include "src/config/layer_list.h"
 #include "src/member/mode_settings.h"
+#include "src/numbers/batch_plan.h"
 #include "src/results/number_text.h"
 
 namespace ako {
@@ -36,9 +37,8 @@ class Warnings {
 }  // namespace
 
 std::uint64_t rounds_per_peer(const Settings& settings, std::uint64_t sample_budget) {
-    const std::uint64_t at_once =
-        settings.training.batch_per_peer * place_among_workers(settings, 0).count;
-    return (sample_budget + at_once - 1) / at_once;
+    return BatchPlan(settings.training, place_among_workers(settings, 0).count)
+        .rounds(sample_budget);
 }
 
 std::vector<std::string> warnings(const Settings& settings, const RunSize& run) {
@@ -58,7 +58,7 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
         found.add("training.epochs",
                   fmt::format("the {} images of this run are trained on in {} of each peer",
                               grouped(run.sample_budget), rounds == 1 ? "one round" : "two rounds"),
-                  "raise training.epochs, or lower training.batch_per_peer");
+                  "raise training.epochs, or lower training.batch");
     const Shape& input = settings.model.input;
     if (settings.model.kind == ModelKind::layers && input.height <= channels_of_colour &&
         input.width > channels_of_colour && input.channels > channels_of_colour)

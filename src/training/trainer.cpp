@@ -89,7 +89,7 @@ TrainingOutcome Trainer::run() {
         if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
         if (next.kind == Next::Kind::give_up)
             return given_up(std::move(next), interrupts_.load() > 0);
-        if (const Result<void> trained = train_round(); !trained)
+        if (const Result<void> trained = train_round(next.images); !trained)
             return {Ending::numbers, trained.error().what, {}, {}, {}};
         keep_checkpoint();
         evaluate_slice();
@@ -121,21 +121,22 @@ bool Trainer::puts_checkpoints_off() const {
     return settings_.target_accuracy && settings_.evaluate == EvaluateWhen::during;
 }
 
-Batch Trainer::next_batch() {
+Batch Trainer::next_batch(std::size_t images) {
     const std::uint64_t trained = exchange_.standing().samples;
     if (trained > drawn_) {
         batches_.skip(trained - drawn_);
-        network_.skip((trained - drawn_) / settings_.batch_per_peer);  // a round is a batch
+        // Rounds were as this one. Where the batch has grown meanwhile, dropout is drawn otherwise.
+        network_.skip((trained - drawn_) / images, images);
         drawn_ = trained;
     }
-    const Batch batch = batches_.next(settings_.batch_per_peer);
+    const Batch batch = batches_.next(images);
     drawn_ += batch.count;
     return batch;
 }
 
-Result<void> Trainer::train_round() {
+Result<void> Trainer::train_round(std::size_t images) {
     observer_.reached(RoundMoment::may_train);
-    const Batch batch = next_batch();
+    const Batch batch = next_batch(images);
     const auto await = [this](Range range) {
         observer_.reached(RoundMoment::await_begun);
         exchange_.await(range);
@@ -147,12 +148,13 @@ Result<void> Trainer::train_round() {
     observer_.reached(RoundMoment::gradient_ended);
     if (Result<void> checked = check_loss(loss, exchange_.standing().round + 1); !checked)
         return checked;
-    const RoundResult result{batch.count, loss};
+    if (const auto norms = network_.norms()) noise_.add(*norms);
+    const RoundResult result{batch.count, loss, noise_.scale()};
     if (Result<void> ended = exchange_.end_round(Gradient{gradient_}, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);
     const Standing standing = exchange_.standing();
-    if (const auto norms = network_.norms()) noise_.add(*norms);
-    observer_.round_done({standing.round, batch.count, loss, standing.progress, noise_.scale()});
+    observer_.round_done(
+        {standing.round, batch.count, loss, standing.progress, result.noise_scale});
     return {};
 }
 

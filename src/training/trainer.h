@@ -109,10 +109,11 @@ class Trainer {
     TrainingOutcome run();
 
   private:
-    /// One round on one batch; an error means its numbers are not finite.
-    Result<void> train_round();
-    /// The next batch. What an earlier process of this peer has trained on is not drawn again.
-    Batch next_batch();
+    /// One round on a batch of so many images; an error means its numbers are not finite.
+    Result<void> train_round(std::size_t images);
+    /// The next batch of so many. What an earlier process of this peer has trained on is not drawn
+    /// again.
+    Batch next_batch(std::size_t images);
     /// In a run that was begun earlier the marks up to here were passed. The newest, if that was in
     /// the round before, is evaluated now: an earlier process had no time for it, for a checkpoint
     /// is made at the same marks. Where the verdict may end the run, one is made in any case.

@@ -167,7 +167,7 @@ class Testbed:
 
 def settings_of(mode, rounds, peers):
     """60,000 images are one epoch of all peers together."""
-    return [f"exchange.mode={mode}", "training.batch_per_peer=64",
+    return [f"exchange.mode={mode}", "training.batch=64",
             f"training.epochs={rounds * 64 * peers / 60_000:.5f}", "training.evaluate_every=1000"]
 
 

@@ -40,7 +40,7 @@ class Rounds {
         : network_(make_network({ModelKind::lenet})),
           parameters_(network_->parameter_count()),
           gradient_(parameters_.size()),
-          optimizer_(parameters_.size(), TrainingSettings{}),
+          optimizer_(parameters_.size(), TrainingSettings{}, {}),
           images_(batch_count * 28 * 28, 0.5F),
           labels_(batch_count) {
         set_threads(1);

@@ -304,7 +304,7 @@ def lost_machine(bench):
         plan = write_plan(
             bench, rates_mbit="[100]", epochs="2.5", modes="{ako: {}, ring: {}}",
             cluster="{model: {name: synthetic, parameters: 20000, compute_ms: 10}, "
-                    "training: {batch_per_peer: 64}}", baselines="[ring]",
+                    "training: {batch: 64}}", baselines="[ring]",
             lost_peer="{machine: 2, after_s: 4}", testbed=f"{{use: always, name: {name}}}")
         bench.start("compare", plan).expect(1, seconds=200)
         left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)

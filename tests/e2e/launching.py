@@ -137,7 +137,7 @@ def case_evaluate_after(bench):
 
 
 def case_evaluate_during(bench):
-    file = bench.file(2, training="epochs: 1, evaluate_every: 0.25, batch_per_peer: 32")
+    file = bench.file(2, training="epochs: 1, evaluate_every: 0.25, batch: 32")
     bench.launch(file, "--output-dir", "one").expect(0)
     found = curve(bench, "one")
     check_curve(found, "during", "a", len(found["points"]) - 1, 1)

@@ -56,7 +56,7 @@ def read(bench, name, file):
 
 def case_leave(bench):
     """One of launch's peers leaves: it is told from a loss, and the run goes on to its end."""
-    file = bench.file(3, training="epochs: 6, batch_per_peer: 16, evaluate_every: 0")
+    file = bench.file(3, training="epochs: 6, batch: 16, evaluate_every: 0")
     run = bench.launch(file)
     wait_for(lambda: all(has_trained(bench, name) for name in "abc"), "all train")
     os.kill(run.peers()["b"], signal.SIGTERM)
@@ -145,7 +145,7 @@ def case_leave_other_modes(bench):
 def case_elastic(bench):
     """Data shards follow the peers that are there: the others see what one that left has not."""
     # Some seconds of training, for on a busy machine what is seen of it comes late.
-    file = bench.file(3, training="epochs: 12, batch_per_peer: 16, evaluate_every: 0")
+    file = bench.file(3, training="epochs: 12, batch: 16, evaluate_every: 0")
     run = bench.launch(file, *sets("data.sharding=elastic"))
     wait_for(lambda: all(has_trained(bench, name) for name in "abc"), "all train")
     os.kill(run.peers()["b"], signal.SIGTERM)

@@ -47,18 +47,37 @@ def case_modes(bench):
 
 def case_accumulate(bench):
     """A batch in parts is the same batch, and tells the noise of its gradient."""
-    file = bench.file(2, training=TRAINING + ", batch_per_peer: 64")
+    file = bench.file(2, training=TRAINING + ", batch: 64")
     for mode in ("ring", "ako"):
         accuracy = []
         for parts in (1, 4):
             bench.launch(file, *sets(f"exchange.mode={mode}",
-                                     f"training.accumulate={parts}")).expect(0)
+                                     f"training.batch.accumulate={parts}")).expect(0)
             accuracy.append(check_all_identical(bench, 2)["accuracy"])
             known = [line["noise_scale"] for line in bench.metrics("a")
                      if line["noise_scale"] is not None]
             check_equal(bool(known), parts > 1, f"a noise scale in {mode} with {parts} parts")
         if mode == "ring":  # the same steps, but for the order of additions
             check(abs(accuracy[0] - accuracy[1]) < 0.005, f"{accuracy}")
+
+
+def case_global_batch(bench):
+    """The batch of all peers stays as it is when one of them is lost: the others take more each."""
+    run = long_run(bench, 3, "training.batch={local: 32, global_target: 96}")
+
+    def share(name):
+        """Images of the newest rounds of this peer, each."""
+        lines = bench.metrics(name)[-2:]
+        rounds = lines[-1]["round"] - lines[0]["round"]
+        return (lines[-1]["images"] - lines[0]["images"]) / rounds if rounds > 0 else 0
+
+    for name in "abc":
+        wait_for(lambda name=name: share(name) == 32, f"{name} has a third of the batch")
+    kill(run, "c")
+    for name in "ab":
+        wait_for(lambda name=name: share(name) == 48, f"{name} has half of the batch")
+    run.process.send_signal(signal.SIGINT)
+    run.expect(130)
 
 
 def case_dedicated_server(bench):

@@ -128,7 +128,7 @@ def case_cifar10_files(bench):
     os.mkdir(folder)
     write_cifar10(folder, 100)
     file = bench.file(2, model="cifar-quick",
-                      training="epochs: 40, batch_per_peer: 20, learning_rate: 0.002, momentum: 0, "
+                      training="epochs: 40, batch: 20, learning_rate: 0.002, momentum: 0, "
                                "evaluate_every: 2, target_accuracy: 0.8")
     words = ("--set", f"data={{format: cifar10, path: '{bench.folder}'}}")
     summary = train_one(bench, file, *words)
@@ -142,7 +142,7 @@ def case_cifar10_files(bench):
 def case_lost_shard(bench):
     """Of a peer that is killed, it is said what of its data shard nobody has seen."""
     # Some seconds of training, for on a busy machine what is seen of it comes late.
-    file = bench.file(3, training="epochs: 8, batch_per_peer: 16, evaluate_every: 0",
+    file = bench.file(3, training="epochs: 8, batch: 16, evaluate_every: 0",
                       exchange="egress_mbit_max: 100")
     run = bench.launch(file)
     wait_for(lambda: run.process.poll() is not None or

@@ -59,7 +59,7 @@ struct Peer {
         settings.block_elements = 256;
         settings.sample_budget = rounds_in_all;
         settings.log = [](const std::string&) {};
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.training.learning_rate = 0.01;
         settings.layers = layers;
         settings.exchange = mode;

@@ -29,7 +29,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
     settings.sample_budget = static_cast<std::uint64_t>(scenario.rounds * batch *
                                                         static_cast<double>(scenario.peers.size()));
     settings.log = [](const std::string&) {};
-    settings.training.batch_per_peer = batch;
+    settings.training.batch.local = batch;
     settings.training.learning_rate = scenario.learning_rate;
     settings.training.momentum = 0.5;
     settings.training.nesterov = scenario.nesterov;
@@ -167,7 +167,7 @@ float AkoRun::gradient(SimPeer& peer) {
 }
 
 AkoRun::OwnOptimizer AkoRun::make_optimizer() const {
-    return {Sgd(scenario_.element_count, settings_of(scenario_, 0, 1).training),
+    return {Sgd(scenario_.element_count, settings_of(scenario_, 0, 1).training, {}),
             std::vector<float>(scenario_.element_count)};
 }
 

@@ -67,7 +67,7 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     }
     // Some go straight, the others round.
     settings.straight_bytes_max = random.chance(0.5) ? 0 : sizeof(float) * random.below(150);
-    settings.training.batch_per_peer = batch;
+    settings.training.batch.local = batch;
     settings.training.learning_rate = 0.05;
     settings.training.momentum = random.chance(0.5) ? 0.9 : 0;
     settings.training.weight_decay = 1e-3;
@@ -96,7 +96,7 @@ std::vector<float> one_process(const ModeScenario& scenario, const Task& task, R
     const std::vector<PeerIndex> workers = scenario.settings.workers();
     std::vector<float> parameters(task.initial().begin(), task.initial().end());
     std::vector<float> mean(parameters.size()), one(mean), update(mean);
-    Sgd optimizer(parameters.size(), training);
+    Sgd optimizer(parameters.size(), training, {});
     for (Round round = 0; round < rounds; ++round) {
         std::fill(mean.begin(), mean.end(), 0.0f);
         for (const PeerIndex worker : workers) {
@@ -177,7 +177,7 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
     const std::size_t elements = initial.size();
     std::vector<double> average(initial.begin(), initial.end()), velocity(elements);
     std::vector<std::vector<float>> replicas(peers, {initial.begin(), initial.end()});
-    std::vector<Sgd> optimizers(peers, Sgd(elements, training));
+    std::vector<Sgd> optimizers(peers, Sgd(elements, training, {}));
     std::vector<float> gradient(elements), update(elements);
     for (Round round = 0; round < rounds; ++round) {
         const double progress = static_cast<double>(round * peers * batch) /

@@ -102,8 +102,8 @@ mutation(src/rows/attendance.cpp
 # ... and so it does where the scale is known, and not used.
 mutant(scale_not_used simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
 mutation(src/modes/ako_compute.cpp
-    [=[    const double rate = update_scale_ * learning_rate_at(settings_.training, progress());]=]
-    [=[    const double rate = learning_rate_at(settings_.training, progress());]=])
+    [=[    const double rate = update_scale_ * plan_.learning_rate(progress(), growth_.wish());]=]
+    [=[    const double rate = plan_.learning_rate(progress(), growth_.wish());]=])
 
 # What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
 mutant(credit_lost simulate "--steady" "violated: I4")

@@ -76,9 +76,11 @@ class Batches {
     Kept joined_;
 };
 
-TrainingSettings training() {
+TrainingSettings training(OptimizerKind optimizer) {
     TrainingSettings settings;
-    settings.batch_per_peer = batch;
+    settings.optimizer = optimizer;
+    settings.trust_coefficient = 0.1;
+    settings.batch.local = batch;
     settings.learning_rate = 0.05;
     settings.schedule.kind = RateScheduleKind::cosine;
     settings.momentum = 0.9;
@@ -89,14 +91,15 @@ TrainingSettings training() {
 
 /// In one process. `split`: the control, with the mean of the gradients of the peers' batches.
 std::vector<float> alone(Network& network, Batches& batches, std::vector<float> parameters,
-                         bool split) {
+                         OptimizerKind kind, bool split) {
     std::vector<float> gradient(parameters.size()), update(parameters.size());
     const auto compute = [&](const Batch& drawn, std::vector<float>& out) {
         network.gradient(
             drawn, parameters, out, [](Range) {}, [](Range) {});
     };
-    const TrainingSettings settings = training();
-    Sgd optimizer(parameters.size(), settings);
+    const TrainingSettings settings = training(kind);
+    const Range all{0, parameters.size()};
+    Sgd optimizer(parameters.size(), settings, layer_ranges(network.tensors()));
     for (Round round = 0; round < rounds; ++round) {
         if (split) {
             std::vector<float> one(parameters.size());
@@ -109,8 +112,8 @@ std::vector<float> alone(Network& network, Batches& batches, std::vector<float> 
             compute(batches.together(round), gradient);
         }
         const double progress = static_cast<double>(round) / static_cast<double>(rounds);
-        optimizer.step({0, parameters.size()}, gradient, parameters,
-                       learning_rate_at(settings, progress), update);
+        if (optimizer.measures()) optimizer.measure(all, gradient, 1, parameters);
+        optimizer.step(all, gradient, parameters, learning_rate_at(settings, progress), update);
         for (std::size_t k = 0; k < parameters.size(); ++k) parameters[k] += update[k];
     }
     return parameters;
@@ -121,10 +124,12 @@ struct Way {
     const char* name;
     Mode mode;
     std::size_t straight_bytes_max;  ///< of the ring
+    OptimizerKind optimizer = OptimizerKind::sgd;
 };
 constexpr Way ways[] = {{"ring, round", Mode::ring, 0},
                         {"ring, straight", Mode::ring, SIZE_MAX},
-                        {"parameter-server", Mode::parameter_server, 0}};
+                        {"parameter-server", Mode::parameter_server, 0},
+                        {"ring, lars", Mode::ring, 0, OptimizerKind::lars}};
 
 std::vector<float> together(Network& network, Batches& batches, std::span<const float> initial,
                             const Way& way, std::uint64_t seed) {
@@ -132,7 +137,7 @@ std::vector<float> together(Network& network, Batches& batches, std::span<const 
     scenario.seed = seed;
     scenario.settings.peer_names.assign(peer_count, "peer");
     scenario.settings.layers = layer_ranges(network.tensors());
-    scenario.settings.training = training();
+    scenario.settings.training = training(way.optimizer);
     scenario.settings.sample_budget = rounds * batch * peer_count;
     scenario.settings.exchange.mode = way.mode;
     scenario.settings.straight_bytes_max = way.straight_bytes_max;
@@ -159,17 +164,25 @@ std::string compare(ModelKind kind, const std::string& name, const std::string& 
         Batches batches(data, seed);
         std::vector<float> initial(network->parameter_count());
         network->initialize(seed, initial);
-        const std::vector<float> expected = alone(*network, batches, initial, false);
-        const double moved = relative_distance(initial, expected);
-        const double control = relative_distance(alone(*network, batches, initial, true), expected);
-        std::printf("%-6s seed %d: training moved them by %.3f; control %.2e\n", name.c_str(),
-                    static_cast<int>(seed), moved, control);
-        if (!(moved > 0.01)) return " " + name + " did not learn;";
-        if (!(control <= distance_max)) continue;
+        std::vector<float> expected[2];  // [optimizer]
+        bool agrees = true;
+        for (const OptimizerKind by : {OptimizerKind::sgd, OptimizerKind::lars}) {
+            std::vector<float>& of_kind = expected[static_cast<std::size_t>(by)];
+            of_kind = alone(*network, batches, initial, by, false);
+            const double moved = relative_distance(initial, of_kind);
+            const double control =
+                relative_distance(alone(*network, batches, initial, by, true), of_kind);
+            std::printf("%-6s seed %d: training moved them by %.3f; control %.2e\n", name.c_str(),
+                        static_cast<int>(seed), moved, control);
+            if (!(moved > 0.01)) return " " + name + " did not learn;";
+            agrees = agrees && control <= distance_max;
+        }
+        if (!agrees) continue;
         std::string off;
         for (const Way& way : ways) {
             const double apart =
-                relative_distance(together(*network, batches, initial, way, seed), expected);
+                relative_distance(together(*network, batches, initial, way, seed),
+                                  expected[static_cast<std::size_t>(way.optimizer)]);
             std::printf("%-6s %-16s %.2e\n", name.c_str(), way.name, apart);
             if (!(apart <= distance_max)) off += " " + name + " " + way.name + ";";
         }

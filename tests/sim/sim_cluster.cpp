@@ -85,6 +85,7 @@ void SimCluster::begin(SimPeer& peer) {
     switch (next->kind) {
         case Next::Kind::train:
             peer.layer = 0;
+            peer.images = next->images;
             return forward(peer);
         case Next::Kind::give_up:
             observer_.gave_up(peer, *next);
@@ -121,7 +122,7 @@ void SimCluster::backward(SimPeer& peer) {
 }
 
 void SimCluster::end_round(SimPeer& peer) {
-    const RoundResult result{peer.settings.training.batch_per_peer, peer.loss};
+    const RoundResult result{peer.images, peer.loss};
     const Result<void> ended = peer.exchange.end_round(peer.learned, result);
     if (!ended) throw RefusedGradient(ended.error().what);
     observer_.ended_round(peer);

@@ -73,7 +73,7 @@ ModeSettings Training::settings_of(PeerIndex self) {
     settings.peer_names.assign(peer_count, "peer");
     settings.log = [](const std::string&) {};
     settings.sample_budget = static_cast<std::uint64_t>(rounds * peer_count * batch);
-    settings.training.batch_per_peer = batch;
+    settings.training.batch.local = batch;
     settings.training.learning_rate = 0.05;
     settings.training.momentum = 0.9;
     settings.exchange.partitions = partitions;

@@ -47,5 +47,5 @@ class Standing:
     seed: int         # of the cluster file
     place: int        # of this peer among those that train, from 0
     trainers: int     # how many those are
-    batch: int        # training.batch_per_peer of the cluster file
+    batch: int        # training.batch of the cluster file
     evaluates: bool   # it is this peer whose test results count now

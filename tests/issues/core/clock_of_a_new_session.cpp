@@ -29,7 +29,7 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     settings.log = [](const std::string&) {};
     settings.exchange.start_wait_s = 1;
     settings.sample_budget = 1000;
-    settings.training.batch_per_peer = 1;
+    settings.training.batch.local = 1;
     std::vector<float> initial(10, 0.5F);
     const Blocks blocks(initial.size(), 4);
     Mailbox mailbox{2, 1 << 16};

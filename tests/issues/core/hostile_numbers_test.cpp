@@ -24,7 +24,7 @@ constexpr std::size_t peer_count = 3;
 ModeSettings settings() {
     ModeSettings settings;
     settings.peer_names = {"a", "b", "c"};
-    settings.training.batch_per_peer = 64;
+    settings.training.batch.local = 64;
     settings.sample_budget = 6400;  // 100 rounds
     return settings;
 }

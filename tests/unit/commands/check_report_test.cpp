@@ -26,7 +26,7 @@ constexpr std::size_t lenet_parameters = 431'080;
 
 Settings read(const std::vector<std::string>& overrides = {}) {
     return read_cluster_text(
-        "run: x\nmodel: lenet\ndata: {path: d}\ntraining: {batch_per_peer: 32, epochs: 1.5}\n"
+        "run: x\nmodel: lenet\ndata: {path: d}\ntraining: {batch: 32, epochs: 1.5}\n"
         "peers: [{name: a, address: 'h:1'}, {name: b, address: 'h:2'}, {name: c, address: 'h:3'},\n"
         "  {name: d, address: 'h:4'}]\n",
         "c.yaml", overrides);

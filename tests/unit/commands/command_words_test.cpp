@@ -70,8 +70,8 @@ TEST_CASE("the script for bash knows commands, options and keys") {
 }
 
 TEST_CASE("a key is printed with meaning, range and default, within 80 columns") {
-    CHECK(keys_text("training.batch_per_peer") ==
-          "training.batch_per_peer\n"
+    CHECK(keys_text("training.batch.local") ==
+          "training.batch.local\n"
           "    images per round of one peer\n"
           "    a whole number from 1 to 65536; default 64\n");
     CHECK(contains(keys_text("data.path"), "required but for models"));

@@ -59,7 +59,7 @@ TEST_CASE("every kind of value is read into its member") {
     const Settings settings = read(with(R"(
 seed: 18
 training:
-  batch_per_peer: 32
+  batch: 32
   learning_rate: 1e-2
   schedule: {kind: steps, warm_up: .05, at: [0.5, 0.75], factor: 0.2}
   target_accuracy: 0.988
@@ -71,7 +71,7 @@ exchange:
   start_peers_min: 2
 )"));
     CHECK(settings.seed == 18);
-    CHECK(settings.training.batch_per_peer == 32);
+    CHECK(settings.training.batch.local == 32);
     CHECK(settings.training.learning_rate == 0.01);
     CHECK(settings.training.schedule ==
           RateScheduleSettings{RateScheduleKind::steps, 0.05, {0.5, 0.75}, 0.2});
@@ -81,6 +81,45 @@ exchange:
     CHECK(settings.exchange.link_mbit == 20);
     CHECK(settings.exchange.link_limits == std::vector<LinkLimit>{{0, 2, 10}});
     CHECK(settings.exchange.start_peers_min == 2);
+}
+
+TEST_CASE("the shorthands of a batch") {
+    CHECK(read(minimal, {"training.batch=48"}).training.batch == BatchSettings{.local = 48});
+    BatchSettings automatic;
+    automatic.schedule.kind = BatchScheduleKind::automatic;
+    CHECK(read(with("training: {batch: auto}\n"), {"model=lenet"}).training.batch == automatic);
+    CHECK(read(minimal, {"model=lenet", "training.batch.schedule=auto"}).training.batch ==
+          automatic);
+    const BatchSettings all =
+        read(minimal,
+             {"training.batch={local: 8, accumulate: 2, global_target: 96, rate_rule: sqrt, "
+              "schedule: {kind: steps, at: [0.5], factor: 4}}"})
+            .training.batch;
+    CHECK(all == BatchSettings{8, 2, 96, {BatchScheduleKind::steps, {0.5}, 4}, RateRule::sqrt});
+}
+
+TEST_CASE("a batch of all together that cannot be had is refused") {
+    const auto refused = [](const std::vector<std::string>& overrides) {
+        return complaint(minimal, overrides);
+    };
+    CHECK(refused({"training.batch.global_target=2"})
+              .find("none or at least the 3 peers of the file, found 2") != std::string::npos);
+    CHECK(refused({"model=lenet", "training.batch=auto", "exchange.mode=parameter-server"})
+              .find("training.batch.schedule.kind: expected constant with exchange.mode: "
+                    "parameter-server, found auto") != std::string::npos);
+    CHECK(refused({"model=synthetic", "training.batch=auto"})
+              .find("expected constant or steps with model: synthetic, found auto") !=
+          std::string::npos);
+    CHECK(refused({"model=external", "training.batch.global_target=64"})
+              .find("expected none with model: external, found 64") != std::string::npos);
+    CHECK(refused({"training.batch.schedule=steps"}).find("training.batch.schedule.at: expected") !=
+          std::string::npos);
+    CHECK(refused({"training.batch.schedule.factor=3"})
+              .find("it only with training.batch.schedule.kind: steps") != std::string::npos);
+    CHECK(refused({"training.optimizer=lars", "exchange.mode=parameter-server"})
+              .find("training.optimizer: expected sgd") != std::string::npos);
+    CHECK(refused({"training.trust_coefficient=0.01"})
+              .find("it only with training.optimizer: lars") != std::string::npos);
 }
 
 TEST_CASE("the shorthands of model and schedule") {
@@ -206,12 +245,12 @@ TEST_CASE("not a number and infinity are refused wherever a number stands") {
 
 TEST_CASE("out of range") {
     for (const char* override_text :
-         {"training.momentum=1", "training.momentum=-0.1", "training.batch_per_peer=0",
-          "training.accumulate=0",
-          "training.target_accuracy=98.8", "training.schedule.warm_up=1", "training.threads=0",
-          "exchange.partitions=0", "exchange.link_mbit=0", "exchange.heartbeat_ms=0",
-          "memory_mb_max=0", "exchange.start_wait_s=-1", "seed=18446744073709551616",
-          "exchange.start_peers_min=4", "training.threads=4294967297"}) {
+         {"training.momentum=1", "training.momentum=-0.1", "training.batch.local=0",
+          "training.batch.accumulate=0", "training.target_accuracy=98.8",
+          "training.schedule.warm_up=1", "training.threads=0", "exchange.partitions=0",
+          "exchange.link_mbit=0", "exchange.heartbeat_ms=0", "memory_mb_max=0",
+          "exchange.start_wait_s=-1", "seed=18446744073709551616", "exchange.start_peers_min=4",
+          "training.threads=4294967297"}) {
         CAPTURE(override_text);
         const std::string text = complaint(minimal, {override_text});
         CHECK(text.starts_with("--set "));
@@ -223,7 +262,7 @@ TEST_CASE("unknown keys are refused with the nearest known one") {
     CHECK(complaint(with("training:\n  learning_rat: 0.1\n")) ==
           "/etc/ako/c.yaml:9:3: unknown key training.learning_rat (did you mean "
           "training.learning_rate?)");
-    CHECK(complaint(with("batch_per_peer: 3\n")).find("did you mean training.batch_per_peer?") !=
+    CHECK(complaint(with("batch_per_peer: 3\n")).find("did you mean training.batch.local?") !=
           std::string::npos);
     CHECK(complaint(minimal, {"exchange.rul=plain"}) ==
           "--set exchange.rul=plain: unknown key exchange.rul (did you mean exchange.rule?)");
@@ -299,11 +338,12 @@ TEST_CASE("relations between keys") {
     CHECK(complaint(with("exchange: {life_timeout_ms: 1000}\n")) ==
           "/etc/ako/c.yaml:8:29: exchange.life_timeout_ms: expected more than twice heartbeat_ms "
           "(500), found 1000 (one late heartbeat must not make a peer lost)");
-    CHECK(complaint(minimal, {"training.batch_per_peer=8", "training.accumulate=9"})
-              .find("training.accumulate: expected at most batch_per_peer (8), found 9") !=
+    CHECK(complaint(minimal, {"training.batch.local=8", "training.batch.accumulate=9"})
+              .find("training.batch.accumulate: expected at most local (8), found 9") !=
           std::string::npos);
-    CHECK(complaint(minimal, {"training.accumulate=2", "model={name: synthetic, parameters: 9}"})
-              .find("training.accumulate: expected 1 with model: synthetic, found 2") !=
+    CHECK(complaint(minimal,
+                    {"training.batch.accumulate=2", "model={name: synthetic, parameters: 9}"})
+              .find("training.batch.accumulate: expected 1 with model: synthetic, found 2") !=
           std::string::npos);
     CHECK(complaint(minimal, {"exchange.finish_timeout_s=30"})
               .find("expected more than finish_exchange_s (30), found 30") != std::string::npos);
@@ -410,7 +450,7 @@ TEST_CASE("the training digest holds what peers share and nothing of one peer al
                                "data.normalisation.deviation=0.5",
                                "data.augmentation.crop=4",
                                "data.augmentation.flip=true",
-                               "training.batch_per_peer=1",
+                               "training.batch.local=1",
                                "training.learning_rate=0.5",
                                "training.schedule=cosine",
                                "training.schedule.warm_up=0.1",

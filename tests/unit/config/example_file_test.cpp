@@ -75,6 +75,8 @@ TEST_CASE("the example shows the defaults") {
     const Settings settings = read_cluster_file(experiments + "/example.yaml", {});
     TrainingSettings training;
     training.schedule = {RateScheduleKind::steps, 0, {0.5, 0.75}, 0.1};
+    training.optimizer = OptimizerKind::lars;
+    training.batch.schedule = {BatchScheduleKind::steps, {0.6, 0.85}, 2};
     CHECK(settings.training == training);
     CHECK(settings.exchange == ExchangeSettings{});
     ModelSettings model;

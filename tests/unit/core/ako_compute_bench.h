@@ -24,7 +24,7 @@ inline ModeSettings settings_of(std::size_t peer_count, unsigned life_timeout_ms
     settings.training.learning_rate = 1;
     settings.training.momentum = 0;
     settings.sample_budget = 1000;
-    settings.training.batch_per_peer = 1;
+    settings.training.batch.local = 1;
     settings.block_elements = 4;
     settings.exchange.start_wait_s = 1;
     return settings;

@@ -114,6 +114,42 @@ TEST_CASE("who is absent costs no step: updates are scaled by all peers over tho
     }
 }
 
+TEST_CASE("a batch of all together is shared by those who take part") {
+    Bench bench(3, 40);
+    bench.settings.training.batch.global_target = 12;
+    bench.peer.emplace(bench.settings, bench.initial, bench.mailbox, bench.outbox, bench.snapshots);
+    bench.come(1);
+    bench.begin();
+    bench.now += std::chrono::seconds(1);
+    CHECK(bench.begin()->images == 6);
+    bench.come(2);
+    bench.hear(2, 2, 1, 0);
+    REQUIRE(bench.round().has_value());
+    CHECK(bench.begin()->images == 4);
+    bench.mailbox.set_presence(1, Presence::lost);
+    bench.mailbox.set_presence(2, Presence::lost);
+    for (int round = 0; round < 6; ++round) bench.round();
+    CHECK(bench.begin()->images == 12);
+}
+
+TEST_CASE("the batch is doubled as soon as anybody says that it is due, and that is passed on") {
+    Bench bench(2);
+    bench.settings.training.batch.schedule.kind = BatchScheduleKind::automatic;
+    bench.settings.training.batch.local = 8;
+    bench.peer.emplace(bench.settings, bench.initial, bench.mailbox, bench.outbox, bench.snapshots);
+    bench.come(1);
+    bench.begin();
+    CHECK(bench.begin()->images == 8);
+    Status status;
+    status.progress.resize(2);
+    status.rows.resize(2);
+    status.batch_doublings = 2;
+    bench.mailbox.push({1, status, {}, bench.now});
+    CHECK(bench.begin()->images == 32);
+    bench.round();
+    CHECK(bench.mailbox.take_posted().status->batch_doublings == 2);
+}
+
 namespace {
 
 constexpr Round together = 3, apart = 14;

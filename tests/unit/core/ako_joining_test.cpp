@@ -31,7 +31,7 @@ struct Bench {
         settings.training.learning_rate = 1;
         settings.training.momentum = 0.5;
         settings.training.nesterov = false;
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.exchange.precision = Precision::float32;
         settings.sample_budget = 1000;
         settings.block_elements = 4;

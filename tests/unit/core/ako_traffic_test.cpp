@@ -32,7 +32,7 @@ struct Bench {
         settings.process_id = 0xc;
         settings.peer_names = {"a", "b", "c"};
         settings.exchange.partitions = 8;
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.sample_budget = 100;
         settings.block_elements = 4;
         settings.log = [](const std::string&) {};

@@ -48,12 +48,11 @@ struct Alone {
         std::unique_ptr<BucketRule> update;
         const Mode mode = settings.exchange.mode;
         if (mode == Mode::ring)
-            update = std::make_unique<MeanGradient>(settings.training, initial, 1);
+            update = std::make_unique<MeanGradient>(settings, initial);
         else if (mode == Mode::parameter_server)
             update = std::make_unique<PulledParameters>(protocol.result());
         else
-            update = std::make_unique<MeanOfLocalRounds>(settings.training,
-                                                         settings.exchange.local_sgd, initial, 1);
+            update = std::make_unique<MeanOfLocalRounds>(settings, initial);
         peer = std::make_unique<BucketCompute>(settings, buckets, mailbox, board, protocol,
                                                std::move(update));
     }
@@ -66,7 +65,7 @@ struct Alone {
         settings.exchange.local_sgd.rounds = 2;
         settings.exchange.server.clock_gap_max = std::nullopt;  // async
         settings.training.learning_rate = 10;
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.sample_budget = rounds;
         return settings;
     }
@@ -82,7 +81,7 @@ struct Alone {
         const auto contributions = board.take().contributions;
         for (const Contribution& own : contributions) {
             sums.assign(own.vector.begin(), own.vector.end());
-            board.complete(own.bucket, own.sync, {own.stop, 0, 0});
+            board.complete(own.bucket, own.sync, {own.wish, 0, 0});
         }
         return contributions.size();
     }
@@ -98,6 +97,37 @@ struct Alone {
 };
 
 }  // namespace
+
+TEST_CASE("in a ring the batch is doubled when the wish has gone round, and all samples count") {
+    ModeSettings settings = Alone::settings_of(Mode::ring, 0);
+    settings.training.learning_rate = 1e-3;
+    settings.training.batch.local = 10;
+    settings.training.batch.schedule.kind = BatchScheduleKind::automatic;
+    settings.sample_budget = 1'000 * 10;
+    Alone alone(std::move(settings));
+    alone.gradient.assign(Alone::elements, 1);
+    std::vector<std::size_t> images;
+    std::uint64_t samples = 0;
+    while (samples < 5'000) {
+        const std::optional<Next> next = alone.peer->begin_round({});
+        REQUIRE(next);
+        images.push_back(next->images);
+        samples += next->images;
+        REQUIRE(alone.peer->settle({0, Alone::elements}));
+        REQUIRE(alone.peer->end_round(Gradient{alone.gradient}, {next->images, 0.5F, 1e6}, {}));
+        alone.exchange();
+        CHECK(alone.peer->standing().samples == samples);
+        CHECK(alone.peer->standing().progress ==
+              doctest::Approx(static_cast<double>(samples) / 10000));
+    }
+    // Wished for at the end of a round, it goes out with the next one, whose sum all have in the
+    // round after that.
+    const auto first =
+        static_cast<std::size_t>(std::find(images.begin(), images.end(), 20U) - images.begin());
+    CHECK(first == BatchGrowth::rounds_min + 2);
+    CHECK(images[first - 1] == 10);
+    CHECK(std::find(images.begin(), images.end(), 40U) != images.end());
+}
 
 TEST_CASE("local rounds that overflow are not averaged") {
     Alone alone(Mode::local_sgd, 4);
@@ -231,7 +261,7 @@ TEST_CASE("the view of a link tells a peer that has left from one that was lost"
     Mailbox mailbox{3};
     BucketBoard board{1, [] {}};
     BucketCompute peer(settings, buckets, mailbox, board, protocol,
-                       std::make_unique<MeanGradient>(settings.training, protocol.sums, 3));
+                       std::make_unique<MeanGradient>(settings, protocol.sums));
     const auto known = [&peer](PeerIndex other) { return peer.link(other, {}).presence; };
     CHECK(known(1) == Presence::absent);
     mailbox.set_presence(1, Presence::up);

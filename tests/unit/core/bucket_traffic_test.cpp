@@ -33,7 +33,7 @@ struct Bench {
         settings.peer_names = {"a", "b", "c", "d"};
         settings.exchange.mode = servers == 0 ? Mode::ring : Mode::parameter_server;
         settings.exchange.server.count = servers;
-        settings.sample_budget = 100 * settings.training.batch_per_peer;
+        settings.sample_budget = 100 * settings.training.batch.local;
         settings.log = [](const std::string&) {};
         return settings;
     }

@@ -78,7 +78,7 @@ struct Bench {
         settings.exchange.local_sgd.rounds = 1;
         settings.exchange.finish_timeout_s = 120;
         settings.exchange.heartbeat_ms = 500;
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.sample_budget = 3 * rounds;
         settings.log = [](const std::string&) {};
         settings.waits = [this](const auto&) {

@@ -7,13 +7,17 @@ using namespace ako;
 
 namespace {
 
-LocalCompute make(std::size_t elements) {
+ModeSettings settings_of_two() {
     ModeSettings settings;
     settings.self = 1;
     settings.peer_names = {"a", "b"};
-    settings.training.batch_per_peer = 1;
+    settings.training.batch.local = 1;
     settings.sample_budget = 8;  // of both
-    return {settings, std::vector<float>(elements, 1)};
+    return settings;
+}
+
+LocalCompute make(std::size_t elements) {
+    return {settings_of_two(), std::vector<float>(elements, 1)};
 }
 
 }  // namespace
@@ -37,5 +41,42 @@ TEST_CASE("mode local: asked to stop before its first round it has no model, lat
         CHECK(report.stopped_early());
         CHECK(report.progress == 0.25);
         CHECK(report.asked == std::vector<PeerIndex>{1});
+    }
+}
+
+TEST_CASE("mode local: the batch grows by steps and by noise, and the rate with it") {
+    ModeSettings settings = settings_of_two();
+    settings.training.batch.local = 10;
+    settings.training.momentum = 0;
+    settings.training.learning_rate = 0.5;
+    settings.sample_budget = 2 * 10'000;
+    const std::vector<float> gradient(1, 1);
+    BatchScheduleSettings& schedule = settings.training.batch.schedule;
+    SUBCASE("in steps") {
+        schedule = {BatchScheduleKind::steps, {0.5}, 3};
+        LocalCompute local(settings, std::vector<float>(1, 0));
+        CHECK(local.begin_round({})->images == 10);
+        REQUIRE(local.end_round(Gradient{gradient}, {5'000, 1.0F}, {}));
+        CHECK(local.begin_round({})->images == 30);
+        REQUIRE(local.end_round(Gradient{gradient}, {30, 1.0F}, {}));
+        CHECK(local.replica()[0] == doctest::Approx(-0.5 - 1.5));
+    }
+    SUBCASE("by noise, also when it goes on from a checkpoint") {
+        schedule.kind = BatchScheduleKind::automatic;
+        LocalCompute local(settings, std::vector<float>(1, 0));
+        for (unsigned round = 0; round < BatchGrowth::rounds_min; ++round) {
+            CHECK(local.begin_round({})->images == 10);
+            REQUIRE(local.end_round(Gradient{gradient}, {10, 1.0F, 1e6}, {}));
+        }
+        CHECK(local.begin_round({})->images == 20);
+        Checkpoint kept;
+        REQUIRE(local.save(kept));
+        settings.checkpoints = {kept.id};
+        settings.read_checkpoint = [&kept](const CheckpointId&) -> Result<Checkpoint> {
+            return kept;
+        };
+        settings.log = [](const std::string&) {};
+        LocalCompute later(settings, std::vector<float>(1, 0));
+        CHECK(later.begin_round({})->images == 20);
     }
 }

@@ -51,7 +51,7 @@ struct Bench {
         settings.peer_names = {"a", "b", "c"};
         settings.exchange.start_wait_s = 8;
         settings.exchange.life_timeout_ms = life_timeout / milliseconds(1);
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.sample_budget = 300;
         settings.log = [](const std::string&) {};
         settings.waits = [this](const auto&) {

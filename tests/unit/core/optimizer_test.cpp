@@ -45,7 +45,7 @@ TEST_CASE("a step made at once is the same step") {
         training.momentum = 0.9;
         training.weight_decay = 0.01;
         training.nesterov = nesterov;
-        Sgd one(6, 0.9, 0.01, nesterov), other(6, training);
+        Sgd one(6, 0.9, 0.01, nesterov), other(6, training, {});
         std::vector<float> parameters{1, -2, 3, -4, 5, -6}, applied = parameters, update(3);
         for (int round = 1; round <= 10; ++round) {
             std::vector<float> gradient(6);
@@ -81,4 +81,37 @@ TEST_CASE("a range is stepped by itself and written from the beginning of the up
     CHECK(update == std::vector<float>{-4.5F, -6});
     sgd.step({4, 2}, gradient, parameters, 1, update);
     CHECK(update == std::vector<float>{-5, -6});  // no velocity yet
+}
+
+TEST_CASE("LARS: a layer's step is so large beside its parameters as the rate says") {
+    TrainingSettings training;
+    training.optimizer = OptimizerKind::lars;
+    training.trust_coefficient = 0.25;
+    training.momentum = 0;
+    training.weight_decay = 0.5;
+    const std::vector<Range> layers{{0, 2}, {2, 3}, {5, 1}};
+    Sgd sgd(6, training, layers), at_once(6, training, layers);
+    CHECK(sgd.measures());
+    const std::vector<float> parameters{3, 4, 1, 2, 2, 0}, gradient{6, -8, 0, 3, 4, 7};
+    std::vector<float> update(6), applied = parameters;
+    sgd.measure({0, 6}, gradient, 1, parameters);
+    sgd.step({0, 6}, gradient, parameters, 0.1, update);
+    // |w| is 5, 3 and 0; |g| 10, 5 and 7. A layer of zeros has no size.
+    const double trusts[] = {0.25 * 5 / (10 + 0.5 * 5), 0.25 * 3 / (5 + 0.5 * 3), 1};
+    for (std::size_t k = 0; k < 6; ++k) {
+        const double trust = trusts[k < 2 ? 0 : k < 5 ? 1 : 2];
+        CHECK(update[k] ==
+              doctest::Approx(-0.1 * trust * (gradient[k] + 0.5 * parameters[k])).epsilon(1e-6));
+    }
+    // In pieces that cut layers, of half of twice the gradient, and only of layers that are whole.
+    std::vector<float> doubled;
+    for (const float value : gradient) doubled.push_back(2 * value);
+    at_once.measure({0, 6}, doubled, 0.5F, parameters);
+    at_once.measure({1, 3}, parameters, 1, gradient);
+    for (const Range part : {Range{0, 1}, Range{1, 3}, Range{4, 2}})
+        at_once.apply(part, std::span(doubled).subspan(part.first, part.count), 0.5F,
+                      std::span(applied).subspan(part.first, part.count), 0.1);
+    for (std::size_t k = 0; k < 6; ++k)
+        CHECK(applied[k] == doctest::Approx(parameters[k] + update[k]).epsilon(1e-6));
+    CHECK(!Sgd(6, TrainingSettings{}, layers).measures());
 }

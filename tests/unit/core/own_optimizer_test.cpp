@@ -25,7 +25,7 @@ TrainingSettings sound_steps() {
     TrainingSettings training;
     training.learning_rate = 0.2;
     training.momentum = 0.9;
-    training.batch_per_peer = 1;
+    training.batch.local = 1;
     return training;
 }
 
@@ -104,7 +104,7 @@ class Run final : sim::Work, sim::Observer {
     Time backward_time(const sim::SimPeer&) override { return ms(5); }
 
     const bool own_;
-    std::vector<Sgd> optimizers_ = std::vector<Sgd>(peer_count, Sgd(elements, sound_steps()));
+    std::vector<Sgd> optimizers_ = std::vector<Sgd>(peer_count, Sgd(elements, sound_steps(), {}));
     std::vector<std::vector<float>> updates_ = std::vector<std::vector<float>>(peer_count);
     sim::SimCluster cluster_;
 };

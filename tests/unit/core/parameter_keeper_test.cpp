@@ -26,7 +26,7 @@ struct Bench {
         settings.exchange.server.clock_gap_max = gap;
         settings.training.learning_rate = 1;
         settings.training.momentum = 0;
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.sample_budget = 1000;
         return settings;
     }
@@ -34,7 +34,7 @@ struct Bench {
     void push(std::size_t worker, float value, StopReason stop = StopReason::none) {
         std::vector<float>& values = pushed[worker];
         values.assign(4, value);
-        server.pushed(worker, 0, server.clock(worker, 0) + 1, values.data(), stop);
+        server.pushed(worker, 0, server.clock(worker, 0) + 1, values.data(), {stop, 0});
     }
     float parameter() const { return server.parameters(0)[0]; }
 
@@ -58,7 +58,7 @@ TEST_CASE("BSP steps once all have pushed, with the mean") {
     bench.push(1, 2, StopReason::requested);
     CHECK(bench.parameter() == 8);
     for (std::size_t worker = 0; worker < 3; ++worker) CHECK(bench.answers[worker] == 1);
-    CHECK(bench.server.summary(0).stop == StopReason::requested);
+    CHECK(bench.server.summary(0).wish.stop == StopReason::requested);
     CHECK(bench.server.summary(0).rounds_total == 3);
     CHECK(bench.server.summary(0).workers == 3);
 }

@@ -34,7 +34,7 @@ class FakeNetwork final : public Network {
         ready({0, 4});
         return batches.size() == bad_round ? std::numeric_limits<float>::quiet_NaN() : 1.0F;
     }
-    void skip(std::uint64_t gradients) override { skipped.push_back(gradients); }
+    void skip(std::uint64_t gradients, std::size_t) override { skipped.push_back(gradients); }
     Evaluation evaluate(const Batch& batch, std::span<const float> values) override {
         evaluated.emplace_back(batch.count, values[0]);
         return {image_loss * static_cast<double>(batch.count), batch.count / 2, batch.count};

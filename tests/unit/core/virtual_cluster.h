@@ -39,7 +39,7 @@ class VirtualCluster final : sim::Work, sim::Observer {
         for (std::size_t k = 0; k < count; ++k) {
             settings.peer_names.emplace_back(1, static_cast<char>('a' + k));
         }
-        settings.training.batch_per_peer = 1;
+        settings.training.batch.local = 1;
         settings.exchange.precision = Precision::float32;
         settings.sample_budget = 3 * count;
         settings.log = [](const std::string&) {};

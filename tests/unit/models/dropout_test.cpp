@@ -113,7 +113,7 @@ TEST_CASE("dropout: a network draws anew in each round, and who skips rounds dra
     }
     CHECK(gradients[0] != gradients[1]);
     CHECK(example.gradient(*other) != gradients[0]);
-    later->skip(3);
+    later->skip(3, 1);
     CHECK(example.gradient(*later) == gradients[3]);
     CHECK(example.gradient(*later) == gradients[4]);
 }

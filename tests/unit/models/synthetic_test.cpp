@@ -78,7 +78,7 @@ TEST_CASE("synthetic: noise has the given deviation, differs between rounds and 
     CHECK(gradient_at(*make_network(settings(count, 0.25), 2), optimum) != first);
     // Who goes on after a round does so with the noise of the next.
     const auto resumed = make_network(settings(count, 0.25), 1);
-    resumed->skip(1);
+    resumed->skip(1, 1);
     CHECK(gradient_at(*resumed, optimum) == second);
 }
 

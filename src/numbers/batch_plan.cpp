@@ -1,0 +1,84 @@
+#include "src/numbers/batch_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ako/assert.h"
+
+namespace ako {
+
+BatchPlan::BatchPlan(const TrainingSettings& training, std::size_t workers)
+    : training_(training),
+      workers_(std::max<std::size_t>(workers, 1)),
+      has_target_(training.batch.global_target > 0 ||
+                  training.batch.schedule.kind != BatchScheduleKind::constant) {}
+
+std::size_t BatchPlan::global(double progress, unsigned doublings) const {
+    const BatchSettings& batch = training_.batch;
+    std::size_t images = batch.global_target > 0 ? batch.global_target : base();
+    if (batch.schedule.kind == BatchScheduleKind::steps) {
+        for (const double mark : batch.schedule.at)
+            if (mark <= progress)
+                images = std::min(images * batch.schedule.factor, global_batch_max);
+    } else if (batch.schedule.kind == BatchScheduleKind::automatic) {
+        images <<= std::min(doublings, doublings_max);
+    }
+    return std::min(images, global_batch_max);
+}
+
+std::size_t BatchPlan::share(std::size_t global, std::size_t place,
+                             std::size_t participants) const {
+    if (local_only()) return training_.batch.local;
+    AKO_ASSERT(place < participants, "who does not take part has no share");
+    const std::size_t images = global * (place + 1) / participants - global * place / participants;
+    return std::max<std::size_t>(images, 1);
+}
+
+std::size_t BatchPlan::share_min() const {
+    if (local_only()) return training_.batch.local;
+    return std::max<std::size_t>(global(0, 0) / workers_, 1);
+}
+
+// Alone, a peer has all of it.
+std::size_t BatchPlan::share_max() const {
+    return local_only() ? training_.batch.local : global(1, doublings_max);
+}
+
+std::uint64_t BatchPlan::rounds(std::uint64_t sample_budget) const {
+    const auto budget = static_cast<double>(sample_budget);
+    std::uint64_t samples = 0, rounds = 0;
+    while (samples < sample_budget) {
+        const double progress = static_cast<double>(samples) / budget;
+        const std::uint64_t images = global(progress, 0);
+        std::uint64_t end = sample_budget;  // of the rounds with as many images
+        if (training_.batch.schedule.kind == BatchScheduleKind::steps) {
+            for (const double mark : training_.batch.schedule.at) {
+                if (mark <= progress) continue;
+                end = static_cast<std::uint64_t>(std::ceil(mark * budget));
+                break;
+            }
+        }
+        const std::uint64_t made =
+            std::max<std::uint64_t>((end - samples + images - 1) / images, 1);
+        rounds += made;
+        samples += made * images;
+    }
+    return rounds;
+}
+
+double BatchPlan::rate_factor(double progress, unsigned doublings) const {
+    if (local_only()) return 1;
+    const double ratio =
+        static_cast<double>(global(progress, doublings)) / static_cast<double>(base());
+    switch (training_.batch.rate_rule) {
+        case RateRule::none:
+            return 1;
+        case RateRule::linear:
+            return ratio;
+        case RateRule::sqrt:
+            return std::sqrt(ratio);
+    }
+    return 1;
+}
+
+}  // namespace ako
