@@ -11,13 +11,6 @@
 namespace ako {
 namespace {
 
-Batch part_of(const Batch& batch, std::size_t first, std::size_t count) {
-    if (batch.images.empty()) return {{}, {}, count};
-    const std::size_t elements = batch.images.size() / batch.count;
-    return {batch.images.subspan(first * elements, count * elements),
-            batch.labels.subspan(first, count), count};
-}
-
 /// In several sums, which the compiler adds side by side.
 double squared_norm(std::span<const float> values) {
     std::array<double, 8> sums{};
@@ -63,7 +56,7 @@ float Accumulation::gradient(const Batch& batch, std::span<const float> paramete
             if (ready) ready(range);
         };
         const bool is_last = part + 1 == parts;
-        loss += weight * network_->gradient(part_of(batch, first, count), parameters, gradient,
+        loss += weight * network_->gradient(batch.part(first, count), parameters, gradient,
                                             part == 0 ? await : AwaitRange(no_wait),
                                             is_last ? RangeReady(add_last) : RangeReady(add));
         first += count;

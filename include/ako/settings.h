@@ -18,7 +18,7 @@ enum class Rule { anchored, plain };
 /// Of the rows of the mode ako, which travel.
 enum class Precision { adaptive, float32 };
 /// How peers agree. Each has its implementation in src/modes/.
-enum class Mode { ako, ring, parameter_server, local_sgd, local };
+enum class Mode { ako, ring, parameter_server, local_sgd, sma, local };
 /// Where parameter servers run: on peers of their own (`role: server`) or beside workers.
 enum class Placement { co_located, dedicated };
 /// What a peer does: a worker has a data shard and trains; a server only keeps parameters.
@@ -33,9 +33,13 @@ struct RateScheduleSettings {
     bool operator==(const RateScheduleSettings&) const = default;
 };
 
+/// Of one peer, for messages and for what is held against others: a machine with more cores has
+/// several peers, for they all read one vector, the average, every round.
+inline constexpr unsigned learners_max = 64;
+
 struct TrainingSettings {
-    std::size_t batch_per_peer = 64;
-    std::size_t accumulate = 1;  ///< parts of a batch, computed one after another
+    std::size_t batch_per_peer = 64;  ///< of each learner
+    std::size_t accumulate = 1;       ///< parts of a batch, computed one after another
     double learning_rate = 0.05;
     RateScheduleSettings schedule;
     double momentum = 0.9;
@@ -45,8 +49,17 @@ struct TrainingSettings {
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
     EvaluateWhen evaluate = EvaluateWhen::during;
-    double checkpoint_every = 0;  ///< epochs between checkpoints, of this peer; 0: none
-    unsigned threads = 1;         ///< that layers use, per peer
+    double checkpoint_every = 0;      ///< epochs between checkpoints, of this peer; 0: none
+    unsigned threads = 1;             ///< that layers use, per peer
+    unsigned learners = 1;            ///< replicas of one peer, a thread each; 0 = auto
+    double averaging_momentum = 0.9;  ///< of the average of the learners, on its own change
+
+    /// Images of a round of one peer; with `auto`, which begins with one learner, at least.
+    std::size_t images_per_round() const { return batch_per_peer * (learners == 0 ? 1 : learners); }
+    /// Images of a round of one peer, at most.
+    std::size_t images_per_round_max() const {
+        return batch_per_peer * (learners == 0 ? learners_max : learners);
+    }
 
     bool operator==(const TrainingSettings&) const = default;
 };
@@ -116,5 +129,11 @@ struct ExchangeSettings {
 
     bool operator==(const ExchangeSettings&) const = default;
 };
+
+/// Do learners make the steps, so that a round ends with an update? Else the mode does, of a
+/// gradient at the replica.
+inline bool has_learners(const TrainingSettings& training, const ExchangeSettings& exchange) {
+    return exchange.mode == Mode::sma || training.learners != 1;
+}
 
 }  // namespace ako

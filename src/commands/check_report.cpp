@@ -151,6 +151,20 @@ std::string images_text(const Settings& settings, std::uint64_t images, std::siz
 
 }  // namespace
 
+namespace {
+
+std::string learners_line(const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (!has_learners(training, settings.exchange)) return "";
+    if (training.learners == 0)
+        return line("learners of a peer",
+                    "1 at first, then as many as bring images per second (auto)");
+    return line("learners of a peer", fmt::format("{}, with {} samples each", training.learners,
+                                                  grouped(training.batch_per_peer)));
+}
+
+}  // namespace
+
 std::string data_report(const Settings& settings, const DataCounts& counts) {
     std::string text = "#\n# data\n";
     const std::size_t workers = place_among_workers(settings, 0).count;
@@ -161,14 +175,14 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
                                                     grouped(counts.test)));
         text += line("images per peer", images_text(settings, counts.train, workers));
     }
-    const std::uint64_t batch = settings.training.batch_per_peer;
+    const std::uint64_t batch = settings.training.images_per_round();
     text += line("rounds of all peers together",
                  fmt::format("{} ({} samples)", grouped((counts.budget + batch - 1) / batch),
                              grouped(counts.budget)));
     text += line("rounds per peer",
                  fmt::format("{} of {} samples, if all are equally fast",
                              grouped(rounds_per_peer(settings, counts.budget)), grouped(batch)));
-    return text;
+    return text + learners_line(settings);
 }
 
 std::string start_report(const Settings& settings) {

@@ -95,7 +95,7 @@ CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network,
     const std::vector<double> shares = shares_of(plan, cell, limited);
     CellWork work;
     work.trainers = cell.setting.machines - dedicated_servers(cell.candidate.variant);
-    work.batch = cell.setting.batch_per_peer;
+    work.batch = settings.training.images_per_round();
     work.share = *mean(shares);
     work.smallest_share = *std::min_element(shares.begin(), shares.end());
     for (const SentBytes& sent : mode_costs(settings, parameter_count).sent) {

@@ -57,6 +57,37 @@ void check_evaluation(const ConfigValue& tree, const TrainingSettings& training)
                "nobody knows the accuracy before the end; use evaluate: during");
 }
 
+std::string learners_text(const TrainingSettings& training) {
+    return training.learners == 0 ? "auto" : fmt::to_string(training.learners);
+}
+
+/// Learners end a round with an update, on a thread each.
+void check_learners(const ConfigValue& tree, const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (training.learners == 1) return;
+    const auto refuse_learners = [&](const std::string& expected, const char* why) {
+        refuse(place(tree, "training.learners"), "training.learners", expected,
+               learners_text(training), why);
+    };
+    const Mode mode = settings.exchange.mode;
+    if (mode == Mode::ring || mode == Mode::parameter_server)
+        refuse_learners("1 with this exchange.mode",
+                        "it exchanges gradients, and learners end a round with an update: use sma, "
+                        "ako or local");
+    if (mode == Mode::local_sgd)
+        refuse_learners("1 with exchange.mode: local-sgd",
+                        "its local rounds are those of one optimizer for each peer: use sma, ako "
+                        "or local");
+    if (mode == Mode::sma && training.learners == 0)
+        refuse_learners(
+            fmt::format("a whole number from 1 to {} with exchange.mode: sma", learners_max),
+            "all peers must know alike how many images a round takes");
+    if (training.threads > 1)
+        refuse(place(tree, "training.threads"), "training.threads",
+               fmt::format("1 with training.learners: {}", learners_text(training)),
+               fmt::to_string(training.threads), "each learner is a thread");
+}
+
 /// What a program that brings its model cannot have.
 void check_external(const ConfigValue& tree, const Settings& settings) {
     if (settings.model.kind != ModelKind::external) return;
@@ -64,6 +95,15 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
                                 const char* why) {
         refuse(place(tree, key), key, expected, found, why);
     };
+    if (has_learners(settings.training, settings.exchange)) {
+        const bool by_mode = settings.exchange.mode == Mode::sma;
+        refuse_key(
+            by_mode ? "exchange.mode" : "training.learners",
+            by_mode ? "ako, local-sgd or local with model: external" : "1 with model: external",
+            by_mode ? "sma" : learners_text(settings.training),
+            "learners are replicas of a network of ako's own, and the program brings its "
+            "model");
+    }
     const Mode mode = settings.exchange.mode;
     if (mode == Mode::ring || mode == Mode::parameter_server)
         refuse_key("exchange.mode", "ako, local-sgd or local with model: external",
@@ -89,6 +129,7 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
 void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_evaluation(tree, settings.training);
     check_external(tree, settings);
+    check_learners(tree, settings);
     if (settings.training.accumulate > settings.training.batch_per_peer)
         refuse(place(tree, "training.accumulate"), "training.accumulate",
                fmt::format("at most batch_per_peer ({})", settings.training.batch_per_peer),
@@ -120,6 +161,7 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
 /// its closed connection.
 unsigned life_timeout_ms_default(const ExchangeSettings& exchange) {
     const bool in_step = exchange.mode == Mode::ring || exchange.mode == Mode::local_sgd ||
+                         exchange.mode == Mode::sma ||
                          (exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max);
     return in_step ? 30'000 : ExchangeSettings{}.life_timeout_ms;
 }

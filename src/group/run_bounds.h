@@ -1,6 +1,6 @@
 // How far any peer can have come in this run: what others say of rounds and samples is held against
 // it, so that one number that cannot be meant neither ends the run nor makes every later update of
-// somebody late. Every peer has the same budget and the same batch (the training digest says so),
+// somebody late. Every peer has the same budget, batch and learners (the training digest says so),
 // so every peer has the same bounds. Pure; any thread.
 #pragma once
 
@@ -16,15 +16,16 @@
 namespace ako {
 
 struct RunBounds {
-    std::uint64_t batch = 1;  ///< samples of one round
+    std::uint64_t batch = 1;  ///< samples of one round, at most
     Round round_max = 0;
 
     /// A peer that hears of nobody makes the whole budget alone: so many rounds, of which the last
     /// may be begun for less than a batch, one more for what is under way when it stops, one that
     /// closes its row, and one for each peer that it meets again after that, to which it gives way.
     static RunBounds of(const ModeSettings& settings) {
-        const std::uint64_t batch = settings.training.batch_per_peer;
-        return {batch, settings.sample_budget / batch + 3 + settings.peer_count()};
+        return {settings.training.images_per_round_max(),
+                settings.sample_budget / settings.training.images_per_round() + 3 +
+                    settings.peer_count()};
     }
 
     /// What is wrong with these, if anything; `field` is the name of the round.

@@ -24,7 +24,7 @@ std::unique_ptr<Coverage> make_coverage(const Settings& settings, PeerIndex self
         portions_of(sizes.items, settings.training.batch_per_peer, settings.peers.size());
     // What is trained on twice brings nobody further. When the budget is spent, all end their
     // round.
-    const std::uint64_t at_once = settings.training.batch_per_peer * settings.peers.size();
+    const std::uint64_t at_once = settings.training.images_per_round_max() * settings.peers.size();
     const std::uint64_t samples = brought.sample_budget + 2 * at_once;
     sizes.pass_max = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(samples / sizes.items + 2, UINT32_MAX - 2));

@@ -270,8 +270,9 @@ void AkoBeginning::claim(Time now) {
                                         "): end the run, and begin one anew from a saved model "
                                         "with --set model.initial=FILE");
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
-    // What a Status says of samples may be older than a block of the row; a round is a batch.
-    const std::uint64_t samples = round * settings_.training.batch_per_peer;
+    // What a Status says of samples may be older than a block of the row.
+    const std::uint64_t samples =
+        std::max(own.samples, round * settings_.training.images_per_round());
     settle_run_id();
     takes_initial_ = false;
     rows_.claim(*incarnation, round, now);

@@ -28,8 +28,8 @@ BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& bucket
       result_(protocol.result()),
       rule_(std::move(rule)),
       worker_count_(settings.workers().size()),
-      rounds_budget_((settings.sample_budget + settings.training.batch_per_peer - 1) /
-                     settings.training.batch_per_peer),
+      images_per_round_(settings.training.images_per_round()),
+      rounds_budget_((settings.sample_budget + images_per_round_ - 1) / images_per_round_),
       roster_(settings.self, settings.peer_count()),
       start_wait_(settings, settings.peer_count()),
       common_(settings_, roster_),
@@ -168,7 +168,7 @@ std::uint64_t BucketCompute::rounds_made() const {
 
 double BucketCompute::progress() const {
     if (settings_.sample_budget == 0 || serves_only()) return 1;
-    const auto samples = static_cast<double>(rounds_made() * settings_.training.batch_per_peer);
+    const auto samples = static_cast<double>(rounds_made() * images_per_round_);
     // A worker that is lost takes the round back that was foreseen for it; progress never falls.
     progress_ =
         std::max(progress_, std::min(1.0, samples / static_cast<double>(settings_.sample_budget)));
@@ -268,6 +268,11 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
                     "this mode exchanges gradients and makes the step itself: end the round with "
                     "a gradient, or choose the mode ako, local-sgd or local");
     }
+    if (update == nullptr && !rule_->takes_gradients()) {
+        return fail(Error::Kind::unsupported,
+                    "this mode averages replicas, whose own optimizers make the steps: end the "
+                    "round with an update");
+    }
     drain();  // who evaluates now depends on who is there
     if (update != nullptr) {
         take_update(update->values);
@@ -281,7 +286,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
     if (broken_) return {};
     ++round_;
     loss_ = result.loss;
-    roster_.set_own(round_, round_ * settings_.training.batch_per_peer);
+    roster_.set_own(round_, round_ * images_per_round_);
     known_.follow(std::exchange(newest_, {}));
     post_status(false);
     return {};
@@ -314,7 +319,7 @@ void BucketCompute::take_update(std::span<const float> update) {
 void BucketCompute::post_status(bool urgent) {
     status_.loss = loss_;
     status_.stop = wish_;
-    status_.progress[settings_.self] = {round_, round_ * settings_.training.batch_per_peer};
+    status_.progress[settings_.self] = {round_, round_ * images_per_round_};
     status_.verdict = verdict_;
     mailbox_.post(status_, urgent);
 }
@@ -349,8 +354,7 @@ std::optional<Verdict> BucketCompute::newest_verdict() const {
 }
 
 Standing BucketCompute::standing() const {
-    return {round_, progress(), evaluates(), newest_verdict(),
-            round_ * settings_.training.batch_per_peer};
+    return {round_, progress(), evaluates(), newest_verdict(), round_ * images_per_round_};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
@@ -364,7 +368,7 @@ LinkView BucketCompute::link(PeerIndex peer, Time) const {
 bool BucketCompute::save(Checkpoint& out) {
     if (!settings_.exchange.keeps_checkpoints()) return false;
     out.id = {start_, round_};
-    out.samples = round_ * settings_.training.batch_per_peer;
+    out.samples = round_ * images_per_round_;
     out.progress = progress();
     out.together = true;
     out.common = common_.newest_of(status_.checkpoints);

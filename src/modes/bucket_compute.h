@@ -102,7 +102,8 @@ class BucketCompute final : public ComputeHalf {
     const std::span<const float> result_;  ///< of the protocol
     const std::unique_ptr<BucketRule> rule_;
     const std::size_t worker_count_;
-    const std::uint64_t rounds_budget_;  ///< of all workers together
+    const std::uint64_t images_per_round_;  ///< of one worker
+    const std::uint64_t rounds_budget_;     ///< of all workers together
 
     Roster roster_;
     bool started_ = false;

@@ -4,6 +4,7 @@
 
 #include "models/accumulation.h"
 #include "models/catalog.h"
+#include "models/random.h"
 #include "models/workers.h"
 #include "src/peer/initial_parameters.h"
 #include "src/peer/network_memory.h"
@@ -11,9 +12,15 @@
 namespace ako {
 namespace {
 
-/// What trains: with `accumulate` a batch in parts.
-std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self) {
-    std::unique_ptr<Network> network = make_network(settings.model, settings.seed + self);
+/// What a seed is used for, so that no two uses share a sequence; plus the learner's number.
+constexpr std::uint64_t use_learners = 0x4c4541524e;
+
+/// What trains, of one learner: with `accumulate` a batch in parts.
+std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self,
+                                          std::size_t learner = 0) {
+    const std::uint64_t seed = settings.seed + self;
+    std::unique_ptr<Network> network = make_network(
+        settings.model, learner == 0 ? seed : derive_seed(seed, use_learners + learner));
     if (settings.training.accumulate == 1) return network;
     return std::make_unique<Accumulation>(std::move(network), settings.training.accumulate);
 }
@@ -30,7 +37,8 @@ MemoryPlan checked_plan(const Settings& settings, const Network& network) {
 
 Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, MemberCalls calls,
            const std::atomic<int>& interrupts)
-    : self_(self),
+    : settings_(settings),
+      self_(self),
       network_(training_network(settings, self)),
       memory_(checked_plan(settings, *network_)),
       data_(settings),
@@ -39,6 +47,21 @@ Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, 
 }
 
 std::unique_ptr<BatchSource> Peer::batches() { return data_.batches(self_, member_.portions()); }
+
+std::unique_ptr<Learners> Peer::learners(const PeerLog& log) {
+    if (!has_learners(settings_.training, settings_.exchange)) return nullptr;
+    const Mode mode = settings_.exchange.mode;
+    LearnerOptions options;
+    options.peers_together = mode == Mode::sma ? settings_.peers.size() : 1;
+    options.follows = mode == Mode::ako;
+    options.count_max = learners_at_most(settings_, network_->parameter_count(), memory_);
+    options.notice = log.notice;
+    options.detail = log.detail;
+    return std::make_unique<Learners>(
+        *network_,
+        [this](std::size_t number) { return training_network(settings_, self_, number); },
+        settings_.training, std::move(options), member_.clock());
+}
 
 Brought Peer::brought(const Settings& settings) const {
     return {.tensors = network_->tensors(),

@@ -37,7 +37,7 @@ class Warnings {
 
 std::uint64_t rounds_per_peer(const Settings& settings, std::uint64_t sample_budget) {
     const std::uint64_t at_once =
-        settings.training.batch_per_peer * place_among_workers(settings, 0).count;
+        settings.training.images_per_round() * place_among_workers(settings, 0).count;
     return (sample_budget + at_once - 1) / at_once;
 }
 

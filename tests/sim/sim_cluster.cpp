@@ -121,7 +121,7 @@ void SimCluster::backward(SimPeer& peer) {
 }
 
 void SimCluster::end_round(SimPeer& peer) {
-    const RoundResult result{peer.settings.training.batch_per_peer, peer.loss};
+    const RoundResult result{peer.settings.training.images_per_round(), peer.loss};
     const Result<void> ended = peer.exchange.end_round(peer.learned, result);
     if (!ended) throw RefusedGradient(ended.error().what);
     observer_.ended_round(peer);
