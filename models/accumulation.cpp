@@ -8,16 +8,6 @@
 #include "ako/norm.h"
 
 namespace ako {
-namespace {
-
-Batch part_of(const Batch& batch, std::size_t first, std::size_t count) {
-    if (batch.images.empty()) return {{}, {}, count};
-    const std::size_t elements = batch.images.size() / batch.count;
-    return {batch.images.subspan(first * elements, count * elements),
-            batch.labels.subspan(first, count), count};
-}
-
-}  // namespace
 
 Accumulation::Accumulation(std::unique_ptr<Network> network, std::size_t images_at_once)
     : network_(std::move(network)),
@@ -53,7 +43,7 @@ float Accumulation::gradient(const Batch& batch, std::span<const float> paramete
             if (ready) ready(range);
         };
         const bool is_last = part + 1 == parts;
-        loss += weight * network_->gradient(part_of(batch, first, count), parameters, gradient,
+        loss += weight * network_->gradient(batch.part(first, count), parameters, gradient,
                                             part == 0 ? await : AwaitRange(no_wait),
                                             is_last ? RangeReady(add_last) : RangeReady(add));
         first += count;

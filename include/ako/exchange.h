@@ -3,9 +3,9 @@
 // there is to see. Called by the compute thread only.
 //
 // A round is begin_round, the gradient at the replica, end_round. In the modes in which all wait
-// for each other (ring, parameter server, local-sgd) every range is awaited before it is read, and
-// so all of them before the round ends. A round that is to end with an Update gives no gradient
-// before.
+// for each other (ring, parameter server, local-sgd, sma) every range is awaited before it is read,
+// and so all of them before the round ends. A round that is to end with an Update gives no gradient
+// before; in the mode sma all do.
 #pragma once
 
 #include <cstdint>
@@ -183,6 +183,9 @@ class Exchange {
     /// left there of another. May wait for what is under way. False, and nothing of use in `out`,
     /// in a mode that cannot go on from one, or when the exchange is about to give up.
     virtual bool save(Checkpoint& out) = 0;
+    /// The checkpoint that this peer went on from, once and before its first round, for who keeps
+    /// something of its own in it (learners); nothing: it began anew.
+    virtual std::optional<Checkpoint> take_restored() { return std::nullopt; }
     /// These of its checkpoints are on this peer's disk, newest first.
     virtual void tell_kept(const std::vector<CheckpointId>& kept) = 0;
 };

@@ -20,6 +20,14 @@ struct Batch {
     std::span<const float> images;
     std::span<const std::uint8_t> labels;
     std::size_t count = 0;
+
+    /// So many images of it from `first` on, 1 or more.
+    Batch part(std::size_t first, std::size_t images_of_part) const {
+        if (images.empty()) return {{}, {}, images_of_part};
+        const std::size_t elements = images.size() / count;
+        return {images.subspan(first * elements, images_of_part * elements),
+                labels.subspan(first, images_of_part), images_of_part};
+    }
 };
 
 /// What evaluating some images gave; sums, so that slices can be added up.

@@ -23,7 +23,7 @@ enum class Rule { anchored, plain };
 /// Of the rows of the mode ako, which travel.
 enum class Precision { adaptive, float32 };
 /// How peers agree. Each has its implementation in src/modes/.
-enum class Mode { ako, ring, parameter_server, local_sgd, local };
+enum class Mode { ako, ring, parameter_server, local_sgd, sma, local };
 /// Where parameter servers run: on peers of their own (`role: server`) or beside workers.
 enum class Placement { co_located, dedicated };
 /// What a peer does: a worker has a data shard and trains; a server only keeps parameters.
@@ -52,7 +52,7 @@ inline constexpr std::size_t global_batch_max = 4'194'304;
 
 /// Images of a round; src/numbers/batch_plan.h says what follows from it.
 struct BatchSettings {
-    std::size_t local = 64;         ///< of one peer; with a global batch: at once, at most
+    std::size_t local = 64;         ///< of one learner; with a global batch: at once, at most
     std::size_t accumulate = 1;     ///< parts of `local`, computed one after another
     std::size_t global_target = 0;  ///< of all peers together; 0: `local` of each
     BatchScheduleSettings schedule = {};
@@ -60,6 +60,10 @@ struct BatchSettings {
 
     bool operator==(const BatchSettings&) const = default;
 };
+
+/// Of one peer, for messages and for what is held against others: a machine with more cores has
+/// several peers, for they all read one vector, the average, every round.
+inline constexpr unsigned learners_max = 64;
 
 struct TrainingSettings {
     BatchSettings batch;
@@ -74,8 +78,17 @@ struct TrainingSettings {
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
     EvaluateWhen evaluate = EvaluateWhen::during;
-    double checkpoint_every = 0;  ///< epochs between checkpoints, of this peer; 0: none
-    unsigned threads = 1;         ///< that layers use, per peer
+    double checkpoint_every = 0;      ///< epochs between checkpoints, of this peer; 0: none
+    unsigned threads = 1;             ///< that layers use, per peer
+    unsigned learners = 1;            ///< replicas of one peer, a thread each; 0 = auto
+    double averaging_momentum = 0.9;  ///< of the average of the learners, on its own change
+
+    /// Images of a round of one peer; with `auto`, which begins with one learner, at least.
+    std::size_t images_per_round() const { return batch.local * (learners == 0 ? 1 : learners); }
+    /// Images of a round of one peer, at most.
+    std::size_t images_per_round_max() const {
+        return batch.local * (learners == 0 ? learners_max : learners);
+    }
 
     bool operator==(const TrainingSettings&) const = default;
 };
@@ -145,5 +158,11 @@ struct ExchangeSettings {
 
     bool operator==(const ExchangeSettings&) const = default;
 };
+
+/// Do learners make the steps, so that a round ends with an update? Else the mode does, of a
+/// gradient at the replica.
+inline bool has_learners(const TrainingSettings& training, const ExchangeSettings& exchange) {
+    return exchange.mode == Mode::sma || training.learners != 1;
+}
 
 }  // namespace ako

@@ -1,10 +1,13 @@
 // What a mode that exchanges buckets contributes of what a round taught, and what it makes of the
-// result: the line between ring, local SGD and parameter server on the side of the compute thread.
+// result: the line between ring, local SGD, model averaging and parameter server on the side of the
+// compute thread.
 // Compute thread only.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ako/assert.h"
@@ -25,8 +28,11 @@ class BucketRule {
     virtual std::span<const float> parameters() const { return replica(); }
     /// Does a sync follow this round?
     virtual bool syncs(Round) const { return true; }
-    /// Takes in this range of a gradient, [parameter_count], at this learning rate.
+    /// Takes in this range of a gradient, [parameter_count], at this learning rate; only if
+    /// `takes_gradients`.
     virtual void take(Range range, std::span<const float> gradient, double rate) = 0;
+    /// Can a round of this mode end with a gradient?
+    virtual bool takes_gradients() const { return true; }
     /// Can a round of this mode end with an update that the caller's own optimizer made?
     virtual bool takes_updates() const { return false; }
     /// Takes in this range of an update, [parameter_count]; only if `takes_updates`.
@@ -151,6 +157,41 @@ class MeanOfLocalRounds final : public BucketRule {
     const float outer_rate_, outer_momentum_;
     std::vector<float> average_, replica_, distance_, velocity_;
     Sgd optimizer_;
+};
+
+/// sma: the replica is the average of all learners of all peers (Crossbow; see
+/// src/training/learners.h). What the learners of each peer move it by goes round, and every peer
+/// adds the mean of that. The next gradients are computed meanwhile, for learners do not read the
+/// average before they are corrected.
+class AverageOfLearners final : public BucketRule {
+  public:
+    AverageOfLearners(std::vector<float> initial, std::size_t peer_count)
+        : share_(1.0f / static_cast<float>(peer_count)),
+          average_(std::move(initial)),
+          update_(average_.size()) {}
+
+    std::span<const float> replica() const override { return average_; }
+    bool takes_gradients() const override { return false; }
+    void take(Range, std::span<const float>, double) override {
+        AKO_BUG("this mode exchanges updates");
+    }
+    bool takes_updates() const override { return true; }
+    void take_update(Range range, std::span<const float> update) override {
+        std::copy_n(update.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
+                    update_.begin() + static_cast<std::ptrdiff_t>(range.first));
+    }
+    std::span<const float> contribution(Range) override { return update_; }
+    void settle(Range range, std::span<const float> sums) override {
+        for (std::size_t k = range.first; k < range.first + range.count; ++k)
+            average_[k] += share_ * sums[k];
+    }
+    void save(Checkpoint& out) const override { out.put("average", average_); }
+    Result<void> restore(const Checkpoint& from) override { return from.copy("average", average_); }
+
+  private:
+    const float share_;
+    std::vector<float> average_;
+    std::vector<float> update_;  ///< that is under way
 };
 
 /// parameter-server: gradients go to the servers, and what comes back are the parameters.

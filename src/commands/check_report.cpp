@@ -174,6 +174,16 @@ std::string global_batch_lines(const Settings& settings, const BatchPlan& plan,
                                    grouped(batch.local * workers)));
 }
 
+std::string learners_line(const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (!has_learners(training, settings.exchange)) return "";
+    if (training.learners == 0)
+        return line("learners of a peer",
+                    "1 at first, then as many as bring images per second (auto)");
+    return line("learners of a peer", fmt::format("{}, with {} samples each", training.learners,
+                                                  grouped(training.batch.local)));
+}
+
 }  // namespace
 
 std::string data_report(const Settings& settings, const DataCounts& counts) {
@@ -195,6 +205,7 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
                  fmt::format("{} ({} samples)", grouped(rounds_of_all), grouped(counts.budget)));
     text += line("rounds per peer", fmt::format("{} of {} samples, if all are equally fast",
                                                 grouped(rounds), grouped(batch)));
+    text += learners_line(settings);
     return plan.local_only() ? text : text + global_batch_lines(settings, plan, workers);
 }
 

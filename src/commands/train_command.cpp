@@ -82,9 +82,10 @@ class PeerProcess {
         }
         const auto batches = peer_.batches();
         const auto checkpoints = run_.make_checkpoints();
+        const auto learners = peer_.learners({run_.log().notice(), run_.log().detail()});
         Trainer trainer(peer_.network(), *batches, peer_.data().test_set(),
-                        peer_.member().exchange(), settings_.training, interrupts_,
-                        run_.metrics(), checkpoints.get());
+                        peer_.member().exchange(), settings_.training, interrupts_, run_.metrics(),
+                        checkpoints.get(), learners.get());
         const NetworkStop stop(peer_.member());
         return trainer.run();
     }

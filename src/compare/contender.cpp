@@ -85,7 +85,7 @@ std::size_t dedicated_servers(const Variant& variant) {
 }
 
 bool is_synchronous(const std::string& mode, const Variant& variant) {
-    return mode == "ring" || mode == "local-sgd" ||
+    return mode == "ring" || mode == "local-sgd" || mode == "sma" ||
            (mode == "parameter-server" && value_of(variant, consistency_key) == "bsp");
 }
 

@@ -60,6 +60,64 @@ void check_evaluation(const ConfigValue& tree, const TrainingSettings& training)
                "nobody knows the accuracy before the end; use evaluate: during");
 }
 
+std::string learners_text(const TrainingSettings& training) {
+    return training.learners == 0 ? "auto" : fmt::to_string(training.learners);
+}
+
+/// Learners end a round with an update, on a thread each.
+void check_learners(const ConfigValue& tree, const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (training.learners == 1) return;
+    const auto refuse_learners = [&](const std::string& expected, const char* why) {
+        refuse(place(tree, "training.learners"), "training.learners", expected,
+               learners_text(training), why);
+    };
+    const Mode mode = settings.exchange.mode;
+    if (mode == Mode::ring || mode == Mode::parameter_server)
+        refuse_learners("1 with this exchange.mode",
+                        "it exchanges gradients, and learners end a round with an update: use sma, "
+                        "ako or local");
+    if (mode == Mode::local_sgd)
+        refuse_learners("1 with exchange.mode: local-sgd",
+                        "its local rounds are those of one optimizer for each peer: use sma, ako "
+                        "or local");
+    if (mode == Mode::sma && training.learners == 0)
+        refuse_learners(
+            fmt::format("a whole number from 1 to {} with exchange.mode: sma", learners_max),
+            "all peers must know alike how many images a round takes");
+    if (training.threads > 1)
+        refuse(place(tree, "training.threads"), "training.threads",
+               fmt::format("1 with training.learners: {}", learners_text(training)),
+               fmt::to_string(training.threads), "each learner is a thread");
+}
+
+const char* name_of(BatchScheduleKind kind) {
+    return kind == BatchScheduleKind::constant ? "constant"
+           : kind == BatchScheduleKind::steps  ? "steps"
+                                               : "auto";
+}
+
+/// What learners, with small batches of their own, have no use for.
+void check_batch_of_learners(const ConfigValue& tree, const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (!has_learners(training, settings.exchange)) return;
+    const std::string with =
+        training.learners == 1
+            ? std::string("with exchange.mode: sma")
+            : fmt::format("with training.learners: {}", learners_text(training));
+    const auto refuse_key = [&](const char* key, const char* expected, const std::string& found) {
+        refuse(place(tree, key), key, fmt::format("{} {}", expected, with), found,
+               "each learner has a small batch of its own, training.batch.local");
+    };
+    if (training.optimizer == OptimizerKind::lars) refuse_key("training.optimizer", "sgd", "lars");
+    if (training.batch.global_target > 0)
+        refuse_key("training.batch.global_target", "none",
+                   fmt::to_string(training.batch.global_target));
+    if (training.batch.schedule.kind != BatchScheduleKind::constant)
+        refuse_key("training.batch.schedule.kind", "constant",
+                   name_of(training.batch.schedule.kind));
+}
+
 /// What a program that brings its model cannot have.
 void check_external(const ConfigValue& tree, const Settings& settings) {
     if (settings.model.kind != ModelKind::external) return;
@@ -67,6 +125,15 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
                                 const char* why) {
         refuse(place(tree, key), key, expected, found, why);
     };
+    if (has_learners(settings.training, settings.exchange)) {
+        const bool by_mode = settings.exchange.mode == Mode::sma;
+        refuse_key(
+            by_mode ? "exchange.mode" : "training.learners",
+            by_mode ? "ako, local-sgd or local with model: external" : "1 with model: external",
+            by_mode ? "sma" : learners_text(settings.training),
+            "learners are replicas of a network of ako's own, and the program brings its "
+            "model");
+    }
     const Mode mode = settings.exchange.mode;
     if (mode == Mode::ring || mode == Mode::parameter_server)
         refuse_key("exchange.mode", "ako, local-sgd or local with model: external",
@@ -92,7 +159,7 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
         refuse(place(tree, key), key, expected, found, why);
     };
     const bool grows = batch.schedule.kind != BatchScheduleKind::constant;
-    const char* const schedule = batch.schedule.kind == BatchScheduleKind::steps ? "steps" : "auto";
+    const char* const schedule = name_of(batch.schedule.kind);
     if (batch.accumulate > batch.local)
         refuse_key("training.batch.accumulate", fmt::format("at most local ({})", batch.local),
                    fmt::to_string(batch.accumulate), "a part has one image or more");
@@ -130,6 +197,8 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_evaluation(tree, settings.training);
     check_external(tree, settings);
     check_batch(tree, settings);
+    check_learners(tree, settings);
+    check_batch_of_learners(tree, settings);
     const ExchangeSettings& exchange = settings.exchange;
     if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
         refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",
@@ -153,6 +222,7 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
 /// its closed connection.
 unsigned life_timeout_ms_default(const ExchangeSettings& exchange) {
     const bool in_step = exchange.mode == Mode::ring || exchange.mode == Mode::local_sgd ||
+                         exchange.mode == Mode::sma ||
                          (exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max);
     return in_step ? 30'000 : ExchangeSettings{}.life_timeout_ms;
 }

@@ -178,6 +178,12 @@ void add_training(std::vector<Field>& fields) {
                                   AKO_MEMBER(training.checkpoint_every), {.low = 0, .high = 1e6}));
     fields.push_back(
         whole_field("training.threads", Scope::own, AKO_MEMBER(training.threads), 1, 256));
+    // Shared: what others say of their rounds is held against it.
+    fields.push_back(whole_or_word_field("training.learners", shared, AKO_MEMBER(training.learners),
+                                         "auto", learners_max));
+    fields.push_back(number_field("training.averaging_momentum", shared,
+                                  AKO_MEMBER(training.averaging_momentum),
+                                  {.low = 0, .high = 1, .high_open = true}));
 }
 
 void add_rates(std::vector<Field>& fields) {
@@ -198,6 +204,7 @@ void add_modes(std::vector<Field>& fields) {
                                          {"ring", Mode::ring},
                                          {"parameter-server", Mode::parameter_server},
                                          {"local-sgd", Mode::local_sgd},
+                                         {"sma", Mode::sma},
                                          {"local", Mode::local}}));
     fields.push_back(choice_field<Rule>("exchange.rule", shared, AKO_MEMBER(exchange.rule),
                                         {{"anchored", Rule::anchored}, {"plain", Rule::plain}}));

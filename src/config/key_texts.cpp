@@ -105,9 +105,16 @@ constexpr Meaning meanings[] = {
     {"training.checkpoint_every",
      "epochs between two checkpoints in the run folder: every peer keeps what `--resume` goes on "
      "from, the lowest live peer also the evaluated anchor (with evaluate: during); 0: none. The "
-     "same for everyone in ring, local-sgd and parameter-server with bsp and co-located servers, "
-     "where all go on from the same"},
+     "same for everyone in ring, local-sgd, sma and parameter-server with bsp and co-located "
+     "servers, where all go on from the same"},
     {"training.threads", "of each peer for its layers; leave one core's worth to the network"},
+    {"training.learners",
+     "ako, sma and local: so many replicas of one peer, each a thread with its own small batch "
+     "(batch.local images), optimizer and memory of the layers, corrected towards their average "
+     "after every round; 2 and more instead of threads | auto: as many as bring images per second, "
+     "at most as many as cores, and not in sma"},
+    {"training.averaging_momentum",
+     "with learners: the average goes on by this part of its own last change"},
     {"peers", "the same list in the same order for everyone", "required"},
     {"peers.*.name", "what `--peer` calls it", "required"},
     {"peers.*.address", "host:port that the others dial", "required"},
@@ -116,7 +123,8 @@ constexpr Meaning meanings[] = {
     {"peers.*.role", "worker | server (parameter-server with placement: dedicated)", "worker"},
     {"exchange.mode",
      "How peers agree: ako | ring (all-reduce of every gradient) | parameter-server | local-sgd | "
-     "local (no exchange, to see what computing alone costs). Keys of other modes are not heeded."},
+     "sma (averages the replicas of all peers' learners every round) | local (no exchange, to see "
+     "what computing alone costs). Keys of other modes are not heeded."},
     {"exchange.rule",
      "ako. anchored: own progress stands in for peers not yet heard from | plain: Ako as "
      "published, for comparison (wants a far smaller rate)"},
@@ -160,7 +168,8 @@ constexpr Meaning meanings[] = {
     {"exchange.heartbeat_ms", "how often a peer says how far it is"},
     {"exchange.life_timeout_ms",
      "a peer not heard from for so long is lost; more than 2 x heartbeat_ms. Unless given it is "
-     "30000 where all wait for each other: ring, local-sgd and parameter-server with bsp or ssp"},
+     "30000 where all wait for each other: ring, local-sgd, sma and parameter-server with bsp or "
+     "ssp"},
     {"exchange.connect_timeout_ms", "how long looking up a name may take, and each address it has"},
     {"exchange.want_timeout_ms",
      "for so long an answer is waited for: a number, or auto: what the other peer's round trips "

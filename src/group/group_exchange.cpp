@@ -29,7 +29,7 @@ constexpr Time patience_when_interrupted = std::chrono::seconds(10);
 GroupExchange::GroupExchange(ModeSettings settings, std::size_t payload_bytes_max,
                              const HalvesMaker& make_halves, Transport& transport,
                              const Clock& clock, const std::atomic<int>& interrupts)
-    : settings_(std::move(settings)),
+    : settings_(keeping_restored(std::move(settings))),
       transport_(transport),
       clock_(clock),
       interrupts_(interrupts),
@@ -43,6 +43,17 @@ GroupExchange::GroupExchange(ModeSettings settings, std::size_t payload_bytes_ma
 
 GroupExchange::~GroupExchange() {
     if (running_) transport_.stop(clock_.now());
+}
+
+ModeSettings GroupExchange::keeping_restored(ModeSettings settings) {
+    if (!has_learners(settings.training, settings.exchange) || !settings.read_checkpoint)
+        return settings;
+    settings.read_checkpoint = [this, read = settings.read_checkpoint](const CheckpointId& id) {
+        Result<Checkpoint> found = read(id);
+        if (found) restored_ = *found;
+        return found;
+    };
+    return settings;
 }
 
 void GroupExchange::start() {
@@ -186,6 +197,11 @@ bool GroupExchange::save(Checkpoint& out) {
 void GroupExchange::tell_kept(const std::vector<CheckpointId>& kept) {
     on_compute_thread();
     compute_.tell_kept(kept);
+}
+
+std::optional<Checkpoint> GroupExchange::take_restored() {
+    on_compute_thread();
+    return std::exchange(restored_, std::nullopt);
 }
 
 // ---- waiting

@@ -58,6 +58,7 @@ class GroupExchange final : public Exchange {
     std::vector<LinkView> links() const override;
     bool save(Checkpoint& out) override;
     void tell_kept(const std::vector<CheckpointId>& kept) override;
+    std::optional<Checkpoint> take_restored() override;
 
     // The steps of what waits: nothing, or false, asks for another after the next event. Who has a
     // time-out of its own takes them one by one.
@@ -71,6 +72,8 @@ class GroupExchange final : public Exchange {
     FinishReport report(std::span<float> out);
 
   private:
+    /// Keeps what a mode with learners goes on from.
+    ModeSettings keeping_restored(ModeSettings settings);
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
     /// There is an interrupt.
     void ask_to_end() AKO_COMPUTE_THREAD;
@@ -91,6 +94,7 @@ class GroupExchange final : public Exchange {
     const Clock& clock_;
     const std::atomic<int>& interrupts_;
 
+    std::optional<Checkpoint> restored_;  ///< until it is taken
     Mailbox mailbox_;
     const std::unique_ptr<Halves> halves_;
     ComputeHalf& compute_;

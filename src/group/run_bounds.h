@@ -1,6 +1,6 @@
 // How far any peer can have come in this run: what others say of rounds and samples is held against
 // it, so that one number that cannot be meant neither ends the run nor makes every later update of
-// somebody late. Every peer has the same budget and the same batch plan (the training digest says
+// somebody late. Every peer has the same budget, batch plan and learners (the training digest says
 // so), so every peer has the same bounds. Pure; any thread.
 #pragma once
 

@@ -25,7 +25,8 @@ std::unique_ptr<Coverage> make_coverage(const Settings& settings, PeerIndex self
     sizes.portions = portions_of(sizes.items, batch.share_min(), settings.peers.size());
     // What is trained on twice brings nobody further. When the budget is spent, all end their
     // round.
-    const std::uint64_t at_once = batch.local_only() ? batch.global(0, 0) : batch.share_max();
+    const std::uint64_t at_once =
+        batch.local_only() ? batch.share_max() * settings.peers.size() : batch.share_max();
     const std::uint64_t samples = brought.sample_budget + 2 * at_once;
     sizes.pass_max = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(samples / sizes.items + 2, UINT32_MAX - 2));

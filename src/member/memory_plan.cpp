@@ -44,8 +44,10 @@ MemoryPlan plan_memory(const Settings& settings, std::size_t parameter_count,
     return plan;
 }
 
+std::size_t allowed_bytes(const Settings& settings) { return settings.memory_mb_max * mb; }
+
 bool fits(const Settings& settings, const MemoryPlan& plan) {
-    return plan.bytes() <= settings.memory_mb_max * mb;
+    return plan.bytes() <= allowed_bytes(settings);
 }
 
 void check_memory(const Settings& settings, const MemoryPlan& plan) {

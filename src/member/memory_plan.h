@@ -20,6 +20,8 @@ struct MemoryPlan {
 MemoryPlan plan_memory(const Settings& settings, std::size_t parameter_count,
                        const std::vector<MemoryTerm>& of_program);
 
+/// `memory_mb_max`.
+std::size_t allowed_bytes(const Settings& settings);
 /// Is the plan within `memory_mb_max`?
 bool fits(const Settings& settings, const MemoryPlan& plan);
 /// Throws a StartupError with the largest terms if the plan is over `memory_mb_max`.

@@ -271,11 +271,10 @@ void AkoBeginning::claim(Time now) {
                                         "): end the run, and begin one anew from a saved model "
                                         "with --set model.initial=FILE");
     const Round round = std::max({own.announced, own.relayed_round, held.highest.round});
-    // What a Status says of samples may be older than a block of the row; a round is a batch. Where
-    // it varies, those of the rounds between the two are not told of.
+    // What a Status says of samples may be older than a block of the row; a round is a batch, or
+    // more.
     const BatchPlan plan(settings_.training, settings_.peer_count());
-    const std::uint64_t samples =
-        plan.local_only() ? round * settings_.training.batch.local : own.samples;
+    const std::uint64_t samples = std::max(own.samples, round * plan.share_min());
     settle_run_id();
     takes_initial_ = false;
     rows_.claim(*incarnation, round, now);

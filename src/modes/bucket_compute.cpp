@@ -311,6 +311,11 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
                     "this mode exchanges gradients and makes the step itself: end the round with "
                     "a gradient, or choose the mode ako, local-sgd or local");
     }
+    if (update == nullptr && !rule_->takes_gradients()) {
+        return fail(Error::Kind::unsupported,
+                    "this mode averages replicas, whose own optimizers make the steps: end the "
+                    "round with an update");
+    }
     drain();  // who evaluates now depends on who is there
     if (update != nullptr) {
         take_update(update->values);

@@ -34,6 +34,8 @@ std::unique_ptr<BucketRule> make_update(const ModeSettings& settings,
             return std::make_unique<MeanGradient>(settings, std::move(start));
         case Mode::local_sgd:
             return std::make_unique<MeanOfLocalRounds>(settings, std::move(start));
+        case Mode::sma:
+            return std::make_unique<AverageOfLearners>(std::move(start), settings.peer_count());
         case Mode::parameter_server:
             if (settings.role(settings.self) == Role::server) return nullptr;
             return std::make_unique<PulledParameters>(protocol.result());
@@ -66,6 +68,17 @@ ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_co
     costs.sent = {{.way = SentBytes::Way::to_successor,
                    .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count)),
                    .rounds = settings.exchange.local_sgd.rounds}};
+    return costs;
+}
+
+ModeCosts sma_costs(const ModeSettings& settings, std::size_t parameter_count) {
+    const std::size_t vector_bytes = parameter_count * sizeof(float);
+    ModeCosts costs;
+    costs.memory = {{"average of the learners", "M", vector_bytes},
+                    {"updates, sums, small layers", "3 M", 3 * vector_bytes}};
+    costs.checkpoint = {"checkpoint being written", "M", vector_bytes};
+    costs.sent = {{.way = SentBytes::Way::to_successor,
+                   .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
     return costs;
 }
 

@@ -1,5 +1,5 @@
-// The modes that exchange buckets (ring, parameter server, local SGD): their two halves, and what
-// they share, and what each costs.
+// The modes that exchange buckets (ring, parameter server, local SGD, model averaging): their two
+// halves, and what they share, and what each costs.
 #pragma once
 
 #include <memory>
@@ -28,6 +28,8 @@ std::unique_ptr<BucketRule> make_update(const ModeSettings& settings,
 
 ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count);
 ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_count);
+/// Without the learners, whose replicas are the trainer's.
+ModeCosts sma_costs(const ModeSettings& settings, std::size_t parameter_count);
 ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count);
 
 class BucketMode final : public Halves {

@@ -18,6 +18,7 @@ std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<fl
         case Mode::ring:
         case Mode::parameter_server:
         case Mode::local_sgd:
+        case Mode::sma:
             return std::make_unique<BucketMode>(settings, Buckets(settings.layers, initial.size()),
                                                 initial, mailbox, transport);
         case Mode::local:
@@ -41,6 +42,8 @@ ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) 
             return server_costs(settings, parameter_count);
         case Mode::local_sgd:
             return local_sgd_costs(settings, parameter_count);
+        case Mode::sma:
+            return sma_costs(settings, parameter_count);
         case Mode::local:
             return LocalMode::costs(parameter_count);
     }

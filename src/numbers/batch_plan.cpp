@@ -28,20 +28,20 @@ std::size_t BatchPlan::global(double progress, unsigned doublings) const {
 
 std::size_t BatchPlan::share(std::size_t global, std::size_t place,
                              std::size_t participants) const {
-    if (local_only()) return training_.batch.local;
+    if (local_only()) return training_.images_per_round();
     AKO_ASSERT(place < participants, "who does not take part has no share");
     const std::size_t images = global * (place + 1) / participants - global * place / participants;
     return std::max<std::size_t>(images, 1);
 }
 
 std::size_t BatchPlan::share_min() const {
-    if (local_only()) return training_.batch.local;
+    if (local_only()) return training_.images_per_round();
     return std::max<std::size_t>(global(0, 0) / workers_, 1);
 }
 
 // Alone, a peer has all of it.
 std::size_t BatchPlan::share_max() const {
-    return local_only() ? training_.batch.local : global(1, doublings_max);
+    return local_only() ? training_.images_per_round_max() : global(1, doublings_max);
 }
 
 std::uint64_t BatchPlan::rounds(std::uint64_t sample_budget) const {

@@ -4,6 +4,7 @@
 //   global   images of a round of all peers together. It stays as it is when peers come and go:
 //            each of those that take part has an equal share, computed in parts of at most `local`
 //   base     `local` of every worker of the file: what `training.learning_rate` is for
+// With several learners `local` is of each, and nothing is said of all peers together.
 //
 // The global batch starts with `global_target`, else with the base, and grows at shares of the
 // budget (S. Smith, P.-J. Kindermans, C. Ying, Q. Le: "Don't Decay the Learning Rate, Increase the
@@ -29,7 +30,7 @@ class BatchPlan {
     /// `workers`: of the cluster file; one or more.
     BatchPlan(const TrainingSettings& training, std::size_t workers);
 
-    /// Does every round of every peer have `local` images, whoever is there?
+    /// Does every round of every peer have `local` images of each learner, whoever is there?
     bool local_only() const { return !has_target_; }
     bool grows_by_noise() const {
         return training_.batch.schedule.kind == BatchScheduleKind::automatic;
@@ -53,7 +54,7 @@ class BatchPlan {
     std::uint64_t rounds(std::uint64_t sample_budget) const;
 
   private:
-    std::size_t base() const { return training_.batch.local * workers_; }
+    std::size_t base() const { return training_.images_per_round() * workers_; }
 
     TrainingSettings training_;
     std::size_t workers_;

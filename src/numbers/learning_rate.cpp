@@ -18,16 +18,20 @@ double after_warm_up(const RateScheduleSettings& schedule, double progress) {
             const double share = std::clamp((progress - schedule.warm_up) / left, 0.0, 1.0);
             return 0.5 * (1 + std::cos(std::numbers::pi * share));
         }
-        case RateScheduleKind::steps: {
-            const auto passed = std::count_if(schedule.at.begin(), schedule.at.end(),
-                                              [progress](double mark) { return mark <= progress; });
-            return std::pow(schedule.factor, static_cast<double>(passed));
-        }
+        case RateScheduleKind::steps:
+            return std::pow(schedule.factor, static_cast<double>(steps_passed(schedule, progress)));
     }
     return 1;
 }
 
 }  // namespace
+
+std::size_t steps_passed(const RateScheduleSettings& schedule, double progress) {
+    if (schedule.kind != RateScheduleKind::steps) return 0;
+    return static_cast<std::size_t>(
+        std::count_if(schedule.at.begin(), schedule.at.end(),
+                      [progress](double mark) { return mark <= progress; }));
+}
 
 double learning_rate_at(const TrainingSettings& training, double progress) {
     const RateScheduleSettings& schedule = training.schedule;

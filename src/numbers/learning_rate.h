@@ -2,6 +2,8 @@
 // asks once per round.
 #pragma once
 
+#include <cstddef>
+
 #include "ako/settings.h"
 
 namespace ako {
@@ -13,5 +15,8 @@ namespace ako {
 ///   (Loshchilov and Hutter, "SGDR", 2017, without restarts),
 /// - steps: `learning_rate` times `factor` for every mark in `at` that has been passed.
 double learning_rate_at(const TrainingSettings& training, double progress);
+
+/// How often the rate has fallen in steps by then; 0 of other schedules.
+std::size_t steps_passed(const RateScheduleSettings& schedule, double progress);
 
 }  // namespace ako

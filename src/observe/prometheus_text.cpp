@@ -131,6 +131,8 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.gauge("ako_gradient_noise_scale_images",
               "Batch of all peers from which on more images per step are worth little.",
               line.noise_scale);
+    out.gauge("ako_learners", "Replicas of this peer that made its newest round.",
+              whole(line.learners));
     out.gauge("ako_test_accuracy_ratio", "Of the newest evaluation by any peer.", line.accuracy);
     if (line.agreed)
         out.gauge("ako_finish_agreed_ratio",

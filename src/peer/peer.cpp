@@ -4,6 +4,7 @@
 
 #include "models/accumulation.h"
 #include "models/catalog.h"
+#include "models/random.h"
 #include "models/workers.h"
 #include "src/numbers/batch_plan.h"
 #include "src/peer/initial_parameters.h"
@@ -12,9 +13,16 @@
 namespace ako {
 namespace {
 
-/// What trains: a batch in parts, where it has more images than are computed at once.
-std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self) {
-    std::unique_ptr<Network> network = make_network(settings.model, settings.seed + self);
+/// What a seed is used for, so that no two uses share a sequence; plus the learner's number.
+constexpr std::uint64_t use_learners = 0x4c4541524e;
+
+/// What trains, of one learner: a batch in parts, where it has more images than are computed at
+/// once.
+std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self,
+                                          std::size_t learner = 0) {
+    const std::uint64_t seed = settings.seed + self;
+    std::unique_ptr<Network> network = make_network(
+        settings.model, learner == 0 ? seed : derive_seed(seed, use_learners + learner));
     const BatchSettings& batch = settings.training.batch;
     if (!computes_in_parts(batch)) return network;
     return std::make_unique<Accumulation>(std::move(network), images_at_once(batch));
@@ -32,7 +40,8 @@ MemoryPlan checked_plan(const Settings& settings, const Network& network) {
 
 Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, MemberCalls calls,
            const std::atomic<int>& interrupts)
-    : self_(self),
+    : settings_(settings),
+      self_(self),
       network_(training_network(settings, self)),
       memory_(checked_plan(settings, *network_)),
       data_(settings),
@@ -41,6 +50,21 @@ Peer::Peer(const Settings& settings, PeerIndex self, const std::string& resume, 
 }
 
 std::unique_ptr<BatchSource> Peer::batches() { return data_.batches(self_, member_.portions()); }
+
+std::unique_ptr<Learners> Peer::learners(const PeerLog& log) {
+    if (!has_learners(settings_.training, settings_.exchange)) return nullptr;
+    const Mode mode = settings_.exchange.mode;
+    LearnerOptions options;
+    options.peers_together = mode == Mode::sma ? settings_.peers.size() : 1;
+    options.follows = mode == Mode::ako;
+    options.count_max = learners_at_most(settings_, network_->parameter_count(), memory_);
+    options.notice = log.notice;
+    options.detail = log.detail;
+    return std::make_unique<Learners>(
+        *network_,
+        [this](std::size_t number) { return training_network(settings_, self_, number); },
+        settings_.training, std::move(options), member_.clock());
+}
 
 Brought Peer::brought(const Settings& settings) const {
     return {.tensors = network_->tensors(),

@@ -10,6 +10,7 @@
 #include "src/member/member.h"
 #include "src/member/memory_plan.h"
 #include "src/peer/training_data.h"
+#include "src/training/learners.h"
 
 namespace ako {
 
@@ -24,6 +25,8 @@ class Peer {
     TrainingData& data() { return data_; }
     /// Of this peer. Must not outlive this.
     std::unique_ptr<BatchSource> batches();
+    /// What trains together here; null where the exchange makes the steps. Must not outlive this.
+    std::unique_ptr<Learners> learners(const PeerLog& log);
     Member& member() { return member_; }
     /// What all of it needs.
     const MemoryPlan& memory() const { return memory_; }
@@ -31,6 +34,7 @@ class Peer {
   private:
     Brought brought(const Settings& settings) const;
 
+    const Settings& settings_;
     const PeerIndex self_;
     const std::unique_ptr<Network> network_;
     const MemoryPlan memory_;

@@ -35,10 +35,11 @@ struct ShownKey {
     std::optional<Mode> mode = std::nullopt;
 };
 
-constexpr std::array<ShownKey, 19> shown_keys = {{{"model.name"},
+constexpr std::array<ShownKey, 20> shown_keys = {{{"model.name"},
                                                   {"data.sharding"},
                                                   {"seed"},
                                                   {"training.batch.local"},
+                                                  {"training.learners"},
                                                   {"training.epochs"},
                                                   {"training.learning_rate"},
                                                   {"training.schedule.kind"},

@@ -60,6 +60,7 @@ void Metrics::round_done(const RoundReport& report) {
     line_.images += report.samples;
     line_.progress = report.progress;
     line_.noise_scale = report.noise_scale;
+    line_.learners = report.learners;
     ++rounds_since_;
     if (report.loss) {
         loss_sum_ += static_cast<double>(*report.loss);

@@ -34,7 +34,7 @@ struct Column {
 
 using Line = MetricsLine;
 
-constexpr std::array<Column, 23> columns = {{
+constexpr std::array<Column, 24> columns = {{
     {"time", [](const Line& line) { return rounded(line.time); }},
     {"phase", [](const Line& line) { return line.phase; }},
     {"round", [](const Line& line) { return fmt::to_string(line.round); }},
@@ -61,6 +61,7 @@ constexpr std::array<Column, 23> columns = {{
     {"partitions", [](const Line& line) { return unless_zero(line.partitions()); }},
     {"staleness_rounds", staleness},
     {"noise_scale", [](const Line& line) { return text_of(line.noise_scale); }},
+    {"learners", [](const Line& line) { return fmt::to_string(line.learners); }},
 }};
 
 }  // namespace

@@ -120,6 +120,7 @@ std::string to_json_text(const MetricsLine& line) {
                          {"images_per_s", rounded(line.images_per_s)},
                          {"loss", or_null(line.loss)}};
     json["noise_scale"] = or_null(line.noise_scale);
+    json["learners"] = line.learners;
     json["accuracy"] = or_null(line.accuracy);
     json["accuracy_at"] = or_null(line.accuracy_at);
     json["progress"] = line.progress;
@@ -153,6 +154,7 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.images_per_s = json.at("images_per_s");
     line.loss = optional_number(json.at("loss"));
     line.noise_scale = optional_number(json.at("noise_scale"));
+    line.learners = json.at("learners");
     line.accuracy = optional_number(json.at("accuracy"));
     line.accuracy_at = optional_number(json.at("accuracy_at"));
     line.progress = json.at("progress");

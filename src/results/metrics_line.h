@@ -13,6 +13,7 @@
 //   loss          mean over the rounds since the last line that had one; null if none is known
 //   noise_scale   of the gradient, in images (gradient_noise.h); null unless batches are computed
 //                 in parts (training.batch.accumulate)
+//   learners      that made the newest round (training.learners); 1 where a peer has no others
 //   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
 //   accuracy_at   the progress at which its parameters were taken; null before the first
 //   progress      0 .. 1 of the sample budget of all peers
@@ -100,6 +101,7 @@ struct MetricsLine {
     double images_per_s = 0;
     std::optional<double> loss;
     std::optional<double> noise_scale;
+    std::uint64_t learners = 1;
     std::optional<double> accuracy;
     std::optional<double> accuracy_at;
     double progress = 0;

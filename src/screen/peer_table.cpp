@@ -82,10 +82,19 @@ std::string noise_text(const PeerState& peer) {
 
 bool knows_noise(const PeerState& peer) { return peer.line.noise_scale.has_value(); }
 
+bool trains_several(const PeerState& peer) { return peer.line.learners > 1; }
+
 bool was_restarted(const PeerState& peer) { return peer.restarts > 0; }
 
+/// What not every run has to tell.
+struct Told {
+    bool noise = false;
+    bool learners = false;
+    bool restarts = false;
+};
+
 /// `one`: as one peer sees it.
-std::vector<Column> all_columns(bool one, bool noise, bool restarts) {
+std::vector<Column> all_columns(bool one, const Told& told) {
     std::vector<Column> columns = {
         {"samples/s", 10, 7,
          [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},
@@ -109,18 +118,22 @@ std::vector<Column> all_columns(bool one, bool noise, bool restarts) {
         {"received", 11, 1,
          [](const PeerState& p) { return bytes_text(static_cast<double>(p.line.ingress_bytes)); }},
     };
-    if (noise)
-        columns.push_back({"noise", 9, 7, noise_text});
-    if (restarts)
+    if (told.noise) columns.push_back({"noise", 9, 7, noise_text});
+    if (told.learners)
+        columns.push_back({"learners", 10, 7,
+                           [](const PeerState& p) { return fmt::to_string(p.line.learners); }});
+    if (told.restarts)
         columns.push_back(
             {"restarts", 10, 7, [](const PeerState& p) { return fmt::to_string(p.restarts); }});
     return columns;
 }
 
 std::vector<Column> columns_that_fit(std::size_t room, const RunState& state) {
-    const bool restarts = std::any_of(state.peers().begin(), state.peers().end(), was_restarted);
-    const bool noise = std::any_of(state.peers().begin(), state.peers().end(), knows_noise);
-    std::vector<Column> columns = all_columns(state.own() != nullptr, noise, restarts);
+    const auto any = [&state](bool (*has)(const PeerState&)) {
+        return std::any_of(state.peers().begin(), state.peers().end(), has);
+    };
+    std::vector<Column> columns = all_columns(
+        state.own() != nullptr, {any(knows_noise), any(trains_several), any(was_restarted)});
     const auto width = [&columns] {
         std::size_t sum = 0;
         for (const Column& column : columns) sum += column.width;

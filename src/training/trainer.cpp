@@ -62,7 +62,7 @@ bool ProgressMarks::pass_after(double before, double progress) {
 
 Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
                  const TrainingSettings& settings, const std::atomic<int>& interrupts,
-                 TrainingObserver& observer, Checkpoints* checkpoints)
+                 TrainingObserver& observer, Checkpoints* checkpoints, Learners* learners)
     : network_(network),
       batches_(batches),
       exchange_(exchange),
@@ -70,7 +70,8 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
       interrupts_(interrupts),
       observer_(observer),
       checkpoints_(checkpoints),
-      gradient_(network.parameter_count()),
+      learners_(learners),
+      gradient_(learners == nullptr ? network.parameter_count() : 0),
       evaluation_(network, std::move(test_set), network.parameter_count()),
       evaluation_marks_(settings.evaluate_every, settings.epochs),
       model_marks_(settings.evaluate == EvaluateWhen::during ? settings.checkpoint_every : 0,
@@ -84,8 +85,11 @@ TrainingOutcome Trainer::run() {
         observer_.reached(RoundMoment::begun);
         Next next = exchange_.begin_round();
         // What an evaluation says after a round counts before the next begins.
-        if (next.kind == Next::Kind::train && drawn_ == 0 && go_on())
-            next = exchange_.begin_round();
+        if (next.kind == Next::Kind::train && drawn_ == 0) {
+            if (const Result<void> restored = restore_learners(); !restored)
+                return {Ending::failed, restored.error().what, {}, {}, {}};
+            if (go_on()) next = exchange_.begin_round();
+        }
         if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
         if (next.kind == Next::Kind::give_up)
             return given_up(std::move(next), interrupts_.load() > 0);
@@ -94,6 +98,15 @@ TrainingOutcome Trainer::run() {
         keep_checkpoint();
         evaluate_slice();
     }
+}
+
+Result<void> Trainer::restore_learners() {
+    if (learners_ == nullptr) return {};
+    const std::optional<Checkpoint> from = exchange_.take_restored();
+    if (!from) return {};
+    Result<void> restored = learners_->restore(*from);
+    if (!restored) restored.error().what = from->path + ": " + restored.error().what;
+    return restored;
 }
 
 bool Trainer::go_on() {
@@ -126,7 +139,11 @@ Batch Trainer::next_batch(std::size_t images) {
     if (trained > drawn_) {
         batches_.skip(trained - drawn_);
         // Rounds were as this one. Where the batch has grown meanwhile, dropout is drawn otherwise.
-        network_.skip((trained - drawn_) / images, images);
+        const std::uint64_t rounds = (trained - drawn_) / images;
+        if (learners_ != nullptr)
+            learners_->skip(rounds);
+        else
+            network_.skip(rounds, images);
         drawn_ = trained;
     }
     const Batch batch = batches_.next(images);
@@ -134,27 +151,52 @@ Batch Trainer::next_batch(std::size_t images) {
     return batch;
 }
 
+void Trainer::await(Range range) {
+    observer_.reached(RoundMoment::await_begun);
+    exchange_.await(range);
+    observer_.reached(RoundMoment::await_ended);
+}
+
+Learned Trainer::learn(const Batch& batch, float& loss) {
+    const auto ready = [this](Range range) { exchange_.gradient_ready(range, gradient_); };
+    loss = network_.gradient(
+        batch, exchange_.replica(), gradient_, [this](Range range) { await(range); }, ready);
+    return Gradient{gradient_};
+}
+
+Learned Trainer::learn_together(const Batch& batch, float& loss) {
+    const Range all{0, network_.parameter_count()};
+    const double progress = exchange_.standing().progress;
+    if (learners_->begins_anew(progress)) await(all);
+    loss = learners_->learn(batch, exchange_.replica(), progress);
+    await(all);
+    return Update{learners_->correct(exchange_.replica())};
+}
+
+void Trainer::add_norms() {
+    if (learners_ != nullptr)
+        learners_->visit_norms([this](const GradientNorms& norms) { noise_.add(norms); });
+    else if (const auto norms = network_.norms())
+        noise_.add(*norms);
+}
+
 Result<void> Trainer::train_round(std::size_t images) {
     observer_.reached(RoundMoment::may_train);
-    const Batch batch = next_batch(images);
-    const auto await = [this](Range range) {
-        observer_.reached(RoundMoment::await_begun);
-        exchange_.await(range);
-        observer_.reached(RoundMoment::await_ended);
-    };
-    const auto ready = [this](Range range) { exchange_.gradient_ready(range, gradient_); };
+    const Batch batch = next_batch(learners_ != nullptr ? learners_->images_per_round() : images);
+    const std::size_t learners = learners_ != nullptr ? learners_->count() : 1;
     observer_.reached(RoundMoment::gradient_begun);
-    const float loss = network_.gradient(batch, exchange_.replica(), gradient_, await, ready);
+    float loss = 0;
+    const Learned learned = learners_ != nullptr ? learn_together(batch, loss) : learn(batch, loss);
     observer_.reached(RoundMoment::gradient_ended);
     if (Result<void> checked = check_loss(loss, exchange_.standing().round + 1); !checked)
         return checked;
-    if (const auto norms = network_.norms()) noise_.add(*norms);
+    add_norms();
     const RoundResult result{batch.count, loss, noise_.scale()};
-    if (Result<void> ended = exchange_.end_round(Gradient{gradient_}, result); !ended) return ended;
+    if (Result<void> ended = exchange_.end_round(learned, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);
     const Standing standing = exchange_.standing();
-    observer_.round_done(
-        {standing.round, batch.count, loss, standing.progress, result.noise_scale});
+    observer_.round_done({standing.round, batch.count, loss, standing.progress, result.noise_scale,
+                          learners});
     return {};
 }
 
@@ -166,7 +208,9 @@ void Trainer::keep_checkpoint() {
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
     Checkpoint* const room = checkpoints_->room(progress);
-    if (room != nullptr && exchange_.save(*room)) checkpoints_->filled();
+    if (room == nullptr || !exchange_.save(*room)) return;
+    if (learners_ != nullptr) learners_->save(*room);
+    checkpoints_->filled();
 }
 
 void Trainer::evaluate_slice() {

@@ -18,6 +18,7 @@
 #include "src/training/checkpoints.h"
 #include "src/training/evaluation.h"
 #include "src/training/gradient_noise.h"
+#include "src/training/learners.h"
 #include "src/training/round_times.h"
 
 namespace ako {
@@ -29,6 +30,7 @@ struct RoundReport {
     std::optional<float> loss;  ///< mean over the batch; nothing: not known
     double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
     std::optional<double> noise_scale = {};  ///< in images (gradient_noise.h); nothing: not known
+    std::size_t learners = 1;                ///< that made it
 };
 
 /// The parameters of a mark of `evaluate_every` or `checkpoint_every`.
@@ -100,20 +102,31 @@ class Trainer {
   public:
     /// `interrupts` counts the signals that ask this process to end, which the exchange heeds; here
     /// they say how it ended.
-    /// `checkpoints` may be null only if the settings ask for none.
+    /// `checkpoints` may be null only if the settings ask for none. `learners`: what makes the
+    /// steps; null: the exchange does, with the gradient of the network at its replica.
     Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
             const TrainingSettings& settings, const std::atomic<int>& interrupts,
-            TrainingObserver& observer, Checkpoints* checkpoints = nullptr);
+            TrainingObserver& observer, Checkpoints* checkpoints = nullptr,
+            Learners* learners = nullptr);
 
     /// Trains until the exchange says stop, then finishes with the others. Once.
     TrainingOutcome run();
 
   private:
-    /// One round on a batch of so many images; an error means its numbers are not finite.
+    /// One round on a batch of so many images, or on one for each learner; an error means its
+    /// numbers are not finite.
     Result<void> train_round(std::size_t images);
+    /// What it teaches, for as long as Exchange asks; `loss` gets the mean over the batch.
+    Learned learn(const Batch& batch, float& loss);
+    Learned learn_together(const Batch& batch, float& loss);
+    void await(Range range);
     /// The next batch of so many. What an earlier process of this peer has trained on is not drawn
     /// again.
     Batch next_batch(std::size_t images);
+    /// Adds what the newest gradients tell of their noise.
+    void add_norms();
+    /// Takes up what the learners were at in the checkpoint that the exchange went on from, if any.
+    Result<void> restore_learners();
     /// In a run that was begun earlier the marks up to here were passed. The newest, if that was in
     /// the round before, is evaluated now: an earlier process had no time for it, for a checkpoint
     /// is made at the same marks. Where the verdict may end the run, one is made in any case.
@@ -142,8 +155,9 @@ class Trainer {
     const std::atomic<int>& interrupts_;
     TrainingObserver& observer_;
     Checkpoints* const checkpoints_;
+    Learners* const learners_;
 
-    std::vector<float> gradient_;
+    std::vector<float> gradient_;  ///< empty with learners, who have their own
     GradientNoise noise_;
     SlicedEvaluation evaluation_;
     ProgressMarks evaluation_marks_;

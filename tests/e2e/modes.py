@@ -80,6 +80,36 @@ def case_global_batch(bench):
     run.expect(130)
 
 
+def learners_seen(bench, name):
+    return [line["learners"] for line in bench.metrics(name) if line["round"] > 0]
+
+
+def case_learners(bench):
+    """Several replicas of one peer, in every mode that takes them; auto finds out how many."""
+    file = bench.file(2, training=TRAINING + ", batch: 16")
+    for mode in ("sma", "ako"):
+        bench.launch(file, *sets(f"exchange.mode={mode}", "training.learners=2")).expect(0)
+        summary = check_all_identical(bench, 2)
+        check(summary["accuracy"] > 0.9, f"{mode}: accuracy {summary['accuracy']}")
+        check_equal(set(learners_seen(bench, "a")), {2}, f"learners of a in {mode}")
+        if mode == "sma":  # in lockstep: a round takes the batches of two learners of two peers
+            check_equal({peer["rounds"] for peer in summary["peers"]}, {-(-30_000 // 64)}, "rounds")
+    digests = set()
+    for _ in range(2):
+        bench.launch(file, *sets("exchange.mode=local", "training.learners=3")).expect(0)
+        digests.add(bench.summary()["digest"])
+        check(bench.summary()["accuracy"] > 0.9, f"local: {bench.summary()['accuracy']}")
+    check_equal(len(digests), 1, "digests of two runs, whatever their threads did")
+    # A gradient is 20 ms of sleep: a second learner is worth as much as the first.
+    file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 20, samples: 6000}",
+                      training="batch: 8, learning_rate: 0.01, evaluate_every: 0")
+    output = bench.launch(file, *sets("training.learners=auto")).expect(0)
+    check_all_identical(bench, 2)
+    if os.cpu_count() > 1:
+        check(max(learners_seen(bench, "a")) > 1, f"auto stayed with one learner:\n{output}")
+        check("learners: 2 (" in output, output)
+
+
 def case_dedicated_server(bench):
     file = bench.file(3, training=TRAINING)
     dedicated = [SERVERS, "exchange.placement=dedicated", "peers.2.role=server"]

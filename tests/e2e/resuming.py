@@ -14,6 +14,7 @@ import time
 from bench import Skipped, check, check_all_identical, check_equal, newest_run, wait_for
 
 LOCKSTEP = (["exchange.mode=ring"], ["exchange.mode=local-sgd", "exchange.local_rounds=5"],
+            ["exchange.mode=sma", "training.learners=2"],
             ["exchange.mode=parameter-server", "exchange.servers=2"])
 
 

@@ -32,6 +32,31 @@ ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
     return settings;
 }
 
+/// A learner: its gradients are those of the scenario, in their order.
+class SimLearner final : public Network {
+  public:
+    SimLearner(SimGradient gradient, PeerIndex number, std::size_t elements)
+        : gradient_(std::move(gradient)), number_(number), elements_(elements) {}
+
+    std::size_t parameter_count() const override { return elements_; }
+    const std::vector<Tensor>& tensors() const override { return tensors_; }
+    void initialize(std::uint64_t, std::span<float>) const override {}
+    float gradient(const Batch&, std::span<const float> parameters, std::span<float> gradient,
+                   const AwaitRange&, const RangeReady&) override {
+        gradient_(number_, round_++, parameters, gradient);
+        return 0.5F;
+    }
+    void skip(std::uint64_t gradients, std::size_t) override { round_ += gradients; }
+    Evaluation evaluate(const Batch&, std::span<const float>) override { return {}; }
+
+  private:
+    const SimGradient gradient_;
+    const PeerIndex number_;
+    const std::size_t elements_;
+    const std::vector<Tensor> tensors_;
+    Round round_ = 0;
+};
+
 }  // namespace
 
 ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, SimGradient gradient)
@@ -43,6 +68,8 @@ ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, S
       checkpoints_(scenario.settings.peer_count()) {
     set_links();
     for (PeerIndex peer = 0; peer < scenario.settings.peer_count(); ++peer) {
+        if (has_learners(scenario.settings.training, scenario.settings.exchange))
+            learners_.push_back(make_learners(peer));
         cluster_.add(make_peer(peer), cluster_.random().time(ms(0), ms(50)));
         const ModePlan& plan = scenario.peers[peer];
         if (!plan.killed_at) continue;
@@ -86,10 +113,44 @@ Time ModeRun::layer_time(const SimPeer& peer) {
 
 float ModeRun::gradient(SimPeer& peer) {
     measure_gap(peer.settings.self);
+    restore_learners(peer);
     keep_checkpoint(peer);
+    if (!learners_.empty()) return 0.5F;  // see `learned`
     gradient_(peer.settings.self, peer.exchange.standing().round, peer.exchange.replica(),
               peer.gradient);
     return 0.5F;
+}
+
+std::unique_ptr<Learners> ModeRun::make_learners(PeerIndex peer) {
+    const TrainingSettings& training = scenario_.settings.training;
+    const auto network = [this, first = peer * training.learners](std::size_t number) {
+        return std::make_unique<SimLearner>(gradient_, static_cast<PeerIndex>(first + number),
+                                            initial_.size());
+    };
+    networks_.push_back(network(0));
+    LearnerOptions options;
+    options.peers_together = scenario_.settings.peer_count();
+    return std::make_unique<Learners>(*networks_.back(), network, training, std::move(options),
+                                      clock_);
+}
+
+void ModeRun::restore_learners(SimPeer& peer) {
+    if (learners_.empty()) return;
+    const auto from = peer.exchange.take_restored();
+    if (!from) return;
+    Learners& learners = *learners_[peer.settings.self];
+    if (!learners.restore(*from)) throw Violation("learners refuse their checkpoint");
+    learners.skip(from->id.round);
+}
+
+/// As the trainer, but that the average has been awaited before the gradients.
+Learned ModeRun::learned(SimPeer& peer) {
+    if (learners_.empty()) return Gradient{peer.gradient};
+    Learners& learners = *learners_[peer.settings.self];
+    GroupExchange& exchange = peer.exchange;
+    learners.learn({{}, {}, learners.images_per_round()}, exchange.replica(),
+                   exchange.standing().progress);
+    return Update{learners.correct(exchange.replica())};
 }
 
 // ---- what they do
@@ -108,8 +169,9 @@ void ModeRun::measure_gap(PeerIndex peer) {
 /// is given away.
 void ModeRun::keep_checkpoint(SimPeer& peer) {
     if (scenario_.keeps_after != peer.exchange.standing().round) return;
-    if (!peer.exchange.save(checkpoints_[peer.settings.self]))
-        throw Violation("a checkpoint is refused");
+    Checkpoint& kept = checkpoints_[peer.settings.self];
+    if (!peer.exchange.save(kept)) throw Violation("a checkpoint is refused");
+    if (!learners_.empty()) learners_[peer.settings.self]->save(kept);
 }
 
 void ModeRun::ended_round(SimPeer& peer) {

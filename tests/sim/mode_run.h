@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/buckets/buckets.h"
+#include "src/training/learners.h"
 #include "tests/sim/sim_cluster.h"
 
 namespace ako::sim {
@@ -46,7 +47,8 @@ struct ModeScenario {
     }
 };
 
-/// Writes the gradient of `peer` in its round (from 0) at these parameters.
+/// Writes the gradient of `peer` in its round (from 0) at these parameters. Where a peer trains k
+/// learners it is that of learner j for k * peer + j. Any thread.
 using SimGradient = std::function<void(PeerIndex peer, Round round, std::span<const float>,
                                        std::span<float> gradient)>;
 
@@ -85,6 +87,9 @@ class ModeRun final : Work, Observer {
     void keep_checkpoint(SimPeer& peer);
 
     float gradient(SimPeer& peer) override;
+    Learned learned(SimPeer& peer) override;
+    std::unique_ptr<Learners> make_learners(PeerIndex peer);
+    void restore_learners(SimPeer& peer);
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
 
@@ -95,8 +100,11 @@ class ModeRun final : Work, Observer {
     const ModeScenario scenario_;
     const std::span<const float> initial_;
     const SimGradient gradient_;
+    const SteadyClock clock_;  // which learners of a fixed number do not look at
     SimCluster cluster_;
-    std::vector<Round> given_;  ///< [peer]: whole gradients
+    std::vector<std::unique_ptr<Network>> networks_;   ///< [peer], of its first learner
+    std::vector<std::unique_ptr<Learners>> learners_;  ///< [peer]; empty in the other modes
+    std::vector<Round> given_;                         ///< [peer]: whole gradients
     std::vector<Checkpoint> checkpoints_;
     Round widest_gap_ = 0;
 };

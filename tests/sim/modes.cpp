@@ -1,6 +1,8 @@
 // See modes.h. Each seed draws peers, layers, links and a mode, and checks
 //   - lockstep modes (ring, BSP, local SGD with H = 1 and no outer momentum): the same parameters
 //     as one process that makes the same steps with the mean gradient, within rounding
+//   - model averaging: the same average as one process with the learners of all peers, and the same
+//     bytes as a ring
 //   - BSP with any number of servers, anywhere: the same bits ({ssp: 0} is no case of its own: like
 //     `bsp` it is read as a gap of 0, before anything here sees it)
 //   - SSP: no worker begins a round more than s ahead of the slowest
@@ -14,6 +16,7 @@
 #include <array>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "ako/payload.h"
 #include "src/modes/make_exchange.h"
@@ -28,6 +31,7 @@ namespace ako::sim {
 namespace {
 
 constexpr std::size_t batch = 4;
+constexpr unsigned learners_of_peer_max = 4;
 /// Of float32 sums in another order, after some tens of rounds.
 constexpr double rounding_max = 1e-5;
 /// A death is noticed within the life time-out and a round; what waits in queues takes its time.
@@ -201,6 +205,59 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
     return {average.begin(), average.end()};
 }
 
+/// What model averaging makes of the same gradients: all learners in one process, by the formulas.
+std::vector<float> averaged_in_turn(const ModeScenario& scenario, const Task& task, Round rounds) {
+    const TrainingSettings& training = scenario.settings.training;
+    const std::size_t peers = scenario.peers.size();
+    const std::size_t learners = peers * training.learners;
+    const std::span<const float> initial = task.initial();
+    const std::size_t elements = initial.size();
+    const double momentum = learners == 1 ? 0 : training.averaging_momentum;
+    std::vector<double> average(initial.begin(), initial.end()), before(average);
+    std::vector<std::vector<float>> replicas(learners, {initial.begin(), initial.end()});
+    std::vector<Sgd> optimizers(learners, Sgd(elements, training, {}));
+    std::vector<float> gradient(elements);
+    std::size_t passed = 0;
+    for (Round round = 0; round < rounds; ++round) {
+        const double progress = static_cast<double>(round * learners * batch) /
+                                static_cast<double>(scenario.settings.sample_budget);
+        if (std::exchange(passed, steps_passed(training.schedule, progress)) != passed) {
+            for (auto& replica : replicas) replica.assign(average.begin(), average.end());
+            before = average;
+        }
+        std::vector<double> next(elements);
+        for (std::size_t k = 0; k < elements; ++k)
+            next[k] = average[k] + momentum * (average[k] - before[k]);
+        for (std::size_t j = 0; j < learners; ++j) {
+            task.gradient(static_cast<PeerIndex>(j), round, replicas[j], gradient);
+            optimizers[j].apply({0, elements}, gradient, 1, replicas[j],
+                                learning_rate_at(training, progress));
+            for (std::size_t k = 0; k < elements; ++k) {
+                const double pulled = (static_cast<double>(replicas[j][k]) - average[k]) /
+                                      static_cast<double>(learners);
+                if (learners > 1) replicas[j][k] -= static_cast<float>(pulled);
+                next[k] += pulled;
+            }
+        }
+        before = std::exchange(average, next);
+    }
+    return {average.begin(), average.end()};
+}
+
+void check_averaging(ModeScenario scenario, const Task& task, Random& random) {
+    scenario.settings.exchange.mode = Mode::sma;
+    TrainingSettings& training = scenario.settings.training;
+    training.learners = static_cast<unsigned>(random.between(1, learners_of_peer_max));
+    training.averaging_momentum = random.chance(0.3) ? 0 : 0.9;
+    if (random.chance(0.5)) training.schedule = {RateScheduleKind::steps, 0, {0.4, 0.7}, 0.5};
+    const ModeOutcome ran = run(scenario, task);
+    const Round rounds = ran.ends[0].report.rounds;
+    const double off =
+        relative_distance(finished_alike(scenario, ran), averaged_in_turn(scenario, task, rounds));
+    require(off <= rounding_max, "model averaging is off one process by " + std::to_string(off));
+    check_bytes(scenario, ran, rounds, 0);
+}
+
 void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {static_cast<unsigned>(random.between(1, 12)), 0.7, 0.9};
@@ -220,7 +277,8 @@ void check_stop(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.sample_budget = batch * peers * rounds;
     scenario.peers[random.below(peers)].stops_at = stops_at;
     exchange.mode =
-        std::array{Mode::ring, Mode::local_sgd, Mode::parameter_server}[random.below(3)];
+        std::array{Mode::ring, Mode::local_sgd, Mode::sma, Mode::parameter_server}[random.below(4)];
+    scenario.settings.training.learners = exchange.mode == Mode::sma ? 2 : 1;
     exchange.local_sgd.rounds = static_cast<unsigned>(random.between(1, 4));
     exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, {}};
     if (random.chance(0.7)) exchange.server.clock_gap_max = static_cast<unsigned>(random.below(3));
@@ -297,7 +355,7 @@ void check_resume(ModeScenario scenario, const Task& task, Random& random) {
     exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, 0};
     exchange.local_sgd = {static_cast<unsigned>(random.between(1, 5)), 0.7, 0.9};
     const Round rounds = scenario.settings.sample_budget / (batch * peers);
-    for (const Mode mode : {Mode::ring, Mode::local_sgd, Mode::parameter_server}) {
+    for (const Mode mode : {Mode::ring, Mode::local_sgd, Mode::sma, Mode::parameter_server}) {
         exchange.mode = mode;
         scenario.goes_on_from.clear();
         scenario.keeps_after = random.between(1, rounds - 1);
@@ -346,7 +404,7 @@ void check_death(ModeScenario scenario, const Task& task, Random& random) {
     };
     const auto anybody = static_cast<PeerIndex>(random.below(peers));
     kill(anybody);
-    exchange.mode = random.chance(0.5) ? Mode::ring : Mode::local_sgd;
+    exchange.mode = std::array{Mode::ring, Mode::local_sgd, Mode::sma}[random.below(3)];
     exchange.local_sgd.rounds = 3;
     require_broken(scenario, task, anybody);
 
@@ -375,10 +433,12 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
         Random random(seed * 31);
         const ModeScenario scenario = draw(seed, random);
-        const Task task(seed, scenario.element_count(), scenario.peers.size() + 2);
+        const Task task(seed, scenario.element_count(),
+                        scenario.peers.size() * learners_of_peer_max + 2);
         try {
             check_ring(scenario, task);
             check_local_sgd(scenario, task, random);
+            check_averaging(scenario, task, random);
             check_servers(scenario, task, random);
             check_ssp(scenario, task, random);
             check_resume(scenario, task, random);

@@ -1,4 +1,5 @@
-// What ring, parameter server and local SGD promise, over random scenarios in virtual time.
+// What ring, parameter server, local SGD and model averaging promise, over random scenarios in
+// virtual time.
 #pragma once
 
 #include <cstdint>

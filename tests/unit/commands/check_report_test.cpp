@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
@@ -47,6 +49,10 @@ TEST_CASE("images, images per peer and rounds per peer") {
     CHECK(contains(data_report(read({"data.sharding=shuffled"}), counts),
                    "60,000, all in an order of its own\n"));
     CHECK(contains(data_report(read({"model=synthetic"}), counts), "samples it stands for"));
+    const std::string together = data_report(read({"training.learners=2"}), counts);
+    CHECK(contains(together, "352 of 64 samples, if all are equally fast\n"));
+    CHECK(contains(together, "2, with 32 samples each\n"));
+    CHECK(contains(data_report(read({"training.learners=auto"}), counts), "(auto)\n"));
     // A server has no share of the data.
     const Settings served = read(
         {"exchange.mode=parameter-server", "exchange.placement=dedicated", "peers.0.role=server"});
@@ -139,6 +145,25 @@ std::string refused(const Action& action) {
         return error.what();
     }
     return "";
+}
+
+TEST_CASE("learners take memory each, and auto has as many as there is room for") {
+    constexpr std::size_t vector = lenet_parameters * sizeof(float);
+    const auto bytes = [](const std::vector<std::string>& overrides) {
+        return plan_memory(read(overrides), {lenet_parameters, 0}).bytes();
+    };
+    // Replica, velocity, update and where in ako they follow the average.
+    CHECK(bytes({"training.learners=auto"}) == bytes({}) + 4 * vector);
+    const std::size_t each = bytes({"training.learners=2"}) - bytes({"training.learners=auto"});
+    CHECK(each > 3 * vector);
+    CHECK(bytes({"training.learners=5"}) == bytes({"training.learners=auto"}) + 4 * each);
+
+    const Settings narrow = read({"training.learners=auto", "memory_mb_max=1"});
+    const MemoryPlan plan = plan_memory(narrow, {lenet_parameters, 0});
+    CHECK(learners_at_most(narrow, lenet_parameters, plan) == 1);
+    const Settings wide = read({"training.learners=auto", "memory_mb_max=1000000"});
+    CHECK(learners_at_most(wide, lenet_parameters, plan) ==
+          std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
 }
 
 TEST_CASE("what is refused late has the key that was written") {

@@ -107,6 +107,7 @@ TEST_CASE("a parameter server is what the plan and its cluster file make of it t
     CHECK(variant_text(variant) == "servers 2, dedicated, bsp, momentum 0");
     CHECK(dedicated_servers(variant) == 2);
     CHECK(is_synchronous("parameter-server", variant));
+    CHECK(is_synchronous("sma", {{"training.learners", "2"}}));
     const Plan async = plan_of(
         "settings: {exchange: {consistency: async}}\n"
         "modes: {parameter-server: {}}\n");

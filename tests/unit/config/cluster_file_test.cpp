@@ -118,6 +118,11 @@ TEST_CASE("a batch of all together that cannot be had is refused") {
               .find("it only with training.batch.schedule.kind: steps") != std::string::npos);
     CHECK(refused({"training.optimizer=lars", "exchange.mode=parameter-server"})
               .find("training.optimizer: expected sgd") != std::string::npos);
+    CHECK(refused({"training.batch=auto", "training.learners=2"})
+              .find("training.batch.schedule.kind: expected constant with training.learners: 2, "
+                    "found auto") != std::string::npos);
+    CHECK(refused({"training.batch.global_target=64", "exchange.mode=sma"})
+              .find("expected none with exchange.mode: sma, found 64") != std::string::npos);
     CHECK(refused({"training.trust_coefficient=0.01"})
               .find("it only with training.optimizer: lars") != std::string::npos);
 }

@@ -37,6 +37,7 @@ TEST_CASE("every mode has its word, and keys of others may stand beside it") {
         {"ring", Mode::ring},
         {"parameter-server", Mode::parameter_server},
         {"local-sgd", Mode::local_sgd},
+        {"sma", Mode::sma},
         {"local", Mode::local}};
     for (const auto& [word, mode] : words) {
         const Settings settings = read({"exchange.mode=" + word});
@@ -57,6 +58,7 @@ TEST_CASE("a silent peer is waited for longer where all wait for each other, unl
     CHECK(life({"exchange.mode=ako"}) == 2000);
     CHECK(life({"exchange.mode=ring"}) == 30'000);
     CHECK(life({"exchange.mode=local-sgd"}) == 30'000);
+    CHECK(life({"exchange.mode=sma"}) == 30'000);
     CHECK(life({servers}) == 30'000);
     CHECK(life({servers, "exchange.consistency={ssp: 3}"}) == 30'000);
     CHECK(life({servers, "exchange.consistency=async"}) == 2000);
@@ -135,4 +137,39 @@ TEST_CASE("the training digest tells modes and roles apart") {
     }
     CHECK(training_digest_text(read({"exchange.placement=dedicated", "peers.2.role=server"})) !=
           training_digest_text(read({"exchange.placement=dedicated", "peers.1.role=server"})));
+}
+
+TEST_CASE("learners: a number or auto, in the modes that take what they learned") {
+    const Settings settings = read({"exchange.mode=sma", "training.learners=4"});
+    CHECK(settings.training.learners == 4);
+    CHECK(settings.training.images_per_round() == 4 * settings.training.batch.local);
+    CHECK(settings.training.images_per_round_max() == settings.training.images_per_round());
+    CHECK(has_learners(settings.training, settings.exchange));
+    CHECK(has_learners(read({"exchange.mode=sma"}).training,
+                       read({"exchange.mode=sma"}).exchange));  // with one at each peer
+    const Settings adapts = read({"exchange.mode=ako", "training.learners=auto"});
+    CHECK(adapts.training.learners == 0);
+    CHECK(adapts.training.images_per_round() == adapts.training.batch.local);
+    CHECK(adapts.training.images_per_round_max() == 64 * adapts.training.batch.local);
+    CHECK(write_cluster_text(adapts).find("learners: auto") != std::string::npos);
+    for (const std::string mode : {"ako", "local", "ring"}) {
+        const Settings one = read({"exchange.mode=" + mode});
+        CHECK(!has_learners(one.training, one.exchange));
+    }
+    CHECK(complaint({"exchange.mode=ring", "training.learners=2"})
+              .find("training.learners: expected 1 with this exchange.mode, found 2") !=
+          std::string::npos);
+    CHECK(complaint({"exchange.mode=local-sgd", "training.learners=auto"})
+              .find("expected 1 with exchange.mode: local-sgd, found auto") != std::string::npos);
+    CHECK(complaint({"exchange.mode=sma", "training.learners=auto"})
+              .find("a whole number from 1 to 64 with exchange.mode: sma") != std::string::npos);
+    CHECK(complaint({"exchange.mode=ako", "training.learners=2", "training.threads=2"})
+              .find("training.threads: expected 1 with training.learners: 2, found 2") !=
+          std::string::npos);
+    CHECK(complaint({"exchange.mode=sma", "model=external"})
+              .find("exchange.mode: expected ako, local-sgd or local with model: external, found "
+                    "sma") != std::string::npos);
+    CHECK(complaint({"exchange.mode=ako", "model=external", "training.learners=2"})
+              .find("training.learners: expected 1 with model: external, found 2") !=
+          std::string::npos);
 }

@@ -51,6 +51,8 @@ struct Alone {
             update = std::make_unique<MeanGradient>(settings, initial);
         else if (mode == Mode::parameter_server)
             update = std::make_unique<PulledParameters>(protocol.result());
+        else if (mode == Mode::sma)
+            update = std::make_unique<AverageOfLearners>(initial, 1);
         else
             update = std::make_unique<MeanOfLocalRounds>(settings, initial);
         peer = std::make_unique<BucketCompute>(settings, buckets, mailbox, board, protocol,
@@ -127,6 +129,30 @@ TEST_CASE("in a ring the batch is doubled when the wish has gone round, and all 
     CHECK(first == BatchGrowth::rounds_min + 2);
     CHECK(images[first - 1] == 10);
     CHECK(std::find(images.begin(), images.end(), 40U) != images.end());
+}
+
+TEST_CASE("mode sma: updates move the average, and a gradient is refused") {
+    ModeSettings settings = Alone::settings_of(Mode::sma, 12);
+    settings.training.learners = 3;
+    Alone alone(settings);
+    const Result<void> refused = alone.round();
+    REQUIRE(!refused);
+    CHECK(refused.error().kind == Error::Kind::unsupported);
+    CHECK(refused.error().what.find("end the round with an update") != std::string::npos);
+
+    std::vector<float> update(Alone::elements, 0.5F);
+    for (int round = 1; round <= 4; ++round) {
+        REQUIRE(alone.peer->begin_round({}).value().kind == Next::Kind::train);
+        REQUIRE(alone.peer->settle({0, Alone::elements}));
+        REQUIRE(alone.peer->end_round(Update{update}, {3, 0.5F}, {}));
+        std::fill(update.begin(), update.end(),
+                  0.5F * static_cast<float>(round + 1));  // is its own
+        CHECK(alone.peer->replica()[0] == 0.25F * static_cast<float>(round * (round - 1)));
+        CHECK(alone.exchange() == 1);
+    }
+    CHECK(alone.peer->standing().samples == 12);
+    CHECK(alone.peer->begin_round({}).value().kind == Next::Kind::finish);  // all have been settled
+    CHECK(alone.peer->replica()[7] == 5);
 }
 
 TEST_CASE("local rounds that overflow are not averaged") {

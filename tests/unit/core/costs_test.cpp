@@ -70,8 +70,8 @@ TEST_CASE("what each mode says that one peer sends in a round") {
         CAPTURE(peers);
         const auto n = static_cast<double>(peers);
         const double all_reduce = 2 * (n - 1) / n;
-        for (const Mode mode :
-             {Mode::ako, Mode::ring, Mode::parameter_server, Mode::local_sgd, Mode::local}) {
+        for (const Mode mode : {Mode::ako, Mode::ring, Mode::parameter_server, Mode::local_sgd,
+                                Mode::sma, Mode::local}) {
             ModeSettings settings = settings_of(mode, peers);
             settings.exchange.partitions = 6;
             settings.exchange.local_sgd.rounds = 4;
@@ -137,7 +137,7 @@ TEST_CASE("the mode ako says what the schedules of its links grant") {
 
 TEST_CASE("what a peer holds grows with the peers where it keeps something of each") {
     for (const Mode mode :
-         {Mode::ako, Mode::ring, Mode::parameter_server, Mode::local_sgd, Mode::local}) {
+         {Mode::ako, Mode::ring, Mode::parameter_server, Mode::local_sgd, Mode::sma, Mode::local}) {
         const auto held = [mode](std::size_t peers) {
             std::size_t sum = 0;
             for (const MemoryTerm& term : mode_costs(settings_of(mode, peers), parameters).memory) {

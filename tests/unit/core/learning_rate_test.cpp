@@ -47,6 +47,9 @@ TEST_CASE("steps multiply the rate at every mark passed") {
     CHECK(learning_rate_at(training, 0.49) == doctest::Approx(0.4));
     CHECK(learning_rate_at(training, 0.5) == doctest::Approx(0.2));
     CHECK(learning_rate_at(training, 0.75) == doctest::Approx(0.1));
+    for (const auto& [progress, passed] : {std::pair(0.49, 0), {0.5, 1}, {0.74, 1}, {1.0, 2}})
+        CHECK(steps_passed(training.schedule, progress) == static_cast<std::size_t>(passed));
+    CHECK(steps_passed({RateScheduleKind::cosine, 0, {0.5}, 0.1}, 1) == 0);
 }
 
 TEST_CASE("progress outside 0 .. 1 is clamped") {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/training/learners.h"
 #include "src/training/trainer.h"
 
 namespace ako::test::trainer {
@@ -76,7 +77,10 @@ class FakeExchange final : public Exchange {
         events += 'r';
     }
     Result<void> end_round(const Learned& learned, const RoundResult& result) override {
-        CHECK(std::get<Gradient>(learned).values[0] == 1);
+        if (const auto* const update = std::get_if<Update>(&learned))
+            updates.push_back(update->values[0]);
+        else
+            CHECK(std::get<Gradient>(learned).values[0] == 1);
         events += 'e';
         if (refuses) return fail(Error::Kind::numbers, "the gradient is not finite");
         samples += result.samples;
@@ -103,6 +107,7 @@ class FakeExchange final : public Exchange {
         return saves;
     }
     void tell_kept(const std::vector<CheckpointId>& kept) override { told_kept.push_back(kept); }
+    std::optional<Checkpoint> take_restored() override { return restored; }
     /// As if it had gone on from a checkpoint.
     void go_on_from(Round round) { round_ = round; }
     FinishReport finish(std::span<float> out) override {
@@ -123,6 +128,8 @@ class FakeExchange final : public Exchange {
     std::function<void()> before_round;
     std::function<void(Round)> on_round;
     std::string events;
+    std::vector<float> updates;  ///< first elements
+    std::optional<Checkpoint> restored;
     std::size_t samples = 0;
     std::uint64_t samples_before = 0;  ///< that another process trained on; 0: it does not say
     std::vector<Verdict> verdicts;
@@ -168,6 +175,9 @@ struct Bench {
     std::size_t test_images = 1000;
     std::vector<std::pair<float, double>> kept;  ///< first parameter and progress of models
     std::vector<Round> written;                  ///< checkpoints
+    std::vector<std::size_t> learners_written;   ///< of each: 1 if it holds learners
+
+    Learners* learners = nullptr;
 
     TrainingOutcome run() {
         const TestSet test_set{test_images, [](std::size_t, std::size_t count) {
@@ -182,12 +192,13 @@ struct Bench {
             [](const std::string& line) { FAIL_CHECK(line); }, [](const std::string&) {},
             [this](const Checkpoint& it) -> Result<std::vector<CheckpointId>> {
                 written.push_back(it.id.round);
+                learners_written.push_back(it.numbers.count("learners"));
                 return std::vector{it.id};
             });
         // A slow disk would leave some out.
         exchange.before_round = [&] { checkpoints.flush(); };
         return Trainer(network, batches, test_set, exchange, settings, interrupts, recorder,
-                       &checkpoints)
+                       &checkpoints, learners)
             .run();
     }
 };

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Learners: several small batches at a time on one machine, and what that does to speed and to
+accuracy. LeNet on MNIST, one peer, batch 8 for each learner.
+
+    experiments/learners/measure.py epochs [--rates 0.001 0.005 0.01] [--seeds 1 2 3]
+    experiments/learners/measure.py speed [--learners 1 2 3 4] [--seeds 1 2 3]
+    experiments/learners/measure.py table      # of the runs made so far; trains nothing
+
+`epochs` needs no quiet machine: one learner, four that are averaged, and one with a batch four
+times as large (synchronous SGD), all at the same rate, with the epochs after which the test
+accuracy was first reached. `speed` needs one: images per second of one learner with one thread and
+with two, of every number of learners, and of `auto`. Every run is a line of results.jsonl; what is
+there is not run again. Standard library only.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+BATCH = 8
+TOGETHER = 4
+TARGETS = (0.98, 0.985, 0.99)
+EPOCHS = 2.0
+SPEED_EPOCHS, SPEED_RATE = 1.0, 0.005
+
+ONE, AVERAGED, LARGE = "one learner", "four learners", "one learner, batch 32"
+CONDITIONS = {ONE: [], AVERAGED: [f"training.learners={TOGETHER}"],
+              LARGE: [f"training.batch={TOGETHER * BATCH}"]}
+THREADS = "one learner, two threads"
+
+
+class Runs:
+    """The runs made so far, one line each in a file."""
+
+    def __init__(self, path, ako):
+        self.path = path
+        self.ako = ako
+        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
+
+    def get(self, kind, condition, rate, seed, settings):
+        key = {"kind": kind, "condition": condition, "rate": rate, "seed": seed}
+        for line in self.lines:
+            if all(line[name] == value for name, value in key.items()):
+                return line
+        settings = [*settings, f"training.learning_rate={rate}", f"seed={seed}"]
+        line = {**key, **train(self.ako, settings)}
+        self.lines.append(line)
+        with self.path.open("a") as out:
+            out.write(json.dumps(line) + "\n")
+        print(f"{kind} {condition}, rate {rate:g}, seed {seed}: {describe(line)}", flush=True)
+        return line
+
+    def of(self, kind, condition, rate):
+        found = [line for line in self.lines if (line["kind"], line["condition"], line["rate"]) ==
+                 (kind, condition, rate)]
+        return sorted(found, key=lambda line: line["seed"])
+
+    def rates(self, kind):
+        return sorted({line["rate"] for line in self.lines if line["kind"] == kind})
+
+
+def train(ako, settings):
+    """One run. Without points where a loss was not finite."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [ako, "launch", str(HERE / "cluster.yaml"), "--free-ports"]
+        for setting in [*settings, f"output={folder}"]:
+            words += ["--set", setting]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode == 3:
+            return {"points": [], "images_per_s": None, "learners": []}
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(words)}: exit {done.returncode}\n{done.stderr}")
+        latest = pathlib.Path(folder) / "latest"
+        curve = json.loads((latest / "curve.json").read_text())
+        summary = json.loads((latest / "summary.json").read_text())
+        lines = [json.loads(line) for line in (latest / "metrics-a.jsonl").open()]
+    return {"points": [[round(point["samples"] / 60_000, 3), round(point["seconds"], 2),
+                        point["accuracy"]] for point in curve["points"]],
+            "images_per_s": round(summary["peers"][0]["images_per_s"]),
+            "learners": [line["learners"] for line in lines if line["phase"] == "training"]}
+
+
+def reached(line, target, column):
+    """Epochs (column 0) or seconds (1) at the first point with that accuracy; None: never."""
+    return next((round(point[column], 2) for point in line["points"] if point[2] >= target), None)
+
+
+def describe(line):
+    if not line["points"]:
+        return "a loss was not finite"
+    first = ", ".join(f"{100 * target:g} % after {reached(line, target, 0)} epochs"
+                      for target in TARGETS)
+    last = 100 * line["points"][-1][2]
+    return f"{line['images_per_s']} images/s, {first}, {last:.2f} % at the end"
+
+
+def median_text(values):
+    """Of several seeds; one that never came to it counts as the worst."""
+    median = statistics.median(float("inf") if value is None else value for value in values)
+    each = ", ".join("never" if value is None else f"{value:g}" for value in values)
+    return f"{'never' if median == float('inf') else f'{median:g}'} ({each})"
+
+
+def epochs_table(runs):
+    print("| rate | what trains | " + " | ".join(
+        f"epochs to {100 * target:g} %" for target in TARGETS) + " | last accuracy, % |")
+    print("|---" * (len(TARGETS) + 3) + "|")
+    for rate in runs.rates("epochs"):
+        for condition in CONDITIONS:
+            lines = runs.of("epochs", condition, rate)
+            if not lines:
+                continue
+            cells = [median_text([reached(line, target, 0) for line in lines])
+                     for target in TARGETS]
+            last = median_text([round(100 * line["points"][-1][2], 2) if line["points"] else None
+                                for line in lines])
+            print(f"| {rate:g} | {condition} | {' | '.join(cells)} | {last} |")
+
+
+def speed_table(runs):
+    print("\n| what trains | images per second | of it `auto`: learners most of the time |\n"
+          "|---|---|---|")
+    for condition in dict.fromkeys(line["condition"] for line in runs.lines
+                                   if line["kind"] == "speed"):
+        lines = [line for line in runs.lines
+                 if (line["kind"], line["condition"]) == ("speed", condition)]
+        counts = [statistics.mode(line["learners"]) for line in lines if line["learners"]]
+        shown = ", ".join(map(str, counts)) if condition == "auto" else ""
+        rates = median_text([line["images_per_s"] for line in lines])
+        print(f"| {condition} | {rates} | {shown} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["epochs", "speed", "table"])
+    parser.add_argument("--ako", default=str(REPOSITORY / "build/release/ako"))
+    parser.add_argument("--rates", type=float, nargs="+", default=[0.001, 0.005, 0.01])
+    parser.add_argument("--learners", type=int, nargs="+", default=[1, 2, 3, 4])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
+    arguments = parser.parse_args()
+    runs = Runs(arguments.results, arguments.ako)
+    for seed in arguments.seeds if arguments.what == "epochs" else []:
+        for rate in arguments.rates:
+            for condition, settings in CONDITIONS.items():
+                runs.get("epochs", condition, rate, seed, [*settings, f"training.epochs={EPOCHS}"])
+    for seed in arguments.seeds if arguments.what == "speed" else []:
+        wanted = {THREADS: ["training.threads=2"],
+                  **{f"{count} learners": [f"training.learners={count}"]
+                     for count in arguments.learners},
+                  "auto": ["training.learners=auto"]}
+        for condition, settings in wanted.items():
+            runs.get("speed", condition, SPEED_RATE, seed,
+                     [*settings, f"training.epochs={SPEED_EPOCHS}", "training.evaluate_every=0"])
+    if any(line["kind"] == "epochs" for line in runs.lines):
+        epochs_table(runs)
+    if any(line["kind"] == "speed" for line in runs.lines):
+        speed_table(runs)
+
+
+if __name__ == "__main__":
+    main()
