@@ -26,11 +26,13 @@ struct SyncSummary {
     StopReason stop = StopReason::none;  ///< the strongest wish of all who contributed
     std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
     std::uint32_t workers = 0;           ///< who contributed; 0 = not said
+    PeerSet contributors = 0;            ///< elastic ring: whose gradients are in the sum
 
     void merge(const SyncSummary& other) {
         stop = stronger(stop, other.stop);
         rounds_total = std::max(rounds_total, other.rounds_total);
         workers = std::max(workers, other.workers);
+        contributors |= other.contributors;
     }
     /// Takes in what came later: of the workers only the newest number counts.
     void follow(const SyncSummary& later) {
