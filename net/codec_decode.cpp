@@ -281,6 +281,12 @@ ChunkKind chunk_kind(wire::ChunkKind value) {
             return ChunkKind::pulled;
         case wire::ChunkKind::FINAL:
             return ChunkKind::final;
+        case wire::ChunkKind::RESTORED:
+            return ChunkKind::restored;
+        case wire::ChunkKind::PARAMETERS:
+            return ChunkKind::parameters;
+        case wire::ChunkKind::VELOCITY:
+            return ChunkKind::velocity;
     }
     refuse(fmt::format("kind is {}, no known chunk", static_cast<unsigned>(value)));
 }
@@ -292,7 +298,48 @@ Header get(wire::Chunk::Reader in) {
                  in.getSync(),
                  in.getFirst(),
                  in.getRoundsTotal(),
-                 in.getChecksum()};
+                 in.getChecksum(),
+                 in.getEpoch(),
+                 in.getContributors()};
+}
+
+std::vector<std::uint64_t> each_peer(capnp::List<std::uint64_t>::Reader in, const char* field) {
+    std::vector<std::uint64_t> values;
+    values.reserve(limited(in, peers_max, field).size());
+    for (const std::uint64_t value : in) values.push_back(value);
+    return values;
+}
+
+Header get(wire::Membership::Reader in) {
+    Membership said;
+    said.epoch = {in.getEpoch(), each_peer(in.getProcesses(), "processes")};
+    said.promised = get(in.getPromised(), "promised");
+    said.accepted_ballot = get(in.getAcceptedBallot(), "accepted_ballot");
+    said.accepted = each_peer(in.getAccepted(), "accepted");
+    said.asks = get(in.getAsks(), "asks");
+    said.proposed = each_peer(in.getProposed(), "proposed");
+    said.hears = in.getHears();
+    said.broken = in.getBroken();
+    said.wants_in = in.getWantsIn();
+    said.holding.begun = in.getBegun();
+    const auto sums = limited(in.getSums(), sync_runs_max, "sums");
+    said.holding.sums.reserve(sums.size());
+    for (const auto run : sums) said.holding.sums.push_back({run.getBuckets(), run.getSync()});
+    said.holding.late = in.getLate();
+    said.ready = in.getReady();
+    said.whole = in.getWhole();
+    said.taken = in.getTaken();
+    return said;
+}
+
+Tally get(wire::Tally::Reader in) {
+    return {in.getSync(), in.getContributors(), stop_reason(in.getStop()),
+            share(in.getProgress(), "progress"), each_peer(in.getSamples(), "samples")};
+}
+
+Header get(wire::MemberState::Reader in) {
+    return MemberState{in.getEpoch(), get(in.getBefore()), get(in.getNow()),
+                       digest(in.getDigest(), "digest")};
 }
 
 Header get(wire::Bye::Reader in) {
@@ -340,6 +387,10 @@ Header get(wire::Header::Reader in) {
             return get(in.getBye());
         case wire::Header::CHUNK:
             return get(in.getChunk());
+        case wire::Header::MEMBERSHIP:
+            return get(in.getMembership());
+        case wire::Header::MEMBER_STATE:
+            return get(in.getMemberState());
     }
     refuse(fmt::format("message {} is not known", static_cast<unsigned>(in.which())));
 }

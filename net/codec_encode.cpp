@@ -245,6 +245,55 @@ void put(wire::Header::Builder header, const Chunk& chunk) {
     out.setFirst(chunk.first);
     out.setRoundsTotal(chunk.rounds_total);
     out.setChecksum(chunk.checksum);
+    out.setEpoch(chunk.epoch);
+    out.setContributors(chunk.contributors);
+}
+
+void put(capnp::List<std::uint64_t>::Builder out, const std::vector<std::uint64_t>& values) {
+    for (unsigned i = 0; i < out.size(); ++i) out.set(i, values[i]);
+}
+
+void put(wire::Header::Builder header, const Membership& said) {
+    auto out = header.initMembership();
+    const auto peers = [](const std::vector<std::uint64_t>& list) {
+        return list_size(list.size(), peers_max);
+    };
+    out.setEpoch(said.epoch.number);
+    put(out.initProcesses(peers(said.epoch.processes)), said.epoch.processes);
+    put(out.initPromised(), said.promised);
+    put(out.initAcceptedBallot(), said.accepted_ballot);
+    put(out.initAccepted(peers(said.accepted)), said.accepted);
+    put(out.initAsks(), said.asks);
+    put(out.initProposed(peers(said.proposed)), said.proposed);
+    out.setHears(said.hears);
+    out.setBroken(said.broken);
+    out.setWantsIn(said.wants_in);
+    out.setBegun(said.holding.begun);
+    auto sums = out.initSums(list_size(said.holding.sums.size(), sync_runs_max));
+    for (unsigned i = 0; i < sums.size(); ++i) {
+        sums[i].setBuckets(said.holding.sums[i].buckets);
+        sums[i].setSync(said.holding.sums[i].sync);
+    }
+    out.setLate(said.holding.late);
+    out.setReady(said.ready);
+    out.setWhole(said.whole);
+    out.setTaken(said.taken);
+}
+
+void put(wire::Tally::Builder out, const Tally& tally) {
+    out.setSync(tally.sync);
+    out.setContributors(tally.contributors);
+    out.setStop(static_cast<wire::StopReason>(tally.stop));
+    out.setProgress(tally.progress);
+    put(out.initSamples(list_size(tally.samples.size(), peers_max)), tally.samples);
+}
+
+void put(wire::Header::Builder header, const MemberState& state) {
+    auto out = header.initMemberState();
+    out.setEpoch(state.epoch);
+    put(out.initBefore(), state.before);
+    put(out.initNow(), state.now);
+    out.setDigest(data(state.digest));
 }
 
 }  // namespace

@@ -36,6 +36,10 @@ inline constexpr std::size_t version_runs_max = block_count_max;
 /// Checksums of one Partial: a full payload in the smallest blocks that tests use, 4 floats.
 inline constexpr std::size_t checksums_max = elements_within(payload_bytes_limit) / 4;
 
+/// Runs of buckets in one Membership: of a row of neighbours no two need have a sum of the same
+/// sync, and a bucket has 64 KiB or more, so these are 2 GiB of parameters at the least.
+inline constexpr std::size_t sync_runs_max = 32'768;
+
 /// Of 64 portions each, of one pass over the data in a Status.
 inline constexpr std::size_t covered_words_max = portions_max / 64;
 
@@ -48,6 +52,7 @@ inline constexpr std::size_t settings_text_bytes_max = 2560;
 
 /// What the largest header needs:
 ///     24 bytes * 32,768 runs              786,432   (Want, CutRow, Versions)
+///     16 bytes * 32,768 runs              524,288   (Membership, and 8 * 3 * 64 of processes)
 ///      4 bytes * 65,536 checksums         262,144   (Partial, instead of the runs)
 ///     56 bytes * 64 peers                   3,584   (Status: 16 of progress, 40 of rows; and 128
 ///                                                   of what is covered)
@@ -56,6 +61,7 @@ inline constexpr std::size_t settings_text_bytes_max = 2560;
 /// and the largest of these fits into 1 MiB. Anything longer is refused before memory is allocated.
 inline constexpr std::size_t header_bytes_max = std::size_t{1} << 20;
 static_assert(24 * version_runs_max + 512 <= header_bytes_max);
+static_assert(16 * sync_runs_max + 8 * 3 * peers_max + 512 <= header_bytes_max);
 static_assert(4 * checksums_max + 512 <= header_bytes_max);
 
 /// What the first header of a stranger may need: Hello with three texts, five digests and the

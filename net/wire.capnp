@@ -27,6 +27,8 @@ struct Header {
     lack @13 :Lack;
     wantVersions @14 :WantVersions;
     versions @15 :Versions;
+    membership @16 :Membership;
+    memberState @17 :MemberState;
   }
 }
 
@@ -263,6 +265,8 @@ struct Chunk {
   roundsTotal @5 :UInt64;     # pulled, final: rounds of all workers in it
   checksum @6 :UInt32;        # CRC-32C of the payload
   batchDoublings @7 :UInt8;   # of the global batch: the most that any of them wishes
+  epoch @8 :UInt32;           # elastic ring: the sender's
+  contributors @9 :UInt64;    # restored: bit j: the gradient of peer j is in the sum
 }
 
 enum ChunkKind {
@@ -271,4 +275,52 @@ enum ChunkKind {
   pushed @2;                  # a worker's gradient, to its server
   pulled @3;                  # parameters in answer, to a worker
   final @4;                   # parameters after every worker's last round
+  restored @5;                # elastic ring: a whole sum of an epoch before, for who lacks it
+  parameters @6;              # and the state after a sync, for a newcomer
+  velocity @7;
+}
+
+# "This is the epoch that I am in, what I have promised and accepted of the next, and what I held
+# when I came into it": state of a peer of an elastic ring, told again whenever it changes.
+struct Membership {
+  epoch @0 :UInt32;               # 0 = I know of no run
+  processes @1 :List(UInt64);     # of each peer of the file the process that is in; 0 = none
+  promised @2 :Ballot;
+  acceptedBallot @3 :Ballot;
+  accepted @4 :List(UInt64);      # the processes that are to be in
+  asks @5 :Ballot;
+  proposed @6 :List(UInt64);      # empty = I ask for promises first
+  hears @7 :UInt64;               # bit j: I have a session with peer j
+  broken @8 :Bool;
+  wantsIn @9 :Bool;
+  begun @10 :UInt64;              # the newest sync that I had given anything to
+  sums @11 :List(SyncRun);        # run-length coded over buckets; empty = I hold no state
+  late @12 :Bool;
+  ready @13 :Bool;
+  whole @14 :Bool;
+  taken @15 :UInt64;              # elements of the state that have come
+}
+
+# So many buckets in a row whose newest whole sum is of this sync.
+struct SyncRun {
+  buckets @0 :UInt32;
+  sync @1 :UInt64;
+}
+
+# What all members of an elastic ring know alike after a sync.
+struct Tally {
+  sync @0 :UInt64;
+  contributors @1 :UInt64;
+  stop @2 :StopReason;
+  progress @3 :Float64;
+  samples @4 :List(UInt64);       # of each peer of the file
+}
+
+# "This is what a member knows after sync `now.sync`, and the digest of its parameters and velocity
+# then": for a newcomer, which takes them over.
+struct MemberState {
+  epoch @0 :UInt32;
+  before @1 :Tally;
+  now @2 :Tally;
+  digest @3 :Data;
 }

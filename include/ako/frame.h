@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "ako/membership.h"
 #include "ako/portions.h"
 #include "ako/row_index.h"
 #include "ako/types.h"
@@ -20,9 +20,6 @@ namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
 inline constexpr std::uint32_t protocol_version = 8;
-
-/// A SHA-256.
-using Digest = std::array<std::uint8_t, 32>;
 
 /// That the sender of a Hello holds the key of the cluster; net/cluster_key.h says what is proved.
 struct KeyProof {
@@ -68,7 +65,7 @@ struct Partial {
     Time sealed_at{};  ///< clock of the owner: when its snapshot was published
     bool relayed = false;
     std::vector<std::uint32_t> checksums;  ///< CRC-32C of each block, made by the owner
-    Time bound_at{};  ///< clock of the sender: when the link asked for it; 0 = not said
+    Time bound_at{};     ///< clock of the sender: when the link asked for it; 0 = not said
     bool coded = false;  ///< the payload is in fewer bytes than float32: src/rows/coded_blocks.h
 
     bool operator==(const Partial&) const = default;
@@ -94,21 +91,8 @@ struct RowHeld {
     bool operator==(const RowHeld&) const = default;
 };
 
-/// A number that orders proposals of the cut; no two processes share one. {0, 0} is "none".
-struct Ballot {
-    std::uint32_t number = 0;
-    PeerIndex proposer = 0;
-    std::uint64_t process =
-        0;  ///< the proposer's id, so that no later life of it comes to the same
-
-    auto operator<=>(const Ballot&) const = default;
-    bool none() const { return number == 0; }
-};
-
 /// A cut is known by the ballot under which it was first proposed.
 using CutId = Ballot;
-
-enum class StopReason : std::uint8_t { none, budget_spent, target_reached, requested };
 
 /// The one that counts of two that stand at once: what the training came to by itself outweighs
 /// what was asked for, so that all peers tell the same end.
@@ -144,7 +128,7 @@ constexpr Wish stronger(const Wish& one, const Wish& other) {
 /// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).
 struct Verdict {
     double progress = 0;
-    float accuracy = 0;               ///< 0 .. 1
+    float accuracy = 0;                ///< 0 .. 1
     std::optional<float> loss = 0.0F;  ///< nothing where the program does not say it
 
     bool operator==(const Verdict&) const = default;
@@ -305,11 +289,14 @@ struct Bye {
 
 /// What a chunk holds.
 enum class ChunkKind : std::uint8_t {
-    reduced,   ///< ring: a sum that lacks contributions
-    gathered,  ///< ring: a whole sum
-    pushed,    ///< a worker's gradient, to its server
-    pulled,    ///< parameters in answer, to a worker
-    final,     ///< parameters after every worker's last round
+    reduced,     ///< ring: a sum that lacks contributions
+    gathered,    ///< ring: a whole sum
+    pushed,      ///< a worker's gradient, to its server
+    pulled,      ///< parameters in answer, to a worker
+    final,       ///< parameters after every worker's last round
+    restored,    ///< elastic ring: a whole sum of an epoch before, for who lacks it
+    parameters,  ///< and the state after a sync, for a newcomer
+    velocity,
 };
 
 /// Elements of the flat vector, from `first`; the payload is their values. What the modes ring,
@@ -322,18 +309,22 @@ struct Chunk {
     std::uint64_t first = 0;             ///< element
     std::uint64_t rounds_total = 0;      ///< pulled, final: rounds of all workers in it
     std::uint32_t checksum = 0;  ///< CRC-32C of the payload; made and checked by the transport
+    std::uint32_t epoch = 0;     ///< elastic ring: that of the sender
+    PeerSet contributors = 0;    ///< restored: whose gradients are in the sum
 
     bool operator==(const Chunk&) const = default;
 };
 
-using Header = std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise,
-                            Accept, Accepted, Bye, Chunk, Lack, WantVersions, Versions>;
+using Header =
+    std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise, Accept,
+                 Accepted, Bye, Chunk, Lack, WantVersions, Versions, Membership, MemberState>;
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {
     static constexpr const char* names[] = {
-        "Hello",   "Reject", "Partial",  "Status", "Want",  "WantCut", "CutRow",       "Prepare",
-        "Promise", "Accept", "Accepted", "Bye",    "Chunk", "Lack",    "WantVersions", "Versions"};
+        "Hello",  "Reject",  "Partial",      "Status",   "Want",       "WantCut",
+        "CutRow", "Prepare", "Promise",      "Accept",   "Accepted",   "Bye",
+        "Chunk",  "Lack",    "WantVersions", "Versions", "Membership", "MemberState"};
     static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }

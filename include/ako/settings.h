@@ -125,9 +125,10 @@ struct LocalSgdSettings {
 
 struct ExchangeSettings {
     Mode mode = Mode::ako;
-    ServerSettings server;                  ///< parameter-server only
-    LocalSgdSettings local_sgd;             ///< local-sgd only
-    Rule rule = Rule::anchored;             ///< this and the next two: ako only
+    bool elastic = false;        ///< ring only: peers may come and go
+    ServerSettings server;       ///< parameter-server only
+    LocalSgdSettings local_sgd;  ///< local-sgd only
+    Rule rule = Rule::anchored;  ///< this and the next two: ako only
     Precision precision = Precision::adaptive;
     unsigned partitions = 0;                ///< fixed P; 0 = auto
     std::optional<double> egress_mbit_max;  ///< of one peer over all its links; Mbit/s
@@ -145,9 +146,13 @@ struct ExchangeSettings {
     double finish_linger_s = 10;
     double leave_timeout_s = 25;
 
+    /// Do the members of a ring go on without those who are lost, and take others in?
+    bool is_elastic() const { return mode == Mode::ring && elastic; }
     /// Can peers go on from checkpoints? Not where workers are at different rounds when their
-    /// servers are looked at, nor where a server is no worker, which nobody tells of rounds.
+    /// servers are looked at, nor where a server is no worker, which nobody tells of rounds. Nor in
+    /// an elastic ring, where who takes part and what each has seen is not in them.
     bool keeps_checkpoints() const {
+        if (is_elastic()) return false;
         return mode != Mode::parameter_server ||
                (server.clock_gap_max == 0U && server.placement == Placement::co_located);
     }

@@ -26,11 +26,13 @@ struct SyncSummary {
     Wish wish;                           ///< the strongest of all who contributed
     std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
     std::uint32_t workers = 0;           ///< who contributed; 0 = not said
+    PeerSet contributors = 0;            ///< elastic ring: whose gradients are in the sum
 
     void merge(const SyncSummary& other) {
         wish = stronger(wish, other.wish);
         rounds_total = std::max(rounds_total, other.rounds_total);
         workers = std::max(workers, other.workers);
+        contributors |= other.contributors;
     }
     /// Takes in what came later: of the workers only the newest number counts.
     void follow(const SyncSummary& later) {

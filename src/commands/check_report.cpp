@@ -209,11 +209,37 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
     return plan.local_only() ? text : text + global_batch_lines(settings, plan, workers);
 }
 
+/// Of an elastic ring.
+std::string elastic_start_report(const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    const std::size_t peers = settings.peers.size();
+    const std::size_t majority = peers / 2 + 1;
+    const std::size_t enough = exchange.start_peers_min > 0 ? exchange.start_peers_min : majority;
+    std::string text = line("training begins",
+                            fmt::format("when all {} peers are there, or after {:g} s with {} "
+                                        "or more",
+                                        peers, exchange.start_wait_s, std::max(enough, majority)));
+    text += line("who is lost or leaves",
+                 "is left out: the others make the round again without it, from the same "
+                 "gradients");
+    text += line("with fewer than " + std::to_string(enough),
+                 fmt::format("they wait for others, at most {:g} s (finish_timeout_s)",
+                             exchange.finish_timeout_s));
+    const bool momentum = settings.training.momentum > 0;
+    return text +
+           line("who comes later, or comes back",
+                fmt::format("takes {} from the members, {} in parts from all of them; they compute "
+                            "meanwhile, and wait for the rest",
+                            momentum ? "parameters and momentum" : "the parameters",
+                            momentum ? "2 M" : "M"));
+}
+
 std::string start_report(const Settings& settings) {
     const ExchangeSettings& exchange = settings.exchange;
     const std::size_t peers = settings.peers.size();
     if (exchange.mode == Mode::local || peers == 1) return "";
     std::string text = "#\n# start and end\n";
+    if (exchange.is_elastic()) return text + elastic_start_report(settings);
     const std::string all = fmt::format("when all {} peers are there", peers);
     if (exchange.mode != Mode::ako) {
         text +=

@@ -51,9 +51,10 @@ std::string safe_text(const std::string& text) {
 }
 
 /// Can a peer that died come back? In the other modes the run is over, or the others refuse it; and
-/// one that is alone has nobody to take its row from.
+/// one that is alone has nobody to take its row, or the state of a ring, from.
 bool may_come_back(const Settings& settings) {
-    return settings.exchange.mode == Mode::ako && settings.peers.size() > 1;
+    const bool takes_back = settings.exchange.mode == Mode::ako || settings.exchange.is_elastic();
+    return takes_back && settings.peers.size() > 1;
 }
 
 bool is_limited(const PeerGroup& group) { return group.profile == group_limits.profile; }

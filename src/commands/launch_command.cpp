@@ -475,9 +475,11 @@ class Launch {
 
 ExitStatus launch(const LaunchOptions& options) {
     Settings settings = read_cluster_file(options.file, options.overrides);
-    if (options.restart > 0 && settings.exchange.mode != Mode::ako)
+    if (options.restart > 0 && settings.exchange.mode != Mode::ako &&
+        !settings.exchange.is_elastic())
         throw at_key(settings, "exchange.mode",
-                     StartupError("--restart: a peer that died can come back in the mode ako only",
+                     StartupError("--restart: a peer that died can come back in the mode ako only, "
+                                  "and in an elastic ring",
                                   "leave --restart out, or set exchange.mode=ako"));
     if (options.free_ports) use_free_ports(settings);
     check_program(settings, options);

@@ -102,9 +102,8 @@ void check_batch_of_learners(const ConfigValue& tree, const Settings& settings) 
     const TrainingSettings& training = settings.training;
     if (!has_learners(training, settings.exchange)) return;
     const std::string with =
-        training.learners == 1
-            ? std::string("with exchange.mode: sma")
-            : fmt::format("with training.learners: {}", learners_text(training));
+        training.learners == 1 ? std::string("with exchange.mode: sma")
+                               : fmt::format("with training.learners: {}", learners_text(training));
     const auto refuse_key = [&](const char* key, const char* expected, const std::string& found) {
         refuse(place(tree, key), key, fmt::format("{} {}", expected, with), found,
                "each learner has a small batch of its own, training.batch.local");
@@ -174,6 +173,14 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
         settings.exchange.mode == Mode::parameter_server)
         refuse_key("training.optimizer", "sgd with exchange.mode: parameter-server", "lars",
                    "a server has pieces of layers, and their sizes are not that of the layer");
+    if (settings.exchange.is_elastic()) {
+        if (batch.schedule.kind == BatchScheduleKind::automatic)
+            refuse_key("training.batch.schedule.kind", "constant or steps with exchange.elastic",
+                       schedule, "what one member wishes does not reach a newcomer");
+        if (settings.training.optimizer == OptimizerKind::lars)
+            refuse_key("training.optimizer", "sgd with exchange.elastic", "lars",
+                       "its steps are made bucket by bucket, and not by whole layers");
+    }
     const ModelKind model = settings.model.kind;
     if (model != ModelKind::external && model != ModelKind::synthetic) return;
     const bool external = model == ModelKind::external;
@@ -224,6 +231,7 @@ unsigned life_timeout_ms_default(const ExchangeSettings& exchange) {
     const bool in_step = exchange.mode == Mode::ring || exchange.mode == Mode::local_sgd ||
                          exchange.mode == Mode::sma ||
                          (exchange.mode == Mode::parameter_server && exchange.server.clock_gap_max);
+    if (exchange.is_elastic()) return ExchangeSettings{}.life_timeout_ms;  // it is soon made good
     return in_step ? 30'000 : ExchangeSettings{}.life_timeout_ms;
 }
 

@@ -217,6 +217,8 @@ void add_modes(std::vector<Field>& fields) {
     fields.push_back(whole_or_word_field("exchange.staleness_rounds_max", shared,
                                          AKO_MEMBER(exchange.staleness_rounds_max), "none",
                                          1'000'000));
+    fields.push_back(choice_field<bool>("exchange.elastic", shared, AKO_MEMBER(exchange.elastic),
+                                        {{"true", true}, {"false", false}}));
     fields.push_back(
         whole_field("exchange.servers", shared, AKO_MEMBER(exchange.server.count), 1, peers_max));
     fields.push_back(choice_field<Placement>(

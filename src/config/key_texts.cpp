@@ -138,6 +138,9 @@ constexpr Meaning meanings[] = {
      "ako. none: nobody waits | N: no round begins while a live peer's row is held more than N "
      "rounds behind, here or there; but a peer that does not move at all for long is not waited "
      "for"},
+    {"exchange.elastic",
+     "ring. true: the members go on without who is lost or leaves, and take in who comes | false: "
+     "they all end"},
     {"exchange.servers", "parameter-server: so many share the parameters, by bytes"},
     {"exchange.placement",
      "parameter-server. co-located: on the first peers of the file, which train as well | "
@@ -164,7 +167,8 @@ constexpr Meaning meanings[] = {
      "others join"},
     {"exchange.start_peers_min",
      "ako. how many peers must be there then: majority or a number. The file may name spare slots, "
-     "for peers that come later or never; but to agree at the end takes a majority of the file"},
+     "for peers that come later or never; but to agree at the end takes a majority of the file. In "
+     "an elastic ring: fewer wait until more are back, and it is begun by a majority at least"},
     {"exchange.heartbeat_ms", "how often a peer says how far it is"},
     {"exchange.life_timeout_ms",
      "a peer not heard from for so long is lost; more than 2 x heartbeat_ms. Unless given it is "

@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace ako {
+namespace {
+
+/// What the traffic halves of two peers say to each other, beside their compute halves.
+bool between_traffic_halves(const Header& header) {
+    return std::holds_alternative<Chunk>(header) || std::holds_alternative<Membership>(header) ||
+           std::holds_alternative<MemberState>(header);
+}
+
+}  // namespace
 
 Links::Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffic,
              Transport& transport, const Clock& clock)
@@ -99,7 +108,7 @@ std::optional<std::string> Links::refuse(PeerIndex peer, const Header& header, s
 std::optional<Destination> Links::reserve(PeerIndex peer, const Header& header, std::size_t bytes) {
     on_network_thread();
     Link& link = links_[peer];
-    link.to_mailbox = !std::holds_alternative<Chunk>(header);
+    link.to_mailbox = !between_traffic_halves(header);
     if (link.to_mailbox && !mailbox_.has_room(frames_promised_)) {
         link.out_of_room = true;
         return std::nullopt;

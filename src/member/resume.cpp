@@ -110,8 +110,8 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std
                                              const CheckpointOwner& owner) {
     if (!settings.exchange.keeps_checkpoints())
         throw StartupError(
-            "--resume: with exchange.consistency ssp or async, or with dedicated servers, there "
-            "are no checkpoints to go on from",
+            "--resume: with exchange.consistency ssp or async, with dedicated servers, or in an "
+            "elastic ring, there are no checkpoints to go on from",
             from_a_model);
     EarlierCheckpoints earlier = find_checkpoints(folder, owner);
     const bool lost = earlier.refused.empty() && settings.exchange.mode == Mode::ako;

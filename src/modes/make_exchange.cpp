@@ -5,6 +5,7 @@
 #include "ako/assert.h"
 #include "src/modes/ako_mode.h"
 #include "src/modes/bucket_mode.h"
+#include "src/modes/elastic_mode.h"
 #include "src/modes/local_compute.h"
 
 namespace ako {
@@ -16,6 +17,11 @@ std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<fl
             return std::make_unique<AkoMode>(settings, std::move(initial), mailbox, transport,
                                              clock);
         case Mode::ring:
+            if (settings.exchange.is_elastic())
+                return std::make_unique<ElasticMode>(settings,
+                                                     Buckets(settings.layers, initial.size()),
+                                                     initial, mailbox, transport, clock);
+            [[fallthrough]];
         case Mode::parameter_server:
         case Mode::local_sgd:
         case Mode::sma:
@@ -37,7 +43,8 @@ ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) 
         case Mode::ako:
             return AkoMode::costs(settings, parameter_count);
         case Mode::ring:
-            return ring_costs(settings, parameter_count);
+            return settings.exchange.is_elastic() ? elastic_costs(settings, parameter_count)
+                                                  : ring_costs(settings, parameter_count);
         case Mode::parameter_server:
             return server_costs(settings, parameter_count);
         case Mode::local_sgd:

@@ -61,8 +61,7 @@ void add_learners(const Settings& settings, std::size_t parameter_count,
     const auto vectors = [vector_bytes](const char* name, std::size_t count) {
         return MemoryTerm{name, std::to_string(count) + " M", count * vector_bytes};
     };
-    terms.push_back(
-        vectors("first learner, and what all share", Learners::vectors_each + shared));
+    terms.push_back(vectors("first learner, and what all share", Learners::vectors_each + shared));
     if (settings.training.checkpoint_every > 0)
         terms.push_back(vectors("the same in the checkpoint", 2 + shared));
     if (settings.training.learners <= 1) return;

@@ -151,6 +151,12 @@ struct Checker {
     Complaint operator()(const Chunk&) const {
         return "a Chunk, which only other modes than ako send";
     }
+    Complaint operator()(const Membership&) const {
+        return "a Membership, which only an elastic ring sends";
+    }
+    Complaint operator()(const MemberState&) const {
+        return "a MemberState, which only an elastic ring sends";
+    }
 
     /// Made by a process, or the zero row that everybody starts with.
     Complaint check(const Version& version, const char* field) const {

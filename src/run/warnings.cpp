@@ -81,9 +81,11 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
                               static_cast<int>(exit_no_agreement)));
     if (settings.training.checkpoint_every > 0 && !settings.exchange.keeps_checkpoints())
         found.add("training.checkpoint_every",
-                  "with exchange.consistency ssp or async, or with dedicated servers, only models "
-                  "are kept, and nothing that --resume could go on from",
-                  "with consistency bsp and co-located servers there is");
+                  "with exchange.consistency ssp or async, with dedicated servers, or in an "
+                  "elastic ring, only models are kept, and nothing that --resume could go on from",
+                  settings.exchange.is_elastic()
+                      ? "as long as one of its members lives the others have the state from it"
+                      : "with consistency bsp and co-located servers there is");
     return found.lines;
 }
 

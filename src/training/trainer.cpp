@@ -195,8 +195,8 @@ Result<void> Trainer::train_round(std::size_t images) {
     if (Result<void> ended = exchange_.end_round(learned, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);
     const Standing standing = exchange_.standing();
-    observer_.round_done({standing.round, batch.count, loss, standing.progress, result.noise_scale,
-                          learners});
+    observer_.round_done(
+        {standing.round, batch.count, loss, standing.progress, result.noise_scale, learners});
     return {};
 }
 

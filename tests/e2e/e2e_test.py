@@ -21,6 +21,7 @@ import time
 import zlib
 
 import compose_cases
+import elastic_cases
 import launching
 import leaving
 import live_view
@@ -392,8 +393,9 @@ def issues():
 
 SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(compose_cases), **vars(launching), **vars(leaving),
-                            **vars(live_view), **vars(modes), **vars(observing), **vars(own_data),
+         for name, case in {**globals(), **vars(compose_cases), **vars(elastic_cases),
+                            **vars(launching), **vars(leaving), **vars(live_view), **vars(modes),
+                            **vars(observing), **vars(own_data),
                             **vars(own_program), **vars(plotting), **vars(prometheus_cases),
                             **vars(refusals), **vars(resuming),
                             **vars(returning), **issues()}.items()

@@ -46,14 +46,20 @@ class RandomHeaders {
                 return WantVersions{};
             case 15:
                 return Versions{row_of(peer()), version_runs()};
+            case 16:
+                return membership();
+            case 17:
+                return MemberState{u32(), tally(), tally(), digest()};
             default:
-                return Chunk{static_cast<ChunkKind>(below(5)),
+                return Chunk{static_cast<ChunkKind>(below(8)),
                              static_cast<StopReason>(below(4)),
                              u32(),
                              u64(),
                              u64(),
                              u64(),
-                             u32()};
+                             u32(),
+                             u32(),
+                             u64()};
         }
     }
 
@@ -159,6 +165,32 @@ class RandomHeaders {
         for (std::size_t i = below(peers_max + 1); i > 0; --i) promise.votes.push_back(ballot());
         return promise;
     }
+
+    std::vector<std::uint64_t> each_peer() {
+        std::vector<std::uint64_t> values(below(peers_max + 1));
+        for (auto& value : values) value = u64();
+        return values;
+    }
+    Membership membership() {
+        Membership said;
+        said.epoch = {u32(), each_peer()};
+        said.promised = ballot();
+        said.accepted_ballot = ballot();
+        said.accepted = each_peer();
+        said.asks = ballot();
+        said.proposed = each_peer();
+        said.hears = u64();
+        said.broken = below(2) == 1;
+        said.wants_in = below(2) == 1;
+        said.holding.begun = u64();
+        for (std::size_t i = below(200); i > 0; --i) said.holding.sums.push_back({u32(), u64()});
+        said.holding.late = below(2) == 1;
+        said.ready = below(2) == 1;
+        said.whole = below(2) == 1;
+        said.taken = u64();
+        return said;
+    }
+    Tally tally() { return {u64(), u64(), static_cast<StopReason>(below(4)), 0.75, each_peer()}; }
 
     std::mt19937_64 random_;
 };

@@ -98,6 +98,10 @@ TEST_CASE("with whom training begins, who joins, and how many slots may stay emp
     const std::string ring = start_report(read({"exchange.mode=ring"}));
     CHECK(contains(ring, "when all 4 peers are there, within 60 s\n"));
     CHECK(contains(ring, "cannot join in this mode\n"));
+    const std::string elastic = start_report(read({"exchange.mode=ring", "exchange.elastic=true"}));
+    CHECK(contains(elastic, "when all 4 peers are there, or after 60 s with 3 or more\n"));
+    CHECK(contains(elastic, "with fewer than 3"));
+    CHECK(contains(elastic, "takes parameters and momentum from the members, 2 M"));
     CHECK(start_report(read({"exchange.mode=local"})).empty());
 }
 

@@ -123,6 +123,13 @@ TEST_CASE("a batch of all together that cannot be had is refused") {
                     "found auto") != std::string::npos);
     CHECK(refused({"training.batch.global_target=64", "exchange.mode=sma"})
               .find("expected none with exchange.mode: sma, found 64") != std::string::npos);
+    const auto elastic = [&refused](const char* setting) {
+        return refused({"exchange.mode=ring", "exchange.elastic=true", setting});
+    };
+    CHECK(elastic("training.batch=auto")
+              .find("constant or steps with exchange.elastic, found auto") != std::string::npos);
+    CHECK(elastic("training.optimizer=lars").find("sgd with exchange.elastic, found lars") !=
+          std::string::npos);
     CHECK(refused({"training.trust_coefficient=0.01"})
               .find("it only with training.optimizer: lars") != std::string::npos);
 }

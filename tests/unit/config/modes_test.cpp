@@ -63,6 +63,9 @@ TEST_CASE("a silent peer is waited for longer where all wait for each other, unl
     CHECK(life({servers, "exchange.consistency={ssp: 3}"}) == 30'000);
     CHECK(life({servers, "exchange.consistency=async"}) == 2000);
     CHECK(life({"exchange.mode=ring", "exchange.life_timeout_ms=4000"}) == 4000);
+    // Who is lost is soon made good there.
+    CHECK(life({"exchange.mode=ring", "exchange.elastic=true"}) == 2000);
+    CHECK(life({"exchange.mode=local-sgd", "exchange.elastic=true"}) == 30'000);
     CHECK(life({"exchange.mode=ako", "exchange.life_timeout_ms=30000"}) == 30'000);
 }
 
@@ -123,13 +126,14 @@ TEST_CASE("how often checkpoints are kept is shared where all go on from the sam
     // Where a server is no worker there are only models.
     CHECK_FALSE(differs({"exchange.mode=parameter-server", "exchange.consistency=bsp",
                          "exchange.placement=dedicated", "peers.2.role=server"}));
+    CHECK_FALSE(differs({"exchange.mode=ring", "exchange.elastic=true"}));
     CHECK_FALSE(differs({"exchange.mode=ako"}));
     CHECK_FALSE(differs({"exchange.mode=local"}));
 }
 
 TEST_CASE("the training digest tells modes and roles apart") {
     const std::string digest = training_digest_text(read({}));
-    for (const char* shared : {"exchange.mode=ring", "exchange.servers=2",
+    for (const char* shared : {"exchange.mode=ring", "exchange.elastic=true", "exchange.servers=2",
                                "exchange.consistency=async", "exchange.local_rounds=5",
                                "exchange.outer_learning_rate=0.7", "exchange.outer_momentum=0.9"}) {
         CAPTURE(shared);
@@ -172,4 +176,14 @@ TEST_CASE("learners: a number or auto, in the modes that take what they learned"
     CHECK(complaint({"exchange.mode=ako", "model=external", "training.learners=2"})
               .find("training.learners: expected 1 with model: external, found 2") !=
           std::string::npos);
+}
+
+TEST_CASE("a ring is elastic where the file says so, and other modes do not heed it") {
+    CHECK_FALSE(read({"exchange.mode=ring"}).exchange.is_elastic());
+    CHECK(read({"exchange.mode=ring", "exchange.elastic=true"}).exchange.is_elastic());
+    CHECK_FALSE(read({"exchange.mode=local-sgd", "exchange.elastic=true"}).exchange.is_elastic());
+    CHECK(complaint({"exchange.elastic=perhaps"}).find("expected true or false") !=
+          std::string::npos);
+    const Settings settings = read({"exchange.mode=ring", "exchange.elastic=true"});
+    CHECK(read_cluster_text(write_cluster_text(settings), file, {}).exchange == settings.exchange);
 }

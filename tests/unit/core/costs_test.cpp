@@ -155,3 +155,19 @@ TEST_CASE("what a peer holds grows with the peers where it keeps something of ea
         CHECK(mode_costs(settings_of(mode, 2), parameters).row.has_value() == (mode == Mode::ako));
     }
 }
+
+TEST_CASE("an elastic ring sends what a ring sends, and holds the sums of two syncs") {
+    ModeSettings settings = settings_of(Mode::ring, 4);
+    const ModeCosts ring = mode_costs(settings, parameters);
+    settings.exchange.elastic = true;
+    const ModeCosts elastic = mode_costs(settings, parameters);
+    REQUIRE(elastic.sent.size() == 1);
+    CHECK(elastic.sent[0].bytes == ring.sent[0].bytes);
+    const auto held = [](const ModeCosts& costs) {
+        std::size_t sum = 0;
+        for (const MemoryTerm& term : costs.memory) sum += term.bytes;
+        return sum;
+    };
+    CHECK(held(elastic) == held(ring) + 2 * parameters * sizeof(float));
+    CHECK(elastic.checkpoint.bytes == 0);
+}

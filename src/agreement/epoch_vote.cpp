@@ -1,0 +1,122 @@
+// See epoch_vote.h.
+#include "src/agreement/epoch_vote.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "ako/assert.h"
+
+namespace ako {
+
+bool EpochVote::majority(PeerSet voters) const {
+    const PeerSet all =
+        epoch_.number == 0 ? ~PeerSet{0} >> (peers_max - heard_.size()) : epoch_.members();
+    const int in = 2 * std::popcount(voters & all);
+    const int of = std::popcount(all);
+    if (in != of || epoch_.number == 0) return in > of;
+    return (voters & all & (~all + 1)) != 0;  // with the lowest
+}
+
+bool EpochVote::enough(PeerSet voters, const Reach& reach) const {
+    if (majority(voters)) return true;
+    if (epoch_.number == 0) return false;  // names have no processes yet that could fall
+    const PeerSet missing = epoch_.members() & ~voters;
+    return (missing & ~reach.fell) == 0 && (reach.unaccounted & ~voters) == 0 &&
+           (voters & epoch_.members()) != 0;
+}
+
+bool EpochVote::counts(PeerIndex peer) const {
+    const Heard& heard = heard_[peer];
+    if (heard.process == 0 || heard.said.epoch.number != epoch_.number) return false;
+    return epoch_.number == 0 || is(peer, heard.process);
+}
+
+// ---- acceptor
+
+void EpochVote::answer(const Membership& said) {
+    if (said.asks.none() || said.asks < promised_) return;
+    promised_ = said.asks;
+    if (said.proposed.empty()) return;
+    accepted_ballot_ = said.asks;
+    accepted_ = said.proposed;
+}
+
+bool EpochVote::hear(PeerIndex from, std::uint64_t process, const Membership& said) {
+    heard_[from] = {process, said};
+    if (said.epoch.number > epoch_.number) {
+        adopt(said.epoch);
+        return true;
+    }
+    if (!counts(from)) return false;
+    highest_seen_ = std::max({highest_seen_, said.asks, said.promised});
+    if (epoch_.number == 0 || member()) answer(said);
+    return false;
+}
+
+// ---- proposer
+
+void EpochVote::propose(Epoch next) {
+    AKO_ASSERT(next.number == epoch_.number + 1, "epoch " + std::to_string(next.number));
+    AKO_ASSERT(highest_seen_.number < ballot_number_max, "ballots");
+    ballot_ = {highest_seen_.number + 1, self_, process_id_};
+    highest_seen_ = ballot_;
+    own_ = std::move(next.processes);
+    proposed_.clear();
+    promised_ = ballot_;
+}
+
+bool EpochVote::step(const Reach& reach) {
+    if (!ballot_.none() && proposed_.empty() && promised_ == ballot_) {
+        PeerSet promises = peer_bit(self_);
+        Ballot best = accepted_ballot_;
+        const std::vector<std::uint64_t>* value = best.none() ? &own_ : &accepted_;
+        for (PeerIndex peer = 0; peer < heard_.size(); ++peer) {
+            const Membership& said = heard_[peer].said;
+            if (peer == self_ || !counts(peer) || said.promised != ballot_) continue;
+            promises |= peer_bit(peer);
+            if (said.accepted_ballot <= best) continue;
+            best = said.accepted_ballot;
+            value = &said.accepted;
+        }
+        if (enough(promises, reach)) {
+            proposed_ = *value;
+            accepted_ballot_ = ballot_;
+            accepted_ = proposed_;
+        }
+    }
+    return learn(reach);
+}
+
+// ---- learner
+
+bool EpochVote::learn(const Reach& reach) {
+    if (accepted_ballot_.none()) return false;
+    PeerSet voters = peer_bit(self_);
+    for (PeerIndex peer = 0; peer < heard_.size(); ++peer) {
+        const bool accepted = heard_[peer].said.accepted_ballot == accepted_ballot_;
+        if (peer != self_ && counts(peer) && accepted) voters |= peer_bit(peer);
+    }
+    if (!enough(voters, reach)) return false;
+    adopt({epoch_.number + 1, accepted_});
+    return true;
+}
+
+void EpochVote::adopt(const Epoch& epoch) {
+    epoch_ = epoch;
+    highest_seen_ = promised_ = accepted_ballot_ = ballot_ = {};
+    accepted_.clear();
+    own_.clear();
+    proposed_.clear();
+}
+
+void EpochVote::write(Membership& out) const {
+    out.epoch = epoch_;
+    out.promised = promised_;
+    out.accepted_ballot = accepted_ballot_;
+    out.accepted = accepted_;
+    out.asks = ballot_;
+    out.proposed = proposed_;
+}
+
+}  // namespace ako

@@ -1,0 +1,339 @@
+// The elastic ring in virtual time. First what is known to have gone wrong elsewhere, one by one;
+// then seeds, each a cluster with up to fifty faults. elastic --count N, --first N, --verbose.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/sim/elastic_run.h"
+#include "tests/sim/sim_times.h"
+#include "tests/sim/violation.h"
+
+namespace ako::sim {
+namespace {
+
+using Kind = ElasticFault::Kind;
+
+void require(bool holds, const std::string& what) {
+    if (!holds) throw Violation(what);
+}
+
+ElasticScenario of(std::size_t peers, std::uint64_t rounds, std::uint64_t seed = 1) {
+    ElasticScenario scenario;
+    scenario.seed = seed;
+    scenario.peers = peers;
+    scenario.rounds = rounds;
+    scenario.layers = {{0, 40}, {40, 130}, {170, 20}};
+    scenario.straight_bytes_max = 100;
+    scenario.round_time.assign(peers, ms(10));
+    scenario.quality.bytes_per_second = 1e6;
+    scenario.quality.delay = ms(1);
+    return scenario;
+}
+
+/// All of these processes finished together.
+void require_finished(const ElasticOutcome& ran, std::initializer_list<PeerIndex> peers) {
+    for (const PeerIndex peer : peers)
+        require(ran.ends[peer].state == SimPeer::State::ended && ran.ends[peer].report.agreed,
+                "p" + std::to_string(peer) + " did not finish: " + ran.ends[peer].why);
+}
+
+/// Beside the time in which a loss is noticed: what the members take to agree and to go on.
+constexpr Time recovery_max = ms(2000);
+
+void quiet() {
+    const ElasticOutcome ran = ElasticRun(of(4, 50)).run();
+    require_finished(ran, {0, 1, 2, 3});
+    require(ran.rounds == 50, "rounds " + std::to_string(ran.rounds));
+    require(ran.ends[0].report.samples_total == 4 * 4 * 50, "samples are not those of the budget");
+}
+
+/// Any one of four, at any moment, so also in the middle of a reduction.
+void one_is_killed() {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        ElasticScenario scenario = of(4, 60, seed);
+        Random random(seed);
+        const auto victim = static_cast<PeerIndex>(random.below(4));
+        const bool silently = random.chance(0.5);
+        scenario.quality.bytes_per_second = random.real(5e4, 1e6);
+        scenario.faults = {{silently ? Kind::kill_silently : Kind::kill,
+                            ms(200) + Time(static_cast<Time::rep>(random.below(300'000'000))),
+                            victim}};
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        for (PeerIndex peer = 0; peer < 4; ++peer)
+            if (peer != victim) require_finished(ran, {peer});
+        const FinishReport& report = ran.ends[victim == 0 ? 1 : 0].report;
+        require(report.samples_total >= 4 * 4 * 60 && report.samples_total < 4 * 4 * 62,
+                std::to_string(report.samples_total) + " samples");
+        require(report.lost == std::vector<PeerIndex>{victim}, "the loss is not reported");
+        require(ran.longest_pause <= life_timeout + recovery_max,
+                "seed " + std::to_string(seed) + ": no round for " +
+                    std::to_string(in_seconds(ran.longest_pause)) + " s");
+    }
+}
+
+/// A process that is started again takes the state over and finishes with the others.
+void one_comes_back() {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        ElasticScenario scenario = of(4, 150, seed);
+        Random random(seed);
+        const auto victim = static_cast<PeerIndex>(random.below(4));
+        scenario.momentum = random.chance(0.5) ? 0.9 : 0;
+        scenario.faults = {{Kind::kill, random.time(ms(200), ms(500)), victim},
+                           {Kind::start, random.time(ms(600), ms(900)), victim}};
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        require(ran.ends[0].report.samples == ran.ends[victim].report.samples,
+                "who came back counts other samples");
+        require(ran.longest_pause <= life_timeout + recovery_max, "it held the others up");
+    }
+}
+
+/// It is in as soon as its link can have carried the state, and a little.
+void one_comes_back_to_a_large_model() {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        ElasticScenario scenario = of(4, 12, seed);
+        scenario.layers = {{0, 20'000}};
+        scenario.payload_max = 4096;
+        scenario.momentum = 0.9;
+        scenario.quality.bytes_per_second = 2e5;
+        scenario.faults = {{Kind::kill, ms(1000 + 50 * static_cast<std::int64_t>(seed)), 1},
+                           {Kind::start, ms(3000), 1}};
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        const double state_s = 2 * 4 * 20'000 / scenario.quality.bytes_per_second;
+        const double took = in_seconds(ran.trains_since.at(1) - ms(3000));
+        require(took <= 1.2 * state_s + in_seconds(recovery_max),
+                "it was in after " + std::to_string(took) + " s");
+    }
+}
+
+/// A peer that was not there at the start is waited for no longer than start_wait_s.
+void one_comes_late() {
+    ElasticScenario scenario = of(4, 200);
+    scenario.late = {std::nullopt, std::nullopt, ms(3000), std::nullopt};
+    scenario.start_wait_s = 1;
+    const ElasticOutcome ran = ElasticRun(scenario).run();
+    require_finished(ran, {0, 1, 2, 3});
+    require(ran.begun_at.at(0) < ms(2000), "they waited for who was late");
+    require(ran.ends[2].report.samples[2] > 0, "who came late did nothing");
+}
+
+/// Fewer than the minimum wait, and go on when one is back (Horovod #3494).
+void too_few_wait() {
+    ElasticScenario scenario = of(4, 150);
+    scenario.members_min = 3;
+    scenario.faults = {
+        {Kind::kill, ms(300), 1}, {Kind::kill, ms(400), 3}, {Kind::start, ms(6000), 3}};
+    const ElasticOutcome ran = ElasticRun(scenario).run();
+    require_finished(ran, {0, 2, 3});
+    require(ran.longest_pause >= ms(4000), "two of at least three went on");
+    require(ran.longest_pause <= ms(8000), "they did not go on soon");
+}
+
+/// Where nobody comes they end, and say why.
+void too_few_end() {
+    ElasticScenario scenario = of(3, 150);
+    scenario.members_min = 3;
+    scenario.finish_timeout_s = 3;
+    scenario.faults = {{Kind::kill, ms(300), 1}, {Kind::start, ms(20'000), 1}};
+    scenario.finishes = false;
+    const ElasticOutcome ran = ElasticRun(scenario).run();
+    require(!ran.finished, "two of at least three went on");
+    require(ran.ends[0].why.find("only 2 of at least 3 peers are left") != std::string::npos,
+            "it does not say why: " + ran.ends[0].why);
+}
+
+/// A newcomer that takes nothing of what it is given holds the others up for no longer than the
+/// life time-out, however often it tries (Horovod #2652).
+void a_newcomer_stalls() {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        ElasticScenario scenario = of(4, 200, seed);
+        Random random(seed);
+        scenario.layers = {{0, 4000}};
+        scenario.quality.bytes_per_second = 2e5;
+        scenario.round_time.assign(4, ms(100));
+        const Time comes = ms(1500);
+        scenario.faults = {{Kind::kill, ms(700), 2},
+                           {Kind::start, comes, 2},
+                           {Kind::pause, comes + random.time(ms(20), ms(600)), 2, 0, ms(8000)}};
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 3});
+        require(ran.longest_pause <= 2 * life_timeout + recovery_max,
+                "seed " + std::to_string(seed) + ": it held the others up for " +
+                    std::to_string(in_seconds(ran.longest_pause)) + " s");
+    }
+}
+
+/// Peers that end early go one by one, the first included; the others go on.
+void they_leave() {
+    ElasticScenario scenario = of(4, 200);
+    scenario.faults = {
+        {Kind::leave, ms(300), 0}, {Kind::leave, ms(900), 2}, {Kind::leave, ms(1500), 3}};
+    const ElasticOutcome ran = ElasticRun(scenario).run();
+    require_finished(ran, {1});
+    for (const PeerIndex peer : {0, 2, 3}) {
+        require(ran.ends[peer].state == SimPeer::State::left, "it did not leave");
+        require(ran.ends[peer].report.left, "it does not say that it left");
+    }
+    require(ran.ends[1].report.samples_total >= 4 * 4 * 200, "the budget was not spent");
+    require(ran.longest_pause <= recovery_max, "they held the others up");
+}
+
+/// Down to one, and up again.
+void down_to_one() {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        ElasticScenario scenario = of(4, 600, seed);
+        Random random(seed);
+        const auto stays = static_cast<PeerIndex>(random.below(4));
+        Time at = ms(300);
+        std::vector<PeerIndex> others;
+        for (PeerIndex peer = 0; peer < 4; ++peer)
+            if (peer != stays) others.push_back(peer);
+        for (const PeerIndex peer : others)
+            scenario.faults.push_back({Kind::kill, at += random.time(ms(0), ms(600)), peer});
+        at += ms(2500);
+        for (const PeerIndex peer : others)
+            scenario.faults.push_back({Kind::start, at += random.time(ms(0), ms(600)), peer});
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        // A minority has to be sure that the others are over.
+        require(ran.longest_pause <= 2 * life_timeout + ms(1000) + recovery_max,
+                "no round for " + std::to_string(in_seconds(ran.longest_pause)) + " s");
+    }
+}
+
+/// One that stands still is lost after the life time-out, and comes in again when it moves.
+void one_stands_still() {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        ElasticScenario scenario = of(4, 400, seed);
+        Random random(seed);
+        const auto victim = static_cast<PeerIndex>(random.below(4));
+        scenario.faults = {{Kind::pause, random.time(ms(200), ms(500)), victim, 0, ms(2000)}};
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        require(ran.longest_pause <= life_timeout + recovery_max, "it held the others up");
+    }
+}
+
+/// A network that is cut in two goes on in one half at most, and heals.
+void a_cut_network() {
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        ElasticScenario scenario = of(4 + seed % 2, 500, seed);
+        Random random(seed);
+        const Time at = random.time(ms(200), ms(600));
+        const auto side = random.between(1, (std::uint64_t{1} << scenario.peers) - 2);
+        for (PeerIndex one = 0; one < scenario.peers; ++one)
+            for (PeerIndex other = one + 1; other < scenario.peers; ++other)
+                if (((side >> one) & 1) != ((side >> other) & 1))
+                    scenario.faults.push_back({Kind::cut, at, one, other, ms(2000)});
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        for (PeerIndex peer = 0; peer < scenario.peers; ++peer) require_finished(ran, {peer});
+        require(ran.longest_pause <= life_timeout + recovery_max, "neither half went on");
+    }
+}
+
+ElasticScenario draw(std::uint64_t seed) {
+    Random random(seed * 17);
+    ElasticScenario scenario = of(random.between(2, 5), 700, seed);
+    scenario.layers.clear();
+    std::size_t end = 0;
+    for (std::size_t layer = random.between(1, 4); layer > 0; --layer) {
+        const std::size_t count = random.between(1, 150);
+        scenario.layers.push_back({end, count});
+        end += count;
+    }
+    scenario.straight_bytes_max = random.chance(0.5) ? 0 : sizeof(float) * random.below(150);
+    scenario.payload_max = 64 * random.between(1, 8);
+    scenario.momentum = random.chance(0.3) ? 0.9 : 0;
+    scenario.quality.bytes_per_second = random.real(5e4, 2e6);
+    scenario.quality.delay = random.time(ms(0), ms(10));
+    for (Time& time : scenario.round_time) time = random.time(ms(4), ms(20));
+    const std::uint64_t faults = random.between(1, 50);
+    const bool crashes_only = random.chance(0.5);
+    scenario.finishes = crashes_only;
+    Time at = ms(100);
+    for (std::uint64_t k = 0; k < faults; ++k) {
+        at += random.time(ms(0), ms(400));
+        ElasticFault fault{Kind::kill, at, static_cast<PeerIndex>(random.below(scenario.peers)),
+                           static_cast<PeerIndex>(random.below(scenario.peers)),
+                           random.time(ms(10), ms(1500))};
+        const std::uint64_t kind = random.below(crashes_only ? 5 : 10);
+        if (kind == 4) fault.kind = Kind::leave;
+        if (kind == 5) fault.kind = Kind::kill_silently;
+        if (kind == 6) fault.kind = Kind::pause;
+        if (kind == 7) fault.kind = Kind::cut;
+        if (kind == 8) fault.kind = Kind::isolate;
+        if (kind == 9) fault.kind = Kind::kill;
+        scenario.faults.push_back(fault);
+        if (kind > 5 && kind < 9) continue;
+        fault.kind = Kind::start;
+        fault.at += random.time(ms(200), ms(1500));
+        scenario.faults.push_back(fault);
+    }
+    return scenario;
+}
+
+struct Case {
+    const char* name;
+    void (*run)();
+};
+
+constexpr Case cases[] = {{"quiet", quiet},
+                          {"one is killed", one_is_killed},
+                          {"one comes back", one_comes_back},
+                          {"one comes back to a large model", one_comes_back_to_a_large_model},
+                          {"one comes late", one_comes_late},
+                          {"too few wait", too_few_wait},
+                          {"too few end", too_few_end},
+                          {"a newcomer stalls", a_newcomer_stalls},
+                          {"they leave", they_leave},
+                          {"down to one", down_to_one},
+                          {"one stands still", one_stands_still},
+                          {"a cut network", a_cut_network}};
+
+}  // namespace
+}  // namespace ako::sim
+
+int main(int argc, char** argv) {
+    using namespace ako::sim;
+    std::uint64_t first = 1, count = 100;
+    bool logs = false, only_seeds = false;
+    for (int k = 1; k < argc; ++k) {
+        const bool value = k + 1 < argc;
+        if (std::strcmp(argv[k], "--first") == 0 && value)
+            first = std::strtoull(argv[++k], nullptr, 10);
+        else if (std::strcmp(argv[k], "--count") == 0 && value)
+            count = std::strtoull(argv[++k], nullptr, 10);
+        else if (std::strcmp(argv[k], "--logs") == 0)
+            logs = only_seeds = true;
+        else
+            return std::printf("elastic [--first N] [--count N] [--logs]\n"), 2;
+    }
+    for (const auto& it : cases) {
+        if (only_seeds) break;
+        try {
+            it.run();
+            std::printf("%s: holds\n", it.name);
+        } catch (const Violation& violation) {
+            std::printf("violated: %s: %s\n", it.name, violation.what());
+            return 1;
+        }
+    }
+    std::uint64_t finished = 0;
+    for (std::uint64_t seed = first; seed < first + count; ++seed) {
+        ElasticScenario scenario = draw(seed);
+        scenario.shows_logs = logs;
+        try {
+            finished += ElasticRun(scenario).run().finished ? 1 : 0;
+        } catch (const Violation& violation) {
+            std::printf("violated: %s; replay: elastic --first %llu --count 1 --logs\n",
+                        violation.what(), static_cast<unsigned long long>(seed));
+            return 1;
+        }
+    }
+    std::printf("%llu scenarios of an elastic ring held, %llu came to an end\n",
+                static_cast<unsigned long long>(count), static_cast<unsigned long long>(finished));
+    return 0;
+}
