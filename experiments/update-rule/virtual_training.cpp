@@ -177,7 +177,7 @@ std::unique_ptr<SimPeer> VirtualTraining::make_peer(PeerIndex self) {
 float VirtualTraining::gradient(SimPeer& peer) {
     if (peer.settings.self == 0) look(peer);
     return network_->gradient(
-        batches_[peer.settings.self]->next(settings_.training.batch.local), peer.exchange.replica(),
+        batches_[peer.settings.self]->next(peer.images), peer.exchange.replica(),
         peer.gradient, [](Range) {}, [](Range) {});
 }
 
@@ -191,6 +191,7 @@ void VirtualTraining::look(SimPeer& peer) {
             peer.exchange.copy_parameters(out);
             break;
         case Mode::local:
+        case Mode::sma:  // whose rounds end with updates of learners, which this does not have
             break;
         case Mode::local_sgd:  // just averaged
             if (standing.round % settings_.exchange.local_sgd.rounds != 0) return;

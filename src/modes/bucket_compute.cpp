@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/modes/told_by_all.h"
 #include "src/numbers/finite.h"
 
 namespace ako {
@@ -395,18 +396,8 @@ void BucketCompute::announce(const Verdict& verdict) {
     post_status(true);
 }
 
-std::optional<Verdict> BucketCompute::newest_verdict() const {
-    std::optional<Verdict> newest = verdict_;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const auto& status = roster_[peer].status;
-        if (!status || !status->verdict) continue;
-        if (!newest || status->verdict->progress > newest->progress) newest = status->verdict;
-    }
-    return newest;
-}
-
 Standing BucketCompute::standing() const {
-    return {round_, progress(), evaluates(), newest_verdict(), samples_};
+    return {round_, progress(), evaluates(), newest_verdict(roster_, verdict_), samples_};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {

@@ -79,8 +79,6 @@ class BucketCompute final : public ComputeHalf {
     bool complete(Range range) const AKO_COMPUTE_THREAD;
     /// Why training is over; `none` if it is not.
     StopReason stop_due() const AKO_COMPUTE_THREAD;
-    /// Into a report that has the samples of all: what this peer knows of why training ended.
-    void report_stop(FinishReport& report) const AKO_COMPUTE_THREAD;
     /// Does another worker go on without this one?
     bool somebody_stays() const AKO_COMPUTE_THREAD;
     /// Begins the sync that ends local rounds, if the newest round was none's.
@@ -109,7 +107,6 @@ class BucketCompute final : public ComputeHalf {
     unsigned doublings() const { return known_.wish.doublings; }
     double progress() const AKO_COMPUTE_THREAD;
     bool evaluates() const AKO_COMPUTE_THREAD;
-    std::optional<Verdict> newest_verdict() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
     bool all_told() const AKO_COMPUTE_THREAD;
 

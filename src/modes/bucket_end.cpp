@@ -4,6 +4,7 @@
 
 #include "ako/assert.h"
 #include "src/modes/bucket_compute.h"
+#include "src/modes/told_by_all.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 
@@ -48,26 +49,6 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
     return all_told();
 }
 
-// Everybody has said its own wish by now, for a digest comes with it. So all come to the same, also
-// a server, which has no rounds and decides nothing.
-void BucketCompute::report_stop(FinishReport& report) const {
-    report.stop = stopped_for_;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::optional<Status>& said = roster_[peer].status;
-        StopReason wish = said ? said->stop : StopReason::none;
-        if (peer == settings_.self) wish = wish_;
-        report.stop = stronger(report.stop, wish);
-        if (wish == StopReason::requested) report.asked.push_back(peer);
-    }
-    // Of what was made, not of what this peer foresaw, so that all know the same.
-    const auto made = static_cast<double>(report.samples_total);
-    report.progress = settings_.sample_budget == 0
-                          ? 1
-                          : std::min(1.0, made / static_cast<double>(settings_.sample_budget));
-    if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
-    if (report.stop != StopReason::requested) report.asked.clear();
-}
-
 FinishReport BucketCompute::report(std::span<float> out, Time now) {
     FinishReport report;
     if (!serves_only()) copy_parameters(out);
@@ -92,7 +73,7 @@ FinishReport BucketCompute::report(std::span<float> out, Time now) {
             report.lost.push_back(peer);
         }
     }
-    report_stop(report);
+    report_stop(report, roster_, {wish_, stopped_for_}, settings_.sample_budget);
     report.left_early = roster_.left_early(settings_.sample_budget);
     if (leaving_) {
         report.left = true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/modes/told_by_all.h"
 #include "src/numbers/finite.h"
 
 namespace ako {
@@ -240,19 +241,9 @@ void ElasticCompute::announce(const Verdict& verdict) {
     post_status(true);
 }
 
-std::optional<Verdict> ElasticCompute::newest_verdict() const {
-    std::optional<Verdict> newest = verdict_;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const auto& status = roster_[peer].status;
-        if (!status || !status->verdict) continue;
-        if (!newest || status->verdict->progress > newest->progress) newest = status->verdict;
-    }
-    return newest;
-}
-
 Standing ElasticCompute::standing() const {
     return {round_,        round_ == 0 ? 0 : known_.progress,
-            evaluates(),   newest_verdict(),
+            evaluates(),   newest_verdict(roster_, verdict_),
             own_samples(), started_ && !in_};
 }
 

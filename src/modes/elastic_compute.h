@@ -110,11 +110,9 @@ class ElasticCompute final : public ComputeHalf {
     std::uint64_t own_samples() const AKO_COMPUTE_THREAD;
     double progress_after(const Tally& tally) const AKO_COMPUTE_THREAD;
     bool evaluates() const AKO_COMPUTE_THREAD;
-    std::optional<Verdict> newest_verdict() const AKO_COMPUTE_THREAD;
     std::string complaint(Round round) const;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
     bool all_told() const AKO_COMPUTE_THREAD;
-    void report_stop(FinishReport& report) const AKO_COMPUTE_THREAD;
     std::string why_not_agreed() const AKO_COMPUTE_THREAD;
 
     const ModeSettings settings_;  // constant after construction

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/modes/elastic_compute.h"
+#include "src/modes/told_by_all.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 
@@ -205,24 +206,6 @@ bool ElasticCompute::step_finish(Time now, bool) {
     return timed_out_ || all_told();
 }
 
-// Everybody has said its own wish by now, for a digest comes with it. So all come to the same.
-void ElasticCompute::report_stop(FinishReport& report) const {
-    report.stop = stopped_for_;
-    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::optional<Status>& said = roster_[peer].status;
-        StopReason wish = said ? said->stop : StopReason::none;
-        if (peer == settings_.self) wish = wish_;
-        report.stop = stronger(report.stop, wish);
-        if (wish == StopReason::requested) report.asked.push_back(peer);
-    }
-    const auto made = static_cast<double>(report.samples_total);
-    report.progress = settings_.sample_budget == 0
-                          ? 1
-                          : std::min(1.0, made / static_cast<double>(settings_.sample_budget));
-    if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
-    if (report.stop != StopReason::requested) report.asked.clear();
-}
-
 std::string ElasticCompute::why_not_agreed() const {
     if (const std::string broken = mailbox_.broken(); !broken.empty()) return broken;
     if (timed_out_) return "not all members ended within finish_timeout_s";
@@ -253,7 +236,7 @@ FinishReport ElasticCompute::report(std::span<float> out, Time now) {
         else if (!self && (view.ever_lost || view.presence == Presence::down))
             report.lost.push_back(peer);
     }
-    report_stop(report);
+    report_stop(report, roster_, {wish_, stopped_for_}, settings_.sample_budget);
     report.left_early = roster_.left_early(settings_.sample_budget);
     if (leaving_) {
         report.left = true;

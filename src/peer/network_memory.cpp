@@ -22,6 +22,7 @@ constexpr std::size_t program_bytes = 48'000'000 + blas_bytes;
 
 /// Of one learner.
 std::size_t whole_batch_bytes(const Settings& settings) {
+    if (!needs_data(settings.model.kind)) return 0;
     const BatchPlan batch(settings.training, place_among_workers(settings, 0).count);
     const std::size_t images =
         batch.local_only() ? settings.training.batch.local : batch.share_max();

@@ -52,7 +52,8 @@ class RandomHeaders {
                 return MemberState{u32(), tally(), tally(), digest()};
             default:
                 return Chunk{static_cast<ChunkKind>(below(8)),
-                             static_cast<StopReason>(below(4)),
+                             {static_cast<StopReason>(below(4)),
+                              static_cast<std::uint8_t>(below(9))},
                              u32(),
                              u64(),
                              u64(),

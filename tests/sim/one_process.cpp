@@ -79,7 +79,7 @@ class Batches {
 TrainingSettings training(OptimizerKind optimizer) {
     TrainingSettings settings;
     settings.optimizer = optimizer;
-    settings.trust_coefficient = 0.1;
+    settings.trust_coefficient = 0.03;
     settings.batch.local = batch;
     settings.learning_rate = 0.05;
     settings.schedule.kind = RateScheduleKind::cosine;

@@ -124,7 +124,7 @@ TEST_CASE("what is accepted and hardly meant is warned of, at its place") {
     const auto short_run = warned({}, 200);
     REQUIRE(short_run.size() == 1);
     CHECK(contains(short_run[0],
-                   "c.yaml:4:40: training.epochs: the 200 images of this run are "
+                   "c.yaml:4:31: training.epochs: the 200 images of this run are "
                    "trained on in two rounds of each peer; raise training.epochs"));
     CHECK(contains(warned({}, 128).at(0), "in one round of each peer"));
     CHECK(warned({}, 257).empty());

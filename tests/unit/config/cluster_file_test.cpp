@@ -274,7 +274,7 @@ TEST_CASE("unknown keys are refused with the nearest known one") {
     CHECK(complaint(with("training:\n  learning_rat: 0.1\n")) ==
           "/etc/ako/c.yaml:9:3: unknown key training.learning_rat (did you mean "
           "training.learning_rate?)");
-    CHECK(complaint(with("batch_per_peer: 3\n")).find("did you mean training.batch.local?") !=
+    CHECK(complaint(with("learning_rate: 3\n")).find("did you mean training.learning_rate?") !=
           std::string::npos);
     CHECK(complaint(minimal, {"exchange.rul=plain"}) ==
           "--set exchange.rul=plain: unknown key exchange.rul (did you mean exchange.rule?)");

@@ -96,7 +96,7 @@ TEST_CASE("auto backs off when a quota takes processor time away, and comes back
     changes.clear();
 
     // Of one core. More learners do as much as one, but for what they cost each other.
-    machine.images_per_s = [](unsigned learners) { return 1000 * (1 - 0.02 * (learners - 1)); };
+    machine.images_per_s = [](unsigned count) { return 1000 * (1 - 0.02 * (count - 1)); };
     run_for(learners, machine, std::chrono::seconds(60), changes);
     CHECK(learners.count() <= 2);
     REQUIRE(!changes.empty());

@@ -108,7 +108,8 @@ std::vector<double> by_formula(const TrainingSettings& training, std::uint64_t r
             write_gradient(j, round, w[j], gradient);
             optimizers[j].apply({0, elements}, gradient, 1, w[j], training.learning_rate);
             for (std::size_t k = 0; k < elements; ++k) {
-                const double pulled = (static_cast<double>(w[j][k]) - z[k]) / count;
+                const double difference = static_cast<double>(w[j][k]) - z[k];
+                const double pulled = difference / static_cast<double>(count);
                 w[j][k] -= static_cast<float>(pulled);
                 next[k] += pulled;
             }

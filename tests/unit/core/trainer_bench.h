@@ -68,7 +68,7 @@ class FakeExchange final : public Exchange {
         if (fails) return Next::give_up(Ending::failed, "too few peers");
         if (stop != StopReason::none) return Next::finish("asked to");
         if (round_ == rounds_max) return Next::finish("the sample budget is spent");
-        return {};
+        return Next::train(64);
     }
     std::span<const float> replica() const override { return replica_; }
     void await(Range) override { events += 'a'; }

@@ -1,0 +1,27 @@
+// What every peer has said of itself in its Status, put together: in the modes in which all end
+// together, so that all come to the same. Pure; compute thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ako/exchange.h"
+#include "src/group/roster.h"
+
+namespace ako {
+
+/// What a peer itself knows of why training ended.
+struct OwnStop {
+    StopReason wish = StopReason::none;         ///< its own
+    StopReason stopped_for = StopReason::none;  ///< what it stopped for
+};
+
+/// Into a report that has the samples of all: why training ended, for whom, and how far it came.
+/// When everybody's digest is here so is its wish, which comes with it.
+void report_stop(FinishReport& report, const Roster& roster, const OwnStop& own,
+                 std::uint64_t sample_budget);
+
+/// The newest of `own` and of those that were told.
+std::optional<Verdict> newest_verdict(const Roster& roster, std::optional<Verdict> own);
+
+}  // namespace ako
