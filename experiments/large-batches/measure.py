@@ -15,7 +15,6 @@ import concurrent.futures
 import csv
 import json
 import pathlib
-import socket
 import statistics
 import subprocess
 import tempfile
@@ -30,7 +29,7 @@ TARGET = 0.65  # of the runs that are counted in epochs to it
 RATE = 0.005  # that of the base batch: with twice and four times as much it learned less
 COMMON = ("model=cifar-quick", "data.format=cifar10", "data.augmentation={crop: 4, flip: true}",
           "exchange.mode=local", f"training.batch.local={BASE}", "training.momentum=0.9",
-          "training.weight_decay=0.0005")
+          "training.weight_decay=0.0005", "peers=[{name: a, address: '127.0.0.1:7701'}]")
 COSINE = "training.schedule={kind: cosine, warm_up: 0.1}"
 LARGE = f"training.batch.global_target={BASE * FACTOR}"
 
@@ -64,19 +63,12 @@ def plan():
     yield "auto", "auto", (*counted, "training.batch.schedule=auto")
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def run(arguments, label, settings, seed):
     """One run, as a line of results."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [arguments.ako, "train", REPOSITORY / "experiments/cifar10/cluster.yaml", "--peer",
-                 "a", "--plain", "--output-dir", folder]
-        peers = f"peers=[{{name: a, address: '127.0.0.1:{free_port()}'}}]"
-        for setting in (*COMMON, *settings, peers, f"data.path={arguments.data}", f"seed={seed}"):
+        words = [arguments.ako, "launch", REPOSITORY / "experiments/cifar10/cluster.yaml",
+                 "--free-ports", "--plain", "--output-dir", folder]
+        for setting in (*COMMON, *settings, f"data.path={arguments.data}", f"seed={seed}"):
             words += ["--set", setting]
         done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

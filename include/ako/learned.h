@@ -24,6 +24,11 @@ inline std::span<const float> values_of(const Learned& learned) {
     return std::visit([](const auto& given) { return given.values; }, learned);
 }
 
+/// Of a mode that refuses an update, for people.
+inline constexpr const char* exchanges_gradients =
+    "this mode exchanges gradients and makes the step itself: end the round with a gradient, or "
+    "choose the mode ako, local-sgd or local";
+
 /// For messages.
 inline const char* noun_of(const Learned& learned) {
     return std::holds_alternative<Gradient>(learned) ? "gradient" : "update";

@@ -58,6 +58,12 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
+/// The part of `range` that the `index`-th of `count` equal parts is; sizes differ by at most one.
+constexpr Range part_of(Range range, std::size_t index, std::size_t count) {
+    const std::size_t first = range.count * index / count;
+    return {range.first + first, range.count * (index + 1) / count - first};
+}
+
 /// The extents of the activations of one image, or of the image itself.
 struct Shape {
     std::size_t height = 1;

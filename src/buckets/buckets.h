@@ -48,12 +48,6 @@ class Buckets {
     std::vector<Range> runs_;  ///< of whole layers; each is cut into buckets
 };
 
-/// The part of `range` that the `index`-th of `count` equal parts is; sizes differ by at most one.
-constexpr Range part_of(Range range, std::size_t index, std::size_t count) {
-    const std::size_t first = range.count * index / count;
-    return {range.first + first, range.count * (index + 1) / count - first};
-}
-
 /// Which of `count` equal parts of `range` holds this element.
 constexpr std::size_t part_at(Range range, std::size_t element, std::size_t count) {
     // The first guess is off by at most one, because part_of rounds down.

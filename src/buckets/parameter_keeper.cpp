@@ -28,7 +28,6 @@ ParameterKeeper::ParameterKeeper(const ModeSettings& settings, const Slices& sli
                                  std::size_t server, std::span<const float> initial, Answer answer)
     : slices_(slices),
       place_(server),
-      training_(settings.training),
       gap_(settings.exchange.server.clock_gap_max),
       plan_(settings.training, settings.workers().size()),
       rounds_budget_(static_cast<double>(settings.sample_budget) *
@@ -41,8 +40,9 @@ ParameterKeeper::ParameterKeeper(const ModeSettings& settings, const Slices& sli
       part_elements_(elements_of(slices, server)),
       pushes_(workers_.size()),
       sum_(std::min(part_elements_, Slices::elements_max)),
-      optimizer_(part_elements_, std::pow(training_.momentum, 1 / steps_per_round(settings)),
-                 training_.weight_decay / steps_per_round(settings), training_.nesterov) {
+      optimizer_(
+          part_elements_, std::pow(settings.training.momentum, 1 / steps_per_round(settings)),
+          settings.training.weight_decay / steps_per_round(settings), settings.training.nesterov) {
     for (std::size_t slice = 0; slice < slices.count(); ++slice) {
         if (!serves(slice)) continue;
         State& state = states_[slice];

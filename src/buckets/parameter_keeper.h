@@ -99,7 +99,6 @@ class ParameterKeeper {
 
     const Slices& slices_;  // constant after construction
     const std::size_t place_;
-    const TrainingSettings training_;
     const std::optional<unsigned> gap_;
     const BatchPlan plan_;
     const double rounds_budget_;  ///< of all workers together

@@ -106,7 +106,7 @@ void PushPull::answer(std::size_t worker, std::size_t slice) {
 void PushPull::push_arrived(std::size_t worker, const Chunk& chunk, std::size_t count) {
     const std::size_t slice = slices_.at(chunk.first);
     Push& push = pushes_[worker][slice];
-    if (push.round != chunk.sync) push = {chunk.sync, 0, StopReason::none};
+    if (push.round != chunk.sync) push = {chunk.sync, 0, {}};
     push.elements += count;
     push.wish = stronger(push.wish, chunk.wish);
     if (push.elements < slices_[slice].range.count) return;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "models/catalog.h"
+#include "src/config/fields.h"
 #include "src/numbers/answer_time.h"
 #include "src/numbers/batch_plan.h"
 #include "src/peer/training_data.h"
@@ -165,12 +166,10 @@ std::string global_batch_lines(const Settings& settings, const BatchPlan& plan,
     if (plan.grows_by_noise())
         text += line("which grow", fmt::format("as the noise of gradients allows, to {} at most",
                                                grouped(plan.global(1, BatchPlan::doublings_max))));
-    const char* const rule = batch.rate_rule == RateRule::linear ? "linear"
-                             : batch.rate_rule == RateRule::sqrt ? "sqrt"
-                                                                 : "none";
     return text + line("learning rate",
                        fmt::format("{:g} times {:.3g} (rate_rule: {}; it is for {} samples)",
-                                   settings.training.learning_rate, plan.rate_factor(0, 0), rule,
+                                   settings.training.learning_rate, plan.rate_factor(0, 0),
+                                   written_value(settings, "training.batch.rate_rule"),
                                    grouped(batch.local * workers)));
 }
 

@@ -60,17 +60,13 @@ void check_evaluation(const ConfigValue& tree, const TrainingSettings& training)
                "nobody knows the accuracy before the end; use evaluate: during");
 }
 
-std::string learners_text(const TrainingSettings& training) {
-    return training.learners == 0 ? "auto" : fmt::to_string(training.learners);
-}
-
 /// Learners end a round with an update, on a thread each.
 void check_learners(const ConfigValue& tree, const Settings& settings) {
     const TrainingSettings& training = settings.training;
     if (training.learners == 1) return;
     const auto refuse_learners = [&](const std::string& expected, const char* why) {
         refuse(place(tree, "training.learners"), "training.learners", expected,
-               learners_text(training), why);
+               written_value(settings, "training.learners"), why);
     };
     const Mode mode = settings.exchange.mode;
     if (mode == Mode::ring || mode == Mode::parameter_server)
@@ -87,23 +83,19 @@ void check_learners(const ConfigValue& tree, const Settings& settings) {
             "all peers must know alike how many images a round takes");
     if (training.threads > 1)
         refuse(place(tree, "training.threads"), "training.threads",
-               fmt::format("1 with training.learners: {}", learners_text(training)),
+               fmt::format("1 with training.learners: {}",
+                           written_value(settings, "training.learners")),
                fmt::to_string(training.threads), "each learner is a thread");
-}
-
-const char* name_of(BatchScheduleKind kind) {
-    return kind == BatchScheduleKind::constant ? "constant"
-           : kind == BatchScheduleKind::steps  ? "steps"
-                                               : "auto";
 }
 
 /// What learners, with small batches of their own, have no use for.
 void check_batch_of_learners(const ConfigValue& tree, const Settings& settings) {
     const TrainingSettings& training = settings.training;
     if (!has_learners(training, settings.exchange)) return;
-    const std::string with =
-        training.learners == 1 ? std::string("with exchange.mode: sma")
-                               : fmt::format("with training.learners: {}", learners_text(training));
+    const std::string with = training.learners == 1
+                                 ? std::string("with exchange.mode: sma")
+                                 : fmt::format("with training.learners: {}",
+                                               written_value(settings, "training.learners"));
     const auto refuse_key = [&](const char* key, const char* expected, const std::string& found) {
         refuse(place(tree, key), key, fmt::format("{} {}", expected, with), found,
                "each learner has a small batch of its own, training.batch.local");
@@ -114,7 +106,7 @@ void check_batch_of_learners(const ConfigValue& tree, const Settings& settings) 
                    fmt::to_string(training.batch.global_target));
     if (training.batch.schedule.kind != BatchScheduleKind::constant)
         refuse_key("training.batch.schedule.kind", "constant",
-                   name_of(training.batch.schedule.kind));
+                   written_value(settings, "training.batch.schedule.kind"));
 }
 
 /// What a program that brings its model cannot have.
@@ -129,7 +121,7 @@ void check_external(const ConfigValue& tree, const Settings& settings) {
         refuse_key(
             by_mode ? "exchange.mode" : "training.learners",
             by_mode ? "ako, local-sgd or local with model: external" : "1 with model: external",
-            by_mode ? "sma" : learners_text(settings.training),
+            by_mode ? "sma" : written_value(settings, "training.learners"),
             "learners are replicas of a network of ako's own, and the program brings its "
             "model");
     }
@@ -158,7 +150,7 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
         refuse(place(tree, key), key, expected, found, why);
     };
     const bool grows = batch.schedule.kind != BatchScheduleKind::constant;
-    const char* const schedule = name_of(batch.schedule.kind);
+    const std::string schedule = written_value(settings, "training.batch.schedule.kind");
     if (batch.accumulate > batch.local)
         refuse_key("training.batch.accumulate", fmt::format("at most local ({})", batch.local),
                    fmt::to_string(batch.accumulate), "a part has one image or more");

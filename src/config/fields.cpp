@@ -1,9 +1,11 @@
 #include "src/config/fields.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "ako/assert.h"
 #include "src/config/consistency.h"
 #include "src/config/field_types.h"
 #include "src/config/layer_list.h"
@@ -295,6 +297,14 @@ std::vector<Field> make_fields() {
 const std::vector<Field>& all_fields() {
     static const std::vector<Field> fields = make_fields();
     return fields;
+}
+
+std::string written_value(const Settings& settings, const std::string& path) {
+    const std::vector<Field>& fields = all_fields();
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [&path](const Field& field) { return field.path == path; });
+    AKO_ASSERT(found != fields.end(), path);
+    return found->write(settings);
 }
 
 namespace {

@@ -33,6 +33,9 @@ struct Field {
 /// All fields, in the order in which they are read and written; made once.
 const std::vector<Field>& all_fields();
 
+/// The value of the key of this path, as YAML.
+std::string written_value(const Settings& settings, const std::string& path);
+
 /// Every key that the reader knows, with "*" for the number of a list element.
 const std::vector<std::string>& known_keys();
 

@@ -21,6 +21,7 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
                        Outbox& outbox, const Snapshots& snapshots, Transport& transport,
                        const Clock& clock)
     : settings_(settings),
+      bounds_(RunBounds::of(settings)),
       blocks_(blocks),
       mailbox_(mailbox),
       outbox_(outbox),
@@ -207,8 +208,7 @@ void AkoTraffic::keep_only_the_newest() {
 
 std::optional<std::string> AkoTraffic::refuse(PeerIndex peer, const Header& header,
                                               std::size_t bytes) {
-    if (auto complaint = refusal(header, bytes, peer, settings_.peer_count(), blocks_,
-                                 RunBounds::of(settings_))) {
+    if (auto complaint = refusal(header, bytes, peer, settings_.peer_count(), blocks_, bounds_)) {
         return complaint;
     }
     if (links_[peer].damaged) return "a block that it sent did not match its checksum";

@@ -17,6 +17,7 @@
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
+#include "src/group/run_bounds.h"
 #include "src/numbers/buffer_pool.h"
 #include "src/rows/link_schedule.h"
 #include "src/rows/outbox.h"
@@ -89,6 +90,7 @@ class AkoTraffic final : public TrafficHalf {
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
     const ModeSettings settings_;  // constant after construction
+    const RunBounds bounds_;
     const Blocks blocks_;
     Mailbox& mailbox_;
     Outbox& outbox_;

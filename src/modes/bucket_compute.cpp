@@ -43,7 +43,7 @@ BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& bucket
       start_wait_(settings, settings.peer_count()),
       common_(settings_, roster_),
       settled_(buckets.count()),
-      ready_(buckets.count()),
+      ready_(buckets),
       growth_(plan_) {
     status_.progress.resize(settings.peer_count());
     status_.process_id = settings.process_id;
@@ -59,19 +59,7 @@ bool BucketCompute::lockstep() const {
 
 // ---- beginning and ending of training
 
-void BucketCompute::drain() {
-    const std::vector<PresenceChange> changes = mailbox_.take_presence();
-    roster_.follow(changes);
-    for (const auto& [peer, presence] : changes)
-        if (presence == Presence::up) roster_.begin_session(peer, false);
-    for (const Arrival& arrival : mailbox_.take()) {
-        if (arrival.opens_session) roster_.begin_session(arrival.from, arrival.new_process);
-        if (const auto* status = std::get_if<Status>(&arrival.header))
-            roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
-        else if (const auto* bye = std::get_if<Bye>(&arrival.header))
-            roster_.heard_bye(arrival.from, *bye);
-    }
-}
+void BucketCompute::drain() { take_in(roster_, mailbox_, round_); }
 
 std::vector<PeerIndex> BucketCompute::missing() const { return common_.silent(); }
 
@@ -110,7 +98,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         return Next::finish("asked to leave: the others go on without this peer");
     }
     wish_of_round_ = own_wish();
-    std::fill(ready_.begin(), ready_.end(), 0);
+    ready_.clear();
     global_ = plan_.global(progress(), doublings());
     return Next::train(plan_.share(global_, place_, worker_count_));
 }
@@ -259,14 +247,9 @@ void BucketCompute::take(Range range, std::span<const float> gradient) {
 
 void BucketCompute::taken(Range range) {
     const bool syncs = rule_->syncs(round_ + 1);
-    const Buckets::Span span = buckets_.overlapping(range);
-    for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
-        const Range& whole = buckets_[bucket];
-        const std::size_t first = std::max(whole.first, range.first);
-        const std::size_t end = std::min(whole.first + whole.count, range.first + range.count);
-        ready_[bucket] += end - first;
-        if (ready_[bucket] == whole.count && syncs) contribute(bucket);
-    }
+    ready_.add(range, [&](std::size_t bucket) AKO_COMPUTE_THREAD {
+        if (syncs) contribute(bucket);
+    });
 }
 
 void BucketCompute::contribute(std::size_t bucket) {
@@ -308,9 +291,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
     AKO_ASSERT(!serves_only(), "who only serves makes no rounds");
     const auto* const update = std::get_if<Update>(&learned);
     if (update != nullptr && !rule_->takes_updates()) {
-        return fail(Error::Kind::unsupported,
-                    "this mode exchanges gradients and makes the step itself: end the round with "
-                    "a gradient, or choose the mode ako, local-sgd or local");
+        return fail(Error::Kind::unsupported, exchanges_gradients);
     }
     if (update == nullptr && !rule_->takes_gradients()) {
         return fail(Error::Kind::unsupported,
@@ -349,9 +330,7 @@ void BucketCompute::take_the_rest(std::span<const float> gradient) {
     }
     for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
         if (broken_ || !not_finite_.empty()) return;
-        if (ready_[bucket] == buckets_[bucket].count) continue;
-        AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
-        gradient_ready(buckets_[bucket], gradient);
+        if (!ready_.is_whole(bucket)) gradient_ready(buckets_[bucket], gradient);
     }
 }
 
@@ -363,7 +342,7 @@ void BucketCompute::take_update(std::span<const float> update) {
         return;
     }
     for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket) {
-        AKO_ASSERT(ready_[bucket] == 0, "a part of this round was given as a gradient");
+        AKO_ASSERT(ready_.is_untouched(bucket), "a part of this round was given as a gradient");
         rule_->take_update(buckets_[bucket], update);
         taken(buckets_[bucket]);
     }

@@ -13,6 +13,7 @@
 #include "src/buckets/bucket_protocol.h"
 #include "src/buckets/bucket_rule.h"
 #include "src/buckets/buckets.h"
+#include "src/buckets/ready_buckets.h"
 #include "src/group/common_start.h"
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
@@ -132,7 +133,7 @@ class BucketCompute final : public ComputeHalf {
     Round synced_round_ = 0;              ///< the newest round that a sync took in
     std::uint64_t sync_ = 0;              ///< the newest begun
     std::vector<std::uint64_t> settled_;  ///< [bucket], sync
-    std::vector<std::size_t> ready_;      ///< [bucket], elements of this round that are taken in
+    ReadyBuckets ready_;                  ///< of this round
     SyncSummary newest_;  ///< merged over what has been settled since the last round's end
     SyncSummary known_;   ///< what every peer knows alike at this round (modes in lockstep)
     StopReason wish_ = StopReason::none;

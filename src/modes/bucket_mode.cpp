@@ -7,16 +7,6 @@
 #include "src/buckets/ring.h"
 
 namespace ako {
-namespace {
-
-/// Of one all-reduce: every part goes round once to be summed up, and once as a sum.
-double ring_bytes(std::size_t peer_count, std::size_t vector_bytes) {
-    const auto peers = static_cast<double>(peer_count);
-    return 2 * (peers - 1) / peers * static_cast<double>(vector_bytes);
-}
-
-}  // namespace
-
 std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, const Buckets& buckets,
                                               std::span<const float> initial, BucketBoard& board,
                                               Transport& transport) {
@@ -53,8 +43,9 @@ ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) 
                     {"sums, and small layers of others", "2 M", 2 * vector_bytes},
                     {"momentum", "M", vector_bytes}};
     costs.checkpoint = {"checkpoint being written", "2 M", 2 * vector_bytes};
-    costs.sent = {{.way = SentBytes::Way::to_successor,
-                   .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
+    costs.sent = {
+        {.way = SentBytes::Way::to_successor,
+         .bytes = all_reduce_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
     return costs;
 }
 
@@ -65,9 +56,10 @@ ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_co
                     {"distances, sums, small layers", "3 M", 3 * vector_bytes},
                     {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
     costs.checkpoint = {"checkpoint being written", "4 M", 4 * vector_bytes};
-    costs.sent = {{.way = SentBytes::Way::to_successor,
-                   .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count)),
-                   .rounds = settings.exchange.local_sgd.rounds}};
+    costs.sent = {
+        {.way = SentBytes::Way::to_successor,
+         .bytes = all_reduce_bytes(settings.peer_count(), payload_bytes_of(parameter_count)),
+         .rounds = settings.exchange.local_sgd.rounds}};
     return costs;
 }
 
@@ -77,8 +69,9 @@ ModeCosts sma_costs(const ModeSettings& settings, std::size_t parameter_count) {
     costs.memory = {{"average of the learners", "M", vector_bytes},
                     {"updates, sums, small layers", "3 M", 3 * vector_bytes}};
     costs.checkpoint = {"checkpoint being written", "M", vector_bytes};
-    costs.sent = {{.way = SentBytes::Way::to_successor,
-                   .bytes = ring_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
+    costs.sent = {
+        {.way = SentBytes::Way::to_successor,
+         .bytes = all_reduce_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
     return costs;
 }
 

@@ -5,13 +5,13 @@
 
 #include "ako/assert.h"
 #include "ako/payload.h"
-#include "src/group/run_bounds.h"
 
 namespace ako {
 
 BucketTraffic::BucketTraffic(const ModeSettings& settings, Mailbox& mailbox, BucketBoard& board,
                              BucketProtocol& protocol)
     : settings_(settings),
+      bounds_(RunBounds::of(settings)),
       mailbox_(mailbox),
       board_(board),
       protocol_(protocol),
@@ -56,14 +56,13 @@ std::optional<std::string> BucketTraffic::refuse(PeerIndex peer, const Header& h
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
     if (const auto* status = std::get_if<Status>(&header)) {
-        if (status->progress.size() == links_.size())
-            return RunBounds::of(settings_).refuse(*status);
+        if (status->progress.size() == links_.size()) return bounds_.refuse(*status);
         return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
                std::to_string(links_.size());
     }
     if (const auto* bye = std::get_if<Bye>(&header)) {
         if (!bye->gone || *bye->gone < links_.size())
-            return RunBounds::of(settings_).refuse(bye->final_round, "Bye.final_round");
+            return bounds_.refuse(bye->final_round, "Bye.final_round");
         return "Bye because of peer " + std::to_string(*bye->gone) + " in a cluster of " +
                std::to_string(links_.size());
     }

@@ -15,6 +15,7 @@
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
+#include "src/group/run_bounds.h"
 
 namespace ako {
 
@@ -62,6 +63,7 @@ class BucketTraffic final : public TrafficHalf {
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
     const ModeSettings settings_;  // constant after construction
+    const RunBounds bounds_;
     Mailbox& mailbox_;
     BucketBoard& board_;
     BucketProtocol& protocol_;

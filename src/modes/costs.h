@@ -37,6 +37,13 @@ struct SentBytes {
     double per_round() const { return bytes / rounds; }
 };
 
+/// What a peer sends in one all-reduce: every part of the vector goes round once to be summed up,
+/// and once as a sum.
+inline double all_reduce_bytes(std::size_t peer_count, std::size_t vector_bytes) {
+    const auto peers = static_cast<double>(peer_count);
+    return 2 * (peers - 1) / peers * static_cast<double>(vector_bytes);
+}
+
 struct ModeCosts {
     std::vector<MemoryTerm> memory;  ///< of the peer with the most
     std::vector<SentBytes> sent;     ///< one for each kind of peers; none: nothing is sent

@@ -35,24 +35,14 @@ ElasticCompute::ElasticCompute(const ModeSettings& settings, const Buckets& buck
       roster_(settings.self, settings.peer_count()),
       start_wait_(settings, std::max(members_min_, settings.peer_count() / 2 + 1)),
       settled_(buckets.count()),
-      ready_(buckets.count()) {
+      ready_(buckets) {
     status_.progress.resize(settings.peer_count());
     status_.process_id = settings.process_id;
     post_status(true);
 }
 
 void ElasticCompute::drain() {
-    const std::vector<PresenceChange> changes = mailbox_.take_presence();
-    roster_.follow(changes);
-    for (const auto& [peer, presence] : changes)
-        if (presence == Presence::up) roster_.begin_session(peer, false);
-    for (const Arrival& arrival : mailbox_.take()) {
-        if (arrival.opens_session) roster_.begin_session(arrival.from, arrival.new_process);
-        if (const auto* status = std::get_if<Status>(&arrival.header))
-            roster_.heard_status(arrival.from, *status, arrival.arrived_at, round_);
-        else if (const auto* bye = std::get_if<Bye>(&arrival.header))
-            roster_.heard_bye(arrival.from, *bye);
-    }
+    take_in(roster_, mailbox_, round_);
     broken_ = !mailbox_.broken().empty();
 }
 
@@ -76,7 +66,7 @@ std::optional<Next> ElasticCompute::begin_round(Time now) {
     if (too_few()) return wait_for_more(now);
     waits_since_.reset();
     wish_of_round_ = wish_;
-    std::fill(ready_.begin(), ready_.end(), 0);
+    ready_.clear();
     images_ = images();
     return Next::train(images_);
 }
@@ -153,14 +143,7 @@ void ElasticCompute::gradient_ready(Range range, std::span<const float> gradient
     }
     gradient_ = gradient;
     rate_ = plan_.learning_rate(round_ == 0 ? 0 : known_.progress, 0);
-    const Buckets::Span span = buckets_.overlapping(range);
-    for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
-        const Range& whole = buckets_[bucket];
-        const std::size_t first = std::max(whole.first, range.first);
-        const std::size_t end = std::min(whole.first + whole.count, range.first + range.count);
-        ready_[bucket] += end - first;
-        if (ready_[bucket] == whole.count) contribute(bucket);
-    }
+    ready_.add(range, [this](std::size_t bucket) AKO_COMPUTE_THREAD { contribute(bucket); });
 }
 
 void ElasticCompute::contribute(std::size_t bucket) {
@@ -180,9 +163,7 @@ std::string ElasticCompute::complaint(Round round) const {
 
 Result<void> ElasticCompute::end_round(const Learned& learned, const RoundResult& result, Time) {
     if (std::holds_alternative<Update>(learned)) {
-        return fail(Error::Kind::unsupported,
-                    "this mode exchanges gradients and makes the step itself: end the round with "
-                    "a gradient, or choose the mode ako, local-sgd or local");
+        return fail(Error::Kind::unsupported, exchanges_gradients);
     }
     drain();  // who evaluates now depends on who is there
     look_at_place();
@@ -203,9 +184,7 @@ Result<void> ElasticCompute::end_round(const Learned& learned, const RoundResult
 // Of layers that say nothing of their gradients: all of it is here now.
 void ElasticCompute::take_the_rest(std::span<const float> gradient) {
     for (std::size_t bucket = 0; bucket < buckets_.count() && !is_void(); ++bucket) {
-        if (ready_[bucket] == buckets_[bucket].count) continue;
-        AKO_ASSERT(ready_[bucket] == 0, "half of a bucket is ready");
-        gradient_ready(buckets_[bucket], gradient);
+        if (!ready_.is_whole(bucket)) gradient_ready(buckets_[bucket], gradient);
     }
 }
 

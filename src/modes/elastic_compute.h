@@ -14,6 +14,7 @@
 #include "src/buckets/buckets.h"
 #include "src/buckets/elastic_ring.h"
 #include "src/buckets/epoch_board.h"
+#include "src/buckets/ready_buckets.h"
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
@@ -140,7 +141,7 @@ class ElasticCompute final : public ComputeHalf {
     std::size_t settled_count_ = 0;       ///< buckets of sync_
     std::uint64_t images_ = 0;            ///< of this round, of each member
     std::uint64_t sync_images_ = 0;       ///< and of that of sync_
-    std::vector<std::size_t> ready_;      ///< [bucket], elements of this round that are taken in
+    ReadyBuckets ready_;                  ///< of this round
     std::span<const float> gradient_;     ///< that is under way
     double rate_ = 0;                     ///< of its round
     SyncSummary newest_;                  ///< over what has been settled of sync_

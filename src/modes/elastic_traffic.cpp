@@ -6,7 +6,6 @@
 
 #include "ako/assert.h"
 #include "ako/payload.h"
-#include "src/group/run_bounds.h"
 
 namespace ako {
 
@@ -14,6 +13,7 @@ ElasticTraffic::ElasticTraffic(const ModeSettings& settings, const Buckets& buck
                                Mailbox& mailbox, BucketBoard& board, EpochBoard& epochs,
                                ElasticRing& ring, Transport& transport, const Clock& clock)
     : settings_(settings),
+      bounds_(RunBounds::of(settings)),
       bucket_count_(buckets.count()),
       life_timeout_(std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
       turn_first_(std::chrono::milliseconds(settings.exchange.heartbeat_ms)),
@@ -101,12 +101,12 @@ std::optional<std::string> ElasticTraffic::refuse(PeerIndex peer, const Header& 
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
     if (const auto* status = std::get_if<Status>(&header)) {
-        if (status->progress.size() == peer_count) return RunBounds::of(settings_).refuse(*status);
+        if (status->progress.size() == peer_count) return bounds_.refuse(*status);
         return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
                std::to_string(peer_count);
     }
     if (const auto* bye = std::get_if<Bye>(&header))
-        return RunBounds::of(settings_).refuse(bye->final_round, "Bye.final_round");
+        return bounds_.refuse(bye->final_round, "Bye.final_round");
     if (const auto* said = std::get_if<Membership>(&header)) {
         for (const auto* list : {&said->epoch.processes, &said->accepted, &said->proposed})
             if (!list->empty() && list->size() != peer_count)

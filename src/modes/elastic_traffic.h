@@ -26,6 +26,7 @@
 #include "src/group/halves.h"
 #include "src/group/mailbox.h"
 #include "src/group/mode_settings.h"
+#include "src/group/run_bounds.h"
 
 namespace ako {
 
@@ -122,6 +123,7 @@ class ElasticTraffic final : public TrafficHalf {
     std::string names(PeerSet peers) const;
 
     const ModeSettings settings_;  // constant after construction
+    const RunBounds bounds_;
     const std::size_t bucket_count_;
     const Time life_timeout_;
     const Time turn_first_;

@@ -1,8 +1,24 @@
 #include "src/modes/told_by_all.h"
 
 #include <algorithm>
+#include <variant>
+#include <vector>
 
 namespace ako {
+
+void take_in(Roster& roster, Mailbox& mailbox, Round own_round) {
+    const std::vector<PresenceChange> changes = mailbox.take_presence();
+    roster.follow(changes);
+    for (const auto& [peer, presence] : changes)
+        if (presence == Presence::up) roster.begin_session(peer, false);
+    for (const Arrival& arrival : mailbox.take()) {
+        if (arrival.opens_session) roster.begin_session(arrival.from, arrival.new_process);
+        if (const auto* status = std::get_if<Status>(&arrival.header))
+            roster.heard_status(arrival.from, *status, arrival.arrived_at, own_round);
+        else if (const auto* bye = std::get_if<Bye>(&arrival.header))
+            roster.heard_bye(arrival.from, *bye);
+    }
+}
 
 void report_stop(FinishReport& report, const Roster& roster, const OwnStop& own,
                  std::uint64_t sample_budget) {

@@ -1,14 +1,20 @@
-// What every peer has said of itself in its Status, put together: in the modes in which all end
-// together, so that all come to the same. Pure; compute thread only.
+// What every peer says of itself, taken in and put together: in the modes with buckets, in which
+// all end together and come to the same. Compute thread only.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "ako/exchange.h"
+#include "ako/threads.h"
+#include "src/group/mailbox.h"
 #include "src/group/roster.h"
 
 namespace ako {
+
+/// Takes in who came and went, and what each has said since the last time; `own_round` is this
+/// peer's.
+void take_in(Roster& roster, Mailbox& mailbox, Round own_round) AKO_COMPUTE_THREAD;
 
 /// What a peer itself knows of why training ended.
 struct OwnStop {

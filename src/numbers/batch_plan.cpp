@@ -30,8 +30,7 @@ std::size_t BatchPlan::share(std::size_t global, std::size_t place,
                              std::size_t participants) const {
     if (local_only()) return training_.images_per_round();
     AKO_ASSERT(place < participants, "who does not take part has no share");
-    const std::size_t images = global * (place + 1) / participants - global * place / participants;
-    return std::max<std::size_t>(images, 1);
+    return std::max<std::size_t>(part_of({0, global}, place, participants).count, 1);
 }
 
 std::size_t BatchPlan::share_min() const {

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "ako/settings.h"
+#include "ako/types.h"
 #include "src/numbers/learning_rate.h"
 
 namespace ako {

@@ -15,12 +15,6 @@ namespace {
 /// learner has they stay in the nearest cache, of which another thread may use half.
 constexpr std::size_t elements_at_once = 256;
 
-/// Of `whole`, the index-th of `count` parts whose sizes differ by one at most.
-Range part_of(std::size_t whole, std::size_t index, std::size_t count) {
-    const std::size_t first = whole * index / count;
-    return {first, whole * (index + 1) / count - first};
-}
-
 std::string name_of(const char* what, std::size_t learner) {
     return "learner." + std::to_string(learner) + "." + what;
 }
@@ -83,7 +77,7 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
         Learner& learner = learners_[number];
         float* const own = learner.parameters.data();
         for (std::size_t k = 0; k < followed_.size(); ++k) own[k] += average[k] - followed_[k];
-        const Range images = part_of(batch.count, number, count());
+        const Range images = part_of({0, batch.count}, number, count());
         learner.loss = learner.network->gradient(
             batch.part(images.first, images.count), learner.parameters, learner.gradient,
             [](Range) {}, [](Range) {});
@@ -91,7 +85,7 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
     double loss = 0;
     for (std::size_t number = 0; number < count(); ++number)
         loss += static_cast<double>(learners_[number].loss) *
-                static_cast<double>(part_of(batch.count, number, count()).count);
+                static_cast<double>(part_of({0, batch.count}, number, count()).count);
     ++skipped_;
     images_ = batch.count;
     took_ = clock_.now() - began;
@@ -101,7 +95,7 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
 std::span<const float> Learners::correct(std::span<const float> average) {
     const Time began = clock_.now();
     threads_->run([&](std::size_t number) {
-        correct_range(part_of(update_.size(), number, count()), average);
+        correct_range(part_of({0, update_.size()}, number, count()), average);
     });
     took_ += clock_.now() - began;
     if (adapts_) adapt(average);

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "faultless_peers.h"
 #include "src/modes/make_exchange.h"
 #include "src/training/learners.h"
-#include "tests/sim/sim_cluster.h"
 
 using namespace ako;
 using sim::ms;
@@ -60,22 +60,10 @@ class Run final : sim::Work, sim::Observer {
     explicit Run(unsigned learners)
         : learners_of_peer_(learners),
           cluster_(1, peer_count, std::chrono::seconds(2), pace, *this, *this) {
-        ModeSettings settings = settings_with(learners);
-        for (PeerIndex self = 0; self < peer_count; ++self) {
-            for (PeerIndex to = 0; to < peer_count; ++to)
-                cluster_.network().quality(self, to).bytes_per_second = 1e5;
+        const ModeSettings settings = settings_with(learners);
+        for (PeerIndex self = 0; self < peer_count; ++self)
             learners_.push_back(make_learners(self, settings.training));
-            settings.self = self;
-            cluster_.add(std::make_unique<sim::SimPeer>(
-                             settings, elements, 64 << 20,
-                             [](const ModeSettings& given, Mailbox& mailbox, Transport& over,
-                                const Clock& by) {
-                                 return make_halves(given, std::vector<float>(elements), mailbox,
-                                                    over, by);
-                             },
-                             cluster_.world(), cluster_.network(), Time{0}),
-                         Time{0});
-        }
+        test::add_faultless_peers(cluster_, settings, elements, 1e5);
         cluster_.run(std::chrono::minutes(10));
     }
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "faultless_peers.h"
 #include "src/modes/local_compute.h"
 #include "src/modes/make_exchange.h"
 #include "src/numbers/optimizer.h"
-#include "tests/sim/sim_cluster.h"
 
 using namespace ako;
 using sim::ms;
@@ -64,24 +64,8 @@ class Run final : sim::Work, sim::Observer {
     /// `own`: they step by optimizers of their own.
     Run(Mode mode, bool own)
         : own_(own), cluster_(1, peer_count, std::chrono::seconds(2), pace, *this, *this) {
-        for (PeerIndex from = 0; from < peer_count; ++from) {
-            for (PeerIndex to = 0; to < peer_count; ++to) {
-                cluster_.network().quality(from, to).bytes_per_second = 1e8;
-            }
-        }
-        ModeSettings settings = settings_of(mode, own ? wild_steps() : sound_steps());
-        for (PeerIndex self = 0; self < peer_count; ++self) {
-            settings.self = self;
-            cluster_.add(std::make_unique<sim::SimPeer>(
-                             settings, elements, 64 << 20,
-                             [](const ModeSettings& given, Mailbox& mailbox, Transport& over,
-                                const Clock& by) {
-                                 return make_halves(given, std::vector<float>(elements), mailbox,
-                                                    over, by);
-                             },
-                             cluster_.world(), cluster_.network(), Time{0}),
-                         Time{0});
-        }
+        test::add_faultless_peers(cluster_, settings_of(mode, own ? wild_steps() : sound_steps()),
+                                  elements, 1e8);
         cluster_.run(std::chrono::minutes(10));
     }
 

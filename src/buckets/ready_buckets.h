@@ -1,0 +1,47 @@
+// Which buckets of a round are ready: back-propagation finishes the gradient in ranges of its own,
+// and a bucket goes out when all of it is there. Compute thread only.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "ako/assert.h"
+#include "ako/threads.h"
+#include "src/buckets/buckets.h"
+
+namespace ako {
+
+class ReadyBuckets {
+  public:
+    /// `buckets` outlives this.
+    explicit ReadyBuckets(const Buckets& buckets) : buckets_(buckets), elements_(buckets.count()) {}
+
+    /// A round begins: nothing is ready.
+    void clear() { std::fill(elements_.begin(), elements_.end(), 0); }
+    /// This range is; calls `complete` with each bucket that is whole with it.
+    template <class Complete>
+    void add(Range range, const Complete& complete) AKO_COMPUTE_THREAD {
+        const Buckets::Span span = buckets_.overlapping(range);
+        for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
+            const Range& whole = buckets_[bucket];
+            const std::size_t first = std::max(whole.first, range.first);
+            const std::size_t end = std::min(whole.first + whole.count, range.first + range.count);
+            elements_[bucket] += end - first;
+            if (elements_[bucket] == whole.count) complete(bucket);
+        }
+    }
+    /// Of layers that say nothing before the end of the round nothing is ready, of others all.
+    bool is_whole(std::size_t bucket) const {
+        if (elements_[bucket] == buckets_[bucket].count) return true;
+        AKO_ASSERT(is_untouched(bucket), "half of a bucket is ready");
+        return false;
+    }
+    bool is_untouched(std::size_t bucket) const { return elements_[bucket] == 0; }
+
+  private:
+    const Buckets& buckets_;
+    std::vector<std::size_t> elements_;  ///< [bucket], of this round
+};
+
+}  // namespace ako
