@@ -1,10 +1,11 @@
 // The seam between the training loop and a mode: how peers agree. One implementation, in
-// src/group/, of which each mode has its two halves. Seven verbs, in the order of a run, and what
+// src/group/, of which each mode has its two halves. Eight verbs, in the order of a run, and what
 // there is to see. Called by the compute thread only.
 //
 // A round is begin_round, the gradient at the replica, end_round. In the modes in which all wait
 // for each other (ring, parameter server, local-sgd, sma) every range is awaited before it is read,
-// and so all of them before the round ends. A round that is to end with an Update gives no gradient
+// and so all of them before the round ends; with exchange.rounds_ahead a round reads what is there,
+// and every range of the gradient makes way for itself first. A round that is to end with an Update gives no gradient
 // before; in the mode sma all do.
 #pragma once
 
@@ -145,12 +146,16 @@ class Exchange {
 
     /// Takes in what has arrived and says whether to train; may wait (for the start, for a bound),
     /// always with a limit. The replica changes only here, in end_round and, in the modes in which
-    /// all wait, in await and copy_parameters.
+    /// all wait, in await, make_way and copy_parameters.
     virtual Next begin_round() = 0;
 
     /// Waits until these parameters are current, where all wait for each other. Returns at once
     /// when they never will be; the next begin_round says why.
     virtual void await(Range range) = 0;
+    /// Before `gradient_ready`, when this range of the replica is not read any more in this round:
+    /// waits for the step of the round before where that may still be under way
+    /// (exchange.rounds_ahead), and takes it. Else, and where it never comes, returns at once.
+    virtual void make_way(Range range) = 0;
     /// This part of the gradient, [parameter_count] as a whole, is finished: ring and parameter
     /// server start sending it from where it lies. It must not change until its range has been
     /// awaited in the next round, nor after the last before `finish` has returned.

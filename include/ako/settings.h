@@ -24,6 +24,8 @@ enum class Rule { anchored, plain };
 enum class Precision { adaptive, float32 };
 /// How peers agree. Each has its implementation in src/modes/.
 enum class Mode { ako, ring, parameter_server, local_sgd, sma, local };
+/// How buckets are summed up over all peers, where all wait for each other (src/buckets/).
+enum class AllReduce { ring, butterfly };
 /// Where parameter servers run: on peers of their own (`role: server`) or beside workers.
 enum class Placement { co_located, dedicated };
 /// What a peer does: a worker has a data shard and trains; a server only keeps parameters.
@@ -81,7 +83,8 @@ struct TrainingSettings {
     double checkpoint_every = 0;      ///< epochs between checkpoints, of this peer; 0: none
     unsigned threads = 1;             ///< that layers use, per peer
     unsigned learners = 1;            ///< replicas of one peer, a thread each; 0 = auto
-    double averaging_momentum = 0.9;  ///< of the average of the learners, on its own change
+    /// Of the average of the learners, on its own change; nothing: as many as share it foretell.
+    std::optional<double> averaging_momentum;
 
     /// Images of a round of one peer; with `auto`, which begins with one learner, at least.
     std::size_t images_per_round() const { return batch.local * (learners == 0 ? 1 : learners); }
@@ -126,6 +129,11 @@ struct LocalSgdSettings {
 struct ExchangeSettings {
     Mode mode = Mode::ako;
     bool elastic = false;        ///< ring only: peers may come and go
+    /// ring (not elastic), local-sgd, sma.
+    AllReduce all_reduce = AllReduce::ring;
+    /// ring only (not elastic): so many rounds before the last are known when a round begins, less
+    /// than all: 1 computes at parameters that lack the newest step, which travels meanwhile.
+    unsigned rounds_ahead = 0;
     ServerSettings server;       ///< parameter-server only
     LocalSgdSettings local_sgd;  ///< local-sgd only
     Rule rule = Rule::anchored;  ///< this and the next two: ako only
@@ -146,6 +154,8 @@ struct ExchangeSettings {
     double finish_linger_s = 10;
     double leave_timeout_s = 25;
 
+    /// Does a ring compute at parameters that lack the newest step, while that travels?
+    bool runs_ahead() const { return mode == Mode::ring && rounds_ahead > 0; }
     /// Do the members of a ring go on without those who are lost, and take others in?
     bool is_elastic() const { return mode == Mode::ring && elastic; }
     /// Can peers go on from checkpoints? Not where workers are at different rounds when their

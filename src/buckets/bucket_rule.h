@@ -46,8 +46,9 @@ class BucketRule {
     /// Are whole layers settled at once, each after a `measure`?
     virtual bool settles_layers() const { return false; }
     virtual void measure(Range, std::span<const float> result) { static_cast<void>(result); }
-    /// Takes in the result of a sync of this range; `result` is [parameter_count].
-    virtual void settle(Range range, std::span<const float> result) = 0;
+    /// Takes in the result of a sync of this range; `result` is [parameter_count], `rate` the
+    /// learning rate of the round that it follows.
+    virtual void settle(Range range, std::span<const float> result, double rate) = 0;
 
     /// What it holds between two rounds, all of it settled.
     virtual void save(Checkpoint& out) const = 0;
@@ -60,22 +61,24 @@ class MeanGradient final : public BucketRule {
   public:
     MeanGradient(const ModeSettings& settings, std::vector<float> initial)
         : share_(1.0f / static_cast<float>(settings.peer_count())),
+          travelling_(settings.exchange.runs_ahead() ? initial.size() : 0),
           parameters_(std::move(initial)),
           optimizer_(parameters_.size(), settings.training, settings.layers) {}
 
     std::span<const float> replica() const override { return parameters_; }
-    void take(Range, std::span<const float> gradient, double rate) override {
-        gradient_ = gradient;
-        rate_ = rate;
+    void take(Range, std::span<const float> gradient, double) override { gradient_ = gradient; }
+    std::span<const float> contribution(Range range) override {
+        if (travelling_.empty()) return gradient_;
+        std::copy_n(gradient_.data() + range.first, range.count, travelling_.data() + range.first);
+        return travelling_;
     }
-    std::span<const float> contribution(Range) override { return gradient_; }
     bool settles_layers() const override { return optimizer_.measures(); }
     void measure(Range range, std::span<const float> sums) override {
         optimizer_.measure(range, sums, share_, parameters_);
     }
-    void settle(Range range, std::span<const float> sums) override {
+    void settle(Range range, std::span<const float> sums, double rate) override {
         optimizer_.apply(range, sums.subspan(range.first, range.count), share_,
-                         std::span(parameters_).subspan(range.first, range.count), rate_);
+                         std::span(parameters_).subspan(range.first, range.count), rate);
     }
     void save(Checkpoint& out) const override {
         out.put("parameters", parameters_);
@@ -88,8 +91,10 @@ class MeanGradient final : public BucketRule {
 
   private:
     const float share_;
-    std::span<const float> gradient_;  ///< that is under way
-    double rate_ = 0;                  ///< of its round
+    std::span<const float> gradient_;  ///< of this round
+    /// Where the memory of the gradient is needed again before its sums are here: a copy of those
+    /// of its ranges that are under way.
+    std::vector<float> travelling_;
     std::vector<float> parameters_;
     Sgd optimizer_;
 };
@@ -130,7 +135,7 @@ class MeanOfLocalRounds final : public BucketRule {
             distance_[k] = average_[k] - replica_[k];
         return distance_;
     }
-    void settle(Range range, std::span<const float> sums) override {
+    void settle(Range range, std::span<const float> sums, double) override {
         for (std::size_t k = range.first; k < range.first + range.count; ++k) {
             const float mean = sums[k] * share_;
             velocity_[k] = outer_momentum_ * velocity_[k] + mean;
@@ -181,7 +186,7 @@ class AverageOfLearners final : public BucketRule {
                     update_.begin() + static_cast<std::ptrdiff_t>(range.first));
     }
     std::span<const float> contribution(Range) override { return update_; }
-    void settle(Range range, std::span<const float> sums) override {
+    void settle(Range range, std::span<const float> sums, double) override {
         for (std::size_t k = range.first; k < range.first + range.count; ++k)
             average_[k] += share_ * sums[k];
     }
@@ -203,7 +208,7 @@ class PulledParameters final : public BucketRule {
     std::span<const float> replica() const override { return parameters_; }
     void take(Range, std::span<const float> gradient, double) override { gradient_ = gradient; }
     std::span<const float> contribution(Range) override { return gradient_; }
-    void settle(Range, std::span<const float>) override {}
+    void settle(Range, std::span<const float>, double) override {}
     void save(Checkpoint& out) const override { out.put("parameters", parameters_); }
     /// Nothing is pulled before the first push.
     Result<void> restore(const Checkpoint& from) override {

@@ -24,11 +24,8 @@ class ReadyBuckets {
     void add(Range range, const Complete& complete) AKO_COMPUTE_THREAD {
         const Buckets::Span span = buckets_.overlapping(range);
         for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
-            const Range& whole = buckets_[bucket];
-            const std::size_t first = std::max(whole.first, range.first);
-            const std::size_t end = std::min(whole.first + whole.count, range.first + range.count);
-            elements_[bucket] += end - first;
-            if (elements_[bucket] == whole.count) complete(bucket);
+            elements_[bucket] += overlap(bucket, range);
+            if (elements_[bucket] == buckets_[bucket].count) complete(bucket);
         }
     }
     /// Of layers that say nothing before the end of the round nothing is ready, of others all.
@@ -37,9 +34,21 @@ class ReadyBuckets {
         AKO_ASSERT(is_untouched(bucket), "half of a bucket is ready");
         return false;
     }
+    /// Would it be whole with this range?
+    bool is_whole_with(std::size_t bucket, Range range) const {
+        return elements_[bucket] < buckets_[bucket].count &&
+               elements_[bucket] + overlap(bucket, range) == buckets_[bucket].count;
+    }
     bool is_untouched(std::size_t bucket) const { return elements_[bucket] == 0; }
 
   private:
+    /// Elements of the bucket that are in the range, which overlaps it.
+    std::size_t overlap(std::size_t bucket, Range range) const {
+        const Range& whole = buckets_[bucket];
+        return std::min(whole.first + whole.count, range.first + range.count) -
+               std::max(whole.first, range.first);
+    }
+
     const Buckets& buckets_;
     std::vector<std::size_t> elements_;  ///< [bucket], of this round
 };

@@ -165,6 +165,9 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
         settings.exchange.mode == Mode::parameter_server)
         refuse_key("training.optimizer", "sgd with exchange.mode: parameter-server", "lars",
                    "a server has pieces of layers, and their sizes are not that of the layer");
+    if (settings.exchange.runs_ahead() && settings.training.optimizer == OptimizerKind::lars)
+        refuse_key("training.optimizer", "sgd with exchange.rounds_ahead: 1", "lars",
+                   "its steps are made bucket by bucket, and not by whole layers");
     if (settings.exchange.is_elastic()) {
         if (batch.schedule.kind == BatchScheduleKind::automatic)
             refuse_key("training.batch.schedule.kind", "constant or steps with exchange.elastic",
@@ -191,6 +194,20 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
                    fmt::to_string(batch.global_target), why);
 }
 
+/// What an elastic ring has no form of.
+void check_elastic(const ConfigValue& tree, const Settings& settings) {
+    const ExchangeSettings& exchange = settings.exchange;
+    if (!exchange.is_elastic()) return;
+    if (exchange.all_reduce != AllReduce::ring)
+        refuse(place(tree, "exchange.all_reduce"), "exchange.all_reduce",
+               "ring with exchange.elastic", written_value(settings, "exchange.all_reduce"),
+               "its members are not always a number that a butterfly takes");
+    if (exchange.rounds_ahead > 0)
+        refuse(place(tree, "exchange.rounds_ahead"), "exchange.rounds_ahead",
+               "0 with exchange.elastic", fmt::to_string(exchange.rounds_ahead),
+               "what is made again after a loss is one round, and not two");
+}
+
 /// What no field can check by itself.
 void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_evaluation(tree, settings.training);
@@ -198,6 +215,7 @@ void check_relations(const ConfigValue& tree, const Settings& settings) {
     check_batch(tree, settings);
     check_learners(tree, settings);
     check_batch_of_learners(tree, settings);
+    check_elastic(tree, settings);
     const ExchangeSettings& exchange = settings.exchange;
     if (exchange.life_timeout_ms <= 2 * exchange.heartbeat_ms)
         refuse(place(tree, "exchange.life_timeout_ms"), "exchange.life_timeout_ms",

@@ -183,9 +183,9 @@ void add_training(std::vector<Field>& fields) {
     // Shared: what others say of their rounds is held against it.
     fields.push_back(whole_or_word_field("training.learners", shared, AKO_MEMBER(training.learners),
                                          "auto", learners_max));
-    fields.push_back(number_field("training.averaging_momentum", shared,
-                                  AKO_MEMBER(training.averaging_momentum),
-                                  {.low = 0, .high = 1, .high_open = true}));
+    fields.push_back(number_or_word_field("training.averaging_momentum", shared,
+                                          AKO_MEMBER(training.averaging_momentum), "auto",
+                                          {.low = 0, .high = 1, .high_open = true}));
 }
 
 void add_rates(std::vector<Field>& fields) {
@@ -221,6 +221,11 @@ void add_modes(std::vector<Field>& fields) {
                                          1'000'000));
     fields.push_back(choice_field<bool>("exchange.elastic", shared, AKO_MEMBER(exchange.elastic),
                                         {{"true", true}, {"false", false}}));
+    fields.push_back(
+        choice_field<AllReduce>("exchange.all_reduce", shared, AKO_MEMBER(exchange.all_reduce),
+                                {{"ring", AllReduce::ring}, {"butterfly", AllReduce::butterfly}}));
+    fields.push_back(
+        whole_field("exchange.rounds_ahead", shared, AKO_MEMBER(exchange.rounds_ahead), 0, 1));
     fields.push_back(
         whole_field("exchange.servers", shared, AKO_MEMBER(exchange.server.count), 1, peers_max));
     fields.push_back(choice_field<Placement>(

@@ -114,7 +114,8 @@ constexpr Meaning meanings[] = {
      "after every round; 2 and more instead of threads | auto: as many as bring images per second, "
      "at most as many as cores, and not in sma"},
     {"training.averaging_momentum",
-     "with learners: the average goes on by this part of its own last change"},
+     "with learners: this part of its last change moves the average and all of them once more | "
+     "auto: 1 - 1 / K, where K share it"},
     {"peers", "the same list in the same order for everyone", "required"},
     {"peers.*.name", "what `--peer` calls it", "required"},
     {"peers.*.address", "host:port that the others dial", "required"},
@@ -141,6 +142,12 @@ constexpr Meaning meanings[] = {
     {"exchange.elastic",
      "ring. true: the members go on without who is lost or leaves, and take in who comes | false: "
      "they all end"},
+    {"exchange.all_reduce",
+     "how peers sum up, in ring, local-sgd and sma. ring: 2 (n - 1) steps, each to the next peer; "
+     "small layers straight, in 2 | butterfly: 2 lg n steps, each with another peer"},
+    {"exchange.rounds_ahead",
+     "ring. 0: a round begins with all that was learned before | 1: without the newest step, which "
+     "travels while it computes (delayed update)"},
     {"exchange.servers", "parameter-server: so many share the parameters, by bytes"},
     {"exchange.placement",
      "parameter-server. co-located: on the first peers of the file, which train as well | "

@@ -112,9 +112,28 @@ void GroupExchange::await(Range range) {
 }
 
 bool GroupExchange::step_await(Range range) {
+    return step_of_others([&]() AKO_COMPUTE_THREAD { return compute_.settle(range); });
+}
+
+void GroupExchange::await_newest() {
+    const auto settled = [this]() AKO_COMPUTE_THREAD { return compute_.settle_newest(); };
+    while (!step_of_others(settled)) wait_for_event(wait_step);
+}
+
+void GroupExchange::make_way(Range range) {
+    on_compute_thread();
+    while (!step_make_way(range)) wait_for_event(wait_step);
+}
+
+bool GroupExchange::step_make_way(Range range) {
+    return step_of_others([&]() AKO_COMPUTE_THREAD { return compute_.make_way(range); });
+}
+
+template <class Settled>
+bool GroupExchange::step_of_others(const Settled& settled) {
     on_compute_thread();
     if (!compute_.waits_for_others()) return true;
-    while (!compute_.settle(range)) {
+    while (!settled()) {
         if (!break_off_if_stuck()) return false;
     }
     waits_since_.reset();
@@ -135,6 +154,7 @@ Result<void> GroupExchange::end_round(const Learned& learned, const RoundResult&
     AKO_ASSERT(values_of(learned).size() == compute_.replica().size(),
                std::to_string(values_of(learned).size()) + " values for " +
                    std::to_string(compute_.replica().size()) + " parameters");
+    if (std::holds_alternative<Gradient>(learned)) make_way({0, compute_.replica().size()});
     Result<void> ended = compute_.end_round(learned, result, clock_.now());
     diverged_ = !ended && ended.error().kind == Error::Kind::numbers;
     leave_if_broken();
@@ -165,7 +185,7 @@ std::span<const float> GroupExchange::replica() const {
 
 void GroupExchange::copy_parameters(std::span<float> out) {
     on_compute_thread();
-    await({0, out.size()});
+    await_newest();
     compute_.copy_parameters(out);
 }
 
@@ -190,7 +210,7 @@ std::vector<LinkView> GroupExchange::links() const {
 
 bool GroupExchange::save(Checkpoint& out) {
     on_compute_thread();
-    await({0, compute_.replica().size()});
+    await_newest();
     return mailbox_.broken().empty() && compute_.save(out);
 }
 

@@ -45,6 +45,7 @@ class GroupExchange final : public Exchange {
 
     Next begin_round() override;
     void await(Range range) override;
+    void make_way(Range range) override;
     void gradient_ready(Range range, std::span<const float> gradient) override;
     Result<void> end_round(const Learned& learned, const RoundResult& result) override;
     void announce(const Verdict& verdict) override;
@@ -64,6 +65,7 @@ class GroupExchange final : public Exchange {
     // time-out of its own takes them one by one.
     std::optional<Next> step_begin();
     bool step_await(Range range);
+    bool step_make_way(Range range);
     bool step_finish();
     /// Until there was an event, for at most so long, which should be no more than wait_step.
     void wait_for_event(Time at_most);
@@ -72,6 +74,11 @@ class GroupExchange final : public Exchange {
     FinishReport report(std::span<float> out);
 
   private:
+    /// One step of what waits for others: `settled` says whether it is there.
+    template <class Settled>
+    bool step_of_others(const Settled& settled);
+    /// Until all that this peer has given is settled.
+    void await_newest();
     /// Keeps what a mode with learners goes on from.
     ModeSettings keeping_restored(ModeSettings settings);
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }

@@ -35,6 +35,10 @@ class ComputeHalf {
     /// Where a round waits for others: makes what has come of this range current. True if all of it
     /// is, or never will be (then the next begin_round says so).
     virtual bool settle(Range) AKO_COMPUTE_THREAD { return true; }
+    /// The same of all that this peer has given, also where a round does not wait for that.
+    virtual bool settle_newest() AKO_COMPUTE_THREAD { return true; }
+    /// The same of what this range of the next gradient takes the place of, before `gradient_ready`.
+    virtual bool make_way(Range) AKO_COMPUTE_THREAD { return true; }
     virtual void gradient_ready(Range, std::span<const float>) AKO_COMPUTE_THREAD {}
     /// As Exchange::end_round.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result,

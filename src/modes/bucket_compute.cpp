@@ -38,11 +38,13 @@ BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& bucket
       plan_(settings.training, worker_count_),
       place_(place_of(settings)),
       global_(plan_.global(0, 0)),
+      runs_ahead_(settings.exchange.runs_ahead()),
       rounds_budget_((settings.sample_budget * worker_count_ + global_ - 1) / global_),
       roster_(settings.self, settings.peer_count()),
       start_wait_(settings, settings.peer_count()),
       common_(settings_, roster_),
       settled_(buckets.count()),
+      rates_(buckets.count()),
       ready_(buckets),
       growth_(plan_) {
     status_.progress.resize(settings.peer_count());
@@ -82,7 +84,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         stopped_for_ = reason;
         sync_the_rest();
         if (lockstep() && not_finite_.empty()) {
-            if (!settle_all()) return std::nullopt;
+            if (!settle_newest()) return std::nullopt;
             // Where a worker may be ahead more is still coming; report() looks there.
             if (!broken_ && !all_finite(parameters())) not_finite_ = "a parameter";
         }
@@ -92,7 +94,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     if (asked_to_leave_ && !somebody_stays()) {
         request_stop(StopReason::requested);
     } else if (asked_to_leave_) {
-        if (!settle_all()) return std::nullopt;
+        if (!settle_newest()) return std::nullopt;
         if (broken_) return begin_round(now);  // which says why
         leaving_ = true;
         return Next::finish("asked to leave: the others go on without this peer");
@@ -205,34 +207,61 @@ bool BucketCompute::complete(Range range) const {
 }
 
 bool BucketCompute::settle(Range range) {
-    if (rule_->settles_layers()) {
-        range = buckets_.whole_layers(range);
-        if (!complete(range)) return look_for_break();
-        if (!is_settled(range)) rule_->measure(range, result_);
-    }
+    if (runs_ahead_) return true;
+    return rule_->settles_layers() ? settle_layers(range) : settle_to(sync_, range);
+}
+
+bool BucketCompute::settle_newest() {
+    const Range all{0, buckets_.parameter_count()};
+    return rule_->settles_layers() ? settle_layers(all) : settle_to(sync_, all);
+}
+
+// A bucket that is whole with this range is not read any more, whichever layers share it.
+bool BucketCompute::make_way(Range range) {
+    if (!runs_ahead_ || broken_ || !not_finite_.empty()) return true;
+    const std::uint64_t sync = sync_before_round();
     const Buckets::Span span = buckets_.overlapping(range);
-    for (std::size_t bucket = span.first; bucket < span.end; ++bucket) {
-        if (settled_[bucket] == sync_) continue;
-        const auto summary = board_.completed(bucket, sync_);
-        if (!summary) return look_for_break();
-        rule_->settle(buckets_[bucket], result_);
-        board_.consume(bucket, sync_);
-        settled_[bucket] = sync_;
-        newest_.follow(*summary);
-    }
+    for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
+        if (ready_.is_whole_with(bucket, range) && !settle_bucket(bucket, sync))
+            return look_for_break();
+    return true;
+}
+
+bool BucketCompute::settle_layers(Range range) {
+    range = buckets_.whole_layers(range);
+    if (!complete(range)) return look_for_break();
+    if (!is_settled(range)) rule_->measure(range, result_);
+    return settle_to(sync_, range);
+}
+
+bool BucketCompute::settle_to(std::uint64_t sync, Range range) {
+    const Buckets::Span span = buckets_.overlapping(range);
+    for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
+        if (!settle_bucket(bucket, sync)) return look_for_break();
+    return true;
+}
+
+bool BucketCompute::settle_bucket(std::size_t bucket, std::uint64_t sync) {
+    if (settled_[bucket] >= sync) return true;
+    const auto summary = board_.completed(bucket, sync);
+    if (!summary) return false;
+    rule_->settle(buckets_[bucket], result_, rates_[bucket]);
+    board_.consume(bucket, sync);
+    settled_[bucket] = sync;
+    newest_.follow(*summary);
     return true;
 }
 
 void BucketCompute::assert_awaited(Range range) const {
-    const std::uint64_t newest = sync_ - (synced_round_ == round_ + 1 ? 1 : 0);
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
-        AKO_ASSERT(settled_[bucket] == newest, "parameters were used before they were awaited");
+        AKO_ASSERT(settled_[bucket] == sync_before_round(),
+                   "parameters were used before they were awaited");
 }
 
 void BucketCompute::gradient_ready(Range range, std::span<const float> gradient) {
     if (broken_ || !not_finite_.empty()) return;
-    assert_awaited(range);
+    if (!runs_ahead_) assert_awaited(range);
     if (!all_finite(gradient.subspan(range.first, range.count))) {
         not_finite_ = "the gradient";
         return;
@@ -241,7 +270,7 @@ void BucketCompute::gradient_ready(Range range, std::span<const float> gradient)
 }
 
 void BucketCompute::take(Range range, std::span<const float> gradient) {
-    rule_->take(range, gradient, plan_.learning_rate(progress(), doublings()));
+    rule_->take(range, gradient, rate());
     taken(range);
 }
 
@@ -258,12 +287,14 @@ void BucketCompute::contribute(std::size_t bucket) {
         synced_round_ = round_ + 1;
         ++sync_;
     }
+    AKO_ASSERT(settled_[bucket] == sync_ - 1, "a bucket did not make way for its next sync");
     give(bucket);
 }
 
 void BucketCompute::give(std::size_t bucket) {
     const Range range = buckets_[bucket];
     const std::span<const float> contribution = rule_->contribution(range);
+    rates_[bucket] = rate();
     // A step with a gradient that is finite may still lead beyond what is.
     if (settings_.exchange.mode == Mode::local_sgd &&
         !all_finite(contribution.subspan(range.first, range.count))) {

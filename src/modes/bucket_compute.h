@@ -37,6 +37,8 @@ class BucketCompute final : public ComputeHalf {
 
     std::span<const float> replica() const override AKO_COMPUTE_THREAD { return rule_->replica(); }
     bool settle(Range range) override AKO_COMPUTE_THREAD;
+    bool settle_newest() override AKO_COMPUTE_THREAD;
+    bool make_way(Range range) override AKO_COMPUTE_THREAD;
     void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
     /// Numbers that are not finite break the exchange off.
     Result<void> end_round(const Learned& learned, const RoundResult& result,
@@ -69,14 +71,18 @@ class BucketCompute final : public ComputeHalf {
     /// people.
     std::string start() AKO_COMPUTE_THREAD;
     Result<void> restore(std::shared_ptr<const Checkpoint> from) AKO_COMPUTE_THREAD;
-    bool settle_all() AKO_COMPUTE_THREAD { return settle({0, buckets_.parameter_count()}); }
+    /// Up to this sync.
+    bool settle_to(std::uint64_t sync, Range range) AKO_COMPUTE_THREAD;
+    bool settle_layers(Range range) AKO_COMPUTE_THREAD;
+    bool settle_bucket(std::size_t bucket, std::uint64_t sync) AKO_COMPUTE_THREAD;
     std::span<const float> parameters() const { return rule_->parameters(); }
     bool serves_only() const { return rule_ == nullptr; }
     bool lockstep() const;
     /// False: it is to be waited for; true: it never comes.
     bool look_for_break() AKO_COMPUTE_THREAD;
+    /// Of the newest sync.
     bool is_settled(Range range) const AKO_COMPUTE_THREAD;
-    /// Are all sums of the newest sync here?
+    /// Are all its sums here?
     bool complete(Range range) const AKO_COMPUTE_THREAD;
     /// Why training is over; `none` if it is not.
     StopReason stop_due() const AKO_COMPUTE_THREAD;
@@ -84,7 +90,11 @@ class BucketCompute final : public ComputeHalf {
     bool somebody_stays() const AKO_COMPUTE_THREAD;
     /// Begins the sync that ends local rounds, if the newest round was none's.
     void sync_the_rest() AKO_COMPUTE_THREAD;
-    /// Of the newest sync before this round's own.
+    /// The newest but for this round's own.
+    std::uint64_t sync_before_round() const AKO_COMPUTE_THREAD {
+        return sync_ - (synced_round_ == round_ + 1 ? 1 : 0);
+    }
+    /// Of that.
     void assert_awaited(Range range) const AKO_COMPUTE_THREAD;
     void take_the_rest(std::span<const float> gradient) AKO_COMPUTE_THREAD;
     void take_update(std::span<const float> update) AKO_COMPUTE_THREAD;
@@ -107,6 +117,9 @@ class BucketCompute final : public ComputeHalf {
     /// So many times the global batch of the next round is doubled, alike at all.
     unsigned doublings() const { return known_.wish.doublings; }
     double progress() const AKO_COMPUTE_THREAD;
+    double rate() const AKO_COMPUTE_THREAD {
+        return plan_.learning_rate(progress(), doublings());
+    }
     bool evaluates() const AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
     bool all_told() const AKO_COMPUTE_THREAD;
@@ -122,6 +135,7 @@ class BucketCompute final : public ComputeHalf {
     const BatchPlan plan_;
     const std::size_t place_;            ///< among the workers
     std::size_t global_;                 ///< images of the newest round, of all workers
+    const bool runs_ahead_;              ///< see exchange.rounds_ahead
     const std::uint64_t rounds_budget_;  ///< of all workers together, while the batch is the first
 
     Roster roster_;
@@ -133,6 +147,7 @@ class BucketCompute final : public ComputeHalf {
     Round synced_round_ = 0;              ///< the newest round that a sync took in
     std::uint64_t sync_ = 0;              ///< the newest begun
     std::vector<std::uint64_t> settled_;  ///< [bucket], sync
+    std::vector<double> rates_;           ///< [bucket], of the round of its newest sync
     ReadyBuckets ready_;                  ///< of this round
     SyncSummary newest_;  ///< merged over what has been settled since the last round's end
     SyncSummary known_;   ///< what every peer knows alike at this round (modes in lockstep)

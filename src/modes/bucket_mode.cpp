@@ -42,6 +42,8 @@ ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) 
     costs.memory = {{"replica", "M", vector_bytes},
                     {"sums, and small layers of others", "2 M", 2 * vector_bytes},
                     {"momentum", "M", vector_bytes}};
+    if (settings.exchange.runs_ahead())
+        costs.memory.push_back({"gradient under way", "M", vector_bytes});
     costs.checkpoint = {"checkpoint being written", "2 M", 2 * vector_bytes};
     costs.sent = {
         {.way = SentBytes::Way::to_successor,

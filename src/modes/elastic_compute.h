@@ -53,6 +53,9 @@ class ElasticCompute final : public ComputeHalf {
 
     std::span<const float> replica() const override AKO_COMPUTE_THREAD { return state_.parameters; }
     bool settle(Range range) override AKO_COMPUTE_THREAD;
+    bool settle_newest() override AKO_COMPUTE_THREAD {
+        return settle({0, buckets_.parameter_count()});
+    }
     void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
     /// Numbers that are not finite break the exchange off.
     Result<void> end_round(const Learned& learned, const RoundResult& result,
@@ -93,7 +96,6 @@ class ElasticCompute final : public ComputeHalf {
     std::string take(const Entry& entry) AKO_COMPUTE_THREAD;
     void tell_state() AKO_COMPUTE_THREAD;
     Digest digest_of_state() const AKO_COMPUTE_THREAD;
-    bool settle_all() AKO_COMPUTE_THREAD { return settle({0, buckets_.parameter_count()}); }
     void settled(std::size_t bucket, const SyncSummary& summary) AKO_COMPUTE_THREAD;
     /// Fewer are in than are to train; they wait until more are.
     bool too_few() const AKO_COMPUTE_THREAD;

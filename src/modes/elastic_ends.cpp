@@ -157,7 +157,7 @@ bool ElasticCompute::somebody_stays() const {
 ElasticCompute::Answer ElasticCompute::finish_or_leave() {
     if (const StopReason reason = stop_due(); reason != StopReason::none) {
         stopped_for_ = reason;
-        if (!settle_all() || is_void()) return std::optional<Next>();
+        if (!settle_newest() || is_void()) return std::optional<Next>();
         if (!all_finite(state_.parameters)) {
             not_finite_ = "a parameter";
             return Next::give_up(Ending::numbers, complaint(round_));
@@ -171,7 +171,7 @@ ElasticCompute::Answer ElasticCompute::finish_or_leave() {
     } else if (!std::exchange(status_.leaving, true)) {
         post_status(true);  // whoever is asked as well hears of it in a round
     } else {
-        if (!settle_all() || is_void()) return std::optional<Next>();
+        if (!settle_newest() || is_void()) return std::optional<Next>();
         leaving_ = true;
         return Next::finish("asked to leave: the others go on without this peer");
     }

@@ -58,7 +58,9 @@ std::size_t sum_of(const std::vector<MemoryTerm>& terms) {
 void add_learners(const Settings& settings, std::size_t parameter_count,
                   std::vector<MemoryTerm>& terms) {
     const std::size_t vector_bytes = parameter_count * sizeof(float);
-    const std::size_t shared = Learners::vectors_shared(settings.exchange.mode == Mode::ako);
+    const Mode mode = settings.exchange.mode;
+    const bool alone = mode == Mode::local || (mode == Mode::sma && settings.peers.size() == 1);
+    const std::size_t shared = Learners::vectors_shared(alone);
     const auto vectors = [vector_bytes](const char* name, std::size_t count) {
         return MemoryTerm{name, std::to_string(count) + " M", count * vector_bytes};
     };

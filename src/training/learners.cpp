@@ -31,6 +31,7 @@ Learners::Learners(Network& first, MakeNetwork make_network, const TrainingSetti
       update_(first.parameter_count()) {
     if (training.learners == 0) adapts_.emplace(options_.count_max);
     if (options_.follows) followed_.resize(update_.size());
+    if (options_.peers_together > 1) before_.resize(update_.size());
     set_count(std::max(1u, training.learners));
 }
 
@@ -57,6 +58,7 @@ void Learners::begin_at(std::span<const float> parameters) {
     for (Learner& learner : learners_)
         learner.parameters.assign(parameters.begin(), parameters.end());
     if (options_.follows) followed_.assign(parameters.begin(), parameters.end());
+    if (options_.peers_together > 1) before_.assign(parameters.begin(), parameters.end());
     std::fill(update_.begin(), update_.end(), 0.0F);
     begun_ = true;
 }
@@ -102,20 +104,28 @@ std::span<const float> Learners::correct(std::span<const float> average) {
     return update_;
 }
 
+float Learners::momentum() const {
+    if (alone()) return 0;
+    const auto together = static_cast<double>(count() * options_.peers_together);
+    return static_cast<float>(training_.averaging_momentum.value_or(1 - 1 / together));
+}
+
 // By ranges and not by learners: so every element is summed up in the order of the learners, with
 // no more memory. Each vector passes through the cache once, for the optimizers' steps too.
 void Learners::correct_range(Range range, std::span<const float> average) {
     const auto together = static_cast<float>(count() * options_.peers_together);
     const float pull = alone() ? 0 : 1 / together;
-    const float momentum = alone() ? 0 : static_cast<float>(training_.averaging_momentum);
+    const float momentum = this->momentum();
     const float share = 1 / static_cast<float>(count());
-    std::array<float, elements_at_once> sums;
+    std::array<float, elements_at_once> sums, carried;
     for (std::size_t done = 0; done < range.count; done += elements_at_once) {
         const std::size_t elements = std::min(elements_at_once, range.count - done);
         const std::size_t first = range.first + done;
         const float* const centre = average.data() + first;
         float* const update = update_.data() + first;
         std::fill_n(sums.begin(), elements, 0.0F);
+        for (std::size_t k = 0; k < elements; ++k)
+            carried[k] = momentum * (before_.empty() ? update[k] : centre[k] - before_[first + k]);
         for (Learner& learner : learners_) {
             const auto parameters = std::span(learner.parameters).subspan(first, elements);
             learner.optimizer.apply({first, elements},
@@ -125,11 +135,11 @@ void Learners::correct_range(Range range, std::span<const float> average) {
             for (std::size_t k = 0; k < elements; ++k) {
                 const float difference = own[k] - centre[k];
                 sums[k] += difference;
-                own[k] -= pull * difference;
+                own[k] += carried[k] - pull * difference;
             }
         }
-        for (std::size_t k = 0; k < elements; ++k)
-            update[k] = share * sums[k] + momentum * update[k];
+        for (std::size_t k = 0; k < elements; ++k) update[k] = share * sums[k] + carried[k];
+        if (!before_.empty()) std::copy_n(centre, elements, before_.data() + first);
         if (followed_.empty()) continue;
         float* const followed = followed_.data() + first;
         for (std::size_t k = 0; k < elements; ++k) followed[k] = centre[k] + update[k];
@@ -168,6 +178,7 @@ void Learners::save(Checkpoint& out) const {
     out.numbers["learners.steps_passed"] = steps_passed_;
     out.put("learners.update", update_);
     if (options_.follows) out.put("learners.followed", followed_);
+    if (!before_.empty()) out.put("learners.before", before_);
     for (std::size_t number = 0; number < count(); ++number) {
         out.put(name_of("parameters", number), learners_[number].parameters);
         out.put(name_of("velocity", number), learners_[number].optimizer.velocity());
@@ -188,6 +199,7 @@ Result<void> Learners::restore(const Checkpoint& from) {
                                          std::to_string(count()));
     Result<void> copied = from.copy("learners.update", update_);
     if (copied && options_.follows) copied = from.copy("learners.followed", followed_);
+    if (copied && !before_.empty()) copied = from.copy("learners.before", before_);
     // With `auto` those that there are not yet are left out, as if they had been taken away.
     for (std::size_t number = 0; copied && number < count(); ++number) {
         copied = from.copy(name_of("parameters", number), learners_[number].parameters);

@@ -4,11 +4,17 @@
 // towards the average z, which is the exchange's replica, and z moves towards them:
 //
 //     d_j     = w_j - z
-//     w_j    -= pull * d_j                                   pull = 1 / learners that share z
-//     update  = mean of d_j + averaging_momentum * update    and z += update, by the exchange
+//     w_j    += momentum * change - d_j / K               K learners share z
+//     change  = momentum * change + mean of d_j           and z += change, by the exchange
 //
 // Synchronous model averaging (A. Koliousis et al., "Crossbow: Scaling Deep Learning with Small
-// Batch Sizes on Multi-GPU Servers", VLDB 2019, algorithm 1). z is what is evaluated and saved.
+// Batch Sizes on Multi-GPU Servers", VLDB 2019, algorithm 1), whose momentum here moves the
+// learners along with z. Without that they hold z back, which then moves as far as one learner
+// does, whatever the momentum: in an epoch, 1 / K of what one makes alone. With it and the momentum
+// 1 - 1 / K of block-wise model updates (K. Chen, Q. Huo, "Scalable Training of Deep Learning
+// Machines by Incremental Block Training with Intra-block Parallel Optimization and Blockwise
+// Model-Update Filtering", ICASSP 2016) z moves K times as far in a round that takes K batches. z
+// is what is evaluated and saved.
 // When the learning rate falls in steps, the averaging begins anew: all learners go on from z, and
 // its momentum is 0. Dropout is drawn anew by each learner; so is what augmentation makes of an
 // image.
@@ -92,8 +98,8 @@ class Learners {
 
     /// Memory of one learner, but for its layers: its replica, velocity and gradient.
     static constexpr std::size_t vectors_each = 3;
-    /// What all share: the update, and where they follow the average what it was.
-    static constexpr std::size_t vectors_shared(bool follows) { return follows ? 2 : 1; }
+    /// What all share: the update, and what the average was where others move it as well.
+    static constexpr std::size_t vectors_shared(bool alone) { return alone ? 1 : 2; }
 
   private:
     struct Learner {
@@ -113,6 +119,8 @@ class Learners {
     bool alone() const { return count() == 1 && options_.peers_together == 1; }
     /// The optimizers' steps, and the correction after them.
     void correct_range(Range range, std::span<const float> average);
+    /// Of the average, on its last change.
+    float momentum() const;
     /// Asks whether there should be more or fewer.
     void adapt(std::span<const float> average);
 
@@ -127,6 +135,7 @@ class Learners {
     std::unique_ptr<LearnerThreads> threads_;
     std::vector<float> update_;     ///< the newest, [parameter_count]
     std::vector<float> followed_;   ///< what the average was left at; empty: nobody follows it
+    std::vector<float> before_;     ///< what it was; empty: no other peer's learners share it
     bool begun_ = false;            ///< the learners have parameters
     std::size_t steps_passed_ = 0;  ///< of the learning rate
     double rate_ = 0;               ///< of this round

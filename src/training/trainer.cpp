@@ -157,8 +157,17 @@ void Trainer::await(Range range) {
     observer_.reached(RoundMoment::await_ended);
 }
 
+void Trainer::make_way(Range range) {
+    observer_.reached(RoundMoment::await_begun);
+    exchange_.make_way(range);
+    observer_.reached(RoundMoment::await_ended);
+}
+
 Learned Trainer::learn(const Batch& batch, float& loss) {
-    const auto ready = [this](Range range) { exchange_.gradient_ready(range, gradient_); };
+    const auto ready = [this](Range range) {
+        make_way(range);
+        exchange_.gradient_ready(range, gradient_);
+    };
     loss = network_.gradient(
         batch, exchange_.replica(), gradient_, [this](Range range) { await(range); }, ready);
     return Gradient{gradient_};

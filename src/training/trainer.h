@@ -120,6 +120,7 @@ class Trainer {
     Learned learn(const Batch& batch, float& loss);
     Learned learn_together(const Batch& batch, float& loss);
     void await(Range range);
+    void make_way(Range range);
     /// The next batch of so many. What an earlier process of this peer has trained on is not drawn
     /// again.
     Batch next_batch(std::size_t images);

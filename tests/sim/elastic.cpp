@@ -1,5 +1,7 @@
 // The elastic ring in virtual time. First what is known to have gone wrong elsewhere, one by one;
-// then seeds, each a cluster with up to fifty faults. elastic --count N, --first N, --verbose.
+// then seeds, each a cluster with up to fifty faults. elastic --count N, --first N, --logs;
+// --tries N: of each of what is known at most so many seeds.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,7 +44,7 @@ void require_finished(const ElasticOutcome& ran, std::initializer_list<PeerIndex
 /// Beside the time in which a loss is noticed: what the members take to agree and to go on.
 constexpr Time recovery_max = ms(2000);
 
-void quiet() {
+void quiet(std::uint64_t) {
     const ElasticOutcome ran = ElasticRun(of(4, 50)).run();
     require_finished(ran, {0, 1, 2, 3});
     require(ran.rounds == 50, "rounds " + std::to_string(ran.rounds));
@@ -50,8 +52,8 @@ void quiet() {
 }
 
 /// Any one of four, at any moment, so also in the middle of a reduction.
-void one_is_killed() {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+void one_is_killed(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(200, tries_max); ++seed) {
         ElasticScenario scenario = of(4, 60, seed);
         Random random(seed);
         const auto victim = static_cast<PeerIndex>(random.below(4));
@@ -74,8 +76,8 @@ void one_is_killed() {
 }
 
 /// A process that is started again takes the state over and finishes with the others.
-void one_comes_back() {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+void one_comes_back(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(100, tries_max); ++seed) {
         ElasticScenario scenario = of(4, 150, seed);
         Random random(seed);
         const auto victim = static_cast<PeerIndex>(random.below(4));
@@ -91,8 +93,8 @@ void one_comes_back() {
 }
 
 /// It is in as soon as its link can have carried the state, and a little.
-void one_comes_back_to_a_large_model() {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+void one_comes_back_to_a_large_model(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(10, tries_max); ++seed) {
         ElasticScenario scenario = of(4, 12, seed);
         scenario.layers = {{0, 20'000}};
         scenario.payload_max = 4096;
@@ -110,7 +112,7 @@ void one_comes_back_to_a_large_model() {
 }
 
 /// A peer that was not there at the start is waited for no longer than start_wait_s.
-void one_comes_late() {
+void one_comes_late(std::uint64_t) {
     ElasticScenario scenario = of(4, 200);
     scenario.late = {std::nullopt, std::nullopt, ms(3000), std::nullopt};
     scenario.start_wait_s = 1;
@@ -121,7 +123,7 @@ void one_comes_late() {
 }
 
 /// Fewer than the minimum wait, and go on when one is back (Horovod #3494).
-void too_few_wait() {
+void too_few_wait(std::uint64_t) {
     ElasticScenario scenario = of(4, 150);
     scenario.members_min = 3;
     scenario.faults = {
@@ -133,7 +135,7 @@ void too_few_wait() {
 }
 
 /// Where nobody comes they end, and say why.
-void too_few_end() {
+void too_few_end(std::uint64_t) {
     ElasticScenario scenario = of(3, 150);
     scenario.members_min = 3;
     scenario.finish_timeout_s = 3;
@@ -147,8 +149,8 @@ void too_few_end() {
 
 /// A newcomer that takes nothing of what it is given holds the others up for no longer than the
 /// life time-out, however often it tries (Horovod #2652).
-void a_newcomer_stalls() {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+void a_newcomer_stalls(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(20, tries_max); ++seed) {
         ElasticScenario scenario = of(4, 200, seed);
         Random random(seed);
         scenario.layers = {{0, 4000}};
@@ -167,7 +169,7 @@ void a_newcomer_stalls() {
 }
 
 /// Peers that end early go one by one, the first included; the others go on.
-void they_leave() {
+void they_leave(std::uint64_t) {
     ElasticScenario scenario = of(4, 200);
     scenario.faults = {
         {Kind::leave, ms(300), 0}, {Kind::leave, ms(900), 2}, {Kind::leave, ms(1500), 3}};
@@ -182,8 +184,8 @@ void they_leave() {
 }
 
 /// Down to one, and up again.
-void down_to_one() {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+void down_to_one(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(60, tries_max); ++seed) {
         ElasticScenario scenario = of(4, 600, seed);
         Random random(seed);
         const auto stays = static_cast<PeerIndex>(random.below(4));
@@ -205,8 +207,8 @@ void down_to_one() {
 }
 
 /// One that stands still is lost after the life time-out, and comes in again when it moves.
-void one_stands_still() {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+void one_stands_still(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(60, tries_max); ++seed) {
         ElasticScenario scenario = of(4, 400, seed);
         Random random(seed);
         const auto victim = static_cast<PeerIndex>(random.below(4));
@@ -218,8 +220,8 @@ void one_stands_still() {
 }
 
 /// A network that is cut in two goes on in one half at most, and heals.
-void a_cut_network() {
-    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+void a_cut_network(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(100, tries_max); ++seed) {
         ElasticScenario scenario = of(4 + seed % 2, 500, seed);
         Random random(seed);
         const Time at = random.time(ms(200), ms(600));
@@ -277,7 +279,7 @@ ElasticScenario draw(std::uint64_t seed) {
 
 struct Case {
     const char* name;
-    void (*run)();
+    void (*run)(std::uint64_t tries_max);
 };
 
 constexpr Case cases[] = {{"quiet", quiet},
@@ -299,6 +301,7 @@ constexpr Case cases[] = {{"quiet", quiet},
 int main(int argc, char** argv) {
     using namespace ako::sim;
     std::uint64_t first = 1, count = 100;
+    std::uint64_t tries_max = 1000;
     bool logs = false, only_seeds = false;
     for (int k = 1; k < argc; ++k) {
         const bool value = k + 1 < argc;
@@ -306,15 +309,17 @@ int main(int argc, char** argv) {
             first = std::strtoull(argv[++k], nullptr, 10);
         else if (std::strcmp(argv[k], "--count") == 0 && value)
             count = std::strtoull(argv[++k], nullptr, 10);
+        else if (std::strcmp(argv[k], "--tries") == 0 && value)
+            tries_max = std::strtoull(argv[++k], nullptr, 10);
         else if (std::strcmp(argv[k], "--logs") == 0)
             logs = only_seeds = true;
         else
-            return std::printf("elastic [--first N] [--count N] [--logs]\n"), 2;
+            return std::printf("elastic [--first N] [--count N] [--tries N] [--logs]\n"), 2;
     }
     for (const auto& it : cases) {
         if (only_seeds) break;
         try {
-            it.run();
+            it.run(tries_max);
             std::printf("%s: holds\n", it.name);
         } catch (const Violation& violation) {
             std::printf("violated: %s: %s\n", it.name, violation.what());

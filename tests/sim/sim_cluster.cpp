@@ -113,10 +113,13 @@ void SimCluster::forward(SimPeer& peer) {
 
 void SimCluster::backward(SimPeer& peer) {
     if (peer.layer == 0) return end_round(peer);
-    --peer.layer;
     if (const auto* gradient = std::get_if<Gradient>(&peer.learned)) {
-        peer.exchange.gradient_ready(peer.layers[peer.layer], gradient->values);
+        const Range layer = peer.layers[peer.layer - 1];
+        if (!peer.exchange.step_make_way(layer))
+            return step_after(peer, pace_.wait_step, &SimCluster::backward);
+        peer.exchange.gradient_ready(layer, gradient->values);
     }
+    --peer.layer;
     if (peer.layer == 0) observer_.gave_gradient(peer);
     step_after(peer, work_.backward_time(peer), &SimCluster::backward);
 }

@@ -134,6 +134,7 @@ TEST_CASE("how often checkpoints are kept is shared where all go on from the sam
 TEST_CASE("the training digest tells modes and roles apart") {
     const std::string digest = training_digest_text(read({}));
     for (const char* shared : {"exchange.mode=ring", "exchange.elastic=true", "exchange.servers=2",
+                               "exchange.all_reduce=butterfly", "exchange.rounds_ahead=1",
                                "exchange.consistency=async", "exchange.local_rounds=5",
                                "exchange.outer_learning_rate=0.7", "exchange.outer_momentum=0.9"}) {
         CAPTURE(shared);

@@ -93,24 +93,29 @@ struct Bench {
     int restarts = 0;
 };
 
-/// d_j = w_j - z, w_j -= d_j / k, z += sum of d_j / k + momentum * z's own change.
+/// d_j = w_j - z, w_j += carried - d_j / k, z += carried + sum of d_j / k, where carried is the
+/// momentum times z's own last change.
 std::vector<double> by_formula(const TrainingSettings& training, std::uint64_t rounds) {
     const std::size_t count = training.learners;
     std::vector<double> z(elements, 0.5), before(z);
     std::vector<std::vector<float>> w(count, std::vector<float>(elements, 0.5F));
     std::vector<Sgd> optimizers(count, Sgd(elements, training, {}));
     std::vector<float> gradient(elements);
+    const double momentum =
+        training.averaging_momentum.value_or(1 - 1 / static_cast<double>(count));
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        std::vector<double> next(elements);
-        for (std::size_t k = 0; k < elements; ++k)
-            next[k] = z[k] + training.averaging_momentum * (z[k] - before[k]);
+        std::vector<double> next(elements), carried(elements);
+        for (std::size_t k = 0; k < elements; ++k) {
+            carried[k] = momentum * (z[k] - before[k]);
+            next[k] = z[k] + carried[k];
+        }
         for (std::size_t j = 0; j < count; ++j) {
             write_gradient(j, round, w[j], gradient);
             optimizers[j].apply({0, elements}, gradient, 1, w[j], training.learning_rate);
             for (std::size_t k = 0; k < elements; ++k) {
                 const double difference = static_cast<double>(w[j][k]) - z[k];
                 const double pulled = difference / static_cast<double>(count);
-                w[j][k] -= static_cast<float>(pulled);
+                w[j][k] += static_cast<float>(carried[k] - pulled);
                 next[k] += pulled;
             }
         }

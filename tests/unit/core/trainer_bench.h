@@ -72,6 +72,7 @@ class FakeExchange final : public Exchange {
     }
     std::span<const float> replica() const override { return replica_; }
     void await(Range) override { events += 'a'; }
+    void make_way(Range) override { events += 'w'; }
     void gradient_ready(Range, std::span<const float> gradient) override {
         CHECK(gradient.size() == parameters);
         events += 'r';
