@@ -82,7 +82,7 @@ class BucketBoard {
     void complete(std::size_t bucket, std::uint64_t sync,
                   const SyncSummary& summary) AKO_NETWORK_THREAD;
     void complete_final() AKO_NETWORK_THREAD;
-    /// A chunk came, or a peer that chunks come from has made a round.
+    /// A chunk came, or a peer has made a round that chunks wait for.
     void sign_came(Time at) AKO_NETWORK_THREAD;
 
   private:

@@ -21,58 +21,44 @@
 
 #include "ako/payload.h"
 #include "ako/threads.h"
-#include "src/buckets/bucket_protocol.h"
-#include "src/buckets/buckets.h"
-#include "src/buckets/chunk_queue.h"
+#include "src/buckets/all_reduce.h"
 #include "src/buckets/part_sum.h"
 
 namespace ako {
 
-class Ring final : public BucketProtocol {
+class Ring final : public AllReduceProtocol {
   public:
     /// Buckets of at most `straight_bytes_max` go straight. All references outlive this.
     Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count,
          std::size_t straight_bytes_max, BucketBoard& board, Transport& transport);
 
-    void contributed(const Contribution& contribution) override AKO_NETWORK_THREAD;
-    void consumed(std::size_t bucket, std::uint64_t sync) override AKO_NETWORK_THREAD;
-    void finished(PeerIndex, Round) override AKO_NETWORK_THREAD {}
-    void gone(PeerIndex) override AKO_NETWORK_THREAD {}
     bool partner(PeerIndex) const override AKO_NETWORK_THREAD { return true; }
-    bool needs(PeerIndex) const override AKO_NETWORK_THREAD { return true; }
-
-    std::optional<OutFrame> next(PeerIndex peer,
-                                 std::size_t payload_bytes_max) override AKO_NETWORK_THREAD;
-    std::optional<std::string> refuse(PeerIndex peer, const Chunk& chunk,
-                                      std::size_t count) const override AKO_NETWORK_THREAD;
-    std::optional<std::span<float>> reserve(PeerIndex peer, const Chunk& chunk,
-                                            std::size_t count) override AKO_NETWORK_THREAD;
     void arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) override AKO_NETWORK_THREAD;
-    std::span<float> result() override { return sums_; }
 
   private:
     struct Early {  ///< a partial sum that came before this peer's own values
         Chunk chunk;
         std::size_t count = 0;
     };
-    /// One bucket in one sync.
+    /// What has come of one bucket in the sync under way.
     struct State {
-        std::uint64_t sync = 1;             ///< the one under way
-        std::optional<Contribution> own;    ///< to it
-        std::optional<Contribution> later;  ///< to the next, while this one's sums are being sent
         std::vector<Early> early;
         std::size_t reduced = 0;   ///< elements that have come as partial sums
         std::size_t gathered = 0;  ///< and as whole ones
         std::size_t summed = 0;    ///< elements whose whole sum is here
-        std::size_t unsent = 0;    ///< elements queued or being sent
-        bool consumed = false;
-        Wish wish;
     };
+
+    void begin(std::size_t bucket) override AKO_NETWORK_THREAD;
+    void clear(std::size_t bucket) override AKO_NETWORK_THREAD;
+    std::optional<std::string> refuse_of(std::size_t bucket, bool now, PeerIndex peer,
+                                         const Chunk& chunk,
+                                         std::size_t count) const override AKO_NETWORK_THREAD;
+    std::span<float> memory_of(std::size_t bucket, PeerIndex peer, const Chunk& chunk,
+                               std::size_t count) override AKO_NETWORK_THREAD;
 
     bool straight(std::size_t bucket) const AKO_NETWORK_THREAD {
         return payload_bytes_of(buckets_[bucket].count) <= straight_bytes_max_;
     }
-    void begin(std::size_t bucket, const Contribution& own) AKO_NETWORK_THREAD;
     void begin_straight(std::size_t bucket) AKO_NETWORK_THREAD;
     /// Sums up this peer's part of a bucket that goes straight, if everything is here.
     void sum_part(std::size_t bucket) AKO_NETWORK_THREAD;
@@ -80,36 +66,24 @@ class Ring final : public BucketProtocol {
     void summed(std::size_t bucket, std::size_t count, const Wish& wish) AKO_NETWORK_THREAD;
     /// This peer's own values of a range, which nobody's are added to yet.
     void send_own(PeerIndex to, const Contribution& own, Range range) AKO_NETWORK_THREAD;
-    void send(PeerIndex to, std::size_t bucket, const Chunk& chunk, std::size_t count,
-              const float* values) AKO_NETWORK_THREAD;
-    std::optional<std::string> refuse_surplus(const Chunk& chunk, std::size_t bucket,
+    std::optional<std::string> refuse_surplus(std::size_t bucket, bool now, const Chunk& chunk,
                                               std::size_t count) const AKO_NETWORK_THREAD;
     std::optional<std::string> refuse_round(const Chunk& chunk, std::size_t bucket,
                                             std::size_t count) const AKO_NETWORK_THREAD;
-    std::optional<std::string> refuse_straight(PeerIndex peer, const Chunk& chunk,
-                                               std::size_t bucket,
+    std::optional<std::string> refuse_straight(std::size_t bucket, bool now, PeerIndex peer,
+                                               const Chunk& chunk,
                                                std::size_t count) const AKO_NETWORK_THREAD;
-    /// Once this sync's sums are used here and sent on, their memory is for the next.
-    void advance(std::size_t bucket) AKO_NETWORK_THREAD;
     /// Peers from the start of the segment to this one.
     std::size_t hops(std::size_t segment) const AKO_NETWORK_THREAD {
         return (self_ + count_ - segment) % count_;
     }
 
-    const Buckets& buckets_;  // constant after construction
-    const PeerIndex self_;
-    const std::size_t count_;
-    const std::size_t straight_bytes_max_;
+    const std::size_t straight_bytes_max_;  // constant after construction
     const PeerIndex successor_;
     const PeerIndex predecessor_;
-    BucketBoard& board_;
-    Transport& transport_;
 
-    std::vector<float> sums_;         ///< [parameter_count]
-    std::vector<State> states_;       ///< [bucket]
-    std::vector<PartSum> parts_;      ///< [bucket], of those that go straight
-    std::vector<ChunkQueue> queues_;  ///< [peer]
-    PeerSet blocked_ = 0;             ///< peers that are ahead; they are not read from
+    std::vector<State> states_;   ///< [bucket]
+    std::vector<PartSum> parts_;  ///< [bucket], of those that go straight
 };
 
 }  // namespace ako

@@ -25,8 +25,9 @@ std::string line(const std::string& name, const std::string& value) {
     return fmt::format("#   {:<34} {}\n", name, value);
 }
 
-/// What the peers of one kind send in one round or sync, and who they are or to whom.
-std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t others) {
+/// What the peers of one kind send in one round or sync, and who they are or to whom. `beside`
+/// peers that send more for what they do besides.
+std::string sent_text(const SentBytes& sent, bool beside, std::size_t others) {
     const std::string bytes = bytes_text(sent.bytes);
     switch (sent.way) {
         case SentBytes::Way::to_all:
@@ -34,12 +35,18 @@ std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t ot
                                bytes_text(sent.bytes / static_cast<double>(others)), others);
         case SentBytes::Way::to_successor:
             return bytes + " to its successor";
+        case SentBytes::Way::to_partners:
+            return bytes + (beside ? " (the others)" : " to its partners");
+        case SentBytes::Way::of_surplus:
+            return bytes + " (a surplus peer)";
+        case SentBytes::Way::of_partner:
+            return bytes + " (the partner of a surplus peer)";
         case SentBytes::Way::of_worker:
-            return bytes + (beside_servers ? " (the others)" : " (a worker)");
+            return bytes + (beside ? " (the others)" : " (a worker)");
         case SentBytes::Way::of_server:
             return bytes + " (a server)";
         case SentBytes::Way::of_both:
-            return bytes + (beside_servers ? " (a server as well)" : " (pushes and answers)");
+            return bytes + (beside ? " (a server as well)" : " (pushes and answers)");
     }
     return "";
 }
@@ -48,10 +55,11 @@ std::string sent_text(const SentBytes& sent, bool beside_servers, std::size_t ot
 std::string sent_text(const ModeCosts& costs, std::size_t peer_count) {
     if (costs.sent.empty() || peer_count == 1) return "nothing";
     const SentBytes& first = costs.sent.front();
-    const bool beside_servers = first.way == SentBytes::Way::of_both && costs.sent.size() > 1;
+    const bool beside = costs.sent.size() > 1 && (first.way == SentBytes::Way::of_both ||
+                                                  first.way == SentBytes::Way::of_partner);
     std::string text;
     for (const SentBytes& sent : costs.sent)
-        text += (text.empty() ? "" : ", ") + sent_text(sent, beside_servers, peer_count - 1);
+        text += (text.empty() ? "" : ", ") + sent_text(sent, beside, peer_count - 1);
     if (first.at_most) text = "as much as the links take, at most " + text;
     if (first.rounds == 1) return text;
     return fmt::format("{}: {} every {} rounds", bytes_text(first.per_round()), text, first.rounds);
@@ -66,6 +74,10 @@ double largest_share(const SentBytes& sent, const ModeSettings& mode) {
             return 1 / static_cast<double>(mode.peer_count() - 1);
         case SentBytes::Way::to_successor:
             return 1;
+        case SentBytes::Way::to_partners:
+        case SentBytes::Way::of_surplus:
+        case SentBytes::Way::of_partner:
+            return sent.link_share;
         case SentBytes::Way::of_worker:
             return 1 / servers;
         case SentBytes::Way::of_server:

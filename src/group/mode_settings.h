@@ -30,7 +30,7 @@ struct ModeSettings {
     std::uint64_t sample_budget = 0;  ///< samples of all peers together
     std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
     std::vector<Range> layers = {};   ///< of the flat vector, in order; empty: one
-    /// ring, local-sgd: buckets of at most so many bytes go straight and not round. A few
+    /// all_reduce: ring: buckets of at most so many bytes go straight and not round. A few
     /// milliseconds of a slow link.
     std::size_t straight_bytes_max = std::size_t{128} * 1024;
     std::size_t block_elements = block_elements_default;

@@ -1,17 +1,71 @@
 // See bucket_mode.h.
 #include "src/modes/bucket_mode.h"
 
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
 #include "ako/assert.h"
 #include "ako/payload.h"
+#include "src/buckets/butterfly.h"
+#include "src/buckets/butterfly_steps.h"
 #include "src/buckets/push_pull.h"
 #include "src/buckets/ring.h"
 
 namespace ako {
+
+namespace {
+
+bool by_butterfly(const ModeSettings& settings) {
+    return settings.exchange.all_reduce == AllReduce::butterfly;
+}
+
+/// What an all-reduce of that many parameters sends, once in so many rounds; the peers with the
+/// most first.
+std::vector<SentBytes> all_reduce_sent(const ModeSettings& settings, std::size_t parameter_count,
+                                       unsigned rounds) {
+    using Way = SentBytes::Way;
+    const std::size_t peers = settings.peer_count();
+    const std::size_t vector_bytes = payload_bytes_of(parameter_count);
+    if (!by_butterfly(settings))
+        return {{.way = Way::to_successor,
+                 .bytes = all_reduce_bytes(peers, vector_bytes),
+                 .rounds = rounds}};
+    const auto of = [&](Way way, std::size_t peer) {
+        const ButterflySteps steps(static_cast<PeerIndex>(peer), peers);
+        return SentBytes{.way = way,
+                         .bytes = steps.sent() * static_cast<double>(vector_bytes),
+                         .rounds = rounds,
+                         .link_share = peers > 1 ? 1 / steps.sent() : 1};  // of a whole vector
+    };
+    const std::size_t own = ButterflySteps::own_of(peers);
+    if (own == peers) return {of(Way::to_partners, 0)};
+    return {of(Way::of_partner, 0), of(Way::to_partners, own - 1), of(Way::of_surplus, peers - 1)};
+}
+
+/// The sums of an all-reduce and what it keeps of others, beside so many vectors more. A ring keeps
+/// small layers of others; of a butterfly the first peer keeps the most.
+MemoryTerm all_reduce_memory(const ModeSettings& settings, const std::string& name, double vectors,
+                             std::size_t vector_bytes) {
+    const bool butterfly = by_butterfly(settings);
+    vectors += butterfly ? 1 + ButterflySteps(0, settings.peer_count()).kept_aside() : 2;
+    std::array<char, 32> formula{};
+    std::snprintf(formula.data(), formula.size(), "%.4g M", vectors);
+    return {name + (butterfly ? "parts of others" : "small layers"), formula.data(),
+            static_cast<std::size_t>(std::ceil(vectors * static_cast<double>(vector_bytes)))};
+}
+
+}  // namespace
+
 std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, const Buckets& buckets,
                                               std::span<const float> initial, BucketBoard& board,
                                               Transport& transport) {
     if (settings.exchange.mode == Mode::parameter_server)
         return std::make_unique<PushPull>(settings, buckets, initial, board, transport);
+    if (by_butterfly(settings))
+        return std::make_unique<Butterfly>(buckets, settings.self, settings.peer_count(), board,
+                                           transport);
     return std::make_unique<Ring>(buckets, settings.self, settings.peer_count(),
                                   settings.straight_bytes_max, board, transport);
 }
@@ -40,14 +94,12 @@ ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) 
     const std::size_t vector_bytes = parameter_count * sizeof(float);
     ModeCosts costs;
     costs.memory = {{"replica", "M", vector_bytes},
-                    {"sums, and small layers of others", "2 M", 2 * vector_bytes},
+                    all_reduce_memory(settings, "sums, ", 0, vector_bytes),
                     {"momentum", "M", vector_bytes}};
     if (settings.exchange.runs_ahead())
         costs.memory.push_back({"gradient under way", "M", vector_bytes});
     costs.checkpoint = {"checkpoint being written", "2 M", 2 * vector_bytes};
-    costs.sent = {
-        {.way = SentBytes::Way::to_successor,
-         .bytes = all_reduce_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
+    costs.sent = all_reduce_sent(settings, parameter_count, 1);
     return costs;
 }
 
@@ -55,13 +107,10 @@ ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_co
     const std::size_t vector_bytes = parameter_count * sizeof(float);
     ModeCosts costs;
     costs.memory = {{"replica and average", "2 M", 2 * vector_bytes},
-                    {"distances, sums, small layers", "3 M", 3 * vector_bytes},
+                    all_reduce_memory(settings, "distances, sums, ", 1, vector_bytes),
                     {"momentum, inner and outer", "2 M", 2 * vector_bytes}};
     costs.checkpoint = {"checkpoint being written", "4 M", 4 * vector_bytes};
-    costs.sent = {
-        {.way = SentBytes::Way::to_successor,
-         .bytes = all_reduce_bytes(settings.peer_count(), payload_bytes_of(parameter_count)),
-         .rounds = settings.exchange.local_sgd.rounds}};
+    costs.sent = all_reduce_sent(settings, parameter_count, settings.exchange.local_sgd.rounds);
     return costs;
 }
 
@@ -69,11 +118,9 @@ ModeCosts sma_costs(const ModeSettings& settings, std::size_t parameter_count) {
     const std::size_t vector_bytes = parameter_count * sizeof(float);
     ModeCosts costs;
     costs.memory = {{"average of the learners", "M", vector_bytes},
-                    {"updates, sums, small layers", "3 M", 3 * vector_bytes}};
+                    all_reduce_memory(settings, "updates, sums, ", 1, vector_bytes)};
     costs.checkpoint = {"checkpoint being written", "M", vector_bytes};
-    costs.sent = {
-        {.way = SentBytes::Way::to_successor,
-         .bytes = all_reduce_bytes(settings.peer_count(), payload_bytes_of(parameter_count))}};
+    costs.sent = all_reduce_sent(settings, parameter_count, 1);
     return costs;
 }
 

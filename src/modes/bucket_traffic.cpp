@@ -97,8 +97,8 @@ void BucketTraffic::heard(PeerIndex peer, const Status& status, Time arrived_at)
     link.done |= status.digest.has_value();
     // Local SGD: while a slow peer makes its rounds nobody sends chunks, and all is well.
     const Round round = status.progress[peer].round;
-    if (round > std::exchange(link.round, round) && protocol_.partner(peer))
-        board_.sign_came(arrived_at);
+    const bool awaited = protocol_.partner(peer) || protocol_.needs(peer);  // here, or by those
+    if (round > std::exchange(link.round, round) && awaited) board_.sign_came(arrived_at);
     if (status.final_round) protocol_.finished(peer, of_this_start(*status.final_round));
 }
 

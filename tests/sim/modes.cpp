@@ -1,4 +1,4 @@
-// See modes.h. Each seed draws peers, layers, links and a mode, and checks
+// See modes.h. Each seed draws peers, layers, links and ring or butterfly, and checks
 //   - lockstep modes (ring, BSP, local SGD with H = 1 and no outer momentum): the same parameters
 //     as one process that makes the same steps with the mean gradient, within rounding
 //   - model averaging: the same average as one process with the learners of all peers, and the same
@@ -6,7 +6,7 @@
 //   - BSP with any number of servers, anywhere: the same bits ({ssp: 0} is no case of its own: like
 //     `bsp` it is read as a gap of 0, before anything here sees it)
 //   - SSP: no worker begins a round more than s ahead of the slowest
-//   - bytes per peer and round: 2(n-1)/n M for ring and servers on all peers, n M through one
+//   - bytes per peer and round: what the mode says, as 2(n-1)/n M of a ring; n M through one server
 //   - lockstep modes: a run that goes on from checkpoints of any round ends with the same bits as
 //     one that was not interrupted
 //   - all who finish hold the same bits; a worker that dies is survived by a parameter server, any
@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "ako/payload.h"
+#include "src/buckets/butterfly_steps.h"
 #include "src/modes/make_exchange.h"
 #include "src/numbers/learning_rate.h"
 #include "src/numbers/optimizer.h"
@@ -59,7 +60,9 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     ModeScenario scenario;
     scenario.seed = seed;
     ModeSettings& settings = scenario.settings;
-    const std::size_t peers = random.between(1, 5);
+    const bool butterfly = random.chance(0.5);
+    settings.exchange.all_reduce = butterfly ? AllReduce::butterfly : AllReduce::ring;
+    const std::size_t peers = random.between(1, butterfly ? 9 : 5);
     for (std::size_t peer = 0; peer < peers; ++peer)
         settings.peer_names.push_back("p" + std::to_string(peer));
     scenario.peers.resize(peers);
@@ -138,23 +141,32 @@ const std::vector<float>& finished_alike(const ModeScenario& scenario, const Mod
     return first;
 }
 
+/// What this peer sends in one sync. Peers of a butterfly may be of three kinds.
+double sync_bytes(const ModeCosts& costs, std::size_t peer, std::size_t peer_count) {
+    const std::size_t own = ButterflySteps::own_of(peer_count);
+    const std::size_t kind = peer >= own ? 2 : peer + own < peer_count ? 0 : 1;
+    return costs.sent.at(costs.sent.size() == 3 ? kind : 0).bytes;
+}
+
 /// Every peer sends what its mode says that a sync costs, and once `vectors_extra` of the vector.
 void check_bytes(const ModeScenario& scenario, const ModeOutcome& ran, Round rounds,
                  double vectors_extra) {
     const auto n = static_cast<double>(ran.ends.size());
     const auto syncs = static_cast<double>(rounds);
-    const double cost = mode_costs(scenario.settings, scenario.element_count()).sent.at(0).bytes;
+    const ModeCosts costs = mode_costs(scenario.settings, scenario.element_count());
     const double extra =
         vectors_extra * static_cast<double>(payload_bytes_of(scenario.element_count()));
-    const double expected = cost * syncs + extra;
     // A bucket falls into n parts, each less than an element off its share. Of no bucket of a sync
     // more than n such parts too much or too little are sent, nor in what is extra.
     const auto buckets = static_cast<double>(scenario.buckets().count());
     const double slack = n * sizeof(float) * buckets * (syncs + (vectors_extra > 0 ? 1 : 0));
-    for (const std::uint64_t sent : ran.sent)
+    for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
+        const auto sent = static_cast<double>(ran.sent[peer]);
+        const double expected = sync_bytes(costs, peer, ran.ends.size()) * syncs + extra;
         require(
-            std::abs(static_cast<double>(sent) - expected) <= slack,
+            std::abs(sent - expected) <= slack,
             "a peer sent " + std::to_string(sent) + " bytes, expected " + std::to_string(expected));
+    }
 }
 
 /// The same where the newest step is still under way: as one process whose gradients are a round old.
@@ -164,7 +176,7 @@ void check_ahead(ModeScenario scenario, const Task& task) {
     const Round rounds = ran.ends[0].report.rounds;
     const double off =
         relative_distance(finished_alike(scenario, ran), one_process(scenario, task, rounds));
-    require(off <= rounding_max, "a ring that runs ahead is off by " + std::to_string(off));
+    require(off <= rounding_max, "rounds ahead are off one process by " + std::to_string(off));
     check_bytes(scenario, ran, rounds, 0);
 }
 
@@ -174,7 +186,7 @@ void check_ring(ModeScenario scenario, const Task& task) {
     const Round rounds = ran.ends[0].report.rounds;
     const std::vector<float>& parameters = finished_alike(scenario, ran);
     const double off = relative_distance(parameters, one_process(scenario, task, rounds));
-    require(off <= rounding_max, "ring is off one process by " + std::to_string(off));
+    require(off <= rounding_max, "an all-reduce is off one process by " + std::to_string(off));
     check_bytes(scenario, ran, rounds, 0);
     check_ahead(scenario, task);
     scenario.settings.exchange.mode = Mode::local_sgd;
@@ -183,7 +195,7 @@ void check_ring(ModeScenario scenario, const Task& task) {
         const ModeOutcome local = run(scenario, task);
         const double apart = relative_distance(finished_alike(scenario, local), parameters);
         require(apart <= rounding_max,
-                "averaging every round is off the ring by " + std::to_string(apart));
+                "averaging every round is off mean gradients by " + std::to_string(apart));
     }
 }
 
@@ -466,10 +478,11 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
             check_death(scenario, task, random);
         } catch (const Violation& violation) {
             std::printf(
-                "violated: %s\n%zu peers, %zu elements; replay: simulate --modes --first "
+                "violated: %s\n%zu peers, %s, %zu elements; replay: simulate --modes --first "
                 "%llu --count 1\n",
-                violation.what(), scenario.peers.size(), scenario.element_count(),
-                static_cast<unsigned long long>(seed));
+                violation.what(), scenario.peers.size(),
+                scenario.settings.exchange.all_reduce == AllReduce::ring ? "ring" : "butterfly",
+                scenario.element_count(), static_cast<unsigned long long>(seed));
             return 1;
         }
         if (verbose) std::printf("seed %llu holds\n", static_cast<unsigned long long>(seed));

@@ -156,6 +156,29 @@ TEST_CASE("what a peer holds grows with the peers where it keeps something of ea
     }
 }
 
+TEST_CASE("a butterfly sends what a ring does, and more where a peer is folded in") {
+    for (const Mode mode : {Mode::ring, Mode::local_sgd, Mode::sma}) {
+        ModeSettings settings = settings_of(mode, 8);
+        settings.exchange.local_sgd.rounds = 4;
+        const ModeCosts ring = mode_costs(settings, parameters);
+        settings.exchange.all_reduce = AllReduce::butterfly;
+        ModeCosts butterfly = mode_costs(settings, parameters);
+        REQUIRE(butterfly.sent.size() == 1);
+        CHECK(butterfly.sent[0].way == Way::to_partners);
+        CHECK(butterfly.sent[0].bytes == ring.sent[0].bytes);
+        CHECK(butterfly.sent[0].rounds == ring.sent[0].rounds);
+        CHECK(butterfly.sent[0].bytes * butterfly.sent[0].link_share == vector_bytes);
+        CHECK(butterfly.memory[1].bytes == ring.memory[1].bytes - parameters * 4 * 5 / 8);
+
+        settings.peer_names.assign(6, "p");
+        butterfly = mode_costs(settings, parameters);
+        REQUIRE(butterfly.sent.size() == 3);
+        CHECK(butterfly.sent[0].bytes == 2.5 * vector_bytes);
+        CHECK(butterfly.sent[1].bytes == 1.5 * vector_bytes);
+        CHECK(butterfly.sent[2].bytes == 1.0 * vector_bytes);
+    }
+}
+
 TEST_CASE("an elastic ring sends what a ring sends, and holds the sums of two syncs") {
     ModeSettings settings = settings_of(Mode::ring, 4);
     const ModeCosts ring = mode_costs(settings, parameters);
