@@ -201,7 +201,7 @@ void check_elastic(const ConfigValue& tree, const Settings& settings) {
     if (exchange.all_reduce != AllReduce::ring)
         refuse(place(tree, "exchange.all_reduce"), "exchange.all_reduce",
                "ring with exchange.elastic", written_value(settings, "exchange.all_reduce"),
-               "its members are not always a number that a butterfly takes");
+               "a butterfly has no form that goes on without who is lost");
     if (exchange.rounds_ahead > 0)
         refuse(place(tree, "exchange.rounds_ahead"), "exchange.rounds_ahead",
                "0 with exchange.elastic", fmt::to_string(exchange.rounds_ahead),

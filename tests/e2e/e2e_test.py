@@ -350,6 +350,7 @@ def case_check_and_set(bench):
     for keys, said in ((("partitions=auto",), "at most 5.2 MB (1.7 MB to each of 3 others)"),
                        (("partitions=8",), "  646.6 kB (215.5 kB to each of 3 others)"),
                        (("mode=ring",), "  2.6 MB to its successor"),
+                       (("mode=ring", "all_reduce=butterfly"), "  2.6 MB to its partners"),
                        (("mode=local-sgd",), "  161.7 kB: 2.6 MB to its successor every 16 rounds"),
                        (("mode=parameter-server",),
                         "5.2 MB (a server as well), 1.7 MB (the others)"),

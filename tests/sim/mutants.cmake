@@ -348,15 +348,27 @@ mutation(src/rows/leaving.cpp
 # ---- the other modes
 
 # The next sync is read into sums that are still being sent on.
-mutant(ring_sums_used_too_early simulate "--modes;--count;400" "violated: ")
-mutation(src/buckets/ring.cpp
-    [=[    if (!state.consumed || state.unsent > 0) return;]=]
-    [=[    if (!state.consumed) return;]=])
+mutant(sums_used_too_early simulate "--modes;--count;400" "violated: ")
+mutation(src/buckets/all_reduce.cpp
+    [=[    if (!sync.consumed || sync.unsent > 0) return;]=]
+    [=[    if (!sync.consumed) return;]=])
 
 # Partial sums that came before the own gradient are dropped.
 mutant(ring_forgets_early_sums simulate "--modes;--count;100" "violated: peer [0-9]+ did not finish with the others")
 mutation(src/buckets/ring.cpp
     [=[        state.early.push_back({chunk, count});]=]
+    [=[]=])
+
+# What comes of two steps of a butterfly waits in the same memory, as if no partner were ever ahead.
+mutant(butterfly_steps_in_one_place simulate "--modes;--count;400" "violated: .*peers, butterfly")
+mutation(src/buckets/butterfly.cpp
+    [=[        if (other < step) first = all;]=]
+    [=[        if (other < step) first = 0;]=])
+
+# A peer of a butterfly passes on its own wish only.
+mutant(butterfly_keeps_wishes simulate "--modes;--count;100" "violated: .*peers, butterfly")
+mutation(src/buckets/butterfly.cpp
+    [=[    sync.wish = stronger(sync.wish, chunk.wish);]=]
     [=[]=])
 
 # Who leaves does not say because of whom, and is taken for the one that died.

@@ -179,6 +179,21 @@ TEST_CASE("learners: a number or auto, in the modes that take what they learned"
           std::string::npos);
 }
 
+TEST_CASE("a butterfly is for all modes that sum up, but not for an elastic ring") {
+    CHECK(read({"exchange.mode=ring"}).exchange.all_reduce == AllReduce::ring);
+    for (const std::string mode : {"ring", "local-sgd", "sma", "ako"}) {
+        const Settings settings = read({"exchange.mode=" + mode, "exchange.all_reduce=butterfly"});
+        CHECK(settings.exchange.all_reduce == AllReduce::butterfly);
+        CHECK(write_cluster_text(settings).find("all_reduce: butterfly") != std::string::npos);
+    }
+    CHECK(complaint({"exchange.all_reduce=tree"}).find("expected ring or butterfly") !=
+          std::string::npos);
+    CHECK(
+        complaint({"exchange.mode=ring", "exchange.elastic=true", "exchange.all_reduce=butterfly"})
+            .find("exchange.all_reduce: expected ring with exchange.elastic, found butterfly") !=
+        std::string::npos);
+}
+
 TEST_CASE("a ring is elastic where the file says so, and other modes do not heed it") {
     CHECK_FALSE(read({"exchange.mode=ring"}).exchange.is_elastic());
     CHECK(read({"exchange.mode=ring", "exchange.elastic=true"}).exchange.is_elastic());

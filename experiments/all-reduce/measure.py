@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Ring beside butterfly: how long one all-reduce takes, by peers, bytes and delay of the links.
+
+    experiments/all-reduce/measure.py [--peers 2 3 4 5 8] [--kib 16 256 4096] [--delays 0 10]
+    experiments/all-reduce/measure.py --table     # of the runs made so far; measures nothing
+
+Peers are processes in network namespaces (tests/chaos/network.py: deploy/testbed, with packets that
+are delayed on the way), whose links have --rate. They train `model: synthetic`, which computes next
+to nothing, so that a round is an all-reduce and one step of the optimizer. What that step takes,
+as many peers at once in the mode local show. Every run is a line of results.jsonl; what is there is
+not run again.
+
+Needs root, iptables, and an idle machine: of 2 cores 8 peers have a quarter each, whatever the
+network does. Standard library only.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(REPOSITORY / "tests/chaos"))
+from network import AS_ALL, Network, Skip  # noqa: E402
+
+NAME = "all-reduce"
+FLOAT_BYTES = 4
+SKIPPED = 77
+ALONE, RING, BUTTERFLY = "alone", "ring", "butterfly"
+CONDITIONS = {ALONE: ["exchange.mode=local"], RING: ["exchange.all_reduce=ring"],
+              BUTTERFLY: ["exchange.all_reduce=butterfly"]}
+ENDING_S = 60
+
+
+def launched(ako, network, settings, seconds, folder):
+    """The metrics lines of the first peer of a run that is asked to stop after so many seconds."""
+    words = [*AS_ALL, ako, "launch", HERE / "cluster.yaml", "--plain", "--output-dir", folder,
+             "--in", " ".join(network.inside("{number}"))]
+    for setting in settings:
+        words += ["--set", setting]
+    launch = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        launch.wait(seconds)
+    except subprocess.TimeoutExpired:
+        launch.send_signal(signal.SIGINT)
+    try:
+        said = launch.communicate(timeout=ENDING_S)[0]
+    except subprocess.TimeoutExpired:
+        launch.kill()
+        raise SystemExit(f"no end with {settings}")
+    metrics = folder / "metrics-p1.jsonl"
+    if not metrics.exists():
+        raise SystemExit(f"no metrics with {settings}\n{said}")
+    return [json.loads(line) for line in metrics.open()]
+
+
+def round_ms(lines):
+    """The mean from the first line with a round to the last, which are a second apart."""
+    lines = [line for line in lines if line["phase"] == "training" and line["round"] > 0]
+    rounds = lines[-1]["round"] - lines[0]["round"] if lines else 0
+    if rounds == 0:
+        raise SystemExit("no two rounds a second apart: give it more --seconds")
+    return 1e3 * (lines[-1]["time"] - lines[0]["time"]) / rounds
+
+
+class Runs:
+    """The runs made so far, one line each in a file."""
+
+    def __init__(self, path):
+        self.path = path
+        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
+
+    def find(self, **key):
+        for line in self.lines:
+            if all(line[name] == value for name, value in key.items()):
+                return line["round_ms"]
+        return None
+
+    def add(self, line):
+        self.lines.append(line)
+        with self.path.open("a") as out:
+            out.write(json.dumps(line) + "\n")
+        print(f"{line['peers']} peers, {line['kib']} KiB, {line['delay_ms']:g} ms, "
+              f"{line['condition']}: {line['round_ms']:.3g} ms per round", flush=True)
+
+
+def keys(arguments, peers, delay_ms):
+    """Of the cells that one network is for. Who sends nothing does not mind a delay."""
+    for kib, condition in itertools.product(arguments.kib, CONDITIONS):
+        if condition != ALONE or delay_ms == arguments.delays[0]:
+            yield {"peers": peers, "kib": kib, "condition": condition, "rate": arguments.rate,
+                   "delay_ms": delay_ms}
+
+
+def measure(arguments, runs):
+    for peers, delay_ms in itertools.product(arguments.peers, arguments.delays):
+        missing = [key for key in keys(arguments, peers, delay_ms) if runs.find(**key) is None]
+        if not missing:
+            continue
+        with Network(str(REPOSITORY), NAME, peers, arguments.rate, delay_ms=delay_ms, jitter_ms=0,
+                     loss=0) as network:
+            listed = ", ".join(f'{{name: p{k}, address: "{network.address(k)}:7701"}}'
+                               for k in range(1, peers + 1))
+            for key in missing:
+                settings = [f"peers=[{listed}]", *CONDITIONS[key["condition"]],
+                            f"model.parameters={key['kib'] * 1024 // FLOAT_BYTES}"]
+                with tempfile.TemporaryDirectory() as folder:
+                    lines = launched(arguments.ako, network, settings, arguments.seconds,
+                                     pathlib.Path(folder) / "run")
+                runs.add({**key, "round_ms": round(round_ms(lines), 3)})
+
+
+def table(arguments, runs):
+    print("\n| delay, ms | KiB | peers | alone, ms | ring, ms | butterfly, ms | rounds/s of ring "
+          "| of butterfly | butterfly / ring |\n" + "|---" * 9 + "|")
+    for delay_ms, kib, peers in itertools.product(arguments.delays, arguments.kib,
+                                                  arguments.peers):
+        of = {"peers": peers, "kib": kib, "rate": arguments.rate}
+        ring = runs.find(**of, delay_ms=delay_ms, condition=RING)
+        butterfly = runs.find(**of, delay_ms=delay_ms, condition=BUTTERFLY)
+        alone = runs.find(**of, condition=ALONE)
+        if None in (alone, ring, butterfly):
+            continue
+        print(f"| {delay_ms:g} | {kib} | {peers} | {alone:.3g} | {ring:.3g} | {butterfly:.3g} "
+              f"| {1e3 / ring:.3g} | {1e3 / butterfly:.3g} | {butterfly / ring:.2f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ako", default=str(REPOSITORY / "build/release/ako"))
+    parser.add_argument("--peers", type=int, nargs="+", default=[2, 3, 4, 5, 8])
+    parser.add_argument("--kib", type=int, nargs="+", default=[16, 256, 4096],
+                        help="of the vector; up to 1024 a ring sends all straight")
+    parser.add_argument("--delays", type=float, nargs="+", default=[0, 10],
+                        help="ms from one peer to another")
+    parser.add_argument("--rate", default="200mbit", help="of each peer, both ways, as tc takes it")
+    parser.add_argument("--seconds", type=float, default=5, help="of one run, with its start")
+    parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
+    parser.add_argument("--table", action="store_true")
+    arguments = parser.parse_args()
+    runs = Runs(arguments.results)
+    if not arguments.table:
+        try:
+            measure(arguments, runs)
+        except Skip as why:
+            print(f"skipped: {why}", file=sys.stderr)
+            return SKIPPED
+    table(arguments, runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
