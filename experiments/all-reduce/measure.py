@@ -28,7 +28,7 @@ REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(REPOSITORY / "tests/chaos"))
 from network import AS_ALL, Network, Skip  # noqa: E402
 
-NAME = "all-reduce"
+NAME = "allreduce"
 FLOAT_BYTES = 4
 SKIPPED = 77
 ALONE, RING, BUTTERFLY = "alone", "ring", "butterfly"

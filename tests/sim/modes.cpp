@@ -97,8 +97,8 @@ ModeOutcome run(const ModeScenario& scenario, const Task& task) {
         .run();
 }
 
-/// What one process makes of the mean gradient of all workers, computed at what it made of the round
-/// before, or of the one before that where peers run ahead.
+/// What one process makes of the mean gradient of all workers, computed at what it made of the
+/// round before, or of the one before that where peers run ahead.
 std::vector<float> one_process(const ModeScenario& scenario, const Task& task, Round rounds) {
     const TrainingSettings& training = scenario.settings.training;
     const std::vector<PeerIndex> workers = scenario.settings.workers();
@@ -169,7 +169,7 @@ void check_bytes(const ModeScenario& scenario, const ModeOutcome& ran, Round rou
     }
 }
 
-/// The same where the newest step is still under way: as one process whose gradients are a round old.
+/// The same where the newest step is under way: as one process whose gradients are a round old.
 void check_ahead(ModeScenario scenario, const Task& task) {
     scenario.settings.exchange.rounds_ahead = 1;
     const ModeOutcome ran = run(scenario, task);
