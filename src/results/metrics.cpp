@@ -121,7 +121,7 @@ TrainingFigures Metrics::make_figures() const {
     };
     TrainingFigures figures;
     figures.train_seconds = seconds_of(times_.training());
-    figures.round_ms = {round_ms(0.1), round_ms(0.5), round_ms(0.9), round_ms(0.99)};
+    figures.round_ms = {round_ms(0.1), round_ms(0.5), round_ms(0.9), round_ms(0.99), round_ms(1)};
     figures.gradient_ms_p50 = milliseconds_of(spent.gradient.quantile(0.5));
     figures.wait_ms_p50 = milliseconds_of(spent.wait.quantile(0.5));
     figures.compute_share = spent.compute_share();

@@ -22,7 +22,8 @@ void add_figures(ordered_json& json, const std::optional<TrainingFigures>& figur
                           {{"p10", rounded(round.p10)},
                            {"p50", rounded(round.p50)},
                            {"p90", rounded(round.p90)},
-                           {"p99", rounded(round.p99)}}},
+                           {"p99", rounded(round.p99)},
+                           {"max", rounded(round.max)}}},
                          {"gradient_ms", {{"p50", rounded(from.gradient_ms_p50)}}},
                          {"wait_ms", {{"p50", rounded(from.wait_ms_p50)}}},
                          {"compute_share", rounded(from.compute_share)},
@@ -41,7 +42,8 @@ std::optional<TrainingFigures> figures_from(const ordered_json& json) {
     const ordered_json& round = json.at("round_ms");
     TrainingFigures figures;
     figures.train_seconds = json.at("train_seconds");
-    figures.round_ms = {round.at("p10"), round.at("p50"), round.at("p90"), round.at("p99")};
+    figures.round_ms = {round.at("p10"), round.at("p50"), round.at("p90"), round.at("p99"),
+                        round.at("max")};
     figures.gradient_ms_p50 = json.at("gradient_ms").at("p50");
     figures.wait_ms_p50 = json.at("wait_ms").at("p50");
     figures.compute_share = json.at("compute_share");

@@ -2,7 +2,7 @@
 // beside its other keys, each null if the peer never trained or left no result:
 //
 //   train_seconds     from the beginning of the first round to the end of the last
-//   round_ms          {p10, p50, p90, p99} over the rounds; the first 5 of more than 20 left out
+//   round_ms          {p10, p50, p90, p99, max} of the rounds, without the first 5 of more than 20
 //   gradient_ms       {p50} of them inside the network's gradient, without what it awaited
 //   wait_ms           {p50} in begin_round, await and end_round together
 //   compute_share     all gradients' time / all rounds' time, 0 .. 1
@@ -27,6 +27,7 @@ struct TrainingFigures {
         double p50 = 0;
         double p90 = 0;
         double p99 = 0;
+        double max = 0;
     } round_ms;
     double gradient_ms_p50 = 0;
     double wait_ms_p50 = 0;
