@@ -35,6 +35,8 @@ struct Place {
     PeerSet members = 0;
     /// This process is, and holds the state. Once it is not, it is out until it has asked again.
     bool in = false;
+    /// It is not, and of the others nobody is there any more.
+    bool over = false;
     /// Somebody comes in who needs to hear what is known after this sync.
     std::optional<std::uint64_t> asked_for;
 };

@@ -10,6 +10,17 @@
 #include "src/numbers/finite.h"
 
 namespace ako {
+namespace {
+
+/// Images of each who gave to the sync that they know of last.
+std::uint64_t images_of_each(const MemberState& said) {
+    std::uint64_t images = 0;
+    for (std::size_t peer = 0; peer < said.now.samples.size(); ++peer)
+        images = std::max(images, said.now.samples[peer] - said.before.samples[peer]);
+    return images;
+}
+
+}  // namespace
 
 // ---- to come in
 
@@ -48,6 +59,9 @@ std::optional<Next> ElasticCompute::wait_for_entry(Time now) {
     if (place_.epoch == 0 &&
         start_wait_.look(missing().size(), false, now) == StartWait::State::failed)
         return Next::give_up(Ending::failed, start_wait_.why_not());
+    if (place_.over)
+        return Next::give_up(started_ ? Ending::broken : Ending::failed,
+                             "all others ended before they took this peer in");
     const double patience = settings_.exchange.finish_timeout_s +
                             (place_.epoch == 0 ? settings_.exchange.start_wait_s : 0);
     if (now - std::max(*waits_since_, board_.newest_sign_at()) < from_seconds(patience))
@@ -73,6 +87,7 @@ std::string ElasticCompute::take(const Entry& entry) {
     tally_ = said.now;
     before_ = known_ = said.before;
     round_ = sync_ = tally_.sync;
+    sync_images_ = images_of_each(said);
     std::fill(settled_.begin(), settled_.end(), sync_);
     settled_count_ = buckets_.count();
     newest_ = {};
@@ -194,6 +209,7 @@ bool ElasticCompute::all_told() const {
 bool ElasticCompute::step_finish(Time now, bool) {
     drain();
     look_at_place();
+    tell_state();  // who comes in meanwhile ends with the others
     if (!finish_since_) {
         finish_since_ = now;
         status_.final_round = round_;

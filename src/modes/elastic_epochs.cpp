@@ -19,6 +19,7 @@ void ElasticTraffic::look(Time now) {
         while (vote_.step(reach(now))) adopted(now);  // who is alone needs nobody's answer
         begin_epoch(now);
     }
+    look_whether_all_ended(now);
     told_taken_ = ring_.taken();
     if (membership() != last_told_) tell_all();
     give_up_if_stuck(now);
@@ -142,6 +143,14 @@ EpochVote::Reach ElasticTraffic::reach(Time now) const {
         if (!over && !absent && !(link.up && link.heard)) reach.unaccounted |= peer_bit(peer);
     }
     return reach;
+}
+
+void ElasticTraffic::look_whether_all_ended(Time now) {
+    if (vote_.member() || vote_.epoch().number == 0) return;
+    const bool nobody =
+        std::none_of(links_.begin(), links_.end(), [](const Link& link) { return link.up; });
+    const bool over = nobody && reach(now).unaccounted == 0;
+    if (std::exchange(run_is_over_, over) != over) post_place();
 }
 
 ElasticTraffic::View ElasticTraffic::view(Time now) const {

@@ -68,8 +68,11 @@ void ElasticTraffic::tell_all() {
 }
 
 void ElasticTraffic::post_place() {
-    Place place{vote_.epoch().number, vote_.epoch().members(), vote_.member() && ring_.has_state(),
-                std::nullopt};
+    Place place{.epoch = vote_.epoch().number,
+                .members = vote_.epoch().members(),
+                .in = vote_.member() && ring_.has_state(),
+                .over = run_is_over_,
+                .asked_for = std::nullopt};
     if (place.in && ready_) place.asked_for = ring_.asked_for();
     epochs_.post(place);
 }

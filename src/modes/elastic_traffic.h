@@ -109,6 +109,8 @@ class ElasticTraffic final : public TrafficHalf {
     EpochVote::Reach reach(Time now) const AKO_NETWORK_THREAD;
     View view(Time now) const AKO_NETWORK_THREAD;
     bool hear_each_other(PeerIndex one, PeerIndex other) const AKO_NETWORK_THREAD;
+    /// Of a process that is not in: tells the compute half once all others are over.
+    void look_whether_all_ended(Time now) AKO_NETWORK_THREAD;
     /// Who is to be in next, if there is to be a next; nothing: not now.
     std::optional<PeerSet> wanted(Time now) AKO_NETWORK_THREAD;
     PeerSet founders(Time now) const AKO_NETWORK_THREAD;
@@ -139,6 +141,7 @@ class ElasticTraffic final : public TrafficHalf {
     std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
     bool finishing_ = false;   ///< this peer's last round is made
     bool over_ = false;        ///< closing, or it cannot go on
+    bool run_is_over_ = false;  ///< without this peer
     std::optional<Time> first_poll_;
     Time polled_at_{};
     std::optional<Time> stood_until_;  ///< this process had not run for a while

@@ -1,6 +1,6 @@
 // The elastic ring in virtual time. First what is known to have gone wrong elsewhere, one by one;
 // then seeds, each a cluster with up to fifty faults. elastic --count N, --first N, --logs;
-// --tries N: of each of what is known at most so many seeds.
+// --tries N: of each of what is known at most so many seeds. --case NAME: one of these alone.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -236,6 +236,46 @@ void a_cut_network(std::uint64_t tries_max) {
     }
 }
 
+/// A process comes in as the others end: all end soon, the others alike, and it with them, unless
+/// it comes too late.
+void one_comes_at_the_end(std::uint64_t tries_max, StopReason reason) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(300, tries_max); ++seed) {
+        ElasticScenario scenario = of(4, 2000, seed);
+        Random random(seed);
+        const auto victim = static_cast<PeerIndex>(random.below(4));
+        const auto evaluates = static_cast<PeerIndex>(victim == 0 ? 1 : 0);
+        scenario.momentum = random.chance(0.5) ? 0.9 : 0;
+        scenario.quality.bytes_per_second = random.real(5e4, 1e6);
+        for (Time& time : scenario.round_time) time = random.time(ms(4), ms(30));
+        const Time comes = ms(800);
+        scenario.faults = {{Kind::kill, ms(300), victim}, {Kind::start, comes, victim}};
+        if (reason == StopReason::target_reached)
+            scenario.faults.push_back(
+                {Kind::reach_target, comes + random.time(ms(-80), ms(120)), evaluates});
+        else
+            scenario.rounds = random.between(20, 90);
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        for (PeerIndex peer = 0; peer < 4; ++peer) {
+            const ElasticOutcome::End& end = ran.ends[peer];
+            const Time made = ran.begun_at.rbegin()->second;
+            require(end.ended_at <= made + recovery_max,
+                    "seed " + std::to_string(seed) + ": the end took until " +
+                        std::to_string(in_seconds(end.ended_at)) + " s");
+            if (peer == victim && !end.report.agreed) continue;
+            require_finished(ran, {peer});
+            require(end.report.stop == reason, "it ended for another reason");
+        }
+    }
+}
+
+void the_target_is_reached(std::uint64_t tries_max) {
+    one_comes_at_the_end(tries_max, StopReason::target_reached);
+}
+
+void the_budget_is_spent(std::uint64_t tries_max) {
+    one_comes_at_the_end(tries_max, StopReason::budget_spent);
+}
+
 ElasticScenario draw(std::uint64_t seed) {
     Random random(seed * 17);
     ElasticScenario scenario = of(random.between(2, 5), 700, seed);
@@ -274,6 +314,8 @@ ElasticScenario draw(std::uint64_t seed) {
         fault.at += random.time(ms(200), ms(1500));
         scenario.faults.push_back(fault);
     }
+    if (random.chance(0.3))
+        scenario.faults.push_back({Kind::reach_target, random.time(ms(100), at), 0});
     return scenario;
 }
 
@@ -293,7 +335,9 @@ constexpr Case cases[] = {{"quiet", quiet},
                           {"they leave", they_leave},
                           {"down to one", down_to_one},
                           {"one stands still", one_stands_still},
-                          {"a cut network", a_cut_network}};
+                          {"a cut network", a_cut_network},
+                          {"one comes as the target is reached", the_target_is_reached},
+                          {"one comes as the budget is spent", the_budget_is_spent}};
 
 }  // namespace
 }  // namespace ako::sim
@@ -302,6 +346,7 @@ int main(int argc, char** argv) {
     using namespace ako::sim;
     std::uint64_t first = 1, count = 100;
     std::uint64_t tries_max = 1000;
+    const char* only = nullptr;
     bool logs = false, only_seeds = false;
     for (int k = 1; k < argc; ++k) {
         const bool value = k + 1 < argc;
@@ -311,13 +356,18 @@ int main(int argc, char** argv) {
             count = std::strtoull(argv[++k], nullptr, 10);
         else if (std::strcmp(argv[k], "--tries") == 0 && value)
             tries_max = std::strtoull(argv[++k], nullptr, 10);
+        else if (std::strcmp(argv[k], "--case") == 0 && value)
+            only = argv[++k], count = 0;
         else if (std::strcmp(argv[k], "--logs") == 0)
             logs = only_seeds = true;
         else
-            return std::printf("elastic [--first N] [--count N] [--tries N] [--logs]\n"), 2;
+            return std::printf(
+                       "elastic [--first N] [--count N] [--tries N] [--case NAME] [--logs]\n"),
+                   2;
     }
     for (const auto& it : cases) {
         if (only_seeds) break;
+        if (only != nullptr && std::strcmp(only, it.name) != 0) continue;
         try {
             it.run(tries_max);
             std::printf("%s: holds\n", it.name);

@@ -40,8 +40,8 @@ std::vector<double> means_of(std::size_t peers) {
 }
 
 const char* word(ElasticFault::Kind kind) {
-    constexpr const char* words[] = {"kill", "kill_silently", "start", "pause",
-                                     "cut",  "isolate",       "leave", "hang"};
+    constexpr const char* words[] = {"kill",    "kill_silently", "start", "pause",       "cut",
+                                     "isolate", "leave",         "hang",  "reach_target"};
     return words[static_cast<std::size_t>(kind)];
 }
 
@@ -194,6 +194,10 @@ void ElasticRun::strike(const ElasticFault& fault) {
         case Kind::hang:
             hangs_[fault.peer] = true;
             return;
+        case Kind::reach_target:
+            if (!victim.over() && compute(victim).place().in)
+                victim.exchange.request_stop(StopReason::target_reached);
+            return;
     }
 }
 
@@ -283,7 +287,7 @@ ElasticOutcome ElasticRun::run() {
                 throw Violation("two that finished hold other parameters");
             finished = &p.parameters;
         }
-        outcome.ends.push_back({p.state, p.why + report.why_not, report, p.parameters});
+        outcome.ends.push_back({p.state, p.why + report.why_not, report, p.parameters, p.ended_at});
     }
     outcome.finished = finished != nullptr;
     if (!outcome.finished && scenario_.finishes) throw Violation("nobody finished");

@@ -26,6 +26,7 @@ struct ElasticFault {
         isolate,        ///< from all others, for `lasts`
         leave,          ///< it is asked to leave
         hang,           ///< its compute thread does nothing any more
+        reach_target,   ///< it finds that the parameters are good enough: all are to stop
     };
     Kind kind = Kind::kill;
     Time at{0};
@@ -64,6 +65,7 @@ struct ElasticOutcome {
         std::string why;
         FinishReport report;
         std::vector<float> parameters;
+        Time ended_at{0};
     };
     std::vector<End> ends;  ///< [peer], of its newest process
     Round rounds = 0;       ///< that were begun
