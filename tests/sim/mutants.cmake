@@ -395,6 +395,113 @@ mutation(src/modes/bucket_compute.cpp
     [=[    return known_.rounds_total + known_.workers;]=]
     [=[    return newest_.rounds_total + known_.workers;]=])
 
+# ---- the elastic ring (elastic.cpp)
+
+# A half of the members is a majority, whichever half.
+mutant(half_is_a_majority elastic "--case;a cut network"
+    "violated: a cut network: two that finished hold other parameters")
+mutation(src/agreement/epoch_vote.cpp
+    [=[    return (voters & all & (~all + 1)) != 0;  // with the lowest]=]
+    [=[    return true;]=])
+
+# Who cannot be reached is taken for dead.
+mutant(unaccounted_taken_for_dead elastic "--case;a cut network"
+    "violated: a cut network: two that finished hold other parameters")
+mutation(src/agreement/epoch_vote.cpp
+    [=[    return (missing & ~reach.fell) == 0 && (reach.unaccounted & ~voters) == 0 &&]=]
+    [=[    return 0 * (missing & reach.fell) == 0 &&]=])
+
+# A ballot is followed although a higher one was promised to another.
+mutant(promise_not_kept elastic "--case;one is killed"
+    "violated: one is killed: nobody finished")
+mutation(src/agreement/epoch_vote.cpp
+    [=[    if (said.asks.none() || said.asks < promised_) return;]=]
+    [=[    if (said.asks.none()) return;]=])
+
+# Whoever is not in votes as well.
+mutant(all_vote elastic "--tries;0;--count;50"
+    "violated: p[0-9]+ holds other parameters")
+mutation(src/agreement/epoch_vote.cpp
+    [=[    return epoch_.number == 0 || is(peer, heard.process);]=]
+    [=[    return true;]=])
+mutation(src/agreement/epoch_vote.cpp
+    [=[    if (epoch_.number == 0 || member()) answer(said);]=]
+    [=[    answer(said);]=])
+
+# Who comes in counts as a contributor of the sync before its first gradient.
+mutant(newcomer_counted_too_early elastic "--tries;0;--count;50"
+    "violated: step .* is the mean of no set of gradients")
+mutation(src/buckets/elastic_ring.cpp
+    [=[    pass.contributors = circle.set();]=]
+    [=[    pass.contributors = circle.set() | circle_.set();]=])
+
+# Whoever is handed a sum takes it for that of those who are in now.
+mutant(handed_sum_counted_anew elastic "--case;one is killed"
+    "violated: one is killed: digests of who finished together differ")
+mutation(src/buckets/elastic_ring_arrivals.cpp
+    [=[        pass.contributors = chunk.contributors;]=]
+    [=[        pass.contributors = circle_of(chunk.sync).set();]=])
+
+# What was under way in the epoch before goes into the sums of this one ...
+mutant(chunk_of_the_epoch_before elastic "--case;a newcomer stalls"
+    "violated: a newcomer stalls: a peer's own frame was refused: Chunk sent twice")
+mutation(src/buckets/elastic_ring_arrivals.cpp
+    [=[    if (chunk.epoch != epoch_ || !begun_here_) {]=]
+    [=[    if (chunk.epoch > epoch_ || !begun_here_) {]=])
+
+# ... or what was summed up there stays, in the middle of a redo.
+mutant(half_made_sum_kept elastic "--tries;0;--count;50"
+    "violated: (what a newcomer took over is wrong|a peer's own frame was refused: Chunk of sync)")
+mutation(src/buckets/elastic_ring.cpp
+    [=[            pass = {};
+            pass.busy = busy;]=]
+    [=[            const std::uint64_t sync = pass.sync;
+            const std::size_t summed = pass.part_of_set == 0 ? pass.summed : 0;
+            pass = {};
+            if (summed > 0) pass.sync = sync;
+            pass.summed = summed;
+            pass.busy = busy;]=])
+
+# The state is handed over before the step is in it ...
+mutant(state_handed_over_too_early elastic "--case;one comes back"
+    "violated: one comes back: what a newcomer took over is wrong")
+mutation(src/buckets/elastic_ring.cpp
+    [=[            return states_[bucket].consumed == entry_sync_;
+        };
+        const auto found]=]
+    [=[            return states_[bucket].consumed <= entry_sync_;
+        };
+        const auto found]=])
+
+# ... and the newcomer does not compare the digests.
+mutant(newcomer_compares_nothing elastic "--case;one comes back"
+    "violated: one comes back: digests of who finished together differ")
+mutation(src/buckets/elastic_ring.cpp
+    [=[            return states_[bucket].consumed == entry_sync_;
+        };
+        const auto found]=]
+    [=[            return states_[bucket].consumed <= entry_sync_;
+        };
+        const auto found]=])
+mutation(src/modes/elastic_ends.cpp
+    [=[    if (digest_of_state() != said.digest)]=]
+    [=[    if (said.digest == Digest{})]=])
+
+# After a change of epoch a step that was made already is made again.
+mutant(step_made_twice elastic "--case;one is killed"
+    "violated: one is killed: a peer's own frame was refused: Status.progress")
+mutation(src/modes/elastic_compute.cpp
+    [=[        if (settled_[bucket] == sync_) continue;]=]
+    [=[        const bool anew = place_.epoch > 1 && settled_count_ < buckets_.count();
+        if (settled_[bucket] == sync_ && !anew) continue;]=])
+
+# A newcomer counts with what the others count with only after one more sync.
+mutant(newcomer_a_sync_ahead elastic "--case;one comes as the target is reached"
+    "violated: .*target is reached: nobody finished")
+mutation(src/modes/elastic_ends.cpp
+    [=[    before_ = known_ = said.before;]=]
+    [=[    before_ = known_ = said.now;]=])
+
 # Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
 mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
 mutation(net/session_receive.cpp
