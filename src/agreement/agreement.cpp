@@ -106,13 +106,14 @@ Promise Agreement::on_prepare(const Prepare& prepare) {
     return promise();
 }
 
-void Agreement::on_promise(PeerIndex from, const Promise& promise) {
-    if (!see(promise.ballot)) return;
+std::optional<Promise> Agreement::on_promise(PeerIndex from, const Promise& promise) {
+    if (!see(promise.ballot)) return std::nullopt;
     learn_votes(promise);
-    if (phase_ != Phase::preparing && phase_ != Phase::regaining) return;
-    if (promise.ballot != ballot_ || !promise.has_vote) return;
+    if (!promise.has_vote) return std::nullopt;
     const Ballot vote = promise.votes.empty() ? Ballot{} : promise.votes[from];
-    if (vote < votes_[from]) return;  // of an earlier life
+    if (vote < votes_[from]) return this->promise();  // of an earlier life
+    if (phase_ != Phase::preparing && phase_ != Phase::regaining) return std::nullopt;
+    if (promise.ballot != ballot_) return std::nullopt;
     answered_ |= peer_bit(from);
     answer_votes_[from] = vote;
     if (promise.accepted_ballot > best_accepted_ballot_) {
@@ -120,6 +121,7 @@ void Agreement::on_promise(PeerIndex from, const Promise& promise) {
         cut_ = promise.accepted_cut;
     }
     promises_complete();
+    return std::nullopt;
 }
 
 // Phase 2a, once a majority has promised; or the vote is regained.

@@ -24,7 +24,8 @@
 //     accepted by the new vote.
 //   - Of each other. Who regains a vote counts in the same way, and knows all that those knew who
 //     gave it. Two who do so at once share a peer beside themselves, which has promised to one of
-//     them first and tells the other.
+//     them first and tells the other. Who does not know that another process has asked for its vote
+//     is told when it promises, for that does not count.
 //   - Lives. A ballot names its process, so no life comes to a ballot of another one.
 // Without the second point five peers decide twice (tests/unit/core/agreement_test.cpp has the run,
 // and tests/sim/vote.cpp finds it). At most majority - 1 may be without a vote at once; of more,
@@ -108,8 +109,9 @@ class Agreement {
     /// proposer.
     Accepted accept_pending();
 
-    /// To whoever asked.
-    void on_promise(PeerIndex from, const Promise& promise);
+    /// To whoever asked. One of a vote that another process has asked for meanwhile does not count;
+    /// the answer to it, if there is one, lets its sender know.
+    std::optional<Promise> on_promise(PeerIndex from, const Promise& promise);
     void on_accepted(PeerIndex from, const Accepted& accepted);
 
     /// As learner, which needs no vote: a peer knows the decision. A later, different one, of those

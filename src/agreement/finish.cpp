@@ -134,6 +134,8 @@ bool Finish::enough(PeerSet peers) const {
 
 void Finish::regain(Time now) {
     if (has_vote()) return;
+    if (!voteless_since_) voteless_since_ = now;
+    if (!may_vote() && now - *voteless_since_ < turned_away_within) return;
     // Two who regain theirs at once are not to outbid each other for ever, nor a proposer.
     const Time ask = roster_.answer_time();
     const Time wait = (ask + ask * roster_.self() / 4) * (1 << std::min(asked_for_vote_, 4u));
@@ -327,14 +329,15 @@ void Finish::handle_accept(PeerIndex from, const Accept& accept, Time now) {
     }
 }
 
-void Finish::handle_promise(PeerIndex from, Promise promise) {
+void Finish::handle_promise(PeerIndex from, Promise promise, Time now) {
     const bool regained = !promise.votes.empty() && !promise.votes[from].none();
     promise.has_vote = promise.has_vote && (may_have_voted(from) || regained);
-    agreement_.on_promise(from, promise);
+    if (const auto told = agreement_.on_promise(from, promise)) answer(from, *told, now);
 }
 
 void Finish::answer(PeerIndex proposer, const Promise& promise, Time now) {
-    // Of no ballot: the one that was asked about is not plausible, and none was before it.
+    // Of no ballot: none was promised here, for the one that was asked about is not plausible, or
+    // this peer has only asked for its vote.
     if (!promise.ballot.none()) deliver(proposer, promise, now);
 }
 
@@ -356,7 +359,7 @@ bool Finish::handle_message(PeerIndex from, const Header& header, Time now) {
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
         handle_prepare(from, *prepare, now);
     } else if (const auto* promise = std::get_if<Promise>(&header)) {
-        handle_promise(from, *promise);
+        handle_promise(from, *promise, now);
     } else if (const auto* accept = std::get_if<Accept>(&header)) {
         handle_accept(from, *accept, now);
     } else if (const auto* accepted = std::get_if<Accepted>(&header)) {

@@ -1,7 +1,9 @@
 // The final exchange of one peer: from its last round to a cut that all who finish together hold.
 //
-//   regain   a later life of a peer asks for the vote that its earlier life may have used, from its
-//            start on; without it, it may only adopt (agreement.h)
+//   regain   a later life of a peer asks for the vote that its earlier life may have used, once it
+//            has come in or been there for a while: a second process of a name, which the others
+//            turn away before that, is not to take the vote of the first; without it, it may only
+//            adopt (agreement.h)
 //   propose  the lowest live peer with a vote, once it holds every live peer's final round (or
 //            after a while, then others too), proposes the version map it holds; only with a
 //            majority in reach, so that no side of a cut network binds the other to what it lacks
@@ -50,6 +52,8 @@ class Finish {
     /// A block of the rows may take so many times as long as an answer of whom nothing was seen,
     /// on average: with 500 ms, 16 KiB in 2 s, which is 0.07 Mbit/s.
     static constexpr int asks_per_block = 4;
+    /// Within so long a second process of a peer's name is turned away.
+    static constexpr Time turned_away_within = std::chrono::seconds(10);
     /// So many other lives of the own row are remembered; of one that is forgotten, hearing of it
     /// again costs the vote again, which is safe.
     static constexpr std::size_t lives_kept = 64;
@@ -185,7 +189,7 @@ class Finish {
     bool may_have_voted(PeerIndex peer) const { return (may_have_voted() & peer_bit(peer)) != 0; }
     void handle_prepare(PeerIndex from, const Prepare& prepare, Time now);
     void handle_accept(PeerIndex from, const Accept& accept, Time now);
-    void handle_promise(PeerIndex from, Promise promise);
+    void handle_promise(PeerIndex from, Promise promise, Time now);
     void answer(PeerIndex proposer, const Promise& promise, Time now);
 
     const Ledger& ledger_;
@@ -213,6 +217,7 @@ class Finish {
     std::vector<Incarnation> earlier_lives_;  ///< of the own row, from disks
     unsigned asked_for_vote_ = 0;             ///< and so does this
     std::optional<Time> asked_for_vote_at_;   ///< last, under a new ballot
+    std::optional<Time> voteless_since_;
     Time vote_came_to_nothing_at_{};          ///< the question that was asked then
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent

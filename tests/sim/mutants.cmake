@@ -293,8 +293,8 @@ mutation(src/agreement/agreement.cpp
 # The promise of a peer without a vote counts.
 mutant(voteless_counted vote "--count;20000" "violated: two cuts are decided")
 mutation(src/agreement/agreement.cpp
-    [=[    if (promise.ballot != ballot_ || !promise.has_vote) return;]=]
-    [=[    if (promise.ballot != ballot_) return;]=])
+    [=[    if (!promise.has_vote) return std::nullopt;]=]
+    [=[]=])
 
 # The promise of an earlier life counts, although another peer has said that there is a later one.
 mutant(earlier_life_counted vote "--count;200000" "violated: two cuts are decided")

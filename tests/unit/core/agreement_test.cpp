@@ -359,6 +359,21 @@ TEST_CASE("a process whose place another has taken loses its vote") {
     CHECK(!second.outstanding());
 }
 
+TEST_CASE("who promises without knowing that another has asked for its vote is told so") {
+    Agreement proposer(0, 3, 1), second(1, 3, 2);
+    Agreement later = later_life(1, 3);
+    later.ask_for_vote();
+    proposer.on_prepare(std::get<Prepare>(*later.outstanding()));
+    const Promise promise = second.on_prepare({proposer.propose()});
+    REQUIRE(promise.has_vote);
+    const std::optional<Promise> told = proposer.on_promise(1, promise);
+    CHECK(!proposer.answered(1));
+    REQUIRE(told);
+    CHECK(!second.on_promise(0, *told));
+    CHECK(!second.has_vote());
+    CHECK(!proposer.on_promise(1, second.on_prepare({proposer.proposed()})));  // once is enough
+}
+
 TEST_CASE("who asks for a vote outbids a proposer that nobody else does") {
     Agreement proposer(0, 3, 1), acceptor(2, 3, 3);
     proposer.propose();

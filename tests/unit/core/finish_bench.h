@@ -25,10 +25,10 @@ inline Status status_of_a_peer() {
 
 /// Peer 1 of three: it does not propose first.
 struct Bench {
-    explicit Bench(Time answers_within = ask, bool begins = true)
+    explicit Bench(Time answers_within = ask, bool begins = true, Round made = 1)
         : own(blocks), roster(1, 3, answers_within) {
         ledger.set_own(own[0]);
-        roster.set_own(1, 1);
+        roster.set_own(made, made);
         for (const PeerIndex peer : {0u, 2u}) {
             roster.set_presence(peer, Presence::up);
             roster.heard_status(peer, status_of_a_peer(), now, 1);

@@ -51,6 +51,32 @@ TEST_CASE("a later life asks for its vote during training, of whom it has none y
     CHECK(bench.messages.empty());
 }
 
+TEST_CASE("who has not come in does not ask: another process of its name may live, and vote") {
+    Bench bench(ask, false, 0);
+    bench.finish.lose_vote();
+    bench.finish.step(bench.now);
+    const Time waits = Finish::turned_away_within - ask;
+    bench.now += waits;
+    bench.finish.step(bench.now);
+    CHECK(bench.messages.empty());
+    bench.now += ask;  // by now it would have been turned away
+    bench.finish.step(bench.now);
+    CHECK(!asked_for_vote(bench, 0).none());
+
+    Bench comes_in(ask, false, 0);
+    comes_in.finish.lose_vote();
+    comes_in.finish.step(comes_in.now);
+    CHECK(comes_in.messages.empty());
+    comes_in.roster.set_own(1, 1);
+    comes_in.finish.step(comes_in.now);
+    CHECK(!asked_for_vote(comes_in, 0).none());
+
+    Bench at_the_end(ask, true, 0);
+    at_the_end.finish.lose_vote();
+    at_the_end.finish.step(at_the_end.now);
+    CHECK(!asked_for_vote(at_the_end, 2).none());
+}
+
 TEST_CASE("who is outbid asks for its vote under a higher ballot, later each time") {
     Bench bench(ask, false);
     bench.finish.lose_vote();
