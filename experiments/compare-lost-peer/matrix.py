@@ -47,8 +47,7 @@ CONTENDERS = {
     # With four servers, which is faster, every worker serves, and any loss is that of a server.
     "parameter server": ("exchange.mode=parameter-server", "exchange.servers=1"),
     "ako": ("exchange.mode=ako",),
-    # With the default, 0.9, it does not learn at this rate, and less well at lower ones.
-    "sma": ("exchange.mode=sma", "training.averaging_momentum=0"),
+    "sma": ("exchange.mode=sma",),
 }
 FAULTS = ("none", "worker", "server", "cut", "slow")
 VICTIMS = {"worker": "c", "server": "a", "cut": "c", "slow": "c"}

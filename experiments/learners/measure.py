@@ -29,7 +29,9 @@ EPOCHS = 2.0
 SPEED_EPOCHS, SPEED_RATE = 1.0, 0.005
 
 ONE, AVERAGED, LARGE = "one learner", "four learners", "one learner, batch 32"
+CARRIED = "four learners, momentum 0.8"  # with which their average moves as far as one in an epoch
 CONDITIONS = {ONE: [], AVERAGED: [f"training.learners={TOGETHER}"],
+              CARRIED: [f"training.learners={TOGETHER}", "training.averaging_momentum=0.8"],
               LARGE: [f"training.batch={TOGETHER * BATCH}"]}
 THREADS = "one learner, two threads"
 

@@ -1,12 +1,12 @@
 // The seam between the training loop and a mode: how peers agree. One implementation, in
-// src/group/, of which each mode has its two halves. Eight verbs, in the order of a run, and what
+// src/group/, of which each mode has its two halves. Nine verbs, in the order of a run, and what
 // there is to see. Called by the compute thread only.
 //
 // A round is begin_round, the gradient at the replica, end_round. In the modes in which all wait
 // for each other (ring, parameter server, local-sgd, sma) every range is awaited before it is read,
-// and so all of them before the round ends; with exchange.rounds_ahead a round reads what is there,
-// and every range of the gradient makes way for itself first. A round that is to end with an Update gives no gradient
-// before; in the mode sma all do.
+// and so all of them before the round ends; and every range of a gradient makes way for itself
+// before it is given. A round that is to end with an Update gives no gradient before; in the mode
+// sma all do.
 #pragma once
 
 #include <cstdint>
@@ -149,12 +149,13 @@ class Exchange {
     /// all wait, in await, make_way and copy_parameters.
     virtual Next begin_round() = 0;
 
-    /// Waits until these parameters are current, where all wait for each other. Returns at once
-    /// when they never will be; the next begin_round says why.
+    /// Waits until these parameters are current, where all wait for each other; with
+    /// exchange.rounds_ahead they are, without the step of the round before. Returns at once when
+    /// they never will be; the next begin_round says why.
     virtual void await(Range range) = 0;
-    /// Before `gradient_ready`, when this range of the replica is not read any more in this round:
-    /// waits for the step of the round before where that may still be under way
-    /// (exchange.rounds_ahead), and takes it. Else, and where it never comes, returns at once.
+    /// Before `gradient_ready` of each range, once it is not read any more in this round: with
+    /// exchange.rounds_ahead it waits for the step of the round before, and takes it. Else, and
+    /// where that never comes, it returns at once.
     virtual void make_way(Range range) = 0;
     /// This part of the gradient, [parameter_count] as a whole, is finished: ring and parameter
     /// server start sending it from where it lies. It must not change until its range has been
@@ -176,17 +177,21 @@ class Exchange {
     virtual FinishReport finish(std::span<float> out) = 0;
 
     /// The parameters to compute the gradient at, [parameter_count]; valid until end_round, each
-    /// range from its await on.
+    /// range from its await on, until its make_way.
     virtual std::span<const float> replica() const = 0;
-    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count]. Between rounds;
-    /// may wait for what is under way.
+    /// The parameters to evaluate and to save (ako: the anchor), [parameter_count]; with
+    /// exchange.rounds_ahead without the newest step. Between rounds; may wait for what is under
+    /// way.
     virtual void copy_parameters(std::span<float> out) = 0;
     virtual Standing standing() const = 0;
     virtual std::vector<LinkView> links() const = 0;
 
-    /// Between rounds: puts all that this peer needs to go on from here into `out`, over what is
-    /// left there of another. May wait for what is under way. False, and nothing of use in `out`,
-    /// in a mode that cannot go on from one, or when the exchange is about to give up.
+    /// Between rounds, and all peers after the same one: waits for what is under way, and takes it.
+    /// With exchange.rounds_ahead the next gradient is then computed at the newest parameters.
+    virtual void settle() = 0;
+    /// After `settle`, between rounds: puts all that this peer needs to go on from here into `out`,
+    /// over what is left there of another. False, and nothing of use in `out`, in a mode that
+    /// cannot go on from one, or when the exchange is about to give up.
     virtual bool save(Checkpoint& out) = 0;
     /// The checkpoint that this peer went on from, once and before its first round, for who keeps
     /// something of its own in it (learners); nothing: it began anew.

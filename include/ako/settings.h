@@ -83,8 +83,7 @@ struct TrainingSettings {
     double checkpoint_every = 0;      ///< epochs between checkpoints, of this peer; 0: none
     unsigned threads = 1;             ///< that layers use, per peer
     unsigned learners = 1;            ///< replicas of one peer, a thread each; 0 = auto
-    /// Of the average of the learners, on its own change; nothing: as many as share it foretell.
-    std::optional<double> averaging_momentum;
+    double averaging_momentum = 0;    ///< of the average of the learners, on its own change
 
     /// Images of a round of one peer; with `auto`, which begins with one learner, at least.
     std::size_t images_per_round() const { return batch.local * (learners == 0 ? 1 : learners); }

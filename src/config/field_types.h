@@ -94,28 +94,6 @@ Field optional_number_field(const std::string& path, Scope scope, Member member,
     return {path, scope, bounds.description() + ", or null", read, write, {}, ""};
 }
 
-/// A number, or a word that stands for none in the settings.
-template <class Member>
-Field number_or_word_field(const std::string& path, Scope scope, Member member,
-                           const std::string& word, Bounds bounds) {
-    const std::string expected = word + " or " + bounds.description();
-    const auto read = [=](const ConfigValue& value, Settings& settings) {
-        if (value.kind == ConfigValue::Kind::scalar && value.text == word)
-            member(settings) = std::nullopt;
-        else if (value.kind == ConfigValue::Kind::scalar &&
-                 !did_you_mean(value.text, {word}).empty())
-            refuse(value.where, path, expected, value.description(),
-                   did_you_mean(value.text, {word}));
-        else
-            member(settings) = read_bounded(value, path, bounds);
-    };
-    const auto write = [=](const Settings& settings) {
-        const std::optional<double>& number = member(settings);
-        return number ? write_number(*number) : word;
-    };
-    return {path, scope, expected, read, write, {}, ""};
-}
-
 /// A whole number from low to high.
 template <class Member>
 Field whole_field(const std::string& path, Scope scope, Member member, std::uint64_t low,

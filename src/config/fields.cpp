@@ -183,9 +183,9 @@ void add_training(std::vector<Field>& fields) {
     // Shared: what others say of their rounds is held against it.
     fields.push_back(whole_or_word_field("training.learners", shared, AKO_MEMBER(training.learners),
                                          "auto", learners_max));
-    fields.push_back(number_or_word_field("training.averaging_momentum", shared,
-                                          AKO_MEMBER(training.averaging_momentum), "auto",
-                                          {.low = 0, .high = 1, .high_open = true}));
+    fields.push_back(number_field("training.averaging_momentum", shared,
+                                  AKO_MEMBER(training.averaging_momentum),
+                                  {.low = 0, .high = 1, .high_open = true}));
 }
 
 void add_rates(std::vector<Field>& fields) {

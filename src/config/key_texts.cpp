@@ -114,8 +114,8 @@ constexpr Meaning meanings[] = {
      "after every round; 2 and more instead of threads | auto: as many as bring images per second, "
      "at most as many as cores, and not in sma"},
     {"training.averaging_momentum",
-     "with learners: this part of its last change moves the average and all of them once more | "
-     "auto: 1 - 1 / K, where K share it"},
+     "with learners: the average and all of them go on by this part of its last change, for rates "
+     "far below the highest that one of them bears"},
     {"peers", "the same list in the same order for everyone", "required"},
     {"peers.*.name", "what `--peer` calls it", "required"},
     {"peers.*.address", "host:port that the others dial", "required"},

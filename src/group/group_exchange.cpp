@@ -115,9 +115,13 @@ bool GroupExchange::step_await(Range range) {
     return step_of_others([&]() AKO_COMPUTE_THREAD { return compute_.settle(range); });
 }
 
-void GroupExchange::await_newest() {
-    const auto settled = [this]() AKO_COMPUTE_THREAD { return compute_.settle_newest(); };
-    while (!step_of_others(settled)) wait_for_event(wait_step);
+void GroupExchange::settle() {
+    on_compute_thread();
+    while (!step_settle()) wait_for_event(wait_step);
+}
+
+bool GroupExchange::step_settle() {
+    return step_of_others([this]() AKO_COMPUTE_THREAD { return compute_.settle_newest(); });
 }
 
 void GroupExchange::make_way(Range range) {
@@ -185,7 +189,7 @@ std::span<const float> GroupExchange::replica() const {
 
 void GroupExchange::copy_parameters(std::span<float> out) {
     on_compute_thread();
-    await_newest();
+    await({0, out.size()});
     compute_.copy_parameters(out);
 }
 
@@ -210,7 +214,7 @@ std::vector<LinkView> GroupExchange::links() const {
 
 bool GroupExchange::save(Checkpoint& out) {
     on_compute_thread();
-    await_newest();
+    settle();
     return mailbox_.broken().empty() && compute_.save(out);
 }
 

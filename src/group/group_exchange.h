@@ -57,6 +57,7 @@ class GroupExchange final : public Exchange {
     void copy_parameters(std::span<float> out) override;
     Standing standing() const override;
     std::vector<LinkView> links() const override;
+    void settle() override;
     bool save(Checkpoint& out) override;
     void tell_kept(const std::vector<CheckpointId>& kept) override;
     std::optional<Checkpoint> take_restored() override;
@@ -66,6 +67,7 @@ class GroupExchange final : public Exchange {
     std::optional<Next> step_begin();
     bool step_await(Range range);
     bool step_make_way(Range range);
+    bool step_settle();
     bool step_finish();
     /// Until there was an event, for at most so long, which should be no more than wait_step.
     void wait_for_event(Time at_most);
@@ -77,8 +79,6 @@ class GroupExchange final : public Exchange {
     /// One step of what waits for others: `settled` says whether it is there.
     template <class Settled>
     bool step_of_others(const Settled& settled);
-    /// Until all that this peer has given is settled.
-    void await_newest();
     /// Keeps what a mode with learners goes on from.
     ModeSettings keeping_restored(ModeSettings settings);
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }

@@ -31,7 +31,7 @@ Learners::Learners(Network& first, MakeNetwork make_network, const TrainingSetti
       update_(first.parameter_count()) {
     if (training.learners == 0) adapts_.emplace(options_.count_max);
     if (options_.follows) followed_.resize(update_.size());
-    if (options_.peers_together > 1) before_.resize(update_.size());
+    if (options_.peers_together > 1) average_before_.resize(update_.size());
     set_count(std::max(1u, training.learners));
 }
 
@@ -58,7 +58,7 @@ void Learners::begin_at(std::span<const float> parameters) {
     for (Learner& learner : learners_)
         learner.parameters.assign(parameters.begin(), parameters.end());
     if (options_.follows) followed_.assign(parameters.begin(), parameters.end());
-    if (options_.peers_together > 1) before_.assign(parameters.begin(), parameters.end());
+    if (options_.peers_together > 1) average_before_.assign(parameters.begin(), parameters.end());
     std::fill(update_.begin(), update_.end(), 0.0F);
     begun_ = true;
 }
@@ -105,9 +105,7 @@ std::span<const float> Learners::correct(std::span<const float> average) {
 }
 
 float Learners::momentum() const {
-    if (alone()) return 0;
-    const auto together = static_cast<double>(count() * options_.peers_together);
-    return static_cast<float>(training_.averaging_momentum.value_or(1 - 1 / together));
+    return alone() ? 0 : static_cast<float>(training_.averaging_momentum);
 }
 
 // By ranges and not by learners: so every element is summed up in the order of the learners, with
@@ -125,7 +123,9 @@ void Learners::correct_range(Range range, std::span<const float> average) {
         float* const update = update_.data() + first;
         std::fill_n(sums.begin(), elements, 0.0F);
         for (std::size_t k = 0; k < elements; ++k)
-            carried[k] = momentum * (before_.empty() ? update[k] : centre[k] - before_[first + k]);
+            carried[k] =
+                momentum *
+                (average_before_.empty() ? update[k] : centre[k] - average_before_[first + k]);
         for (Learner& learner : learners_) {
             const auto parameters = std::span(learner.parameters).subspan(first, elements);
             learner.optimizer.apply({first, elements},
@@ -139,7 +139,7 @@ void Learners::correct_range(Range range, std::span<const float> average) {
             }
         }
         for (std::size_t k = 0; k < elements; ++k) update[k] = share * sums[k] + carried[k];
-        if (!before_.empty()) std::copy_n(centre, elements, before_.data() + first);
+        if (!average_before_.empty()) std::copy_n(centre, elements, average_before_.data() + first);
         if (followed_.empty()) continue;
         float* const followed = followed_.data() + first;
         for (std::size_t k = 0; k < elements; ++k) followed[k] = centre[k] + update[k];
@@ -178,7 +178,7 @@ void Learners::save(Checkpoint& out) const {
     out.numbers["learners.steps_passed"] = steps_passed_;
     out.put("learners.update", update_);
     if (options_.follows) out.put("learners.followed", followed_);
-    if (!before_.empty()) out.put("learners.before", before_);
+    if (!average_before_.empty()) out.put("learners.before", average_before_);
     for (std::size_t number = 0; number < count(); ++number) {
         out.put(name_of("parameters", number), learners_[number].parameters);
         out.put(name_of("velocity", number), learners_[number].optimizer.velocity());
@@ -199,7 +199,7 @@ Result<void> Learners::restore(const Checkpoint& from) {
                                          std::to_string(count()));
     Result<void> copied = from.copy("learners.update", update_);
     if (copied && options_.follows) copied = from.copy("learners.followed", followed_);
-    if (copied && !before_.empty()) copied = from.copy("learners.before", before_);
+    if (copied && !average_before_.empty()) copied = from.copy("learners.before", average_before_);
     // With `auto` those that there are not yet are left out, as if they had been taken away.
     for (std::size_t number = 0; copied && number < count(); ++number) {
         copied = from.copy(name_of("parameters", number), learners_[number].parameters);

@@ -9,12 +9,12 @@
 //
 // Synchronous model averaging (A. Koliousis et al., "Crossbow: Scaling Deep Learning with Small
 // Batch Sizes on Multi-GPU Servers", VLDB 2019, algorithm 1), whose momentum here moves the
-// learners along with z. Without that they hold z back, which then moves as far as one learner
-// does, whatever the momentum: in an epoch, 1 / K of what one makes alone. With it and the momentum
-// 1 - 1 / K of block-wise model updates (K. Chen, Q. Huo, "Scalable Training of Deep Learning
-// Machines by Incremental Block Training with Intra-block Parallel Optimization and Blockwise
-// Model-Update Filtering", ICASSP 2016) z moves K times as far in a round that takes K batches. z
-// is what is evaluated and saved.
+// learners along with z, as block-wise model updates do (K. Chen, Q. Huo, "Scalable Training of
+// Deep Learning Machines by Incremental Block Training with Intra-block Parallel Optimization and
+// Blockwise Model-Update Filtering", ICASSP 2016). Without that they hold z back, which then moves
+// as far as one learner does, whatever the momentum: in an epoch, 1 / K of what one makes alone.
+// With equal steps s of all, d_j comes to s K / (K + 1); so with the momentum K / (K + 1) z moves
+// by K s in a round, which takes K batches. z is what is evaluated and saved.
 // When the learning rate falls in steps, the averaging begins anew: all learners go on from z, and
 // its momentum is 0. Dropout is drawn anew by each learner; so is what augmentation makes of an
 // image.
@@ -135,7 +135,7 @@ class Learners {
     std::unique_ptr<LearnerThreads> threads_;
     std::vector<float> update_;     ///< the newest, [parameter_count]
     std::vector<float> followed_;   ///< what the average was left at; empty: nobody follows it
-    std::vector<float> before_;     ///< what it was; empty: no other peer's learners share it
+    std::vector<float> average_before_;  ///< empty: no other peer's learners share it
     bool begun_ = false;            ///< the learners have parameters
     std::size_t steps_passed_ = 0;  ///< of the learning rate
     double rate_ = 0;               ///< of this round

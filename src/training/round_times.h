@@ -13,7 +13,8 @@
 namespace ako {
 
 /// The moments of a round, in this order; the awaits come as often as the network has layers that
-/// read parameters, all within the gradient.
+/// read parameters, and once more for each range whose gradient makes way for itself, all within
+/// the gradient.
 enum class RoundMoment {
     begun,           ///< begin_round is about to be called
     may_train,       ///< it has returned and a round is to be made

@@ -216,6 +216,7 @@ void Trainer::keep_checkpoint() {
     if (puts_checkpoints_off() && slices_left_ > 0) return;
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
+    exchange_.settle();  // also where there is no room: nothing is to depend on a disk
     Checkpoint* const room = checkpoints_->room(progress);
     if (room == nullptr || !exchange_.save(*room)) return;
     if (learners_ != nullptr) learners_->save(*room);

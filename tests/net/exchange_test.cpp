@@ -73,6 +73,7 @@ struct Peer {
             for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
                 for (std::size_t k = layer->first; k < layer->first + layer->count; ++k)
                     gradient[k] = replica[k];
+                exchange->make_way(*layer);
                 exchange->gradient_ready(*layer, gradient);
             }
             if (!exchange->end_round(Gradient{gradient}, {1, 0.5f})) return;
@@ -161,6 +162,13 @@ TEST_CASE("a ring ends identical") {
     ExchangeSettings mode;
     mode.mode = Mode::ring;
     check_learned(train_together(mode, 0));
+}
+
+TEST_CASE("a ring that runs ahead ends identical") {
+    ExchangeSettings ahead;
+    ahead.mode = Mode::ring;
+    ahead.rounds_ahead = 1;
+    check_learned(train_together(ahead, 0));
 }
 
 TEST_CASE("an elastic ring that nobody leaves comes to the bits of a ring") {

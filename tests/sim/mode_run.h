@@ -92,6 +92,9 @@ class ModeRun final : Work, Observer {
     void restore_learners(SimPeer& peer);
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
+    bool settles(const SimPeer& peer) override {
+        return scenario_.keeps_after == peer.exchange.standing().round;
+    }
 
     void gave_gradient(SimPeer& peer) override { ++given_[peer.settings.self]; }
     void ended_round(SimPeer& peer) override;

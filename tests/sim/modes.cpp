@@ -1,6 +1,7 @@
 // See modes.h. Each seed draws peers, layers, links and ring or butterfly, and checks
 //   - lockstep modes (ring, BSP, local SGD with H = 1 and no outer momentum): the same parameters
 //     as one process that makes the same steps with the mean gradient, within rounding
+//   - a ring that runs ahead: as one process whose gradients are a round old
 //   - model averaging: the same average as one process with the learners of all peers, and the same
 //     bytes as a ring
 //   - BSP with any number of servers, anywhere: the same bits ({ssp: 0} is no case of its own: like
@@ -21,11 +22,9 @@
 #include "ako/payload.h"
 #include "src/buckets/butterfly_steps.h"
 #include "src/modes/make_exchange.h"
-#include "src/numbers/learning_rate.h"
-#include "src/numbers/optimizer.h"
 #include "tests/sim/distance.h"
 #include "tests/sim/mode_run.h"
-#include "tests/sim/quadratic.h"
+#include "tests/sim/reference.h"
 #include "tests/sim/violation.h"
 
 namespace ako::sim {
@@ -37,24 +36,6 @@ constexpr unsigned learners_of_peer_max = 4;
 constexpr double rounding_max = 1e-5;
 /// A death is noticed within the life time-out and a round; what waits in queues takes its time.
 constexpr Time notice_max = ms(3000);
-
-/// A quadratic, with noise that does not depend on timing.
-class Task {
-  public:
-    Task(std::uint64_t seed, std::size_t elements, std::size_t peers)
-        : random_(seed), quadratic_(random_, elements, peers) {}
-
-    std::span<const float> initial() const { return quadratic_.initial(); }
-    void gradient(PeerIndex peer, Round round, std::span<const float> at,
-                  std::span<float> out) const {
-        Random noise(peer * 7919 + round);
-        quadratic_.gradient(peer, at, noise, out);
-    }
-
-  private:
-    Random random_;
-    const Quadratic quadratic_;
-};
 
 ModeScenario draw(std::uint64_t seed, Random& random) {
     ModeScenario scenario;
@@ -97,35 +78,15 @@ ModeOutcome run(const ModeScenario& scenario, const Task& task) {
         .run();
 }
 
-/// What one process makes of the mean gradient of all workers, computed at what it made of the
-/// round before, or of the one before that where peers run ahead.
-std::vector<float> one_process(const ModeScenario& scenario, const Task& task, Round rounds) {
-    const TrainingSettings& training = scenario.settings.training;
-    const std::vector<PeerIndex> workers = scenario.settings.workers();
-    std::vector<float> parameters(task.initial().begin(), task.initial().end());
-    std::vector<float> mean(parameters.size()), one(mean), update(mean);
-    std::vector<float> read = parameters;
-    Sgd optimizer(parameters.size(), training, {});
-    for (Round round = 0; round < rounds; ++round) {
-        std::fill(mean.begin(), mean.end(), 0.0f);
-        for (const PeerIndex worker : workers) {
-            task.gradient(worker, round, read, one);
-            for (std::size_t k = 0; k < mean.size(); ++k)
-                mean[k] += one[k] / static_cast<float>(workers.size());
-        }
-        if (scenario.settings.exchange.runs_ahead()) read = parameters;
-        const double progress = static_cast<double>(round * workers.size() * batch) /
-                                static_cast<double>(scenario.settings.sample_budget);
-        optimizer.step({0, mean.size()}, mean, parameters, learning_rate_at(training, progress),
-                       update);
-        for (std::size_t k = 0; k < mean.size(); ++k) parameters[k] += update[k];
-        if (!scenario.settings.exchange.runs_ahead()) read = parameters;
-    }
-    return parameters;
-}
-
 void require(bool holds, const std::string& what) {
     if (!holds) throw Violation(what);
+}
+
+/// The same but for rounding.
+void require_near(std::span<const float> parameters, std::span<const float> expected,
+                  const std::string& what) {
+    const double off = relative_distance(parameters, expected);
+    require(off <= rounding_max, what + " off one process by " + std::to_string(off));
 }
 
 /// All peers ended well and alike; gives the parameters of the first worker.
@@ -174,9 +135,8 @@ void check_ahead(ModeScenario scenario, const Task& task) {
     scenario.settings.exchange.rounds_ahead = 1;
     const ModeOutcome ran = run(scenario, task);
     const Round rounds = ran.ends[0].report.rounds;
-    const double off =
-        relative_distance(finished_alike(scenario, ran), one_process(scenario, task, rounds));
-    require(off <= rounding_max, "rounds ahead are off one process by " + std::to_string(off));
+    require_near(finished_alike(scenario, ran), one_process(scenario, task, rounds),
+                 "rounds ahead are");
     check_bytes(scenario, ran, rounds, 0);
 }
 
@@ -185,8 +145,7 @@ void check_ring(ModeScenario scenario, const Task& task) {
     const ModeOutcome ran = run(scenario, task);
     const Round rounds = ran.ends[0].report.rounds;
     const std::vector<float>& parameters = finished_alike(scenario, ran);
-    const double off = relative_distance(parameters, one_process(scenario, task, rounds));
-    require(off <= rounding_max, "an all-reduce is off one process by " + std::to_string(off));
+    require_near(parameters, one_process(scenario, task, rounds), "an all-reduce is");
     check_bytes(scenario, ran, rounds, 0);
     check_ahead(scenario, task);
     scenario.settings.exchange.mode = Mode::local_sgd;
@@ -199,94 +158,16 @@ void check_ring(ModeScenario scenario, const Task& task) {
     }
 }
 
-/// What local SGD makes of the same gradients, one peer after the other in one process.
-std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task& task,
-                                        Round rounds) {
-    const TrainingSettings& training = scenario.settings.training;
-    const LocalSgdSettings& local = scenario.settings.exchange.local_sgd;
-    const std::size_t peers = scenario.peers.size();
-    const std::span<const float> initial = task.initial();
-    const std::size_t elements = initial.size();
-    std::vector<double> average(initial.begin(), initial.end()), velocity(elements);
-    std::vector<std::vector<float>> replicas(peers, {initial.begin(), initial.end()});
-    std::vector<Sgd> optimizers(peers, Sgd(elements, training, {}));
-    std::vector<float> gradient(elements), update(elements);
-    for (Round round = 0; round < rounds; ++round) {
-        const double progress = static_cast<double>(round * peers * batch) /
-                                static_cast<double>(scenario.settings.sample_budget);
-        for (PeerIndex peer = 0; peer < peers; ++peer) {
-            task.gradient(peer, round, replicas[peer], gradient);
-            optimizers[peer].step({0, elements}, gradient, replicas[peer],
-                                  learning_rate_at(training, progress), update);
-            for (std::size_t k = 0; k < elements; ++k) replicas[peer][k] += update[k];
-        }
-        if ((round + 1) % local.rounds != 0 && round + 1 != rounds) continue;
-        for (std::size_t k = 0; k < elements; ++k) {
-            double mean = 0;
-            for (const auto& replica : replicas)
-                mean += (average[k] - static_cast<double>(replica[k])) / static_cast<double>(peers);
-            velocity[k] = local.outer_momentum * velocity[k] + mean;
-            average[k] -= local.outer_learning_rate * (mean + local.outer_momentum * velocity[k]);
-            for (auto& replica : replicas) replica[k] = static_cast<float>(average[k]);
-        }
-    }
-    return {average.begin(), average.end()};
-}
-
-/// What model averaging makes of the same gradients: all learners in one process, by the formulas.
-std::vector<float> averaged_in_turn(const ModeScenario& scenario, const Task& task, Round rounds) {
-    const TrainingSettings& training = scenario.settings.training;
-    const std::size_t peers = scenario.peers.size();
-    const std::size_t learners = peers * training.learners;
-    const std::span<const float> initial = task.initial();
-    const std::size_t elements = initial.size();
-    const double momentum = learners == 1 ? 0
-                                          : training.averaging_momentum.value_or(
-                                                1 - 1 / static_cast<double>(learners));
-    std::vector<double> average(initial.begin(), initial.end()), before(average);
-    std::vector<std::vector<float>> replicas(learners, {initial.begin(), initial.end()});
-    std::vector<Sgd> optimizers(learners, Sgd(elements, training, {}));
-    std::vector<float> gradient(elements);
-    std::size_t passed = 0;
-    for (Round round = 0; round < rounds; ++round) {
-        const double progress = static_cast<double>(round * learners * batch) /
-                                static_cast<double>(scenario.settings.sample_budget);
-        if (std::exchange(passed, steps_passed(training.schedule, progress)) != passed) {
-            for (auto& replica : replicas) replica.assign(average.begin(), average.end());
-            before = average;
-        }
-        std::vector<double> next(elements), carried(elements);
-        for (std::size_t k = 0; k < elements; ++k) {
-            carried[k] = momentum * (average[k] - before[k]);
-            next[k] = average[k] + carried[k];
-        }
-        for (std::size_t j = 0; j < learners; ++j) {
-            task.gradient(static_cast<PeerIndex>(j), round, replicas[j], gradient);
-            optimizers[j].apply({0, elements}, gradient, 1, replicas[j],
-                                learning_rate_at(training, progress));
-            for (std::size_t k = 0; k < elements; ++k) {
-                const double pulled = (static_cast<double>(replicas[j][k]) - average[k]) /
-                                      static_cast<double>(learners);
-                if (learners > 1) replicas[j][k] += static_cast<float>(carried[k] - pulled);
-                next[k] += pulled;
-            }
-        }
-        before = std::exchange(average, next);
-    }
-    return {average.begin(), average.end()};
-}
-
 void check_averaging(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::sma;
     TrainingSettings& training = scenario.settings.training;
     training.learners = static_cast<unsigned>(random.between(1, learners_of_peer_max));
-    if (random.chance(0.3)) training.averaging_momentum = random.chance(0.5) ? 0 : 0.7;
+    training.averaging_momentum = random.chance(0.3) ? 0 : 0.7;
     if (random.chance(0.5)) training.schedule = {RateScheduleKind::steps, 0, {0.4, 0.7}, 0.5};
     const ModeOutcome ran = run(scenario, task);
     const Round rounds = ran.ends[0].report.rounds;
-    const double off =
-        relative_distance(finished_alike(scenario, ran), averaged_in_turn(scenario, task, rounds));
-    require(off <= rounding_max, "model averaging is off one process by " + std::to_string(off));
+    require_near(finished_alike(scenario, ran), averaged_in_turn(scenario, task, rounds),
+                 "model averaging is");
     check_bytes(scenario, ran, rounds, 0);
 }
 
@@ -294,10 +175,9 @@ void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {static_cast<unsigned>(random.between(1, 12)), 0.7, 0.9};
     const ModeOutcome ran = run(scenario, task);
-    const std::vector<float>& parameters = finished_alike(scenario, ran);
-    const double off = relative_distance(
-        parameters, local_rounds_in_turn(scenario, task, ran.ends[0].report.rounds));
-    require(off <= rounding_max, "local SGD is off by " + std::to_string(off));
+    const Round rounds = ran.ends[0].report.rounds;
+    require_near(finished_alike(scenario, ran), local_rounds_in_turn(scenario, task, rounds),
+                 "local SGD is");
 }
 
 /// Somebody asks for a stop: all stop, in lockstep after the same round.
@@ -311,6 +191,7 @@ void check_stop(ModeScenario scenario, const Task& task, Random& random) {
     exchange.mode =
         std::array{Mode::ring, Mode::local_sgd, Mode::sma, Mode::parameter_server}[random.below(4)];
     scenario.settings.training.learners = exchange.mode == Mode::sma ? 2 : 1;
+    exchange.rounds_ahead = random.chance(0.5) ? 1 : 0;
     exchange.local_sgd.rounds = static_cast<unsigned>(random.between(1, 4));
     exchange.server = {static_cast<unsigned>(random.between(1, peers)), Placement::co_located, {}};
     if (random.chance(0.7)) exchange.server.clock_gap_max = static_cast<unsigned>(random.below(3));
@@ -333,8 +214,7 @@ void check_servers(ModeScenario scenario, const Task& task, Random& random) {
     const ModeOutcome ran = run(scenario, task);
     const std::vector<float> parameters = finished_alike(scenario, ran);
     const Round rounds = ran.ends[0].report.rounds;
-    const double off = relative_distance(parameters, one_process(scenario, task, rounds));
-    require(off <= rounding_max, "BSP is off one process by " + std::to_string(off));
+    require_near(parameters, one_process(scenario, task, rounds), "BSP is");
     require(ran.widest_gap == 0,
             "BSP: a worker was " + std::to_string(ran.widest_gap) + " rounds ahead");
     if (exchange.server.count == peers) {
@@ -408,6 +288,19 @@ void check_resume(ModeScenario scenario, const Task& task, Random& random) {
     }
 }
 
+/// The same for a ring whose newest step was under way: who saves takes that before the next round.
+void check_resume_ahead(ModeScenario scenario, const Task& task, Random& random) {
+    scenario.settings.exchange.mode = Mode::ring;
+    scenario.settings.exchange.rounds_ahead = 1;
+    const Round rounds = scenario.settings.sample_budget / (batch * scenario.peers.size());
+    scenario.keeps_after = random.between(1, rounds - 1);
+    const ModeOutcome whole = run(scenario, task);
+    scenario.goes_on_from = whole.checkpoints;
+    scenario.keeps_after = std::nullopt;
+    require(finished_alike(scenario, run(scenario, task)) == finished_alike(scenario, whole),
+            "what goes on from a checkpoint and runs ahead comes to other parameters");
+}
+
 /// Whoever survives this death notices it soon, and takes nobody else for dead.
 void require_broken(const ModeScenario& scenario, const Task& task, PeerIndex victim) {
     const ModeOutcome ran = run(scenario, task);
@@ -437,6 +330,7 @@ void check_death(ModeScenario scenario, const Task& task, Random& random) {
     const auto anybody = static_cast<PeerIndex>(random.below(peers));
     kill(anybody);
     exchange.mode = std::array{Mode::ring, Mode::local_sgd, Mode::sma}[random.below(3)];
+    exchange.rounds_ahead = random.chance(0.5) ? 1 : 0;
     exchange.local_sgd.rounds = 3;
     require_broken(scenario, task, anybody);
 
@@ -474,6 +368,7 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
             check_servers(scenario, task, random);
             check_ssp(scenario, task, random);
             check_resume(scenario, task, random);
+            check_resume_ahead(scenario, task, random);
             check_stop(scenario, task, random);
             check_death(scenario, task, random);
         } catch (const Violation& violation) {

@@ -129,6 +129,12 @@ void SimCluster::end_round(SimPeer& peer) {
     const Result<void> ended = peer.exchange.end_round(peer.learned, result);
     if (!ended) throw RefusedGradient(ended.error().what);
     observer_.ended_round(peer);
+    settle(peer);
+}
+
+void SimCluster::settle(SimPeer& peer) {
+    if (work_.settles(peer) && !peer.exchange.step_settle())
+        return step_after(peer, pace_.wait_step, &SimCluster::settle);
     begin(peer);
 }
 

@@ -71,6 +71,7 @@ class SimCluster {
     void forward(SimPeer& peer);
     void backward(SimPeer& peer);
     void end_round(SimPeer& peer);
+    void settle(SimPeer& peer);
     void finish(SimPeer& peer);
     void end(SimPeer& peer);
 

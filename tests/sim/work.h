@@ -20,6 +20,8 @@ class Work {
     /// it goes on at once.
     virtual Time forward_time(const SimPeer&) { return Time{0}; }
     virtual Time backward_time(const SimPeer& peer) = 0;
+    /// Does it take what is under way before its next round?
+    virtual bool settles(const SimPeer&) { return false; }
     /// How long its compute thread does nothing before it asks what is next, or goes on with the
     /// final exchange. Asked before each such step.
     virtual Time idle_time(const SimPeer&) { return Time{0}; }

@@ -131,6 +131,42 @@ TEST_CASE("in a ring the batch is doubled when the wish has gone round, and all 
     CHECK(std::find(images.begin(), images.end(), 40U) != images.end());
 }
 
+TEST_CASE("a ring that runs ahead waits for a step only where the next one takes its place") {
+    ModeSettings settings = Alone::settings_of(Mode::ring, 4);
+    settings.exchange.rounds_ahead = 1;
+    settings.training.learning_rate = 0.5;
+    settings.training.momentum = 0;
+    Alone alone(std::move(settings));
+    const Range all{0, Alone::elements};
+    const auto round = [&](float gradient) {
+        alone.gradient.assign(Alone::elements, gradient);  // what travels is a copy
+        REQUIRE(alone.peer->begin_round({}).value().kind == Next::Kind::train);
+        CHECK(alone.peer->settle(all));  // the round waits for nothing
+        if (!alone.peer->make_way(all)) {
+            CHECK(alone.exchange() == 1);
+            REQUIRE(alone.peer->make_way(all));
+        }
+        REQUIRE(alone.peer->end_round(Gradient{alone.gradient}, {1, 0.5F}, {}));
+    };
+    round(1);
+    round(2);
+    CHECK(alone.peer->replica()[0] == -0.5F);  // the step of the first round
+    round(4);
+    CHECK(alone.peer->replica()[7] == -1.5F);
+    std::vector<float> evaluated(Alone::elements);
+    alone.peer->copy_parameters(evaluated);
+    CHECK(evaluated[0] == -1.5F);  // lacks what is under way
+    CHECK_FALSE(alone.peer->settle_newest());
+    alone.exchange();
+    CHECK(alone.peer->settle_newest());  // what is saved lacks nothing
+    CHECK(alone.peer->replica()[3] == -3.5F);
+    round(8);
+    CHECK_FALSE(alone.peer->begin_round({}));  // the last step is awaited at the end
+    alone.exchange();
+    CHECK(alone.peer->begin_round({}).value().kind == Next::Kind::finish);
+    CHECK(alone.peer->replica()[3] == -7.5F);
+}
+
 TEST_CASE("mode sma: updates move the average, and a gradient is refused") {
     ModeSettings settings = Alone::settings_of(Mode::sma, 12);
     settings.training.learners = 3;

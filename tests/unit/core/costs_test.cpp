@@ -63,6 +63,12 @@ double vectors_of(const ModeSettings& settings, PeerIndex peer) {
     return bytes / vector_bytes;
 }
 
+std::size_t held(const ModeCosts& costs) {
+    std::size_t sum = 0;
+    for (const MemoryTerm& term : costs.memory) sum += term.bytes;
+    return sum;
+}
+
 }  // namespace
 
 TEST_CASE("what each mode says that one peer sends in a round") {
@@ -138,20 +144,19 @@ TEST_CASE("the mode ako says what the schedules of its links grant") {
 TEST_CASE("what a peer holds grows with the peers where it keeps something of each") {
     for (const Mode mode :
          {Mode::ako, Mode::ring, Mode::parameter_server, Mode::local_sgd, Mode::sma, Mode::local}) {
-        const auto held = [mode](std::size_t peers) {
-            std::size_t sum = 0;
-            for (const MemoryTerm& term : mode_costs(settings_of(mode, peers), parameters).memory) {
+        const auto of_peers = [mode](std::size_t peers) {
+            const ModeCosts costs = mode_costs(settings_of(mode, peers), parameters);
+            for (const MemoryTerm& term : costs.memory) {
                 CHECK(term.bytes > 0);
                 CHECK(!term.formula.empty());
-                sum += term.bytes;
             }
-            return sum;
+            return held(costs);
         };
         CAPTURE(static_cast<int>(mode));
-        CHECK(held(2) >= 2 * parameters * sizeof(float));
+        CHECK(of_peers(2) >= 2 * parameters * sizeof(float));
         // A server keeps the pushes of all workers.
         const bool grows = mode == Mode::ako || mode == Mode::parameter_server;
-        CHECK((held(4) > held(2)) == grows);
+        CHECK((of_peers(4) > of_peers(2)) == grows);
         CHECK(mode_costs(settings_of(mode, 2), parameters).row.has_value() == (mode == Mode::ako));
     }
 }
@@ -186,11 +191,15 @@ TEST_CASE("an elastic ring sends what a ring sends, and holds the sums of two sy
     const ModeCosts elastic = mode_costs(settings, parameters);
     REQUIRE(elastic.sent.size() == 1);
     CHECK(elastic.sent[0].bytes == ring.sent[0].bytes);
-    const auto held = [](const ModeCosts& costs) {
-        std::size_t sum = 0;
-        for (const MemoryTerm& term : costs.memory) sum += term.bytes;
-        return sum;
-    };
     CHECK(held(elastic) == held(ring) + 2 * parameters * sizeof(float));
     CHECK(elastic.checkpoint.bytes == 0);
+}
+
+TEST_CASE("a ring that runs ahead holds the gradients that are under way as well") {
+    ModeSettings settings = settings_of(Mode::ring, 4);
+    const ModeCosts ring = mode_costs(settings, parameters);
+    settings.exchange.rounds_ahead = 1;
+    const ModeCosts ahead = mode_costs(settings, parameters);
+    CHECK(ahead.sent.at(0).bytes == ring.sent.at(0).bytes);
+    CHECK(held(ahead) == held(ring) + parameters * sizeof(float));
 }

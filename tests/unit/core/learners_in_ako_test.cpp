@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t elements = 40;
 constexpr std::size_t peer_count = 3;
-constexpr std::uint64_t rounds = 150;
+constexpr std::uint64_t rounds = 300;
 
 /// Every learner of a peer wants all parameters to be a number of its own, in the middle of which
 /// lies the peer's: 1, 2, 3.
@@ -45,7 +45,7 @@ ModeSettings settings_with(unsigned learners) {
     settings.peer_names = {"a", "b", "c"};
     settings.training.learners = learners;
     settings.training.batch.local = 1;
-    settings.training.learning_rate = 0.05;
+    settings.training.learning_rate = 0.02;
     settings.exchange.mode = Mode::ako;
     settings.block_elements = 8;
     settings.sample_budget = rounds * peer_count * learners;

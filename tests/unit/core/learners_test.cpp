@@ -66,6 +66,7 @@ TrainingSettings training_with(unsigned learners) {
     training.batch.local = batch;
     training.learning_rate = 0.1;
     training.weight_decay = 1e-3;
+    training.averaging_momentum = 0.6;
     return training;
 }
 
@@ -101,8 +102,7 @@ std::vector<double> by_formula(const TrainingSettings& training, std::uint64_t r
     std::vector<std::vector<float>> w(count, std::vector<float>(elements, 0.5F));
     std::vector<Sgd> optimizers(count, Sgd(elements, training, {}));
     std::vector<float> gradient(elements);
-    const double momentum =
-        training.averaging_momentum.value_or(1 - 1 / static_cast<double>(count));
+    const double momentum = training.averaging_momentum;
     for (std::uint64_t round = 0; round < rounds; ++round) {
         std::vector<double> next(elements), carried(elements);
         for (std::size_t k = 0; k < elements; ++k) {
@@ -140,6 +140,31 @@ TEST_CASE("learners: the average moves as Crossbow's formulas say, and bit for b
         const std::vector<double> expected = by_formula(training, 30);
         for (std::size_t k = 0; k < elements; ++k)
             REQUIRE(bench.average[k] == doctest::Approx(expected[k]).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("learners: with equal steps the average moves as far as all of them together") {
+    for (const unsigned count : {2U, 4U}) {
+        TrainingSettings training = training_with(count);
+        training.learning_rate = 0;  // see below
+        training.averaging_momentum = count / (count + 1.0);
+        Bench bench(training);
+        bench.round();
+        // Who is moved by 1 in every round makes steps of 1.
+        double moved = 0;
+        for (int round = 0; round < 200; ++round) {
+            Checkpoint kept;
+            bench.learners.save(kept);
+            for (unsigned learner = 0; learner < count; ++learner)
+                for (float& element :
+                     kept.floats["learner." + std::to_string(learner) + ".parameters"])
+                    element += 1;
+            REQUIRE(bench.learners.restore(kept));
+            const float before = bench.average[0];
+            bench.round();
+            moved = static_cast<double>(bench.average[0]) - static_cast<double>(before);
+        }
+        CHECK(moved == doctest::Approx(count).epsilon(1e-3));
     }
 }
 

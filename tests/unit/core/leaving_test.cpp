@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/contains.h"
+#include "tests/sanitized.h"
 #include "tests/sim/world.h"
 #include "tests/unit/core/virtual_cluster.h"
 
@@ -279,7 +280,8 @@ struct Weather {
 
 TEST_CASE("peers leave at any moment, and another may die: those who stay agree, with their rows") {
     std::size_t handed_over = 0;
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const std::uint64_t seeds = test::sanitized ? 6 : 60;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         CAPTURE(seed);
         Weather weather(seed);
         REQUIRE(weather.together.size() >= 3);
@@ -296,7 +298,7 @@ TEST_CASE("peers leave at any moment, and another may die: those who stay agree,
             handed_over += weather.bench.report(peer).handed_to.empty() ? 0 : 1;
         }
     }
-    CHECK(handed_over > 50);  // else little was checked
+    CHECK(handed_over > seeds * 5 / 6);  // else little was checked
 }
 
 TEST_CASE(

@@ -102,6 +102,7 @@ class FakeExchange final : public Exchange {
     }
     std::vector<LinkView> links() const override { return {}; }
     void request_stop(StopReason reason) override { stop = reason; }
+    void settle() override { ++settled; }
     bool save(Checkpoint& out) override {
         out.id.round = round_;
         saved.push_back(round_);
@@ -124,6 +125,7 @@ class FakeExchange final : public Exchange {
     bool evaluator = true;
     bool agrees = true;
     float last_parameter = 1000;
+    int settled = 0;
     bool fails = false;
     bool refuses = false;
     std::function<void()> before_round;

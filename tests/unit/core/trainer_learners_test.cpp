@@ -39,7 +39,6 @@ struct Together : Bench {
 
 TEST_CASE("a round of learners: gradients first, then the average is awaited, then the update") {
     Together bench;
-    bench.settings.averaging_momentum = 0;
     const TrainingOutcome outcome = bench.train();
     CHECK(outcome.ending == Ending::finished);
     CHECK(bench.exchange.events == "baebaebaebaebf");
@@ -55,7 +54,6 @@ TEST_CASE("a round of learners: gradients first, then the average is awaited, th
 TEST_CASE("learners: before the averaging begins anew the average is awaited as well") {
     Together bench;
     bench.settings.schedule = {RateScheduleKind::steps, 0, {0.5}, 0.5};
-    bench.settings.averaging_momentum = 0;
     bench.train();
     CHECK(bench.exchange.events == "baebaebaaebaebf");
     CHECK(bench.exchange.updates == std::vector<float>{-1, -1.5F, -0.5F, -0.75F});

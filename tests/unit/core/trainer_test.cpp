@@ -17,7 +17,7 @@ TEST_CASE("a run: every round in order, then the final exchange and the whole te
     const TrainingOutcome outcome = bench.run();
     CHECK(outcome.ending == Ending::finished);
     CHECK(outcome.why == "the sample budget is spent");
-    CHECK(bench.exchange.events == "baarrebaarrebaarrebaarrebf");
+    CHECK(bench.exchange.events == "baawrwrebaawrwrebaawrwrebaawrwrebf");
     CHECK(bench.exchange.samples == 4 * 64);
     REQUIRE(bench.recorder.rounds.size() == 4);
     CHECK(bench.recorder.rounds[3].round == 4);
@@ -87,7 +87,8 @@ TEST_CASE("the observer is told the moments of every round, in order") {
     bench.run();
     CHECK(bench.recorder.moments ==
           std::vector<RoundMoment>{begun, may_train, gradient_begun, await_begun, await_ended,
-                                   await_begun, await_ended, gradient_ended, ended, begun});
+                                   await_begun, await_ended, await_begun, await_ended, await_begun,
+                                   await_ended, gradient_ended, ended, begun});
 }
 
 TEST_CASE("who is not the evaluating peer evaluates only at the end") {
@@ -278,7 +279,7 @@ TEST_CASE("a loss that is not finite ends the run before anything of it is given
     CHECK(outcome.ending == Ending::numbers);
     CHECK(outcome.why == "the loss of round 3 is not finite: nothing of it was sent");
     CHECK(bench.recorder.rounds.size() == 2);
-    CHECK(bench.exchange.events == "baarrebaarrebaarr");
+    CHECK(bench.exchange.events == "baawrwrebaawrwrebaawrwr");
     CHECK(outcome.parameters.empty());
 }
 
