@@ -14,7 +14,9 @@ Butterfly::Butterfly(const Buckets& buckets, PeerIndex self, std::size_t peer_co
       aside_(buckets.count()) {}
 
 void Butterfly::clear(std::size_t bucket) {
-    states_[bucket] = {0, std::vector<std::size_t>(stages())};
+    State& state = states_[bucket];
+    state.stage = 0;
+    std::fill(state.come.begin(), state.come.end(), 0);
 }
 
 // ---- the stages

@@ -168,14 +168,6 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
     if (settings.exchange.runs_ahead() && settings.training.optimizer == OptimizerKind::lars)
         refuse_key("training.optimizer", "sgd with exchange.rounds_ahead: 1", "lars",
                    "its steps are made bucket by bucket, and not by whole layers");
-    if (settings.exchange.is_elastic()) {
-        if (batch.schedule.kind == BatchScheduleKind::automatic)
-            refuse_key("training.batch.schedule.kind", "constant or steps with exchange.elastic",
-                       schedule, "what one member wishes does not reach a newcomer");
-        if (settings.training.optimizer == OptimizerKind::lars)
-            refuse_key("training.optimizer", "sgd with exchange.elastic", "lars",
-                       "its steps are made bucket by bucket, and not by whole layers");
-    }
     const ModelKind model = settings.model.kind;
     if (model != ModelKind::external && model != ModelKind::synthetic) return;
     const bool external = model == ModelKind::external;
@@ -198,14 +190,22 @@ void check_batch(const ConfigValue& tree, const Settings& settings) {
 void check_elastic(const ConfigValue& tree, const Settings& settings) {
     const ExchangeSettings& exchange = settings.exchange;
     if (!exchange.is_elastic()) return;
+    const auto refuse_key = [&](const char* key, const char* expected, const char* why) {
+        refuse(place(tree, key), key, std::string(expected) + " with exchange.elastic",
+               written_value(settings, key), why);
+    };
+    if (settings.training.batch.schedule.kind == BatchScheduleKind::automatic)
+        refuse_key("training.batch.schedule.kind", "constant or steps",
+                   "what one member wishes does not reach a newcomer");
+    if (settings.training.optimizer == OptimizerKind::lars)
+        refuse_key("training.optimizer", "sgd",
+                   "its steps are made bucket by bucket, and not by whole layers");
     if (exchange.all_reduce != AllReduce::ring)
-        refuse(place(tree, "exchange.all_reduce"), "exchange.all_reduce",
-               "ring with exchange.elastic", written_value(settings, "exchange.all_reduce"),
-               "a butterfly has no form that goes on without who is lost");
+        refuse_key("exchange.all_reduce", "ring",
+                   "a butterfly has no form that goes on without who is lost");
     if (exchange.rounds_ahead > 0)
-        refuse(place(tree, "exchange.rounds_ahead"), "exchange.rounds_ahead",
-               "0 with exchange.elastic", fmt::to_string(exchange.rounds_ahead),
-               "what is made again after a loss is one round, and not two");
+        refuse_key("exchange.rounds_ahead", "0",
+                   "what is made again after a loss is one round, and not two");
 }
 
 /// What no field can check by itself.

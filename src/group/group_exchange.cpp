@@ -130,6 +130,7 @@ void GroupExchange::make_way(Range range) {
 }
 
 bool GroupExchange::step_make_way(Range range) {
+    if (!settings_.exchange.runs_ahead()) return true;  // called for every layer
     return step_of_others([&]() AKO_COMPUTE_THREAD { return compute_.make_way(range); });
 }
 
@@ -214,7 +215,6 @@ std::vector<LinkView> GroupExchange::links() const {
 
 bool GroupExchange::save(Checkpoint& out) {
     on_compute_thread();
-    settle();
     return mailbox_.broken().empty() && compute_.save(out);
 }
 

@@ -37,8 +37,8 @@ class ComputeHalf {
     virtual bool settle(Range) AKO_COMPUTE_THREAD { return true; }
     /// The same of all that this peer has given, also where a round does not wait for that.
     virtual bool settle_newest() AKO_COMPUTE_THREAD { return true; }
-    /// The same of what this range of the next gradient takes the place of, before
-    /// `gradient_ready`.
+    /// With exchange.rounds_ahead: the same of what this range of the next gradient takes the place
+    /// of, before `gradient_ready`.
     virtual bool make_way(Range) AKO_COMPUTE_THREAD { return true; }
     virtual void gradient_ready(Range, std::span<const float>) AKO_COMPUTE_THREAD {}
     /// As Exchange::end_round.

@@ -206,19 +206,11 @@ bool BucketCompute::complete(Range range) const {
     return true;
 }
 
-bool BucketCompute::settle(Range range) {
-    if (runs_ahead_) return true;
-    return rule_->settles_layers() ? settle_layers(range) : settle_to(sync_, range);
-}
-
-bool BucketCompute::settle_newest() {
-    const Range all{0, buckets_.parameter_count()};
-    return rule_->settles_layers() ? settle_layers(all) : settle_to(sync_, all);
-}
+bool BucketCompute::settle(Range range) { return runs_ahead_ || settle_range(range); }
 
 // A bucket that is whole with this range is not read any more, whichever layers share it.
 bool BucketCompute::make_way(Range range) {
-    if (!runs_ahead_ || broken_ || !not_finite_.empty()) return true;
+    if (broken_ || !not_finite_.empty()) return true;
     const std::uint64_t sync = sync_before_round();
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
@@ -227,17 +219,15 @@ bool BucketCompute::make_way(Range range) {
     return true;
 }
 
-bool BucketCompute::settle_layers(Range range) {
-    range = buckets_.whole_layers(range);
-    if (!complete(range)) return look_for_break();
-    if (!is_settled(range)) rule_->measure(range, result_);
-    return settle_to(sync_, range);
-}
-
-bool BucketCompute::settle_to(std::uint64_t sync, Range range) {
+bool BucketCompute::settle_range(Range range) {
+    if (rule_->settles_layers()) {
+        range = buckets_.whole_layers(range);
+        if (!complete(range)) return look_for_break();
+        if (!is_settled(range)) rule_->measure(range, result_);
+    }
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
-        if (!settle_bucket(bucket, sync)) return look_for_break();
+        if (!settle_bucket(bucket, sync_)) return look_for_break();
     return true;
 }
 

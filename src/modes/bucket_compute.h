@@ -37,7 +37,9 @@ class BucketCompute final : public ComputeHalf {
 
     std::span<const float> replica() const override AKO_COMPUTE_THREAD { return rule_->replica(); }
     bool settle(Range range) override AKO_COMPUTE_THREAD;
-    bool settle_newest() override AKO_COMPUTE_THREAD;
+    bool settle_newest() override AKO_COMPUTE_THREAD {
+        return settle_range({0, buckets_.parameter_count()});
+    }
     bool make_way(Range range) override AKO_COMPUTE_THREAD;
     void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
     /// Numbers that are not finite break the exchange off.
@@ -71,9 +73,8 @@ class BucketCompute final : public ComputeHalf {
     /// people.
     std::string start() AKO_COMPUTE_THREAD;
     Result<void> restore(std::shared_ptr<const Checkpoint> from) AKO_COMPUTE_THREAD;
-    /// Up to this sync.
-    bool settle_to(std::uint64_t sync, Range range) AKO_COMPUTE_THREAD;
-    bool settle_layers(Range range) AKO_COMPUTE_THREAD;
+    /// Of the newest sync.
+    bool settle_range(Range range) AKO_COMPUTE_THREAD;
     bool settle_bucket(std::size_t bucket, std::uint64_t sync) AKO_COMPUTE_THREAD;
     std::span<const float> parameters() const { return rule_->parameters(); }
     bool serves_only() const { return rule_ == nullptr; }
