@@ -33,7 +33,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 TESTBED = REPOSITORY / "deploy/testbed"
-sys.path.insert(0, str(REPOSITORY / "tests/chaos"))
+sys.path[:0] = [str(REPOSITORY / "tests/chaos"), str(HERE.parent)]
+import figure  # noqa: E402
 from lives import Cluster  # noqa: E402
 
 NAME = "matrix"
@@ -256,6 +257,24 @@ def table(rows):
     return "\n".join(lines)
 
 
+def plot(rows):
+    """matrix.svg, beside this program: the longest pauses, by fault; on top: the run has ended."""
+    on_top = 60
+    lines = {}
+    for contender in CONTENDERS:
+        points = []
+        for place, fault in enumerate(FAULTS):
+            pauses = [on_top if row["pause_s"] is None else max(row["pause_s"], LOOK_S)
+                      for row in rows if (row["contender"], row["fault"]) == (contender, fault)]
+            if pauses:
+                points.append((place, statistics.median(pauses), min(pauses), max(pauses)))
+        lines[contender] = points
+    figure.draw(HERE / "matrix.svg", lines, "fault",
+                "longest pause of the others, s (on top: it ended)", logarithmic="y",
+                x_names=FAULTS, joined=False, key="below",
+                more=[f"set yrange [{LOOK_S}:{1.5 * on_top}]"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--program", default=REPOSITORY / "build/release/ako")
@@ -267,6 +286,7 @@ def main():
     parser.add_argument("--cpus", type=float, default=0.4, help="share of a core of each peer")
     parser.add_argument("--epochs", type=float, default=2)
     parser.add_argument("--table", action="store_true", help="of what has been run; trains nothing")
+    parser.add_argument("--plot", action="store_true", help="writes matrix.svg; needs gnuplot")
     arguments = parser.parse_args()
     common = {"rate": arguments.rate, "cpus": arguments.cpus, "epochs": arguments.epochs}
     rows = []
@@ -289,6 +309,8 @@ def main():
         print(f"{key['contender']}, {key['fault']}, seed {key['seed']}: {ending(rows[-1])}, "
               f"{lost(rows[-1:])} rounds lost", flush=True)
     print(table(rows))
+    if arguments.plot:
+        plot(rows)
 
 
 if __name__ == "__main__":

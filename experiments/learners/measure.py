@@ -3,13 +3,14 @@
 accuracy. LeNet on MNIST, one peer, batch 8 for each learner.
 
     experiments/learners/measure.py epochs [--rates 0.001 0.005 0.01] [--seeds 1 2 3]
-    experiments/learners/measure.py speed [--learners 1 2 3 4] [--seeds 1 2 3]
+    experiments/learners/measure.py speed [--learners 1 2 3 4] [--seeds 1 2 3] [--long]
     experiments/learners/measure.py table      # of the runs made so far; trains nothing
 
 `epochs` needs no quiet machine: one learner, four that are averaged, and one with a batch four
 times as large (synchronous SGD), all at the same rate, with the epochs after which the test
 accuracy was first reached. `speed` needs one: images per second of one learner with one thread and
-with two, of every number of learners, and of `auto`. Every run is a line of results.jsonl; what is
+with two, of every number of learners, and of `auto`; --long: of two learners and `auto`, for so long
+that the attempts of `auto` have become seldom. Every run is a line of results.jsonl; what is
 there is not run again. Standard library only.
 """
 
@@ -18,15 +19,19 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import figure  # noqa: E402
+
 BATCH = 8
 TOGETHER = 4
 TARGETS = (0.98, 0.985, 0.99)
 EPOCHS = 2.0
-SPEED_EPOCHS, SPEED_RATE = 1.0, 0.005
+SPEED_EPOCHS, SPEED_RATE = {"speed": 1.0, "long": 6.0}, 0.005
 
 ONE, AVERAGED, LARGE = "one learner", "four learners", "one learner, batch 32"
 CARRIED = "four learners, momentum 0.8"  # with which their average moves as far as one in an epoch
@@ -125,17 +130,51 @@ def epochs_table(runs):
             print(f"| {rate:g} | {condition} | {' | '.join(cells)} | {last} |")
 
 
-def speed_table(runs):
-    print("\n| what trains | images per second | of it `auto`: learners most of the time |\n"
-          "|---|---|---|")
+def speed_table(runs, kind):
+    print(f"\n| what trains, {SPEED_EPOCHS[kind]:g} epochs | images per second | of it `auto`: "
+          "learners most of the time |\n|---|---|---|")
     for condition in dict.fromkeys(line["condition"] for line in runs.lines
-                                   if line["kind"] == "speed"):
+                                   if line["kind"] == kind):
         lines = [line for line in runs.lines
-                 if (line["kind"], line["condition"]) == ("speed", condition)]
+                 if (line["kind"], line["condition"]) == (kind, condition)]
         counts = [statistics.mode(line["learners"]) for line in lines if line["learners"]]
         shown = ", ".join(map(str, counts)) if condition == "auto" else ""
         rates = median_text([line["images_per_s"] for line in lines])
         print(f"| {condition} | {rates} | {shown} |")
+
+
+def measure_speed(runs, arguments):
+    kind = "long" if arguments.long else "speed"
+    wanted = {"2 learners": ["training.learners=2"], "auto": ["training.learners=auto"]}
+    if not arguments.long:
+        wanted = {THREADS: ["training.threads=2"],
+                  **{f"{count} learners": [f"training.learners={count}"]
+                     for count in arguments.learners},
+                  "auto": ["training.learners=auto"]}
+    for seed in arguments.seeds:
+        for condition, settings in wanted.items():
+            runs.get(kind, condition, SPEED_RATE, seed,
+                     [*settings, f"training.epochs={SPEED_EPOCHS[kind]}",
+                      "training.evaluate_every=0"])
+
+
+def plot(runs):
+    """epochs.svg, beside this program: of each rate the epochs to an accuracy; never: on top."""
+    target = 0.985
+    rates = runs.rates("epochs")
+    lines = {}
+    for condition in CONDITIONS:
+        points = []
+        for place, rate in enumerate(rates):
+            epochs = [reached(line, target, 0) or 1.1 * EPOCHS
+                      for line in runs.of("epochs", condition, rate)]
+            if epochs:
+                points.append((place, statistics.median(epochs), min(epochs), max(epochs)))
+        lines[condition] = points
+    figure.draw(HERE / "epochs.svg", lines, "learning rate",
+                f"epochs to {100 * target:g} % (on top: not in {EPOCHS:g})",
+                x_names=[f"{rate:g}" for rate in rates], key="below",
+                more=[f"set yrange [0:{1.15 * EPOCHS}]"])
 
 
 def main():
@@ -146,6 +185,8 @@ def main():
     parser.add_argument("--rates", type=float, nargs="+", default=[0.001, 0.005, 0.01])
     parser.add_argument("--learners", type=int, nargs="+", default=[1, 2, 3, 4])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--long", action="store_true", help="with speed")
+    parser.add_argument("--plot", action="store_true", help="writes epochs.svg; needs gnuplot")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     arguments = parser.parse_args()
     runs = Runs(arguments.results, arguments.ako)
@@ -153,18 +194,15 @@ def main():
         for rate in arguments.rates:
             for condition, settings in CONDITIONS.items():
                 runs.get("epochs", condition, rate, seed, [*settings, f"training.epochs={EPOCHS}"])
-    for seed in arguments.seeds if arguments.what == "speed" else []:
-        wanted = {THREADS: ["training.threads=2"],
-                  **{f"{count} learners": [f"training.learners={count}"]
-                     for count in arguments.learners},
-                  "auto": ["training.learners=auto"]}
-        for condition, settings in wanted.items():
-            runs.get("speed", condition, SPEED_RATE, seed,
-                     [*settings, f"training.epochs={SPEED_EPOCHS}", "training.evaluate_every=0"])
+    if arguments.what == "speed":
+        measure_speed(runs, arguments)
     if any(line["kind"] == "epochs" for line in runs.lines):
         epochs_table(runs)
-    if any(line["kind"] == "speed" for line in runs.lines):
-        speed_table(runs)
+    for kind in SPEED_EPOCHS:
+        if any(line["kind"] == kind for line in runs.lines):
+            speed_table(runs, kind)
+    if arguments.plot:
+        plot(runs)
 
 
 if __name__ == "__main__":

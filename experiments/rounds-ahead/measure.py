@@ -18,10 +18,14 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import figure  # noqa: E402
+
 TESTBED = REPOSITORY / "deploy/testbed"
 NAME = "ahead"
 PEERS = 4
@@ -151,12 +155,29 @@ def table(results):
                 print(f"| {rate} | {mode}: {spread(found, '.2f')} | {len(found)} |")
 
 
+def plot(results):
+    """compute-share.svg, beside this program."""
+    lines = {}
+    for mode in MODES:
+        points = []
+        for share in COMM:
+            shares = [COMPUTE_MS / 10 / r["round_s"] for r in results
+                      if (r["part"], r["label"], r.get("share")) == ("speed", mode, share)]
+            points.append((share, statistics.median(shares), min(shares), max(shares)))
+        lines[mode] = points
+    lines["the longer of both, if nothing else took time"] = [
+        (share, 100 / max(1, share)) for share in COMM]
+    figure.draw(HERE / "compute-share.svg", lines, "an all-reduce, in gradients",
+                "of its time a peer computes, %", key="left bottom", more=["set yrange [0:105]"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("part", choices=["speed", "accuracy", "table"])
     parser.add_argument("--ako", type=pathlib.Path, default=REPOSITORY / "build/release/ako")
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])
+    parser.add_argument("--plot", action="store_true", help="with table; needs gnuplot")
     arguments = parser.parse_args()
     made = {(r["part"], r["label"], r.get("share", r.get("rate")), r.get("time", r.get("seed")))
             for r in read()}
@@ -165,6 +186,8 @@ def main():
     elif arguments.part == "accuracy":
         accuracy(arguments, made)
     table(read())
+    if arguments.plot:
+        plot(read())
 
 
 if __name__ == "__main__":

@@ -90,14 +90,14 @@ TEST_CASE("so many images are computed at once") {
     CHECK(computes_in_parts(automatic()));
 }
 
-TEST_CASE("the batch doubles while it is small beside the noise, after enough rounds") {
+TEST_CASE("the batch doubles up to the noise scale, after enough rounds") {
     const BatchPlan plan(with(automatic()), 4);
     BatchGrowth growth(plan);
     const auto rounds = [&growth](unsigned count, unsigned doublings, double noise) {
         for (unsigned k = 0; k < count; ++k) growth.end_round(0.5, doublings, noise);
         return growth.wish();
     };
-    const double enough = 2 * 64 / BatchGrowth::share_of_noise;
+    const double enough = 2 * 64;
     CHECK(rounds(BatchGrowth::rounds_min, 0, 0.99 * enough) == 0);
     CHECK(rounds(1, 0, enough) == 1);
     // What is wished is not there yet; from then on rounds count anew.
