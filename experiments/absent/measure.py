@@ -20,11 +20,15 @@ import signal
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import runs  # noqa: E402
+
 CLUSTER = REPOSITORY / "experiments/mnist/cluster.yaml"
 TESTBED, TESTBED_NAME = REPOSITORY / "deploy/testbed", "absent"
 IMAGES, BATCH = 60_000, 64
@@ -235,16 +239,13 @@ def texts(values, digits, factor=1):
     return f"{factor * statistics.mean(shown):.{digits}f} ({every})"
 
 
-def table(path):
-    lines = [json.loads(line) for line in path.open()] if path.exists() else []
+def table(made):
     print("| what | rate | rule | rounds of a | to 98 % | to 98.5 % | accuracy at the end, % | "
           "loss at the end | training loss before they met, and its peak |\n|" + "---|" * 9)
     for scenario in SCENARIOS:
         for rate in RATES:
-            for rule in dict.fromkeys(line["rule"] for line in lines):
-                chosen = sorted((line for line in lines if (
-                    line["scenario"], line["rate"], line["rule"]) == (scenario, rate, rule)),
-                                key=lambda line: line["seed"])
+            for rule in dict.fromkeys(line["rule"] for line in made.lines):
+                chosen = made.of(scenario=scenario, rate=rate, rule=rule)
                 if not chosen:
                     continue
                 column = lambda key: [line.get(key) for line in chosen]
@@ -268,21 +269,16 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
-    done = [json.loads(line) for line in arguments.results.open()] if (
-        arguments.results.exists()) else []
-    made = {(line["rule"], line["scenario"], line["rate"], line["seed"]) for line in done}
+    made = runs.Runs(arguments.results)
     for scenario in [] if arguments.table else SCENARIOS:
         for rate in arguments.rates:
             for seed in arguments.seeds:
-                key = (arguments.rule, scenario, rate, seed)
-                if arguments.only not in scenario or key in made:
+                key = {"rule": arguments.rule, "scenario": scenario, "rate": rate, "seed": seed}
+                if arguments.only not in scenario or made.find(**key):
                     continue
-                line = {"rule": arguments.rule, "scenario": scenario, "rate": rate, "seed": seed,
-                        **run(arguments, scenario, rate, seed)}
-                with arguments.results.open("a") as out:
-                    out.write(json.dumps(line) + "\n")
-                print(json.dumps(line), flush=True)
-    table(arguments.results)
+                made.add({**key, **run(arguments, scenario, rate, seed)})
+                print(json.dumps(made.lines[-1]), flush=True)
+    table(made)
 
 
 if __name__ == "__main__":

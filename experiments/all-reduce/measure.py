@@ -25,7 +25,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-sys.path.insert(0, str(REPOSITORY / "tests/chaos"))
+sys.path[:0] = [str(REPOSITORY / "tests/chaos"), str(HERE.parent)]
+import figure  # noqa: E402
+import runs  # noqa: E402
 from network import AS_ALL, Network, Skip  # noqa: E402
 
 NAME = "allreduce"
@@ -69,27 +71,6 @@ def round_ms(lines):
     return 1e3 * (lines[-1]["time"] - lines[0]["time"]) / rounds
 
 
-class Runs:
-    """The runs made so far, one line each in a file."""
-
-    def __init__(self, path):
-        self.path = path
-        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
-
-    def find(self, **key):
-        for line in self.lines:
-            if all(line[name] == value for name, value in key.items()):
-                return line["round_ms"]
-        return None
-
-    def add(self, line):
-        self.lines.append(line)
-        with self.path.open("a") as out:
-            out.write(json.dumps(line) + "\n")
-        print(f"{line['peers']} peers, {line['kib']} KiB, {line['delay_ms']:g} ms, "
-              f"{line['condition']}: {line['round_ms']:.3g} ms per round", flush=True)
-
-
 def keys(arguments, peers, delay_ms):
     """Of the cells that one network is for. Who sends nothing does not mind a delay."""
     for kib, condition in itertools.product(arguments.kib, CONDITIONS):
@@ -98,9 +79,9 @@ def keys(arguments, peers, delay_ms):
                    "delay_ms": delay_ms}
 
 
-def measure(arguments, runs):
+def measure(arguments, made):
     for peers, delay_ms in itertools.product(arguments.peers, arguments.delays):
-        missing = [key for key in keys(arguments, peers, delay_ms) if runs.find(**key) is None]
+        missing = [key for key in keys(arguments, peers, delay_ms) if not made.find(**key)]
         if not missing:
             continue
         with Network(str(REPOSITORY), NAME, peers, arguments.rate, delay_ms=delay_ms, jitter_ms=0,
@@ -113,22 +94,44 @@ def measure(arguments, runs):
                 with tempfile.TemporaryDirectory() as folder:
                     lines = launched(arguments.ako, network, settings, arguments.seconds,
                                      pathlib.Path(folder) / "run")
-                runs.add({**key, "round_ms": round(round_ms(lines), 3)})
+                made.add({**key, "round_ms": round(round_ms(lines), 3)})
+                print(f"{peers} peers, {key['kib']} KiB, {delay_ms:g} ms, {key['condition']}: "
+                      f"{made.lines[-1]['round_ms']:.3g} ms per round", flush=True)
 
 
-def table(arguments, runs):
+def times(arguments, made, peers, kib, delay_ms):
+    """Milliseconds of a round of each condition; None if one has not been measured."""
+    of = {"peers": peers, "kib": kib, "rate": arguments.rate}
+    found = [made.find(**of, condition=ALONE)] + [
+        made.find(**of, delay_ms=delay_ms, condition=condition) for condition in (RING, BUTTERFLY)]
+    return None if None in found else [line["round_ms"] for line in found]
+
+
+def table(arguments, made):
     print("\n| delay, ms | KiB | peers | alone, ms | ring, ms | butterfly, ms | rounds/s of ring "
           "| of butterfly | butterfly / ring |\n" + "|---" * 9 + "|")
     for delay_ms, kib, peers in itertools.product(arguments.delays, arguments.kib,
                                                   arguments.peers):
-        of = {"peers": peers, "kib": kib, "rate": arguments.rate}
-        ring = runs.find(**of, delay_ms=delay_ms, condition=RING)
-        butterfly = runs.find(**of, delay_ms=delay_ms, condition=BUTTERFLY)
-        alone = runs.find(**of, condition=ALONE)
-        if None in (alone, ring, butterfly):
+        found = times(arguments, made, peers, kib, delay_ms)
+        if found is None:
             continue
+        alone, ring, butterfly = found
         print(f"| {delay_ms:g} | {kib} | {peers} | {alone:.3g} | {ring:.3g} | {butterfly:.3g} "
               f"| {1e3 / ring:.3g} | {1e3 / butterfly:.3g} | {butterfly / ring:.2f} |")
+
+
+def plot(arguments, made):
+    """ratio.svg, beside this program: times of the butterfly over those of the ring."""
+    lines = {}
+    for delay_ms, kib in itertools.product(arguments.delays, arguments.kib):
+        points = []
+        for place, peers in enumerate(arguments.peers):
+            found = times(arguments, made, peers, kib, delay_ms)
+            if found is not None:
+                points.append((place, found[2] / found[1]))
+        lines[f"{kib} KiB, {delay_ms:g} ms"] = points
+    figure.draw(HERE / "ratio.svg", lines, "peers", "butterfly / ring", x_names=arguments.peers,
+                joined=False, key="below", more=["set yrange [0:]"])
 
 
 def main():
@@ -144,15 +147,18 @@ def main():
     parser.add_argument("--seconds", type=float, default=5, help="of one run, with its start")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--plot", action="store_true", help="writes ratio.svg; needs gnuplot")
     arguments = parser.parse_args()
-    runs = Runs(arguments.results)
+    made = runs.Runs(arguments.results)
     if not arguments.table:
         try:
-            measure(arguments, runs)
+            measure(arguments, made)
         except Skip as why:
             print(f"skipped: {why}", file=sys.stderr)
             return SKIPPED
-    table(arguments, runs)
+    table(arguments, made)
+    if arguments.plot:
+        plot(arguments, made)
     return 0
 
 

@@ -21,7 +21,6 @@ program in build/release, or --program. Standard library only.
 
 import argparse
 import collections
-import json
 import pathlib
 import runpy
 import statistics
@@ -35,6 +34,7 @@ REPOSITORY = HERE.parent.parent
 TESTBED = REPOSITORY / "deploy/testbed"
 sys.path[:0] = [str(REPOSITORY / "tests/chaos"), str(HERE.parent)]
 import figure  # noqa: E402
+import runs  # noqa: E402
 from lives import Cluster  # noqa: E402
 
 NAME = "matrix"
@@ -289,25 +289,22 @@ def main():
     parser.add_argument("--plot", action="store_true", help="writes matrix.svg; needs gnuplot")
     arguments = parser.parse_args()
     common = {"rate": arguments.rate, "cpus": arguments.cpus, "epochs": arguments.epochs}
-    rows = []
-    if arguments.results.exists():
-        rows = [json.loads(line) for line in arguments.results.read_text().splitlines()]
-    rows = [row for row in rows if all(row[name] == value for name, value in common.items())]
+    made = runs.Runs(arguments.results)
     keys = [{"contender": contender, "fault": fault, "seed": seed} | common
             for seed in arguments.seeds for contender in arguments.contenders
             for fault in arguments.faults]
     for key in () if arguments.table else keys:
-        if any(all(row[name] == value for name, value in key.items()) for row in rows):
+        if made.find(**key):
             continue
         with Network(arguments.rate, arguments.cpus) as network, \
                 tempfile.TemporaryDirectory() as folder:
             run = Run(key, arguments.program, network, folder)
             run.make()
-            rows.append(run.row())
-        with arguments.results.open("a") as file:
-            file.write(json.dumps(rows[-1]) + "\n")
-        print(f"{key['contender']}, {key['fault']}, seed {key['seed']}: {ending(rows[-1])}, "
-              f"{lost(rows[-1:])} rounds lost", flush=True)
+            row = run.row()
+        made.add(row)
+        print(f"{key['contender']}, {key['fault']}, seed {key['seed']}: {ending(row)}, "
+              f"{lost([row])} rounds lost", flush=True)
+    rows = made.of(**common)
     print(table(rows))
     if arguments.plot:
         plot(rows)

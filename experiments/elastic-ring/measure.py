@@ -6,12 +6,12 @@
     experiments/elastic-ring/measure.py table    # of what has been run
 
 Four peers in the network namespaces of `deploy/testbed`. entry: `model: synthetic`, whose state
-(parameters and momentum) fills the links for seconds; one peer is killed in mid-training and started
-again AWAY_S later. The clock runs from the start of its process to its word that it has come in,
-which it says once it has compared its digest with those of all members. churn: LeNet on MNIST; at
-each fiftieth of the budget any peer that trains is killed, but for the last one, and is started
-again within MOST_AWAY_S. Every run is a line of results.jsonl; what is there is not run again. Needs
-root. Standard library only.
+(parameters and momentum) fills the links for seconds; one peer is killed in mid-training and
+started again AWAY_S later. The clock runs from the start of its process to its word that it has
+come in, which it says once it has compared its digest with those of all members. churn: LeNet on
+MNIST; at each fiftieth of the budget any peer that trains is killed, but for the last one, and is
+started again within MOST_AWAY_S. Every run is a line of results.jsonl; what is there is not run
+again. Needs root. Standard library only.
 """
 
 import argparse
@@ -25,7 +25,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-sys.path[:0] = [str(REPOSITORY / "tests/chaos"), str(HERE.parent / "compare-lost-peer")]
+sys.path[:0] = [str(REPOSITORY / "tests/chaos"), str(HERE.parent / "compare-lost-peer"),
+                str(HERE.parent)]
+import runs  # noqa: E402
 from lives import Cluster  # noqa: E402
 from matrix import LOOK_S, PEERS, Network  # noqa: E402
 
@@ -46,7 +48,7 @@ CAME_IN = "comes in after round"
 
 # ---- churn
 KILLS = 50
-EPOCHS = 10
+EPOCHS = 6
 MOST_AWAY_S = 3
 CHURN_MBIT = 1000
 
@@ -118,67 +120,58 @@ class Run:
                 "exits": {name: life.exit for name, life in last.items()}, "agreed": agreed,
                 "identical": len({results[name]["digest"] for name in agreed}) == 1,
                 "came_in_s": [round(seconds, 2) for seconds in self.came_in.values()],
-                "accuracy": first["accuracy"] if first else None,
-                "train_s": max(results[name]["train_seconds"] for name in agreed) if agreed
-                else None}
+                "accuracy": first["accuracy"] if first else None}
 
 
-def made(arguments, key, rate, cpus, settings, strikes):
-    """The line of a run, which is made unless it has been."""
-    for line in read():
-        if all(line.get(name) == value for name, value in key.items()):
-            return
-    with Network(f"{rate}mbit", cpus) as network, tempfile.TemporaryDirectory() as folder:
-        line = {**key, **Run(arguments, network, folder, settings, strikes, key["seed"]).make().row()}
-    with open(HERE / "results.jsonl", "a", encoding="utf-8") as out:
-        out.write(json.dumps(line) + "\n")
-    print(json.dumps(line), flush=True)
+def make(arguments, made, key, rate, settings, strikes):
+    """Adds this run to those that have been made, if it is not there."""
+    if made.find(**key):
+        return
+    with Network(f"{rate}mbit", CPUS) as network, tempfile.TemporaryDirectory() as folder:
+        run = Run(arguments, network, folder, settings, strikes, key["seed"]).make()
+        made.add({**key, **run.row()})
+    print(json.dumps(made.lines[-1]), flush=True)
 
 
-def read():
-    path = HERE / "results.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def entry(arguments):
+def entry(arguments, made):
     settings = ("model.name=synthetic", f"model.parameters={PARAMETERS}", "model.compute_ms=20",
                 f"model.samples={ENTRY_ROUNDS * len(PEERS)}", "training.batch=1",
                 "training.learning_rate=0.001", "training.momentum=0.9", "training.epochs=1")
     for seed in arguments.seeds:
         for rate in MBIT:
             for victim in "ac":  # the first of the file, and one in the middle
-                made(arguments, {"part": "entry", "mbit": rate, "victim": victim, "seed": seed},
-                     rate, CPUS, settings, [(STRIKES_AT, victim, AWAY_S)])
+                make(arguments, made,
+                     {"part": "entry", "mbit": rate, "victim": victim, "seed": seed},
+                     rate, settings, [(STRIKES_AT, victim, AWAY_S)])
 
 
-def churn(arguments):
+def churn(arguments, made):
     settings = ("training.batch=64", "training.learning_rate=0.1", f"training.epochs={EPOCHS}")
     for seed in arguments.seeds:
         away = random.Random(seed)
         strikes = [((kill + 1) / (KILLS + 2), None, away.uniform(0, MOST_AWAY_S))
                    for kill in range(KILLS)]
         for kills in (0, KILLS):
-            made(arguments, {"part": "churn", "planned": kills, "seed": seed}, CHURN_MBIT, CPUS,
+            make(arguments, made, {"part": "churn", "planned": kills, "seed": seed}, CHURN_MBIT,
                  settings, strikes[:kills])
 
 
-def table(lines):
+def table(made):
     print("| links, Mbit/s | state over its link, s | goal, s | comes in after, s: median, most |"
           "\n|---|---|---|---|")
     for rate in MBIT:
-        took = [seconds for line in lines if (line["part"], line.get("mbit")) == ("entry", rate)
+        took = [seconds for line in made.of(part="entry", mbit=rate)
                 for seconds in line["came_in_s"]]
         if took:
             least = STATE_BYTES * 8 / (rate * 1e6)
-            print(f"| {rate} | {least:.2f} | {1.2 * least + 2:.2f} | {statistics.median(took):.2f}, "
-                  f"{max(took):.2f} ({len(took)} runs) |")
-    print("\n| seed | kills | came in | end alike, of four | hung | training, s | accuracy, % |"
-          "\n|" + "---|" * 7)
-    for line in lines:
-        if line["part"] == "churn":
-            print(f"| {line['seed']} | {line['kills']} | {len(line['came_in_s'])} | "
-                  f"{len(line['agreed']) if line['identical'] else 'NOT ALIKE'} | "
-                  f"{len(line['hung'])} | {line['train_s']:.0f} | {100 * line['accuracy']:.2f} |")
+            print(f"| {rate} | {least:.2f} | {1.2 * least + 2:.2f} | "
+                  f"{statistics.median(took):.2f}, {max(took):.2f} ({len(took)} runs) |")
+    print("\n| seed | kills | came in | end alike, of four | hung | accuracy, % |"
+          "\n|" + "---|" * 6)
+    for line in made.of(part="churn"):
+        print(f"| {line['seed']} | {line['kills']} | {len(line['came_in_s'])} | "
+              f"{len(line['agreed']) if line['identical'] else 'NOT ALIKE'} | "
+              f"{len(line['hung'])} | {100 * line['accuracy']:.2f} |")
 
 
 def main():
@@ -187,11 +180,12 @@ def main():
     parser.add_argument("--ako", default=REPOSITORY / "build/release/ako")
     parser.add_argument("--seeds", nargs="+", type=int, default=(1, 2, 3))
     arguments = parser.parse_args()
+    made = runs.Runs(HERE / "results.jsonl")
     if arguments.part == "entry":
-        entry(arguments)
+        entry(arguments, made)
     elif arguments.part == "churn":
-        churn(arguments)
-    table(read())
+        churn(arguments, made)
+    table(made)
 
 
 if __name__ == "__main__":

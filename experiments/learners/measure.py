@@ -9,16 +9,15 @@ accuracy. LeNet on MNIST, one peer, batch 8 for each learner.
 `epochs` needs no quiet machine: one learner, four that are averaged, and one with a batch four
 times as large (synchronous SGD), all at the same rate, with the epochs after which the test
 accuracy was first reached. `speed` needs one: images per second of one learner with one thread and
-with two, of every number of learners, and of `auto`; --long: of two learners and `auto`, for so long
-that the attempts of `auto` have become seldom. Every run is a line of results.jsonl; what is
-there is not run again. Standard library only.
+with two, of every number of learners, and of `auto`; --long: of two learners and `auto`, until the
+attempts of `auto` have become seldom. Every run is a line of results.jsonl; what is there is not
+run again. Standard library only.
 """
 
 import argparse
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -26,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 import figure  # noqa: E402
+import runs  # noqa: E402
 
 BATCH = 8
 TOGETHER = 4
@@ -41,49 +41,26 @@ CONDITIONS = {ONE: [], AVERAGED: [f"training.learners={TOGETHER}"],
 THREADS = "one learner, two threads"
 
 
-class Runs:
-    """The runs made so far, one line each in a file."""
-
-    def __init__(self, path, ako):
-        self.path = path
-        self.ako = ako
-        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
-
-    def get(self, kind, condition, rate, seed, settings):
-        key = {"kind": kind, "condition": condition, "rate": rate, "seed": seed}
-        for line in self.lines:
-            if all(line[name] == value for name, value in key.items()):
-                return line
-        settings = [*settings, f"training.learning_rate={rate}", f"seed={seed}"]
-        line = {**key, **train(self.ako, settings)}
-        self.lines.append(line)
-        with self.path.open("a") as out:
-            out.write(json.dumps(line) + "\n")
-        print(f"{kind} {condition}, rate {rate:g}, seed {seed}: {describe(line)}", flush=True)
-        return line
-
-    def of(self, kind, condition, rate):
-        found = [line for line in self.lines if (line["kind"], line["condition"], line["rate"]) ==
-                 (kind, condition, rate)]
-        return sorted(found, key=lambda line: line["seed"])
-
-    def rates(self, kind):
-        return sorted({line["rate"] for line in self.lines if line["kind"] == kind})
+def make(ako, made, kind, condition, rate, seed, settings):
+    """Adds this run to those that have been made, if it is not there."""
+    key = {"kind": kind, "condition": condition, "rate": rate, "seed": seed}
+    if made.find(**key):
+        return
+    line = {**key, **train(ako, [*settings, f"training.learning_rate={rate}", f"seed={seed}"])}
+    made.add(line)
+    print(f"{kind} {condition}, rate {rate:g}, seed {seed}: {describe(line)}", flush=True)
 
 
 def train(ako, settings):
     """One run. Without points where a loss was not finite."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [ako, "launch", str(HERE / "cluster.yaml"), "--free-ports"]
-        for setting in [*settings, f"output={folder}"]:
-            words += ["--set", setting]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        done = runs.launch(ako, HERE / "cluster.yaml", settings, "--free-ports", "--output-dir",
+                           folder)
         if done.returncode == 3:
             return {"points": [], "images_per_s": None, "learners": []}
         if done.returncode != 0:
-            raise SystemExit(f"{' '.join(words)}: exit {done.returncode}\n{done.stderr}")
-        latest = pathlib.Path(folder) / "latest"
+            raise SystemExit(f"{' '.join(done.args)}: exit {done.returncode}\n{done.stdout}")
+        latest = pathlib.Path(folder)
         curve = json.loads((latest / "curve.json").read_text())
         summary = json.loads((latest / "summary.json").read_text())
         lines = [json.loads(line) for line in (latest / "metrics-a.jsonl").open()]
@@ -114,13 +91,17 @@ def median_text(values):
     return f"{'never' if median == float('inf') else f'{median:g}'} ({each})"
 
 
-def epochs_table(runs):
+def rates_of(made):
+    return sorted({line["rate"] for line in made.of(kind="epochs")})
+
+
+def epochs_table(made):
     print("| rate | what trains | " + " | ".join(
         f"epochs to {100 * target:g} %" for target in TARGETS) + " | last accuracy, % |")
     print("|---" * (len(TARGETS) + 3) + "|")
-    for rate in runs.rates("epochs"):
+    for rate in rates_of(made):
         for condition in CONDITIONS:
-            lines = runs.of("epochs", condition, rate)
+            lines = made.of(kind="epochs", condition=condition, rate=rate)
             if not lines:
                 continue
             cells = [median_text([reached(line, target, 0) for line in lines])
@@ -130,20 +111,19 @@ def epochs_table(runs):
             print(f"| {rate:g} | {condition} | {' | '.join(cells)} | {last} |")
 
 
-def speed_table(runs, kind):
+def speed_table(made, kind):
     print(f"\n| what trains, {SPEED_EPOCHS[kind]:g} epochs | images per second | of it `auto`: "
           "learners most of the time |\n|---|---|---|")
-    for condition in dict.fromkeys(line["condition"] for line in runs.lines
+    for condition in dict.fromkeys(line["condition"] for line in made.lines
                                    if line["kind"] == kind):
-        lines = [line for line in runs.lines
-                 if (line["kind"], line["condition"]) == (kind, condition)]
+        lines = made.of(kind=kind, condition=condition)
         counts = [statistics.mode(line["learners"]) for line in lines if line["learners"]]
         shown = ", ".join(map(str, counts)) if condition == "auto" else ""
         rates = median_text([line["images_per_s"] for line in lines])
         print(f"| {condition} | {rates} | {shown} |")
 
 
-def measure_speed(runs, arguments):
+def measure_speed(made, arguments):
     kind = "long" if arguments.long else "speed"
     wanted = {"2 learners": ["training.learners=2"], "auto": ["training.learners=auto"]}
     if not arguments.long:
@@ -153,21 +133,22 @@ def measure_speed(runs, arguments):
                   "auto": ["training.learners=auto"]}
     for seed in arguments.seeds:
         for condition, settings in wanted.items():
-            runs.get(kind, condition, SPEED_RATE, seed,
-                     [*settings, f"training.epochs={SPEED_EPOCHS[kind]}",
-                      "training.evaluate_every=0"])
+            make(arguments.ako, made, kind, condition, SPEED_RATE, seed,
+                 [*settings, f"training.epochs={SPEED_EPOCHS[kind]}",
+                  "training.evaluate_every=0"])
 
 
-def plot(runs):
+def plot(made):
     """epochs.svg, beside this program: of each rate the epochs to an accuracy; never: on top."""
     target = 0.985
-    rates = runs.rates("epochs")
+    rates = rates_of(made)
     lines = {}
     for condition in CONDITIONS:
         points = []
         for place, rate in enumerate(rates):
             epochs = [reached(line, target, 0) or 1.1 * EPOCHS
-                      for line in runs.of("epochs", condition, rate)]
+                      for line in made.of(kind="epochs", condition=condition,
+                                           rate=rate)]
             if epochs:
                 points.append((place, statistics.median(epochs), min(epochs), max(epochs)))
         lines[condition] = points
@@ -189,20 +170,21 @@ def main():
     parser.add_argument("--plot", action="store_true", help="writes epochs.svg; needs gnuplot")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     arguments = parser.parse_args()
-    runs = Runs(arguments.results, arguments.ako)
+    made = runs.Runs(arguments.results)
     for seed in arguments.seeds if arguments.what == "epochs" else []:
         for rate in arguments.rates:
             for condition, settings in CONDITIONS.items():
-                runs.get("epochs", condition, rate, seed, [*settings, f"training.epochs={EPOCHS}"])
+                make(arguments.ako, made, "epochs", condition, rate, seed,
+                     [*settings, f"training.epochs={EPOCHS}"])
     if arguments.what == "speed":
-        measure_speed(runs, arguments)
-    if any(line["kind"] == "epochs" for line in runs.lines):
-        epochs_table(runs)
+        measure_speed(made, arguments)
+    if made.of(kind="epochs"):
+        epochs_table(made)
     for kind in SPEED_EPOCHS:
-        if any(line["kind"] == kind for line in runs.lines):
-            speed_table(runs, kind)
+        if made.of(kind=kind):
+            speed_table(made, kind)
     if arguments.plot:
-        plot(runs)
+        plot(made)
 
 
 if __name__ == "__main__":

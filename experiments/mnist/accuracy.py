@@ -15,11 +15,14 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
+import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import runs  # noqa: E402
+
 PEERS = 4
 BATCH = 64
 IMAGES = 60_000
@@ -43,32 +46,13 @@ def conditions():
     return table
 
 
-class Runs:
-    """The runs made so far, one line each in a file."""
-
-    def __init__(self, path, arguments):
-        self.path = path
-        self.arguments = arguments
-        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
-
-    def find(self, condition, rate, seed):
-        for line in self.lines:
-            if (line["condition"], line["rate"], line["seed"], line["epochs"]) == (
-                    condition, rate, seed, self.arguments.epochs):
-                return line
-        return None
-
-    def get(self, condition, settings, rate, seed):
-        found = self.find(condition, rate, seed)
-        if found is None:
-            found = {"condition": condition, "rate": rate, "seed": seed,
-                     "epochs": self.arguments.epochs, **train(self.arguments, settings, rate, seed)}
-            self.lines.append(found)
-            with self.path.open("a") as out:
-                out.write(json.dumps(found) + "\n")
-            print(f"{condition:38} rate {rate:<9g} seed {seed}  "
-                  f"{describe(found)}", flush=True)
-        return found
+def made_or_make(arguments, made, condition, settings, rate, seed):
+    """The line of this run, which is made unless it has been."""
+    key = {"condition": condition, "rate": rate, "seed": seed, "epochs": arguments.epochs}
+    if not made.find(**key):
+        made.add({**key, **train(arguments, settings, rate, seed)})
+        print(f"{condition:38} rate {rate:<9g} seed {seed}  {describe(made.lines[-1])}", flush=True)
+    return made.find(**key)
 
 
 def describe(run):
@@ -82,19 +66,17 @@ def describe(run):
 def train(arguments, settings, rate, seed):
     """One run. `accuracy` is None where a loss was not finite."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [arguments.ako, "launch", str(HERE / "cluster.yaml"), "--free-ports"]
-        for setting in [*settings, f"training.learning_rate={rate}",
-                        f"training.epochs={arguments.epochs}", f"seed={seed}", f"output={folder}",
-                        "training.evaluate_every=0.2", "training.nesterov=false",
-                        "training.schedule.warm_up=0.02"]:
-            words += ["--set", setting]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        done = runs.launch(arguments.ako, HERE / "cluster.yaml",
+                           [*settings, f"training.learning_rate={rate}",
+                            f"training.epochs={arguments.epochs}", f"seed={seed}",
+                            "training.evaluate_every=0.2", "training.nesterov=false",
+                            "training.schedule.warm_up=0.02"],
+                           "--free-ports", "--output-dir", folder)
         if done.returncode == 3:
             return {"accuracy": None, "rounds_to_target": None, "ending": "a loss was not finite"}
         if done.returncode != 0:
-            raise SystemExit(f"{' '.join(words)}: exit {done.returncode}\n{done.stderr}")
-        latest = pathlib.Path(folder) / "latest"
+            raise SystemExit(f"{' '.join(done.args)}: exit {done.returncode}\n{done.stdout}")
+        latest = pathlib.Path(folder)
         summary = json.loads((latest / "summary.json").read_text())
         lines = [json.loads(line) for line in (latest / "metrics-a.jsonl").open()]
     assert summary["replicas_identical"], "the replicas differ"
@@ -114,9 +96,9 @@ def score(run):
     return -1 if run["accuracy"] is None else run["accuracy"]
 
 
-def best_rate(runs, condition, settings, start, seed):
+def best_rate(arguments, made, condition, settings, start):
     def at(rate):
-        return score(runs.get(condition, settings, rate, seed))
+        return score(made_or_make(arguments, made, condition, settings, rate, arguments.seeds[0]))
 
     best = start
     for factor in (2, 0.5):
@@ -128,17 +110,17 @@ def best_rate(runs, condition, settings, start, seed):
     return best
 
 
-def table(runs, arguments):
+def table(made, arguments):
     print("| condition | best rate (tried) | accuracy %, median (seeds) | rounds to "
           f"{100 * TARGET:g} %, median (seeds) | observed P |\n|---|---|---|---|---|")
     for condition in conditions():
-        lines = [line for line in runs.lines if line["condition"] == condition]
+        lines = made.of(condition=condition)
         if not lines:
             continue
         first = [line for line in lines if line["seed"] == arguments.seeds[0]]
         rate = max(first, key=score)["rate"]
         tried = ", ".join(f"{line['rate']:g}" for line in sorted(first, key=lambda l: l["rate"]))
-        chosen = sorted((line for line in lines if line["rate"] == rate), key=lambda l: l["seed"])
+        chosen = made.of(condition=condition, rate=rate)
         accuracies = [100 * score(line) for line in chosen]
         rounds = [line["rounds_to_target"] for line in chosen]
         finite = [number if number is not None else float("inf") for number in rounds]
@@ -161,15 +143,15 @@ def main():
     parser.add_argument("--only", default="", help="conditions whose name has these words")
     parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
-    runs = Runs(arguments.results, arguments)
+    made = runs.Runs(arguments.results)
     if not arguments.table:
         for condition, (settings, start) in conditions().items():
             if arguments.only not in condition:
                 continue
-            rate = best_rate(runs, condition, settings, start, arguments.seeds[0])
+            rate = best_rate(arguments, made, condition, settings, start)
             for seed in arguments.seeds:
-                runs.get(condition, settings, rate, seed)
-    table(runs, arguments)
+                made_or_make(arguments, made, condition, settings, rate, seed)
+    table(made, arguments)
 
 
 if __name__ == "__main__":

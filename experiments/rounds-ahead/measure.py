@@ -25,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 import figure  # noqa: E402
+import runs  # noqa: E402
 
 TESTBED = REPOSITORY / "deploy/testbed"
 NAME = "ahead"
@@ -52,12 +53,10 @@ def rate_for(share):
 
 
 def launch(arguments, folder, settings, *words):
-    words = [arguments.ako, "launch", REPOSITORY / "experiments/mnist/cluster.yaml", "--plain",
-             "--output-dir", folder, *words]
-    for setting in settings:
-        words += ["--set", setting]
-    return subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = runs.launch(arguments.ako, REPOSITORY / "experiments/mnist/cluster.yaml", settings,
+                       "--output-dir", folder, *words)
+    if done.returncode != 0:
+        raise SystemExit(done.stdout[-2000:])
 
 
 def pace_of(path):
@@ -74,7 +73,8 @@ def speed(arguments, made):
                       for k, name in enumerate("abcd"))
     for time in range(1, arguments.times + 1):
         for share in COMM:
-            todo = [mode for mode in MODES if ("speed", mode, share, time) not in made]
+            todo = [mode for mode in MODES
+                    if not made.find(part="speed", label=mode, share=share, time=time)]
             if not todo:
                 continue
             subprocess.run([TESTBED, "--name", NAME, "up", "--peers", str(PEERS), "--rate",
@@ -83,18 +83,16 @@ def speed(arguments, made):
                 for mode in todo:
                     with tempfile.TemporaryDirectory() as temporary:
                         folder = pathlib.Path(temporary) / "run"
-                        done = launch(arguments, folder, (
+                        launch(arguments, folder, (
                             *MODES[mode], f"peers=[{peers}]", "model.name=synthetic",
                             f"model.parameters={PARAMETERS}", f"model.compute_ms={COMPUTE_MS}",
                             f"model.samples={ROUNDS * PEERS}", "training.batch=1",
                             "training.learning_rate=0.001", "training.epochs=1",
                             "training.evaluate_every=0"),
                             "--in", f"{TESTBED} --name {NAME} exec {{number}} --")
-                        if done.returncode != 0:
-                            raise SystemExit(done.stdout[-2000:])
-                        keep({"part": "speed", "label": mode, "share": share, "time": time,
-                              "round_s": statistics.mean(pace_of(path) for path in
-                                                         folder.glob("metrics-*.csv"))})
+                        keep(made, {"part": "speed", "label": mode, "share": share, "time": time,
+                                    "round_s": statistics.mean(
+                                        pace_of(path) for path in folder.glob("metrics-*.csv"))})
             finally:
                 subprocess.run([TESTBED, "--name", NAME, "down"], check=True,
                                stdout=subprocess.DEVNULL)
@@ -104,29 +102,21 @@ def accuracy(arguments, made):
     for seed in arguments.seeds:
         for rate in RATES:
             for mode, settings in ACCURACY.items():
-                if ("accuracy", mode, rate, seed) in made:
+                key = {"part": "accuracy", "label": mode, "rate": rate, "seed": seed}
+                if made.find(**key):
                     continue
                 with tempfile.TemporaryDirectory() as temporary:
                     folder = pathlib.Path(temporary) / "run"
-                    done = launch(arguments, folder, (
+                    launch(arguments, folder, (
                         "exchange.mode=ring", *settings, f"training.learning_rate={rate}",
                         f"training.epochs={EPOCHS}", f"seed={seed}"), "--free-ports")
-                    if done.returncode != 0:
-                        raise SystemExit(done.stdout[-2000:])
                     points = json.loads((folder / "curve.json").read_text())["points"]
-                    keep({"part": "accuracy", "label": mode, "rate": rate, "seed": seed,
-                          "accuracy": points[-1]["accuracy"]})
+                    keep(made, {**key, "accuracy": points[-1]["accuracy"]})
 
 
-def keep(result):
-    with open(HERE / "results.jsonl", "a", encoding="utf-8") as out:
-        out.write(json.dumps(result) + "\n")
+def keep(made, result):
+    made.add(result)
     print(json.dumps(result), flush=True)
-
-
-def read():
-    path = HERE / "results.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def spread(values, form):
@@ -134,13 +124,12 @@ def spread(values, form):
     return f"{statistics.median(values):{form}} ({values[0]:{form}} to {values[-1]:{form}})"
 
 
-def table(results):
-    of = lambda **what: [r for r in results if all(r.get(key) == it for key, it in what.items())]
+def table(made):
     print("| all-reduce, in gradients | of | compute share, % | round, in max(T_comp, T_comm) |")
     print("|---|---|---|---|")
     for share in COMM:
         for mode in MODES:
-            rounds = [r["round_s"] for r in of(part="speed", label=mode, share=share)]
+            rounds = [r["round_s"] for r in made.of(part="speed", label=mode, share=share)]
             if rounds:
                 least = COMPUTE_MS / 1000 * max(1, share)
                 print(f"| {share} | {mode} | "
@@ -150,19 +139,19 @@ def table(results):
     print("|---|---|---|")
     for rate in RATES:
         for mode in ACCURACY:
-            found = [100 * r["accuracy"] for r in of(part="accuracy", label=mode, rate=rate)]
+            found = [100 * r["accuracy"] for r in made.of(part="accuracy", label=mode, rate=rate)]
             if found:
                 print(f"| {rate} | {mode}: {spread(found, '.2f')} | {len(found)} |")
 
 
-def plot(results):
+def plot(made):
     """compute-share.svg, beside this program."""
     lines = {}
     for mode in MODES:
         points = []
         for share in COMM:
-            shares = [COMPUTE_MS / 10 / r["round_s"] for r in results
-                      if (r["part"], r["label"], r.get("share")) == ("speed", mode, share)]
+            shares = [COMPUTE_MS / 10 / r["round_s"]
+                      for r in made.of(part="speed", label=mode, share=share)]
             points.append((share, statistics.median(shares), min(shares), max(shares)))
         lines[mode] = points
     lines["the longer of both, if nothing else took time"] = [
@@ -179,15 +168,14 @@ def main():
     parser.add_argument("--seeds", nargs="*", type=int, default=[1, 2, 3])
     parser.add_argument("--plot", action="store_true", help="with table; needs gnuplot")
     arguments = parser.parse_args()
-    made = {(r["part"], r["label"], r.get("share", r.get("rate")), r.get("time", r.get("seed")))
-            for r in read()}
+    made = runs.Runs(HERE / "results.jsonl")
     if arguments.part == "speed":
         speed(arguments, made)
     elif arguments.part == "accuracy":
         accuracy(arguments, made)
-    table(read())
+    table(made)
     if arguments.plot:
-        plot(read())
+        plot(made)
 
 
 if __name__ == "__main__":
