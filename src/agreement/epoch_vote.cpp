@@ -48,17 +48,22 @@ bool EpochVote::hear(PeerIndex from, std::uint64_t process, const Membership& sa
         adopt(said.epoch);
         return true;
     }
-    if (!counts(from)) return false;
+    if (!counts(from) || !plausible(said)) return false;
     highest_seen_ = std::max({highest_seen_, said.asks, said.promised});
     if (epoch_.number == 0 || member()) answer(said);
     return false;
+}
+
+bool EpochVote::plausible(const Membership& said) const {
+    const std::uint32_t most = std::min(highest_seen_.number + ballot_step_max, ballot_number_max);
+    return said.asks.number <= most && said.promised.number <= most;
 }
 
 // ---- proposer
 
 void EpochVote::propose(Epoch next) {
     AKO_ASSERT(next.number == epoch_.number + 1, "epoch " + std::to_string(next.number));
-    AKO_ASSERT(highest_seen_.number < ballot_number_max, "ballots");
+    if (highest_seen_.number >= ballot_number_max) return;  // somebody used them up on purpose
     ballot_ = {highest_seen_.number + 1, self_, process_id_};
     highest_seen_ = ballot_;
     own_ = std::move(next.processes);

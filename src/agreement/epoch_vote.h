@@ -40,8 +40,11 @@ namespace ako {
 
 class EpochVote {
   public:
-    /// Numbers of ballots never wrap; and who names a number near it ends no agreement.
+    /// Numbers of ballots never wrap.
     static constexpr std::uint32_t ballot_number_max = std::uint32_t{1} << 30;
+    /// Each proposal raises them by one, from 0 on in every epoch: what is further above the
+    /// highest seen here is not plausible, or a single word could use all numbers up.
+    static constexpr std::uint32_t ballot_step_max = std::uint32_t{1} << 20;
 
     EpochVote(PeerIndex self, std::size_t peer_count, std::uint64_t process_id)
         : self_(self), process_id_(process_id), heard_(peer_count) {}
@@ -83,6 +86,7 @@ class EpochVote {
 
     /// Kind 1 above.
     bool majority(PeerSet voters) const AKO_NETWORK_THREAD;
+    bool plausible(const Membership& said) const AKO_NETWORK_THREAD;
     /// May this peer's word be counted for the next epoch?
     bool counts(PeerIndex peer) const AKO_NETWORK_THREAD;
     void answer(const Membership& said) AKO_NETWORK_THREAD;

@@ -63,7 +63,10 @@ std::optional<Next> ElasticCompute::begin_round(Time now) {
     }
     tell_state();
     if (auto over = finish_or_leave()) return *std::move(over);
-    if (too_few()) return wait_for_more(now);
+    if (too_few()) {
+        settle_newest();  // or nothing could be handed to those who come in
+        return wait_for_more(now);
+    }
     waits_since_.reset();
     wish_of_round_ = wish_;
     ready_.clear();
@@ -118,10 +121,12 @@ void ElasticCompute::settled(std::size_t bucket, const SyncSummary& summary) {
     newest_ = {};
 }
 
-// Of whoever counts with this tally: one more round was made, as far as is known by the same.
+// Of whoever counts with this tally: one more round was made by the same, each with as many images.
+// Not with those of the round under way, for who evaluates settles a sync before it begins one.
 double ElasticCompute::progress_after(const Tally& tally) const {
     if (settings_.sample_budget == 0) return 1;
-    std::uint64_t samples = images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));
+    std::uint64_t samples =
+        sync_images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));
     for (const std::uint64_t of_peer : tally.samples) samples += of_peer;
     return std::min(1.0,
                     static_cast<double>(samples) / static_cast<double>(settings_.sample_budget));

@@ -152,7 +152,10 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
         board_.sign_came(arrived_at);
         ring_.arrived(peer, *chunk, destination, elements_in(destination.memory.size()).value());
     } else if (const auto* said = std::get_if<Membership>(&header)) {
-        if (said->taken > link.said.taken) link.moved_at = arrived_at;
+        if (said->taken > link.said.taken) {
+            link.moved_at = arrived_at;
+            board_.sign_came(arrived_at);
+        }
         link.said = *said;
         link.heard = true;
         if (over_) return {};

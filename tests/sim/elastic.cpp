@@ -134,6 +134,60 @@ void too_few_wait(std::uint64_t) {
     require(ran.longest_pause <= ms(8000), "they did not go on soon");
 }
 
+/// The last one waits; the first that comes back is in before they are enough, and takes the state
+/// over, so that the next one can come in too.
+void too_few_come_one_by_one(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(40, tries_max); ++seed) {
+        ElasticScenario scenario = of(4, 150, seed);
+        scenario.members_min = 3;
+        Random random(seed);
+        const auto stays = static_cast<PeerIndex>(random.below(4));
+        Time dies = ms(300), comes = ms(6000);
+        for (PeerIndex peer = 0; peer < 4; ++peer) {
+            if (peer == stays) continue;
+            scenario.faults.push_back({Kind::kill, dies += random.time(ms(0), ms(200)), peer});
+            scenario.faults.push_back({Kind::start, comes += ms(2000), peer});
+        }
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        require(ran.longest_pause <= ms(12'000), "they did not go on soon");
+    }
+}
+
+/// Rounds of a global batch, whose shares and rate follow who is there, while somebody evaluates.
+void they_share_a_batch(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(60, tries_max); ++seed) {
+        ElasticScenario scenario = of(4, 120, seed);
+        Random random(seed);
+        scenario.shared_batch = scenario.evaluates = true;
+        const auto victim = static_cast<PeerIndex>(random.below(4));
+        scenario.faults = {{Kind::kill, random.time(ms(200), ms(500)), victim},
+                           {Kind::start, random.time(ms(600), ms(900)), victim}};
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        const std::uint64_t samples = ran.ends[0].report.samples_total;
+        require(samples >= 4 * 4 * 120 && samples < 4 * 4 * 120 + 2 * 2 * 17,
+                std::to_string(samples) + " samples");
+    }
+}
+
+/// Shares that the budget is no multiple of, and one far faster than the others: nobody ends before
+/// the others do, and nobody waits for one that has (what Horovod calls uneven inputs).
+void one_would_end_early(std::uint64_t) {
+    ElasticScenario scenario = of(3, 61);
+    scenario.shared_batch = true;
+    scenario.round_time = {ms(2), ms(10), ms(40)};
+    const ElasticOutcome ran = ElasticRun(scenario).run();
+    require_finished(ran, {0, 1, 2});
+    Time first = ran.ends[0].ended_at, last = first;
+    for (const ElasticOutcome::End& end : ran.ends) {
+        first = std::min(first, end.ended_at);
+        last = std::max(last, end.ended_at);
+        require(end.report.rounds == ran.ends[0].report.rounds, "rounds differ");
+    }
+    require(last - first <= recovery_max, "one ended long before the others");
+}
+
 /// Where nobody comes they end, and say why.
 void too_few_end(std::uint64_t) {
     ElasticScenario scenario = of(3, 150);
@@ -316,6 +370,8 @@ ElasticScenario draw(std::uint64_t seed) {
     }
     if (random.chance(0.3))
         scenario.faults.push_back({Kind::reach_target, random.time(ms(100), at), 0});
+    scenario.shared_batch = random.chance(0.3);
+    scenario.evaluates = random.chance(0.5);
     return scenario;
 }
 
@@ -330,7 +386,10 @@ constexpr Case cases[] = {{"quiet", quiet},
                           {"one comes back to a large model", one_comes_back_to_a_large_model},
                           {"one comes late", one_comes_late},
                           {"too few wait", too_few_wait},
+                          {"too few come one by one", too_few_come_one_by_one},
                           {"too few end", too_few_end},
+                          {"one would end early", one_would_end_early},
+                          {"they share a batch", they_share_a_batch},
                           {"a newcomer stalls", a_newcomer_stalls},
                           {"they leave", they_leave},
                           {"down to one", down_to_one},

@@ -93,6 +93,11 @@ ModeSettings ElasticRun::settings_of(PeerIndex peer, std::uint64_t process) cons
     settings.training.learning_rate = 1;
     settings.training.momentum = scenario_.momentum;
     settings.training.nesterov = false;
+    if (scenario_.shared_batch) {
+        settings.training.batch.global_target = batch * scenario_.peers + 1;
+        settings.training.batch.schedule = {BatchScheduleKind::steps, {0.5}, 2};
+        settings.training.schedule.kind = RateScheduleKind::cosine;
+    }
     settings.exchange.mode = Mode::ring;
     settings.exchange.elastic = true;
     settings.exchange.start_peers_min = scenario_.members_min;
@@ -127,6 +132,13 @@ Time ElasticRun::layer_time(const SimPeer& peer) {
 
 Time ElasticRun::idle_time(const SimPeer& peer) {
     return hangs_[peer.settings.self] ? Time(std::chrono::hours(1)) : Time{0};
+}
+
+// Every third round: asked again until it has settled, it says the same.
+bool ElasticRun::settles(const SimPeer& peer) {
+    const Standing standing = peer.exchange.standing();
+    return scenario_.evaluates && standing.evaluates &&
+           (standing.round + scenario_.seed) % 3 == 0;
 }
 
 // ---- faults
@@ -258,7 +270,7 @@ void ElasticRun::hold(const SimPeer& peer, const Seen& seen) {
 
 void ElasticRun::check_step(const std::vector<float>& before, const std::vector<float>& after,
                             Round round) {
-    if (scenario_.momentum != 0) return;
+    if (scenario_.momentum != 0 || scenario_.shared_batch) return;
     for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
         const Range range = buckets_[bucket];
         for (std::size_t k = range.first; k < range.first + range.count; ++k) {

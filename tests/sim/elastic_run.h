@@ -44,6 +44,10 @@ struct ElasticScenario {
     std::size_t straight_bytes_max = 0;
     std::size_t payload_max = 256;
     double momentum = 0;
+    /// All together have a batch, which their number does not divide and which doubles in mid-run,
+    /// and the rate falls: what each takes depends on what all know.
+    bool shared_batch = false;
+    bool evaluates = false;  ///< now and then somebody looks at the parameters between two rounds
     unsigned members_min = 1;
     double start_wait_s = 2;
     double finish_timeout_s = 20;
@@ -106,6 +110,7 @@ class ElasticRun final : Work, Observer {
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time idle_time(const SimPeer& peer) override;
+    bool settles(const SimPeer& peer) override;
     Time layer_time(const SimPeer& peer);
     void began(SimPeer& peer, const std::optional<Next>& next) override;
     void gave_up(SimPeer& peer, const Next& next) override;

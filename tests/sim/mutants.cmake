@@ -512,3 +512,19 @@ mutant(unread_session_is_dead net_life "--test-case=a sink without room*" "TEST 
 mutation(net/session.cpp
     [=[Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }]=]
     [=[Time Session::silence(Time now) const { return now - silent_since_; }]=])
+
+# Who waits for more has not used the newest sums, and has nothing to hand over.
+mutant(too_few_settle_nothing elastic "--case;too few come one by one"
+    "violated: too few come one by one: nobody finished")
+mutation(src/modes/elastic_compute.cpp
+    [=[        settle_newest();  // or nothing could be handed to those who come in]=]
+    [=[]=])
+
+# Who evaluates settles before its next round, when others have begun theirs.
+mutant(progress_by_the_round_under_way elastic "--case;they share a batch"
+    "violated: they share a batch: ")
+mutation(src/modes/elastic_compute.cpp
+    [=[    std::uint64_t samples =
+        sync_images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=]
+    [=[    std::uint64_t samples =
+        images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=])

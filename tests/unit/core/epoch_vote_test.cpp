@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
@@ -61,6 +62,24 @@ struct Members {
 };
 
 }  // namespace
+
+TEST_CASE("a ballot far above all that were made is not followed, and ends nothing") {
+    Members three(3);
+    Membership word = three.said[1];
+    word.asks = word.promised = {EpochVote::ballot_number_max, 1, process_of_peer(1)};
+    three.votes[0].hear(1, process_of_peer(1), word);
+    CHECK(three.votes[0].promised().none());
+    three.votes[0].propose(three.next(0b101));
+    CHECK(three.votes[0].promised().number == 1);
+    // By steps that are plausible all numbers can be used up; then nothing more is proposed.
+    for (std::uint32_t number = 1; number < EpochVote::ballot_number_max;) {
+        number = std::min(number + EpochVote::ballot_step_max, EpochVote::ballot_number_max);
+        word.asks = word.promised = {number, 1, process_of_peer(1)};
+        three.votes[0].hear(1, process_of_peer(1), word);
+    }
+    three.votes[0].propose(three.next(0b101));
+    CHECK(three.votes[0].promised() == word.asks);
+}
 
 TEST_CASE("what is enough to decide the next epoch") {
     const Members four(4);
