@@ -63,6 +63,11 @@ struct ModeSettings {
     Coverage* coverage = nullptr;
 
     std::size_t peer_count() const { return peer_names.size(); }
+    std::size_t majority() const { return peer_count() / 2 + 1; }
+    /// So many are to be there to begin, and in an elastic ring to go on.
+    std::size_t start_peers_min() const {
+        return exchange.start_peers_min != 0 ? exchange.start_peers_min : majority();
+    }
     Role role(PeerIndex peer) const { return roles.empty() ? Role::worker : roles[peer]; }
     /// Peers that train, lowest first.
     std::vector<PeerIndex> workers() const {

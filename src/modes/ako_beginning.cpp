@@ -16,9 +16,7 @@ namespace {
 
 /// Who does not wait needs nobody.
 std::size_t start_peers_min(const ModeSettings& settings) {
-    if (settings.exchange.start_wait_s == 0) return 0;
-    const std::size_t wanted = settings.exchange.start_peers_min;
-    return wanted != 0 ? wanted : settings.peer_count() / 2 + 1;
+    return settings.exchange.start_wait_s == 0 ? 0 : settings.start_peers_min();
 }
 
 /// Who is there, and can be reached, has a session within this: see Departures.

@@ -10,14 +10,6 @@
 #include "src/numbers/finite.h"
 
 namespace ako {
-namespace {
-
-std::size_t members_min_of(const ModeSettings& settings) {
-    const std::size_t majority = settings.peer_count() / 2 + 1;
-    return settings.exchange.start_peers_min == 0 ? majority : settings.exchange.start_peers_min;
-}
-
-}  // namespace
 
 // A run is begun by a majority of the file, however few may go on with it.
 ElasticCompute::ElasticCompute(const ModeSettings& settings, const Buckets& buckets,
@@ -30,10 +22,10 @@ ElasticCompute::ElasticCompute(const ModeSettings& settings, const Buckets& buck
       epochs_(epochs),
       ring_(ring),
       state_(state),
-      members_min_(members_min_of(settings)),
+      members_min_(settings.start_peers_min()),
       plan_(settings.training, settings.peer_count()),
       roster_(settings.self, settings.peer_count()),
-      start_wait_(settings, std::max(members_min_, settings.peer_count() / 2 + 1)),
+      start_wait_(settings, std::max(members_min_, settings.majority())),
       settled_(buckets.count()),
       ready_(buckets) {
     status_.progress.resize(settings.peer_count());

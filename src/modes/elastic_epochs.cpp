@@ -13,6 +13,7 @@ void ElasticTraffic::look(Time now) {
     begin_epoch(now);
     come_in();
     tell_newcomers();
+    look_for_the_hung(now);
     const std::optional<PeerSet> members = wanted(now);
     if (members && turn(now)) {
         propose(*members, now);
@@ -36,7 +37,7 @@ void ElasticTraffic::adopted(Time now) {
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         Link& link = links_[peer];
         link.state.reset();
-        link.state_due = false;
+        link.state_due = link.hangs = false;
         link.moved_at = now;
         if (link.fell != 0 && vote_.is(peer, link.fell)) fell_ |= peer_bit(peer);
     }
@@ -47,7 +48,7 @@ void ElasticTraffic::adopted(Time now) {
     } else {
         ring_.leave();
     }
-    board_.sign_came(now);
+    sign(now);
     post_place();
     tell_all();
 }
@@ -75,7 +76,7 @@ void ElasticTraffic::begin_epoch(Time now) {
         }
         ring_.begin(members, holdings);
         ready_ = true;
-        board_.sign_came(now);
+        sign(now);
         post_place();
         if (!state) epochs_.post_entry({0, members, {}});
     }
@@ -126,9 +127,22 @@ bool ElasticTraffic::gone(PeerIndex peer, Time now) const {
     const Link& link = links_[peer];
     if (link.up && !vote_.is(peer, link.process)) return true;  // another process is there
     if (!link.up) return link.left || link.lost || (link.ever_up && link.nobody_listens);
+    if (link.hangs) return true;
     // It comes in, and takes nothing of what waits for it.
     return ready_ && speaks_of_this(link) && !link.said.whole && ring_.owes(peer) &&
            now - link.moved_at > life_timeout_;
+}
+
+// In lockstep nobody is ahead of another by more than a round, and who computes comes to the round
+// of the others. Fewer than are to train stand still on purpose.
+void ElasticTraffic::look_for_the_hung(Time now) {
+    const auto members = static_cast<std::size_t>(std::popcount(vote_.epoch().members()));
+    if (!all_ready() || !ring_.has_state() || members < settings_.start_peers_min()) return;
+    if (now - sign_at_ < hang_patience_) return;
+    Round newest = own_round_;
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer)
+        if (vote_.is(peer, links_[peer].process)) newest = std::max(newest, links_[peer].round);
+    for (Link& link : links_) link.hangs |= link.said.whole && link.round < newest;
 }
 
 EpochVote::Reach ElasticTraffic::reach(Time now) const {
@@ -231,7 +245,7 @@ PeerSet ElasticTraffic::founders(Time now) const {
     if (count == links_.size()) return found;
     const bool waited = now - *first_poll_ >= from_seconds(settings_.exchange.start_wait_s);
     const std::size_t enough =
-        std::max<std::size_t>(settings_.exchange.start_peers_min, links_.size() / 2 + 1);
+        std::max(settings_.start_peers_min(), settings_.majority());
     return waited && count >= enough ? found : 0;
 }
 
@@ -264,7 +278,7 @@ void ElasticTraffic::propose(PeerSet members, Time now) {
 
 void ElasticTraffic::give_up_if_stuck(Time now) {
     if (!vote_.member() || !wanted_since_) return;
-    board_.sign_came(now);
+    sign(now);
     if (now - *wanted_since_ < from_seconds(settings_.exchange.finish_timeout_s)) return;
     over_ = true;
     mailbox_.break_off("the members that can be reached are not enough to go on without " +

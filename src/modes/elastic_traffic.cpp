@@ -17,6 +17,7 @@ ElasticTraffic::ElasticTraffic(const ModeSettings& settings, const Buckets& buck
       bucket_count_(buckets.count()),
       life_timeout_(std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
       turn_first_(std::chrono::milliseconds(settings.exchange.heartbeat_ms)),
+      hang_patience_(from_seconds(settings.exchange.finish_timeout_s) * 3 / 4),
       mailbox_(mailbox),
       board_(board),
       epochs_(epochs),
@@ -77,11 +78,17 @@ void ElasticTraffic::post_place() {
     epochs_.post(place);
 }
 
+void ElasticTraffic::sign(Time at) {
+    sign_at_ = std::max(sign_at_, at);
+    board_.sign_came(at);
+}
+
 void ElasticTraffic::poll(const Word& word, Time now) {
     const BucketBoard::Unseen unseen = board_.take();
     for (const auto& [bucket, sync] : unseen.consumed) ring_.consumed(bucket, sync);
     for (const Contribution& contribution : unseen.contributions) ring_.contributed(contribution);
     finishing_ = word.own.final_round.has_value();
+    own_round_ = word.own.progress[settings_.self].round;
     over_ = word.closing || word.broken;
     if (!first_poll_) first_poll_ = polled_at_ = now;
     if (now - polled_at_ > life_timeout_ / 2) stood_until_ = now;
@@ -149,12 +156,12 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
                                      Time arrived_at) {
     Link& link = links_[peer];
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
-        board_.sign_came(arrived_at);
+        sign(arrived_at);
         ring_.arrived(peer, *chunk, destination, elements_in(destination.memory.size()).value());
     } else if (const auto* said = std::get_if<Membership>(&header)) {
         if (said->taken > link.said.taken) {
             link.moved_at = arrived_at;
-            board_.sign_came(arrived_at);
+            sign(arrived_at);
         }
         link.said = *said;
         link.heard = true;
@@ -165,7 +172,10 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
         if (state->epoch == vote_.epoch().number) link.state = *state;
     } else if (const auto* status = std::get_if<Status>(&header)) {
         const Round round = status->progress[peer].round;
-        if (round > std::exchange(link.round, round)) board_.sign_came(arrived_at);
+        if (round > std::exchange(link.round, round)) {
+            link.hangs = false;
+            sign(arrived_at);
+        }
     }
     return {};
 }

@@ -4,7 +4,8 @@
 //
 // An epoch ends when a session between two members has ended, for a frame may be lost with it; when
 // a member is gone (its process is over, it left, or was silent for the life time-out) or comes in
-// and nothing of the state comes for as long; and when somebody asks to come in. Who can be reached
+// and nothing of the state comes for as long; when one hangs, which is known by all waiting for it
+// for three quarters of the finish time-out; and when somebody asks to come in. Who can be reached
 // again before it is lost stays. The lowest member that is there proposes; who comes after it waits
 // its turn, longer each time that nothing comes of it. Of two that do not hear each other for the
 // life time-out the higher is left out.
@@ -77,6 +78,7 @@ class ElasticTraffic final : public TrafficHalf {
         std::optional<MemberState> state;  ///< what it told this peer, which comes in
         Time moved_at{};                   ///< when more of the state had come, last
         Round round = 0;                   ///< the newest it has announced
+        bool hangs = false;                ///< others came further, and wait for it for long
     };
     /// What the others are to this peer at a moment.
     struct View {
@@ -97,6 +99,9 @@ class ElasticTraffic final : public TrafficHalf {
     void come_in() AKO_NETWORK_THREAD;
     void tell_newcomers() AKO_NETWORK_THREAD;
     void look_for_the_gone(Time now) AKO_NETWORK_THREAD;
+    void look_for_the_hung(Time now) AKO_NETWORK_THREAD;
+    /// The run moves.
+    void sign(Time at) AKO_NETWORK_THREAD;
     /// It has run all along, so that nobody can have put it out.
     bool has_run(Time now) const AKO_NETWORK_THREAD {
         const bool stood = stood_until_ && now - *stood_until_ <= life_timeout_;
@@ -129,6 +134,7 @@ class ElasticTraffic final : public TrafficHalf {
     const std::size_t bucket_count_;
     const Time life_timeout_;
     const Time turn_first_;
+    const Time hang_patience_;  ///< less than that with which all break off
     Mailbox& mailbox_;
     BucketBoard& board_;
     EpochBoard& epochs_;
@@ -142,6 +148,8 @@ class ElasticTraffic final : public TrafficHalf {
     bool finishing_ = false;   ///< this peer's last round is made
     bool over_ = false;        ///< closing, or it cannot go on
     bool run_is_over_ = false;  ///< without this peer
+    Round own_round_ = 0;
+    Time sign_at_{};
     std::optional<Time> first_poll_;
     Time polled_at_{};
     std::optional<Time> stood_until_;  ///< this process had not run for a while

@@ -188,6 +188,28 @@ void one_would_end_early(std::uint64_t) {
     require(last - first <= recovery_max, "one ended long before the others");
 }
 
+/// The compute thread of one stands still while its process answers; also of one that has just come
+/// in: the others go on without it before the run is broken off.
+void one_hangs(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(60, tries_max); ++seed) {
+        ElasticScenario scenario = of(4, 150, seed);
+        Random random(seed);
+        scenario.finish_timeout_s = 4;
+        scenario.members_min = static_cast<unsigned>(random.between(1, 3));
+        const auto victim = static_cast<PeerIndex>(random.below(4));
+        scenario.faults = {{Kind::hang, random.time(ms(200), ms(1000)), victim}};
+        if (random.chance(0.5)) {
+            scenario.faults = {{Kind::kill, ms(250), victim},
+                               {Kind::start, ms(350), victim},
+                               {Kind::hang, random.time(ms(360), ms(700)), victim}};
+        }
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        for (PeerIndex peer = 0; peer < 4; ++peer)
+            if (peer != victim) require_finished(ran, {peer});
+        require(ran.longest_pause <= ms(3000) + recovery_max, "they waited for it for longer");
+    }
+}
+
 /// Where nobody comes they end, and say why.
 void too_few_end(std::uint64_t) {
     ElasticScenario scenario = of(3, 150);
@@ -389,6 +411,7 @@ constexpr Case cases[] = {{"quiet", quiet},
                           {"too few come one by one", too_few_come_one_by_one},
                           {"too few end", too_few_end},
                           {"one would end early", one_would_end_early},
+                          {"one hangs", one_hangs},
                           {"they share a batch", they_share_a_batch},
                           {"a newcomer stalls", a_newcomer_stalls},
                           {"they leave", they_leave},

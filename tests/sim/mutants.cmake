@@ -528,3 +528,9 @@ mutation(src/modes/elastic_compute.cpp
         sync_images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=]
     [=[    std::uint64_t samples =
         images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=])
+
+# One that computes no more, while its process answers, is waited for until all break off.
+mutant(hung_waited_for elastic "--case;one hangs" "violated: one hangs: ")
+mutation(src/modes/elastic_epochs.cpp
+    [=[link.hangs |= link.said.whole && link.round < newest;]=]
+    [=[link.hangs = false;]=])
