@@ -244,8 +244,7 @@ PeerSet ElasticTraffic::founders(Time now) const {
     const auto count = static_cast<std::size_t>(std::popcount(found));
     if (count == links_.size()) return found;
     const bool waited = now - *first_poll_ >= from_seconds(settings_.exchange.start_wait_s);
-    const std::size_t enough =
-        std::max(settings_.start_peers_min(), settings_.majority());
+    const std::size_t enough = std::max(settings_.start_peers_min(), settings_.majority());
     return waited && count >= enough ? found : 0;
 }
 

@@ -137,8 +137,7 @@ Time ElasticRun::idle_time(const SimPeer& peer) {
 // Every third round: asked again until it has settled, it says the same.
 bool ElasticRun::settles(const SimPeer& peer) {
     const Standing standing = peer.exchange.standing();
-    return scenario_.evaluates && standing.evaluates &&
-           (standing.round + scenario_.seed) % 3 == 0;
+    return scenario_.evaluates && standing.evaluates && (standing.round + scenario_.seed) % 3 == 0;
 }
 
 // ---- faults
