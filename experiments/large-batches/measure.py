@@ -223,7 +223,8 @@ def plot(made):
         (batch, fewest[1] * (1 + batch / noise) / (1 + fewest[0] / noise)) for batch in rows]}
     figure.draw(HERE / "doubling.svg", lines, "images of a batch",
                 f"epochs to {100 * COUNTED_TO:g} %", logarithmic="xy", key="left top",
-                more=["set xtics (" + ", ".join(f"{batch}" for batch in BATCHES) + ")"])
+                more=["set xtics (" + ", ".join(f"{batch}" for batch in BATCHES) + ")",
+                      "set yrange [0.5:20]; set xrange [24:1400]"])
 
 
 def train(arguments, made):
