@@ -351,6 +351,11 @@ def case_check_and_set(bench):
                        (("partitions=8",), "  646.6 kB (215.5 kB to each of 3 others)"),
                        (("mode=ring",), "  2.6 MB to its successor"),
                        (("mode=ring", "all_reduce=butterfly"), "  2.6 MB to its partners"),
+                       (("mode=ring", "rounds_ahead=1"), "  2.6 MB to its successor"),
+                       (("mode=ring", "elastic=true"),
+                        "takes parameters and momentum from the members, 2 M in parts from all of "
+                        "them; they compute meanwhile, and wait for the rest"),
+                       (("mode=sma",), "  2.6 MB to its successor"),
                        (("mode=local-sgd",), "  161.7 kB: 2.6 MB to its successor every 16 rounds"),
                        (("mode=parameter-server",),
                         "5.2 MB (a server as well), 1.7 MB (the others)"),

@@ -114,6 +114,38 @@ TEST_CASE("a parameter server is what the plan and its cluster file make of it t
     CHECK_FALSE(is_synchronous("parameter-server", async.modes[0].variants[0]));
 }
 
+TEST_CASE("elastic rings, butterflies, rings that run ahead and learners are contenders") {
+    const Plan plan = plan_of(
+        "modes:\n"
+        "  ring: {exchange.elastic: [false, true]}\n"
+        "  butterfly: {mode: ring, exchange.all_reduce: butterfly}\n"
+        "  ahead: {mode: ring, exchange.rounds_ahead: 1}\n"
+        "  sma: {training.learners: [1, 2]}\n"
+        "  learners: {mode: ako, training.learners: 2}\n");
+    const auto setting = settings_of(plan)[0];
+    std::string set;
+    for (const auto& mode : plan.modes) {
+        for (const Candidate& candidate : candidates_of(plan, mode, setting)) {
+            set += mode.name + ":";
+            for (const std::string& part :
+                 full_cell(plan, candidate, setting, plan.rates[0], 1).overrides(plan))
+                for (const char* key :
+                     {"exchange.mode=", "exchange.elastic=", "exchange.all_reduce=",
+                      "exchange.rounds_ahead=", "training.learners="})
+                    if (part.rfind(key, 0) == 0) set += " " + part;
+            set += "\n";
+        }
+    }
+    CHECK(set ==
+          "ring: exchange.mode=ring exchange.elastic=false\n"
+          "ring: exchange.mode=ring exchange.elastic=true\n"
+          "butterfly: exchange.mode=ring exchange.all_reduce=butterfly\n"
+          "ahead: exchange.mode=ring exchange.rounds_ahead=1\n"
+          "sma: exchange.mode=sma training.learners=1\n"
+          "sma: exchange.mode=sma training.learners=2\n"
+          "learners: exchange.mode=ako training.learners=2\n");
+}
+
 TEST_CASE("cells differ in their folders, and say what they set") {
     const Plan plan = plan_of("seeds: [1, 2]\nmodes: {ako: {exchange.rule: plain}}\n");
     const Candidate candidate = candidates_of(plan, plan.modes[0], settings_of(plan)[0])[0];
