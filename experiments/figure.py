@@ -3,7 +3,13 @@
 `ako compare` draws its own; this is for what is measured by a program here. Needs gnuplot.
 """
 
+import statistics
 import subprocess
+
+
+def spread(x, values):
+    """Of several runs a point with whiskers: x, their median, the least and the most."""
+    return x, statistics.median(values), min(values), max(values)
 
 
 def draw(out, lines, x_label, y_label, *, logarithmic="", x_names=(), joined=True,

@@ -267,7 +267,7 @@ def plot(rows):
             pauses = [on_top if row["pause_s"] is None else max(row["pause_s"], LOOK_S)
                       for row in rows if (row["contender"], row["fault"]) == (contender, fault)]
             if pauses:
-                points.append((place, statistics.median(pauses), min(pauses), max(pauses)))
+                points.append(figure.spread(place, pauses))
         lines[contender] = points
     figure.draw(HERE / "matrix.svg", lines, "fault",
                 "longest pause of the others, s (on top: it ended)", logarithmic="y",

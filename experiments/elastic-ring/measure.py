@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An elastic ring whose members are killed and come back: how soon, and what it costs.
 
-    experiments/elastic-ring/measure.py entry    # how long a newcomer takes; some five minutes
+    experiments/elastic-ring/measure.py entry    # how long a newcomer takes; a quarter of an hour
     experiments/elastic-ring/measure.py churn    # fifty kills and returns, and as long without
     experiments/elastic-ring/measure.py table    # of what has been run
 

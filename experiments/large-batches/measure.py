@@ -201,8 +201,7 @@ def median_curve(row):
     """(epochs, accuracy in %, its least, its most) of the seeds, point by point."""
     points = []
     for same in zip(*(result["points"] for result in row)):
-        found = [100 * point[2] for point in same]
-        points.append((same[0][0] / IMAGES, statistics.median(found), min(found), max(found)))
+        points.append(figure.spread(same[0][0] / IMAGES, [100 * point[2] for point in same]))
     return points
 
 
@@ -213,10 +212,9 @@ def plot(made):
     figure.draw(HERE / "rules.svg", curves, "epochs", "accuracy, %", key="right bottom",
                 more=["set yrange [30:80]"])
     rows = best_rows(of)
-    measured = []
-    for batch, row in rows.items():
-        epochs = [reached(result, COUNTED_TO)[0] / IMAGES for result in row]
-        measured.append((batch, statistics.median(epochs), min(epochs), max(epochs)))
+    measured = [
+        figure.spread(batch, [reached(result, COUNTED_TO)[0] / IMAGES for result in row])
+        for batch, row in rows.items()]
     noise, _ = foretold(rows)
     fewest = min(measured, key=lambda point: point[1])
     lines = {"measured": measured, f"by a noise scale of {noise:.0f}": [

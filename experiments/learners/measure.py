@@ -150,7 +150,7 @@ def plot(made):
                       for line in made.of(kind="epochs", condition=condition,
                                            rate=rate)]
             if epochs:
-                points.append((place, statistics.median(epochs), min(epochs), max(epochs)))
+                points.append(figure.spread(place, epochs))
         lines[condition] = points
     figure.draw(HERE / "epochs.svg", lines, "learning rate",
                 f"epochs to {100 * target:g} % (on top: not in {EPOCHS:g})",

@@ -152,7 +152,7 @@ def plot(made):
         for share in COMM:
             shares = [COMPUTE_MS / 10 / r["round_s"]
                       for r in made.of(part="speed", label=mode, share=share)]
-            points.append((share, statistics.median(shares), min(shares), max(shares)))
+            points.append(figure.spread(share, shares))
         lines[mode] = points
     lines["the longer of both, if nothing else took time"] = [
         (share, 100 / max(1, share)) for share in COMM]

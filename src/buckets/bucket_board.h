@@ -74,8 +74,9 @@ class BucketBoard {
                                          std::uint64_t sync) const AKO_COMPUTE_THREAD;
     /// The parameters after everybody's last round are here (parameter server).
     bool final_is_here() const AKO_COMPUTE_THREAD;
-    /// When it last showed that the others get on; 0 before the first time.
-    Time newest_sign_at() const AKO_COMPUTE_THREAD;
+
+    /// When it last showed that the others get on; 0 before the first time. Any thread.
+    Time newest_sign_at() const;
 
     // Network thread.
     Unseen take() AKO_NETWORK_THREAD;

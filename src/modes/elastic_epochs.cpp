@@ -48,7 +48,7 @@ void ElasticTraffic::adopted(Time now) {
     } else {
         ring_.leave();
     }
-    sign(now);
+    board_.sign_came(now);
     post_place();
     tell_all();
 }
@@ -76,7 +76,7 @@ void ElasticTraffic::begin_epoch(Time now) {
         }
         ring_.begin(members, holdings);
         ready_ = true;
-        sign(now);
+        board_.sign_came(now);
         post_place();
         if (!state) epochs_.post_entry({0, members, {}});
     }
@@ -136,9 +136,9 @@ bool ElasticTraffic::gone(PeerIndex peer, Time now) const {
 // In lockstep nobody is ahead of another by more than a round, and who computes comes to the round
 // of the others. Fewer than are to train stand still on purpose.
 void ElasticTraffic::look_for_the_hung(Time now) {
+    if (now - board_.newest_sign_at() < hang_patience_) return;
     const auto members = static_cast<std::size_t>(std::popcount(vote_.epoch().members()));
     if (!all_ready() || !ring_.has_state() || members < settings_.start_peers_min()) return;
-    if (now - sign_at_ < hang_patience_) return;
     Round newest = own_round_;
     for (PeerIndex peer = 0; peer < links_.size(); ++peer)
         if (vote_.is(peer, links_[peer].process)) newest = std::max(newest, links_[peer].round);
@@ -277,7 +277,7 @@ void ElasticTraffic::propose(PeerSet members, Time now) {
 
 void ElasticTraffic::give_up_if_stuck(Time now) {
     if (!vote_.member() || !wanted_since_) return;
-    sign(now);
+    board_.sign_came(now);
     if (now - *wanted_since_ < from_seconds(settings_.exchange.finish_timeout_s)) return;
     over_ = true;
     mailbox_.break_off("the members that can be reached are not enough to go on without " +

@@ -78,11 +78,6 @@ void ElasticTraffic::post_place() {
     epochs_.post(place);
 }
 
-void ElasticTraffic::sign(Time at) {
-    sign_at_ = std::max(sign_at_, at);
-    board_.sign_came(at);
-}
-
 void ElasticTraffic::poll(const Word& word, Time now) {
     const BucketBoard::Unseen unseen = board_.take();
     for (const auto& [bucket, sync] : unseen.consumed) ring_.consumed(bucket, sync);
@@ -156,12 +151,12 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
                                      Time arrived_at) {
     Link& link = links_[peer];
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
-        sign(arrived_at);
+        board_.sign_came(arrived_at);
         ring_.arrived(peer, *chunk, destination, elements_in(destination.memory.size()).value());
     } else if (const auto* said = std::get_if<Membership>(&header)) {
         if (said->taken > link.said.taken) {
             link.moved_at = arrived_at;
-            sign(arrived_at);
+            board_.sign_came(arrived_at);
         }
         link.said = *said;
         link.heard = true;
@@ -174,7 +169,7 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
         const Round round = status->progress[peer].round;
         if (round > std::exchange(link.round, round)) {
             link.hangs = false;
-            sign(arrived_at);
+            board_.sign_came(arrived_at);
         }
     }
     return {};

@@ -100,8 +100,6 @@ class ElasticTraffic final : public TrafficHalf {
     void tell_newcomers() AKO_NETWORK_THREAD;
     void look_for_the_gone(Time now) AKO_NETWORK_THREAD;
     void look_for_the_hung(Time now) AKO_NETWORK_THREAD;
-    /// The run moves.
-    void sign(Time at) AKO_NETWORK_THREAD;
     /// It has run all along, so that nobody can have put it out.
     bool has_run(Time now) const AKO_NETWORK_THREAD {
         const bool stood = stood_until_ && now - *stood_until_ <= life_timeout_;
@@ -149,7 +147,6 @@ class ElasticTraffic final : public TrafficHalf {
     bool over_ = false;        ///< closing, or it cannot go on
     bool run_is_over_ = false;  ///< without this peer
     Round own_round_ = 0;
-    Time sign_at_{};
     std::optional<Time> first_poll_;
     Time polled_at_{};
     std::optional<Time> stood_until_;  ///< this process had not run for a while

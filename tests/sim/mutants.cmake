@@ -502,17 +502,6 @@ mutation(src/modes/elastic_ends.cpp
     [=[    before_ = known_ = said.before;]=]
     [=[    before_ = known_ = said.now;]=])
 
-# Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
-mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
-mutation(net/session_receive.cpp
-    [=[    newest_byte_at_ = silent_since_ = clock_.now();]=]
-    [=[    newest_byte_at_ = clock_.now();]=])
-
-mutant(unread_session_is_dead net_life "--test-case=a sink without room*" "TEST CASE:  a sink without room stops")
-mutation(net/session.cpp
-    [=[Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }]=]
-    [=[Time Session::silence(Time now) const { return now - silent_since_; }]=])
-
 # Who waits for more has not used the newest sums, and has nothing to hand over.
 mutant(too_few_settle_nothing elastic "--case;too few come one by one"
     "violated: too few come one by one: nobody finished")
@@ -534,3 +523,14 @@ mutant(hung_waited_for elastic "--case;one hangs" "violated: one hangs: ")
 mutation(src/modes/elastic_epochs.cpp
     [=[link.hangs |= link.said.whole && link.round < newest;]=]
     [=[link.hangs = false;]=])
+
+# Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
+mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
+mutation(net/session_receive.cpp
+    [=[    newest_byte_at_ = silent_since_ = clock_.now();]=]
+    [=[    newest_byte_at_ = clock_.now();]=])
+
+mutant(unread_session_is_dead net_life "--test-case=a sink without room*" "TEST CASE:  a sink without room stops")
+mutation(net/session.cpp
+    [=[Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }]=]
+    [=[Time Session::silence(Time now) const { return now - silent_since_; }]=])
