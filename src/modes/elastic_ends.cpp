@@ -193,17 +193,19 @@ ElasticCompute::Answer ElasticCompute::finish_or_leave() {
     return std::nullopt;
 }
 
-// Who has left at the end had heard the digests of all.
+// Who has left at the end had heard the digests of all: then only those are waited for who can
+// still be heard, for theirs is on its way.
 bool ElasticCompute::all_told() const {
-    bool all = true;
+    bool all = true, is_heard = false, awaits = false;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];
         if (peer == settings_.self || !(place_.members & peer_bit(peer))) continue;
         const bool told = view.status && view.status->digest;
-        if (told && view.presence == Presence::left && !view.status->leaving) return true;
+        if (told && view.presence == Presence::left && !view.status->leaving) is_heard = true;
+        if (!told && roster_.reachable(peer)) awaits = true;
         all = all && told;
     }
-    return all;
+    return all || (is_heard && !awaits);
 }
 
 bool ElasticCompute::step_finish(Time now, bool) {

@@ -11,7 +11,7 @@ import time
 
 from bench import Failure, Skipped, wait_for
 
-ANSWER_S = 30
+ANSWER_S = 60
 
 
 class Browser:
@@ -57,7 +57,7 @@ class Browser:
             self.call(f"{domain}.enable")
         self.call("Page.navigate", url=url)
         loaded = "location.href !== 'about:blank' && document.readyState === 'complete'"
-        wait_for(lambda: self.value(loaded), f"{url} is loaded", 20, 0.1)
+        wait_for(lambda: self.value(loaded), f"{url} is loaded", ANSWER_S, 0.1)
 
     def value(self, expression):
         """Of a JavaScript expression in the page, as JSON has it."""

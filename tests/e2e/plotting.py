@@ -98,7 +98,7 @@ def case_plotted_in_a_browser(bench):
                  ".some(path => path.getTotalLength() > 100)).length")
         for width, height in ((1280, 800), (390, 844)):
             browser.resize(width, height)
-            wait_for(lambda: browser.value(drawn) == len(CHARTS), f"all is drawn at {width}", 10)
+            wait_for(lambda: browser.value(drawn) == len(CHARTS), f"all is drawn at {width}")
             page = browser.value("document.documentElement.scrollWidth")
             check(page <= width, f"the page is {page} wide in a window of {width}")
             for is_dark in (False, True):

@@ -51,6 +51,21 @@ void quiet(std::uint64_t) {
     require(ran.ends[0].report.samples_total == 4 * 4 * 50, "samples are not those of the budget");
 }
 
+/// However late the last word of one comes to another, that one is named at the end.
+void all_end(std::uint64_t tries_max) {
+    for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(50, tries_max); ++seed) {
+        ElasticScenario scenario = of(4, 5, seed);
+        scenario.quality.delay = ms(40);
+        const ElasticOutcome ran = ElasticRun(scenario).run();
+        require_finished(ran, {0, 1, 2, 3});
+        for (PeerIndex peer = 0; peer < 4; ++peer) {
+            const std::size_t with = ran.ends[peer].report.finished_with.size();
+            require(with == 4, "seed " + std::to_string(seed) + ": p" + std::to_string(peer) +
+                                   " ended with " + std::to_string(with));
+        }
+    }
+}
+
 /// Any one of four, at any moment, so also in the middle of a reduction.
 void one_is_killed(std::uint64_t tries_max) {
     for (std::uint64_t seed = 1; seed <= std::min<std::uint64_t>(200, tries_max); ++seed) {
@@ -403,6 +418,7 @@ struct Case {
 };
 
 constexpr Case cases[] = {{"quiet", quiet},
+                          {"all end", all_end},
                           {"one is killed", one_is_killed},
                           {"one comes back", one_comes_back},
                           {"one comes back to a large model", one_comes_back_to_a_large_model},

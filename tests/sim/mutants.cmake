@@ -497,10 +497,17 @@ mutation(src/modes/elastic_compute.cpp
 
 # A newcomer counts with what the others count with only after one more sync.
 mutant(newcomer_a_sync_ahead elastic "--case;one comes as the target is reached"
-    "violated: .*target is reached: nobody finished")
+    "violated: .*target is reached: seed 1: the end took")
 mutation(src/modes/elastic_ends.cpp
     [=[    before_ = known_ = said.before;]=]
     [=[    before_ = known_ = said.now;]=])
+
+# Who has heard that one has left waits for nobody else, though the word of the others is on its way.
+mutant(the_rest_not_waited_for elastic "--case;all end"
+    "violated: all end: seed [0-9]+: p[0-3] ended with [1-3]")
+mutation(src/modes/elastic_ends.cpp
+    [=[(is_heard && !awaits);]=]
+    [=[is_heard;]=])
 
 # Who waits for more has not used the newest sums, and has nothing to hand over.
 mutant(too_few_settle_nothing elastic "--case;too few come one by one"

@@ -107,8 +107,9 @@ TEST_CASE("convolution: memory of its own is told before the first batch") {
         std::vector<float> output(layer.output_shape().element_count());
         layer.forward({1, parameters, input, output});
         CHECK(layer.scratch_bytes(1) == told);
-        const std::size_t side = 40 + 2 * padding;
-        CHECK(told > 7 * 7 * 8 * layer.output_shape().width * 4 + side * side * 8 * 4);
+        // The kernel and its gradient at least, and the frame; how wide a vector is adds to it.
+        const std::size_t side = padding == 0 ? 0 : 40 + 2 * padding;
+        CHECK(told >= 2 * layout.element_count() * 4 + side * side * 8 * 4);
     }
 }
 
