@@ -76,6 +76,8 @@ ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, S
         cluster_.world().at(*plan.killed_at,
                             [this, peer, plan] { cluster_.kill(peer, plan.killed_silently); });
     }
+    for (const Hitch& hitch : scenario_.hitches)
+        cluster_.world().at(hitch.at, [this, hitch] { strike(hitch); });
 }
 
 std::unique_ptr<SimPeer> ModeRun::make_peer(PeerIndex peer) {
@@ -101,6 +103,17 @@ void ModeRun::set_links() {
     if (!scenario_.slow_link) return;
     const PeerIndex from = *scenario_.slow_link;
     network.quality(from, (from + 1) % count).bytes_per_second /= 10;
+}
+
+void ModeRun::strike(const Hitch& hitch) {
+    SimPeer& peer = cluster_[hitch.peer];
+    if (!peer.begun || peer.over()) return;
+    SimNetwork& network = cluster_.network();
+    const Time until = cluster_.world().now() + hitch.lasts;
+    if (hitch.towards)
+        network.silence(hitch.peer, *hitch.towards, until);
+    else
+        network.pause(*peer.transport.end(), until);
 }
 
 // ---- what they compute

@@ -24,13 +24,23 @@ struct ModePlan {
     std::optional<Round> stops_at;  ///< this peer asks for a stop after so many rounds
 };
 
+/// For less than the life time-out nothing goes on at one place: that changes no result.
+struct Hitch {
+    Time at{0};
+    Time lasts{0};
+    PeerIndex peer = 0;
+    /// Nothing from `peer` arrives there meanwhile; without it the whole process stands still.
+    std::optional<PeerIndex> towards;
+};
+
 struct ModeScenario {
     std::uint64_t seed = 1;
     ModeSettings settings;  ///< of every peer, but for `self`
     std::vector<ModePlan> peers;
     LinkQuality quality;  ///< of every link; delays are drawn from half to twice its own
     std::optional<PeerIndex> slow_link;  ///< from this peer to the next: a tenth of the others
-    std::size_t payload_max = 256;       ///< bytes of one frame
+    std::vector<Hitch> hitches;
+    std::size_t payload_max = 256;  ///< bytes of one frame
     /// Of buckets. Small, so that small models have several buckets, and large layers too.
     std::size_t bucket_bytes_min = 64;
     std::size_t bucket_bytes_split = 256;
@@ -82,6 +92,7 @@ class ModeRun final : Work, Observer {
   private:
     std::unique_ptr<SimPeer> make_peer(PeerIndex peer);
     void set_links();
+    void strike(const Hitch& hitch);
     Time layer_time(const SimPeer& peer);
     void measure_gap(PeerIndex peer);
     void keep_checkpoint(SimPeer& peer);

@@ -1,4 +1,5 @@
-// See modes.h. Each seed draws peers, layers, links and ring or butterfly, and checks
+// See modes.h. Each seed draws peers, layers, links, ring or butterfly, and moments in which a process
+// stands still or nothing arrives on a link, and checks
 //   - lockstep modes (ring, BSP, local SGD with H = 1 and no outer momentum): the same parameters
 //     as one process that makes the same steps with the mean gradient, within rounding
 //   - a ring that runs ahead: as one process whose gradients are a round old
@@ -36,6 +37,8 @@ constexpr unsigned learners_of_peer_max = 4;
 constexpr double rounding_max = 1e-5;
 /// A death is noticed within the life time-out and a round; what waits in queues takes its time.
 constexpr Time notice_max = ms(3000);
+/// Beside a heartbeat and the delay of a link, shorter than the life time-out.
+constexpr Time hitch_max = ms(60);
 
 ModeScenario draw(std::uint64_t seed, Random& random) {
     ModeScenario scenario;
@@ -67,6 +70,14 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     if (random.chance(0.5)) scenario.slow_link = static_cast<PeerIndex>(random.below(peers));
     scenario.payload_max = 64 * random.between(1, 8);
     settings.training.nesterov = random.chance(0.5);
+    for (std::uint64_t hitch = random.below(6); hitch > 0; --hitch) {
+        Hitch& drawn = scenario.hitches.emplace_back();
+        drawn.at = random.time(ms(20), ms(900));
+        drawn.lasts = random.time(ms(1), hitch_max);
+        drawn.peer = static_cast<PeerIndex>(random.below(peers));
+        const auto towards = static_cast<PeerIndex>(random.below(peers));
+        if (towards != drawn.peer) drawn.towards = towards;
+    }
     return scenario;
 }
 
