@@ -115,6 +115,7 @@ class ElasticCompute final : public ComputeHalf {
     bool evaluates() const AKO_COMPUTE_THREAD;
     std::string complaint(Round round) const;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
+    bool one_has_ended() const AKO_COMPUTE_THREAD;
     bool all_told() const AKO_COMPUTE_THREAD;
     std::string why_not_agreed() const AKO_COMPUTE_THREAD;
 

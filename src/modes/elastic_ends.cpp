@@ -193,19 +193,27 @@ ElasticCompute::Answer ElasticCompute::finish_or_leave() {
     return std::nullopt;
 }
 
-// Who has left at the end had heard the digests of all: then only those are waited for who can
-// still be heard, for theirs is on its way.
-bool ElasticCompute::all_told() const {
-    bool all = true, is_heard = false, awaits = false;
+// Who has left at the end had heard the digests of all.
+bool ElasticCompute::one_has_ended() const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];
         if (peer == settings_.self || !(place_.members & peer_bit(peer))) continue;
         const bool told = view.status && view.status->digest;
-        if (told && view.presence == Presence::left && !view.status->leaving) is_heard = true;
-        if (!told && roster_.reachable(peer)) awaits = true;
-        all = all && told;
+        if (told && view.presence == Presence::left && !view.status->leaving) return true;
     }
-    return all || (is_heard && !awaits);
+    return false;
+}
+
+// Once one has ended only those are waited for who can still be heard, for theirs is on its way.
+bool ElasticCompute::all_told() const {
+    const bool ended = one_has_ended();
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        if (peer == settings_.self || !(place_.members & peer_bit(peer))) continue;
+        const std::optional<Status>& status = roster_[peer].status;
+        if (status && status->digest) continue;
+        if (!ended || roster_.reachable(peer)) return false;
+    }
+    return true;
 }
 
 bool ElasticCompute::step_finish(Time now, bool) {
@@ -220,8 +228,10 @@ bool ElasticCompute::step_finish(Time now, bool) {
         post_status(true);
     }
     if (leaving_ || broken_ || !in_) return true;
-    timed_out_ = now - *finish_since_ >= from_seconds(settings_.exchange.finish_timeout_s);
-    return timed_out_ || all_told();
+    if (all_told()) return true;
+    if (now - *finish_since_ < from_seconds(settings_.exchange.finish_timeout_s)) return false;
+    timed_out_ = !one_has_ended();
+    return true;
 }
 
 std::string ElasticCompute::why_not_agreed() const {

@@ -277,15 +277,17 @@ def refused(bench):
 
 
 def real(bench):
-    """Two modes on MNIST without root, run in earnest."""
+    """Four contenders on MNIST without root, run in earnest."""
     plan = write_plan(
         bench, name="real.yaml", rates_mbit="[100]", target_accuracy="0.9", epochs="0.5",
         cluster=f"{{model: mlp, data: {{path: '{bench.source}/experiments/mnist/data'}}}}",
-        modes="{ako: {}, ring: {}}", baselines="[ring]", evaluate_every="0.05", alone="true")
+        modes="{ako: {}, ring: {}, butterfly: {mode: ring, exchange.all_reduce: butterfly, "
+              "exchange.rounds_ahead: 1}, averaging: {mode: sma, training.learners: 2}}",
+        baselines="[ring]", evaluate_every="0.05", alone="true")
     bench.start("compare", plan).expect(0, seconds=280)
     targets = rows(bench, "targets")
-    check_equal([row["contender"] for row in targets], ["ako", "ring", "one machine alone"],
-                "contenders")
+    check_equal([row["contender"] for row in targets],
+                ["ako", "ring", "butterfly", "averaging", "one machine alone"], "contenders")
     for row in targets:
         check(row["seconds_median"] and row["speed_up"], f"90 % is reached: {row}")
     # Nobody sends more than it can: in t seconds rate * (t + 15 ms), and this is over in few.
@@ -298,11 +300,12 @@ def real(bench):
 
 
 def lost_machine(bench):
-    """Between shaped links one of three machines is killed in mid-training: Ako goes on without
-    it, and the ring is kept as failed, in its own words."""
+    """Between shaped links one of three machines is killed in mid-training: Ako and an elastic ring
+    go on without it, and the ring is kept as failed, in its own words."""
     with testbed_name(bench) as name:
         plan = write_plan(
-            bench, rates_mbit="[100]", epochs="2.5", modes="{ako: {}, ring: {}}",
+            bench, rates_mbit="[100]", epochs="2.5",
+            modes="{ako: {}, ring: {}, elastic: {mode: ring, exchange.elastic: true}}",
             cluster="{model: {name: synthetic, parameters: 20000, compute_ms: 10}, "
                     "training: {batch: 64}}", baselines="[ring]",
             lost_peer="{machine: 2, after_s: 4}", testbed=f"{{use: always, name: {name}}}")
@@ -310,12 +313,14 @@ def lost_machine(bench):
         left = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
         check(f"ako-{name}-" not in left.stdout, f"the testbed is taken down: {left.stdout}")
     cells = {cell["contender"]: cell for cell in rows(bench, "cells")}
-    check_equal(cells["ako"]["failed"], "no", f"ako goes on: {cells['ako']['why']}")
+    for survivor in ("ako", "elastic"):
+        check_equal(cells[survivor]["failed"], "no", f"goes on: {cells[survivor]['why']}")
     check("exit 5: " in cells["ring"]["why"] and "peer b is gone" in cells["ring"]["why"],
           f"why the ring failed: {cells['ring']['why']}")
-    summaries = results(bench).glob("cells/ako-*/run/summary.json")
-    lost = [json.loads(path.read_text())["lost_peers"] for path in summaries]
-    check_equal(lost, [["b"]], "whom ako lost")
+    for survivor in ("ako", "elastic"):
+        summaries = results(bench).glob(f"cells/{survivor}-*/run/summary.json")
+        lost = [json.loads(path.read_text())["lost_peers"] for path in summaries]
+        check_equal(lost, [["b"]], f"whom {survivor} lost")
     page = (results(bench) / "report.html").read_text()
     check("one network namespace per machine" in page, "the report says what the network was")
 

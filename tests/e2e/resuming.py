@@ -72,14 +72,15 @@ def launch_and_cut(bench, file, peers, *words, least=1):
 def case_resume_lockstep(bench):
     """Cut off at any moment and begun again, twice, a run of the modes in which all wait for each
     other ends with the very bits of one that nobody disturbed."""
-    file = bench.file(3, training="epochs: 6, learning_rate: 0.05, evaluate_every: 0, "
+    file = bench.file(3, training="epochs: 4, learning_rate: 0.05, evaluate_every: 0, "
                                   "schedule: cosine, checkpoint_every: 0.1")
     # The last of them ends when an evaluation says so, after half of the epochs or so.
-    for mode in (*LOCKSTEP, [*LOCKSTEP[0], "training.target_accuracy=0.975"]):
+    for mode in (*LOCKSTEP, [*LOCKSTEP[0], "training.epochs=6", "training.target_accuracy=0.975"]):
         words = sets(*mode)
         bench.launch(file, *words).expect(0)
         whole = check_all_identical(bench, 3)
-        check((whole["samples"] < 360_000) == (mode not in LOCKSTEP),
+        by_evaluation = mode not in LOCKSTEP
+        check((whole["samples"] < (6 if by_evaluation else 4) * 60_000) == by_evaluation,
               f"{mode}: {whole['samples']} samples")
         launch_and_cut(bench, file, "abc", *words)
         first = run_folder(bench)

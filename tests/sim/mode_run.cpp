@@ -64,6 +64,7 @@ ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, S
       initial_(initial),
       gradient_(std::move(gradient)),
       cluster_(scenario.seed, scenario.settings.peer_count(), life_timeout, pace, *this, *this),
+      learned_(scenario.settings.peer_count(), 0),
       given_(scenario.settings.peer_count(), 0),
       checkpoints_(scenario.settings.peer_count()) {
     set_links();
@@ -124,10 +125,17 @@ Time ModeRun::layer_time(const SimPeer& peer) {
     return cluster_.random().time(usual * 8 / 10, usual * 12 / 10);
 }
 
-float ModeRun::gradient(SimPeer& peer) {
-    measure_gap(peer.settings.self);
+/// As the trainer: learners go on before the newest average is there, unless they begin anew at it.
+void ModeRun::begins_round(SimPeer& peer) {
     restore_learners(peer);
     keep_checkpoint(peer);
+    if (learners_.empty()) return;
+    const Learners& learners = *learners_[peer.settings.self];
+    if (!learners.begins_anew(peer.exchange.standing().progress)) learn(peer);
+}
+
+float ModeRun::gradient(SimPeer& peer) {
+    measure_gap(peer.settings.self);
     if (!learners_.empty()) return 0.5F;  // see `learned`
     gradient_(peer.settings.self, peer.exchange.standing().round, peer.exchange.replica(),
               peer.gradient);
@@ -156,14 +164,18 @@ void ModeRun::restore_learners(SimPeer& peer) {
     learners.skip(from->id.round);
 }
 
-/// As the trainer, but that the average has been awaited before the gradients.
+void ModeRun::learn(SimPeer& peer) {
+    Learners& learners = *learners_[peer.settings.self];
+    const Standing standing = peer.exchange.standing();
+    learners.learn({{}, {}, learners.images_per_round()}, peer.exchange.replica(),
+                   standing.progress);
+    learned_[peer.settings.self] = standing.round + 1;
+}
+
 Learned ModeRun::learned(SimPeer& peer) {
     if (learners_.empty()) return Gradient{peer.gradient};
-    Learners& learners = *learners_[peer.settings.self];
-    GroupExchange& exchange = peer.exchange;
-    learners.learn({{}, {}, learners.images_per_round()}, exchange.replica(),
-                   exchange.standing().progress);
-    return Update{learners.correct(exchange.replica())};
+    if (learned_[peer.settings.self] != peer.exchange.standing().round + 1) learn(peer);
+    return Update{learners_[peer.settings.self]->correct(peer.exchange.replica())};
 }
 
 // ---- what they do
@@ -178,8 +190,7 @@ void ModeRun::measure_gap(PeerIndex peer) {
     widest_gap_ = std::max(widest_gap_, own - slowest);
 }
 
-/// After the forward pass, when everything of the rounds before is settled and nothing of this one
-/// is given away.
+/// Everything of the rounds before is settled (`settles`), and nothing of this one is made.
 void ModeRun::keep_checkpoint(SimPeer& peer) {
     if (scenario_.keeps_after != peer.exchange.standing().round) return;
     Checkpoint& kept = checkpoints_[peer.settings.self];

@@ -97,9 +97,11 @@ class ModeRun final : Work, Observer {
     void measure_gap(PeerIndex peer);
     void keep_checkpoint(SimPeer& peer);
 
+    void begins_round(SimPeer& peer) override;
     float gradient(SimPeer& peer) override;
     Learned learned(SimPeer& peer) override;
     std::unique_ptr<Learners> make_learners(PeerIndex peer);
+    void learn(SimPeer& peer);
     void restore_learners(SimPeer& peer);
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
@@ -118,6 +120,7 @@ class ModeRun final : Work, Observer {
     SimCluster cluster_;
     std::vector<std::unique_ptr<Network>> networks_;   ///< [peer], of its first learner
     std::vector<std::unique_ptr<Learners>> learners_;  ///< [peer]; empty in the other modes
+    std::vector<Round> learned_;                       ///< [peer]: the newest round of its learners
     std::vector<Round> given_;                         ///< [peer]: whole gradients
     std::vector<Checkpoint> checkpoints_;
     Round widest_gap_ = 0;

@@ -1,5 +1,5 @@
-// See modes.h. Each seed draws peers, layers, links, ring or butterfly, and moments in which a process
-// stands still or nothing arrives on a link, and checks
+// See modes.h. Each seed draws peers, layers, links, ring or butterfly, and moments in which a
+// process stands still or nothing arrives on a link, and checks
 //   - lockstep modes (ring, BSP, local SGD with H = 1 and no outer momentum): the same parameters
 //     as one process that makes the same steps with the mean gradient, within rounding
 //   - a ring that runs ahead: as one process whose gradients are a round old
@@ -70,9 +70,11 @@ ModeScenario draw(std::uint64_t seed, Random& random) {
     if (random.chance(0.5)) scenario.slow_link = static_cast<PeerIndex>(random.below(peers));
     scenario.payload_max = 64 * random.between(1, 8);
     settings.training.nesterov = random.chance(0.5);
+    Time free = ms(20);  // two of them together could be longer than a life time-out
     for (std::uint64_t hitch = random.below(6); hitch > 0; --hitch) {
         Hitch& drawn = scenario.hitches.emplace_back();
-        drawn.at = random.time(ms(20), ms(900));
+        drawn.at = free + random.time(ms(0), ms(150));
+        free = drawn.at + 2 * hitch_max;
         drawn.lasts = random.time(ms(1), hitch_max);
         drawn.peer = static_cast<PeerIndex>(random.below(peers));
         const auto towards = static_cast<PeerIndex>(random.below(peers));

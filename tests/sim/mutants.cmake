@@ -506,8 +506,8 @@ mutation(src/modes/elastic_ends.cpp
 mutant(the_rest_not_waited_for elastic "--case;all end"
     "violated: all end: seed [0-9]+: p[0-3] ended with [1-3]")
 mutation(src/modes/elastic_ends.cpp
-    [=[(is_heard && !awaits);]=]
-    [=[is_heard;]=])
+    [=[if (!ended || roster_.reachable(peer)) return false;]=]
+    [=[if (!ended) return false;]=])
 
 # Who waits for more has not used the newest sums, and has nothing to hand over.
 mutant(too_few_settle_nothing elastic "--case;too few come one by one"

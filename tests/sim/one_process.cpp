@@ -10,13 +10,14 @@
 // seed and on the machine's kernels. So a control without any exchange comes first: the mean of the
 // peers' gradients in a plain loop. A seed where rounding alone leads it away from the one process
 // says nothing about the modes, and the next one is taken. Each way rounds in an order of its own,
-// so one that goes apart has the next seed as well: a way that is wrong goes apart with every seed.
+// so where there is a max-pool one that goes apart has the next seed as well, up to three in all.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +41,7 @@ constexpr std::size_t batch = 16;
 constexpr Round rounds = 50;
 constexpr double distance_max = 1e-5;
 constexpr std::uint64_t seeds_max = 10;
+constexpr int departures_max = 2;  ///< of a way, by rounding, where a network has a max-pool
 
 /// The batches that each peer draws, kept so that both ways see the same.
 class Batches {
@@ -164,7 +166,8 @@ class Comparison {
         : name_(std::move(name)),
           data_(load_dataset({DataFormat::idx, folder, {0.1307}, {0.3081}, Sharding::disjoint},
                              DataPart::train, data_shape({kind}))),
-          network_(make_network({kind})) {}
+          network_(make_network({kind})),
+          departures_max_(kind == ModelKind::lenet ? departures_max : 0) {}
 
     /// What is off with it, for the last line; empty if nothing is.
     std::string run() {
@@ -173,12 +176,18 @@ class Comparison {
             for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::lars})
                 if (!try_seed(seed, kind, batches)) return " " + name_ + " did not learn;";
         }
-        std::string off;
-        for (const Way& way : open_) off += " " + name_ + " " + way.name + ";";
-        return off;
+        for (const Way& way : open_) off_ += " " + name_ + " " + way.name + ";";
+        return off_;
     }
 
   private:
+    bool is_over(const Way& way, double apart) {
+        if (apart <= distance_max) return true;
+        if (departures_[way.name]++ < departures_max_) return false;
+        off_ += " " + name_ + " " + way.name + ";";
+        return true;
+    }
+
     /// Closes the ways with this optimizer that agree with the one process. Returns false if that
     /// one does not learn.
     bool try_seed(std::uint64_t seed, OptimizerKind kind, Batches& batches) {
@@ -199,7 +208,7 @@ class Comparison {
             const double apart =
                 relative_distance(together(*network_, batches, initial, way, seed), expected);
             std::printf("%-6s %-16s %.2e\n", name_.c_str(), way.name, apart);
-            return apart <= distance_max;
+            return is_over(way, apart);
         });
         return true;
     }
@@ -207,7 +216,10 @@ class Comparison {
     const std::string name_;
     const Dataset data_;
     const std::unique_ptr<Network> network_;
-    std::vector<Way> open_{std::begin(ways), std::end(ways)};  ///< have not agreed so far
+    const int departures_max_;
+    std::vector<Way> open_{std::begin(ways), std::end(ways)};  ///< have neither agreed nor failed
+    std::map<std::string, int> departures_;
+    std::string off_;
 };
 
 int run(const std::string& folder) {

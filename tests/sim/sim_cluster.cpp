@@ -86,6 +86,7 @@ void SimCluster::begin(SimPeer& peer) {
         case Next::Kind::train:
             peer.layer = 0;
             peer.images = next->images;
+            work_.begins_round(peer);
             return forward(peer);
         case Next::Kind::give_up:
             observer_.gave_up(peer, *next);

@@ -11,6 +11,8 @@ class Work {
   public:
     virtual ~Work() = default;
 
+    /// A round of `peer` begins; nothing of the replica has been awaited for it.
+    virtual void begins_round(SimPeer&) {}
     /// Writes the gradient of this round of `peer`, at its replica, to `peer.gradient`; the loss.
     virtual float gradient(SimPeer& peer) = 0;
     /// What that round ends with: the gradient, which is given layer by layer before that, or an
