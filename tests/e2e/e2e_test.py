@@ -149,7 +149,8 @@ def case_checkpoints_and_evaluate(bench):
 
 def case_checkpoint_refused(bench):
     """A checkpoint that cannot be written is said and does not stop the training."""
-    file = bench.file(1, training="epochs: 0.3, checkpoint_every: 0.05, evaluate_every: 0")
+    # Seconds, for a disk may take some for the first.
+    file = bench.file(1, training="epochs: 3, checkpoint_every: 0.05, evaluate_every: 0")
     folder = os.path.join(bench.folder, "out")
     # The second checkpoint cannot take the name of a folder that is not empty.
     os.makedirs(os.path.join(folder, "checkpoint-before.safetensors", "occupied"))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -16,17 +17,17 @@ PEERS = 3
 
 
 def free_ports_in_a_row(count):
-    """The first of so many ports of loopback that nobody listens at now."""
+    """The first of so many ports of loopback that nobody listens at now. Below those that the
+    system gives to whoever asks for any, or one could be gone a moment later."""
     while True:
-        sockets = [socket.socket()]
+        first = random.randint(20_000, 32_000)
+        sockets = []
         try:
-            sockets[0].bind(("127.0.0.1", 0))
-            first = sockets[0].getsockname()[1]
-            for number in range(1, count):
+            for number in range(count):
                 sockets.append(socket.socket())
                 sockets[-1].bind(("127.0.0.1", first + number))
             return first
-        except (OSError, OverflowError):
+        except OSError:
             continue
         finally:
             for sock in sockets:
