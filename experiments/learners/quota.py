@@ -59,8 +59,8 @@ def lines_of(path):
 
 def train(ako, seed, folder):
     """Through all parts. What the peer said, its metrics, and when (by them) each part began."""
-    limit = runpy.run_path(str(TESTBED))
-    groups, period_us = limit["cpu_groups"](), limit["CPU_PERIOD_US"]
+    tools = runpy.run_path(str(TESTBED))
+    groups, period_us = tools["cpu_groups"](), tools["CPU_PERIOD_US"]
     with open(folder / "said", "w") as said:
         process = subprocess.Popen(
             [TESTBED, "--name", NAME, "exec", "1", "--", ako, "launch", HERE / "cluster.yaml",
