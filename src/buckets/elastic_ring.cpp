@@ -318,8 +318,10 @@ void ElasticRing::send_sum(PeerIndex to, std::size_t bucket, const Chunk& chunk,
 
 std::optional<OutFrame> ElasticRing::next(PeerIndex peer, std::size_t payload_bytes_max) {
     if (!going_) return std::nullopt;
+    // A newcomer adds nothing to a sum before it has the state.
+    if (auto frame = next_of_state(peer, payload_bytes_max)) return frame;
     const auto chunk = queues_[peer].pop(elements_within(payload_bytes_max));
-    if (!chunk) return next_of_state(peer, payload_bytes_max);
+    if (!chunk) return std::nullopt;
     OutFrame frame{chunk->header, payload_of({chunk->values, chunk->count}), {}};
     if (const auto parity = parity_of(chunk->values))
         frame.keeps_alive =

@@ -12,9 +12,10 @@
 //             from the same gradients, which lie where they lay: no gradient is used twice or half.
 //             Each sum says whose gradients are in it.
 //   newcomer  is handed parameters and velocity after the newest sync that anybody had begun, each
-//             bucket by one member, as soon as that one has used the sum of this sync. No member
-//             can come past it before the newcomer has given its first gradient: so the state
-//             stands still while it is copied, and the others compute meanwhile.
+//             bucket by one member, as soon as that one has used the sum of this sync, and before
+//             anything of the next. No member can come past it before the newcomer has given its
+//             first gradient: so the state stands still while it is copied, and the others compute
+//             meanwhile.
 //
 // A chunk of an earlier epoch is read and dropped. Of a later one none comes: nobody sends before
 // all members have said that they are ready. Network thread only.

@@ -79,6 +79,10 @@ void ElasticTraffic::post_place() {
 }
 
 void ElasticTraffic::poll(const Word& word, Time now) {
+    // A newcomer can take something from when this peer's round is over, which may be long after
+    // the epoch began.
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer)
+        if (!ring_.owes(peer)) links_[peer].moved_at = now;
     const BucketBoard::Unseen unseen = board_.take();
     for (const auto& [bucket, sync] : unseen.consumed) ring_.consumed(bucket, sync);
     for (const Contribution& contribution : unseen.contributions) ring_.contributed(contribution);

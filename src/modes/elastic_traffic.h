@@ -76,7 +76,7 @@ class ElasticTraffic final : public TrafficHalf {
         bool membership_due = false;
         bool state_due = false;            ///< it comes in and needs to hear what is known
         std::optional<MemberState> state;  ///< what it told this peer, which comes in
-        Time moved_at{};                   ///< when more of the state had come, last
+        Time moved_at{};                   ///< when more had come, or nothing waited for it, last
         Round round = 0;                   ///< the newest it has announced
         bool hangs = false;                ///< others came further, and wait for it for long
     };

@@ -299,6 +299,7 @@ ElasticOutcome ElasticRun::run() {
             finished = &p.parameters;
         }
         outcome.ends.push_back({p.state, p.why + report.why_not, report, p.parameters, p.ended_at});
+        outcome.epochs = std::max(outcome.epochs, compute(p).place().epoch);
     }
     outcome.finished = finished != nullptr;
     if (!outcome.finished && scenario_.finishes) throw Violation("nobody finished");

@@ -71,8 +71,9 @@ struct ElasticOutcome {
         std::vector<float> parameters;
         Time ended_at{0};
     };
-    std::vector<End> ends;  ///< [peer], of its newest process
-    Round rounds = 0;       ///< that were begun
+    std::vector<End> ends;     ///< [peer], of its newest process
+    Round rounds = 0;          ///< that were begun
+    std::uint32_t epochs = 0;  ///< number of the newest
     /// When each round was first begun by a peer that is in.
     std::map<Round, Time> begun_at;
     /// The longest time without a new round from the first to the last.

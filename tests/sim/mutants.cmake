@@ -531,6 +531,47 @@ mutation(src/modes/elastic_epochs.cpp
     [=[link.hangs |= link.said.whole && link.round < newest;]=]
     [=[link.hangs = false;]=])
 
+# What a newcomer has taken does not show the members that it comes nearer.
+mutant(progress_of_a_newcomer_unseen elastic "--case;one comes back over slow links"
+    "violated: one comes back over slow links: ")
+mutation(src/modes/elastic_traffic.cpp
+    [=[            link.moved_at = arrived_at;]=]
+    [=[]=])
+
+# What comes of the state does not show the newcomer that all is well.
+mutant(state_is_no_sign elastic "--case;one comes back over slow links"
+    "violated: one comes back over slow links: p1 did not finish: the members of the run did not take")
+mutation(src/modes/elastic_traffic.cpp
+    [=[        board_.sign_came(arrived_at);
+        ring_.arrived(]=]
+    [=[        if (ring_.has_state()) board_.sign_came(arrived_at);
+        ring_.arrived(]=])
+
+# What a newcomer takes does not show the members, who wait for its round, that all is well.
+mutant(newcomer_is_no_sign elastic "--case;one comes back over slow links"
+    "violated: one comes back over slow links: ")
+mutation(src/modes/elastic_traffic.cpp
+    [=[            link.moved_at = arrived_at;
+            board_.sign_came(arrived_at);]=]
+    [=[            link.moved_at = arrived_at;]=])
+
+# A newcomer is put out for what it cannot take yet, as long as this peer's round lasts.
+mutant(round_taken_for_a_stall elastic "--case;one comes back to long rounds"
+    "violated: one comes back to long rounds: seed [0-9]+: it was put out again")
+mutation(src/modes/elastic_traffic.cpp
+    [=[        if (!ring_.owes(peer)) links_[peer].moved_at = now;]=]
+    [=[        static_cast<void>(now);]=])
+
+# Sums, for which a newcomer has no use yet, go before the state: it seems to take nothing.
+mutant(sums_before_the_state elastic "--case;one comes back over slow links"
+    "violated: one comes back over slow links: ")
+mutation(src/buckets/elastic_ring.cpp
+    [=[    if (auto frame = next_of_state(peer, payload_bytes_max)) return frame;]=]
+    [=[]=])
+mutation(src/buckets/elastic_ring.cpp
+    [=[    if (!chunk) return std::nullopt;]=]
+    [=[    if (!chunk) return next_of_state(peer, payload_bytes_max);]=])
+
 # Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
 mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
 mutation(net/session_receive.cpp
