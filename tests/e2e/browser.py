@@ -14,6 +14,10 @@ from bench import Failure, Skipped, wait_for
 ANSWER_S = 60
 
 
+class Refused(Failure):
+    """The browser answers that it cannot."""
+
+
 class Browser:
     """One page. Use as a context manager."""
 
@@ -56,8 +60,14 @@ class Browser:
         for domain in ("Runtime", "Log", "Page"):
             self.call(f"{domain}.enable")
         self.call("Page.navigate", url=url)
-        loaded = "location.href !== 'about:blank' && document.readyState === 'complete'"
-        wait_for(lambda: self.value(loaded), f"{url} is loaded", ANSWER_S, 0.1)
+        wait_for(self._loaded, f"{url} is loaded", ANSWER_S, 0.1)
+
+    def _loaded(self):
+        try:
+            return self.value("location.href !== 'about:blank' && "
+                              "document.readyState === 'complete'")
+        except Refused:  # as one page gives way to the next there is none to ask
+            return False
 
     def value(self, expression):
         """Of a JavaScript expression in the page, as JSON has it."""
@@ -90,7 +100,7 @@ class Browser:
             answer = self._next(until - time.monotonic())
             if answer.get("id") == self.number:
                 if "error" in answer:
-                    raise Failure(f"{method}: {answer['error']}")
+                    raise Refused(f"{method}: {answer['error']}")
                 return answer["result"]
             self._note(answer)
 
