@@ -50,9 +50,9 @@ std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload
 OutFrame Links::status_frame(Link& link, Time now) {
     link.status_due = false;
     link.status_was_last = true;
-    link.status_sent = status_revision_;
     link.status_sent_at = now;
-    Status status = status_;
+    if (!link.opening) link.status_sent = status_revision_;
+    Status status = link.opening ? *std::exchange(link.opening, std::nullopt) : status_;
     status.sent_at = now;
     if (link.heard_sent_at != Time{0}) {
         status.echo_sent_at = link.heard_sent_at;
@@ -165,6 +165,8 @@ void Links::session_up(PeerIndex peer, const Hello& hello) {
     link.left = false;
     link.status_due = true;
     link.status_was_last = false;
+    link.opening = status_;
+    link.status_sent = status_revision_;
     link.heard_sent_at = Time{0};
     traffic_.session_up(peer, hello);
     mailbox_.set_presence(peer, Presence::up);
@@ -175,6 +177,7 @@ void Links::session_down(PeerIndex peer, const std::string& why, Time silence) {
     on_network_thread();
     Link& link = links_[peer];
     link.up = false;
+    link.opening.reset();
     if (!link.left) {
         mailbox_.set_presence(peer, Presence::down);
         // Once all is agreed, or over for one reason, sessions end because everyone leaves.

@@ -50,6 +50,9 @@ class Links final : public FrameSource, public FrameSink {
         bool left = false;                ///< said Bye
         bool bye_sent = false;
         bool status_due = false;
+        /// What goes out first: this peer's standing when the session began. The other's first word
+        /// may bring the start of the run, and is not to be answered by rounds that followed it.
+        std::optional<Status> opening;
         bool status_was_last = false;   ///< of what went out
         std::uint64_t status_sent = 0;  ///< revision
         Time status_sent_at{};

@@ -96,9 +96,22 @@ bool AkoBeginning::heard_all() const {
     return true;
 }
 
-bool AkoBeginning::is_of_a_run(const Status& status) const {
+// What others tell of a peer may be newer than its own first word, which is still on its way: that
+// one decides. Who cannot be reached has none to say.
+void AkoBeginning::hear_of_run(PeerIndex from, const Status& status) {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        if ((met_at_zero_ & peer_bit(peer)) == 0 && has_made(status, peer)) return true;
+        if ((met_at_zero_ & peer_bit(peer)) != 0 || !has_made(status, peer)) continue;
+        if (peer == from || peer == settings_.self)
+            run_there_ = true;
+        else
+            told_of_ |= peer_bit(peer);
+    }
+}
+
+bool AkoBeginning::awaits_own_word() const {
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const bool told_of = (told_of_ & peer_bit(peer)) != 0;
+        if (told_of && roster_.reachable(peer) && !roster_[peer].heard) return true;
     }
     return false;
 }
@@ -134,6 +147,8 @@ std::string AkoBeginning::why_apart() const {
 }
 
 bool AkoBeginning::start_is_over(bool unanswered, Time now) {
+    if (!run_there_ && awaits_own_word()) return false;
+    run_there_ = run_there_ || (told_of_ & ~met_at_zero_) != 0;
     // Who has been met before its first round has just begun, and so does this peer.
     if (run_there_ || others_train()) return true;
     if (!heard_all()) return false;  // what they have to say may tell of a run
@@ -297,7 +312,7 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     // Who goes on from a checkpoint tells of its disk, until it has begun; and who begins anew
     // may have it from there.
     const bool from_disk = status.resuming || (settings_.resumes && begins_anew(status, from));
-    if (state_ == State::waiting && !from_disk) run_there_ = run_there_ || is_of_a_run(status);
+    if (state_ == State::waiting && !from_disk) hear_of_run(from, status);
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());
     if (met != Rival::none) meet_rival(from, met, now);

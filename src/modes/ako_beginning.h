@@ -123,7 +123,9 @@ class AkoBeginning {
     /// Everybody who has a session has said how it is.
     bool heard_all() const;
     /// Does it tell of rounds that this peer was not there for?
-    bool is_of_a_run(const Status& status) const;
+    void hear_of_run(PeerIndex from, const Status& status);
+    /// Of somebody of whose rounds others have told.
+    bool awaits_own_word() const;
     void say_what_comes();
     void say_joined(Time now);
     std::string progress_text() const;
@@ -140,6 +142,7 @@ class AkoBeginning {
     Joining joining_;
     State state_ = State::waiting;
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
+    PeerSet told_of_ = 0;      ///< others have told of rounds of these, not met by then
     bool run_there_ = false;
     bool start_is_over_ = false;  ///< enough came, or there is a run
     bool takes_initial_ = false;  ///< the initial parameters, from another peer

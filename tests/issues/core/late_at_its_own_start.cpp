@@ -1,0 +1,103 @@
+// On a busy machine a peer that was there from the beginning joined the run that the others had
+// just begun with it: "joins a run that is at 0 %: 2.4 MB to come", over slow links for all of its
+// training. They had heard its first word and made a round before their own first word had gone
+// out, which then told of that round. Since then the first word of a session is what held when the
+// session began. (What others tell of each other's rounds: tests/unit/core/ako_joining_test.cpp.)
+#include <doctest/doctest.h>
+
+#include <variant>
+
+#include "src/group/links.h"
+#include "src/modes/ako_traffic.h"
+#include "tests/unit/core/ako_joining_bench.h"
+#include "tests/unit/core/no_transport.h"
+
+using namespace ako;
+using namespace ako::test;
+
+namespace {
+
+struct OwnClock final : Clock {
+    Time now() const override { return time; }
+    Time time = std::chrono::seconds(1);
+};
+
+}  // namespace
+
+TEST_CASE("issue: the first word of a session tells of no round made after it began") {
+    ModeSettings settings;
+    settings.peer_names = {"a", "b"};
+    settings.block_elements = 4;
+    settings.sample_budget = 1000;
+    settings.training.batch.local = 1;
+    settings.log = [](const std::string&) {};
+    const Blocks blocks(10, 4);
+    Mailbox mailbox{2, 1 << 16};
+    Outbox outbox{2};
+    Snapshots snapshots{blocks};
+    NoTransport transport;
+    OwnClock clock;
+    AkoTraffic traffic(settings, blocks, mailbox, outbox, snapshots, transport, clock);
+    Links links(settings, mailbox, traffic, transport, clock);
+    const auto post_round = [&](Round round) {
+        Status status;
+        status.progress = {{round, round}, {}};
+        status.rows.resize(2);
+        mailbox.post(status, true);
+        clock.time += std::chrono::milliseconds(1);
+        links.poll(clock.time);
+    };
+    const auto told_round = [&] {
+        const auto frame = links.next(1, 1024);
+        REQUIRE(frame);
+        return std::get<Status>(frame->header).progress[0].round;
+    };
+
+    post_round(0);
+    links.session_up(1, Hello{});
+    post_round(1);
+    CHECK(told_round() == 0);
+    clock.time += std::chrono::milliseconds(settings.exchange.heartbeat_ms);
+    links.poll(clock.time);
+    CHECK(told_round() == 1);
+
+    // In a later session it tells what holds then, not what was left unsaid in the one before.
+    links.session_down(1, "closed", Time{0});
+    links.session_up(1, Hello{});
+    links.session_down(1, "closed", Time{0});
+    post_round(2);
+    links.session_up(1, Hello{});
+    CHECK(told_round() == 2);
+}
+
+TEST_CASE("issue: what others tell of a peer's rounds waits for its own first word") {
+    JoiningBench bench;
+    bench.come(bench.said({}, {}));
+    bench.mailbox.set_presence(c, Presence::up);
+    const Incarnation train = first_incarnation(b_id);
+    Status both_train = bench.said({}, {train, 1});
+    both_train.rows[row_of(c)] = {{train, 2}, {train, 2}, 2};
+    bench.say(b, both_train);
+    SUBCASE("which says that it waits, and comes with the others") {
+        bench.say(c, bench.said({}, {}), true);
+        CHECK(bench.trains());
+    }
+    SUBCASE("which says that it waits, and comes later") {
+        CHECK(!bench.begin());
+        CHECK(bench.peer->state() == AkoBeginning::State::waiting);
+        bench.say(c, bench.said({}, {}), true);
+        CHECK(bench.trains());
+    }
+    SUBCASE("which says that it trains") {
+        CHECK(!bench.begin());
+        bench.say(c, both_train, true);
+        CHECK(!bench.begin());
+        CHECK(bench.peer->state() == AkoBeginning::State::joining);
+    }
+    SUBCASE("which does not come any more") {
+        CHECK(!bench.begin());
+        bench.mailbox.set_presence(c, Presence::lost);
+        CHECK(!bench.begin());
+        CHECK(bench.peer->state() == AkoBeginning::State::joining);
+    }
+}
