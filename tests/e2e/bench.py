@@ -52,6 +52,22 @@ def newest_run(output):
     return os.path.join(output, max(folders, key=made_at) if folders else "none")
 
 
+def what_is_left(folder, log_lines=15):
+    """What the runs in this folder left behind, as a reader of a failure wants it: the standing of
+    each peer in the summary, and the last lines of each log."""
+    text = []
+    for where, _, names in sorted(os.walk(folder)):
+        for name in sorted(names):
+            path = os.path.join(where, name)
+            if name == "summary.json":
+                with open(path, errors="replace") as file:
+                    text += [f"{path}:", file.read().rstrip("\n")]
+            elif re.fullmatch(r"log-.*\.txt", name):
+                with open(path, errors="replace") as file:
+                    text += [f"{path}, the end:", *file.read().split("\n")[-log_lines - 1:-1]]
+    return "\n".join(text)
+
+
 class Process:
     """A running ako whose output is read, line by line with its time, as it comes."""
 
@@ -185,6 +201,8 @@ def has_trained(bench, name):
 
 
 def check_all_identical(bench, count):
+    """`count` peers a, b and so on have trained and agree; returns the summary. Their training has
+    to take seconds: all draw from one budget, and who begins late may find it empty."""
     summary = bench.summary()
     names = [chr(ord("a") + number) for number in range(count)]
     check_equal(summary["replicas_identical"], True, "replicas_identical")

@@ -35,7 +35,7 @@ import refusals
 import returning
 import resuming
 from bench import (Bench, Failure, Skipped, check, check_all_identical, check_equal, long_run,
-                   wait_for)
+                   wait_for, what_is_left)
 
 
 def train_mlp(bench, count):
@@ -420,7 +420,7 @@ def run_case(name, ako, source):
         return None
     except (Failure, OSError, KeyError, ValueError) as error:
         print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}\n"
-              f"       its folder: {folder}", flush=True)
+              f"       its folder: {folder}\n{what_is_left(folder)}", flush=True)
         return False
     shutil.rmtree(folder)
     print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)

@@ -6,7 +6,7 @@ import signal
 
 from bench import check, check_all_identical, check_equal, has_trained, wait_for
 
-SHORT = dict(model="{name: synthetic, parameters: 5000, compute_ms: 1, samples: 12800}",
+SHORT = dict(model="{name: synthetic, parameters: 5000, compute_ms: 1, samples: 256000}",
              training="learning_rate: 0.01, evaluate_every: 0")
 
 

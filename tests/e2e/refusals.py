@@ -29,7 +29,8 @@ def case_cluster_key(bench):
         with open(path, "w") as text:
             text.write(secret + "\n")
         os.chmod(path, 0o600)
-    file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 1, samples: 6400}",
+    file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 1, "
+                               "samples: 256000}",
                       training="learning_rate: 0.01", cluster_key_file="cluster.key",
                       exchange="start_wait_s: 4, start_peers_min: 2")
     output = bench.launch(file).expect(0)

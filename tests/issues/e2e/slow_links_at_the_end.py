@@ -12,7 +12,7 @@ MBIT = 1
 def case_slow_links_at_the_end(bench):
     limits = ", ".join(f"{{from: {name}, to: d, mbit: {MBIT}}}" for name in "abc")
     file = bench.file(4, model=f"{{name: synthetic, parameters: {PARAMETERS}, compute_ms: 5, "
-                               "samples: 25600}",
+                               "samples: 102400}",
                       training="epochs: 1, learning_rate: 0.01, evaluate_every: 0",
                       exchange=f"precision: float32, link_limits: [{limits}], finish_linger_s: 1, "
                                "finish_exchange_s: 3, finish_timeout_s: 4")
