@@ -291,9 +291,18 @@ ChunkKind chunk_kind(wire::ChunkKind value) {
     refuse(fmt::format("kind is {}, no known chunk", static_cast<unsigned>(value)));
 }
 
+PeerCounts peer_counts(capnp::Data::Reader value, const char* field) {
+    PeerCounts counts{};
+    if (value.size() > counts.size())
+        refuse(fmt::format("{} of {} peers, at most {}", field, value.size(), counts.size()));
+    std::copy(value.begin(), value.end(), counts.begin());
+    return counts;
+}
+
 Header get(wire::Chunk::Reader in) {
     return Chunk{chunk_kind(in.getKind()),
-                 {stop_reason(in.getStop()), in.getBatchDoublings()},
+                 {stop_reason(in.getStop()), in.getBatchDoublings(),
+                  peer_counts(in.getLearners(), "learners")},
                  in.getWorkers(),
                  in.getSync(),
                  in.getFirst(),

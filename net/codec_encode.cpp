@@ -247,6 +247,10 @@ void put(wire::Header::Builder header, const Chunk& chunk) {
     out.setChecksum(chunk.checksum);
     out.setEpoch(chunk.epoch);
     out.setContributors(chunk.contributors);
+    const PeerCounts& learners = chunk.wish.learners;
+    std::size_t said = learners.size();
+    while (said > 0 && learners[said - 1] == 0) --said;
+    if (said > 0) out.setLearners({learners.data(), said});
 }
 
 void put(capnp::List<std::uint64_t>::Builder out, const std::vector<std::uint64_t>& values) {

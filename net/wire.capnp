@@ -267,6 +267,8 @@ struct Chunk {
   batchDoublings @7 :UInt8;   # of the global batch: the most that any of them wishes
   epoch @8 :UInt32;           # elastic ring: the sender's
   contributors @9 :UInt64;    # restored: bit j: the gradient of peer j is in the sum
+  learners @10 :Data;         # sma: of each peer up to the last whose update is in it, how many
+                              # learners made that; 0 = it is not in it. Else empty
 }
 
 enum ChunkKind {

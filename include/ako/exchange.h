@@ -52,6 +52,7 @@ struct RoundResult {
     std::optional<float> loss;  ///< nothing: the caller does not know it
     /// The gradient noise scale up to here, in images; nothing: not known.
     std::optional<double> noise_scale = {};
+    std::size_t learners = 1;  ///< that made it
 };
 
 /// Where this peer and the group are.
@@ -63,6 +64,8 @@ struct Standing {
     /// That this peer has trained on, earlier processes of its name included.
     std::uint64_t samples = 0;
     bool joining = false;  ///< it takes in the rows of a run that is under way
+    /// sma: of all peers, whose average it is, in the newest round that is known of; 0: in none.
+    std::size_t learners_together = 0;
 };
 
 /// One link, as the exchange sees it, for reports.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -113,16 +114,29 @@ constexpr StopReason stronger(StopReason one, StopReason other) {
     return strength(one) < strength(other) ? other : one;
 }
 
-/// What peers wish of the rounds to come; of two that stand at once, the stronger of each.
+/// So many at each peer; 0 = it has not said so, or there is none.
+using PeerCounts = std::array<std::uint8_t, peers_max>;
+
+/// What peers say with what they contribute: their wishes for the rounds to come, of two that stand
+/// at once the stronger of each, and who made it, by union.
 struct Wish {
     StopReason stop = StopReason::none;
     std::uint8_t doublings = 0;  ///< of the global batch (src/numbers/batch_growth.h)
+    PeerCounts learners = {};    ///< sma: that made what each peer contributed
 
     bool operator==(const Wish&) const = default;
 };
 
+constexpr PeerCounts united(const PeerCounts& one, const PeerCounts& other) {
+    PeerCounts both{};
+    for (std::size_t peer = 0; peer < both.size(); ++peer)
+        both[peer] = std::max(one[peer], other[peer]);
+    return both;
+}
+
 constexpr Wish stronger(const Wish& one, const Wish& other) {
-    return {stronger(one.stop, other.stop), std::max(one.doublings, other.doublings)};
+    return {stronger(one.stop, other.stop), std::max(one.doublings, other.doublings),
+            united(one.learners, other.learners)};
 }
 
 /// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).

@@ -7,6 +7,7 @@
 
 #include "ako/assert.h"
 #include "ako/payload.h"
+#include "ako/settings.h"
 
 namespace ako {
 
@@ -95,6 +96,10 @@ std::optional<std::string> AllReduceProtocol::refuse(PeerIndex peer, const Chunk
     if (count == 0 || chunk.first >= sums_.size() || count > sums_.size() - chunk.first)
         return "Chunk of " + std::to_string(count) + " elements from " +
                std::to_string(chunk.first) + " is outside the model";
+    for (std::size_t other = 0; other < chunk.wish.learners.size(); ++other)
+        if (chunk.wish.learners[other] > (other < count_ ? learners_max : 0))
+            return "Chunk.learners says " + std::to_string(chunk.wish.learners[other]) +
+                   " of peer " + std::to_string(other);
     const std::size_t bucket = buckets_.at(chunk.first);
     const std::uint64_t number = syncs_[bucket].number;
     if (chunk.sync < number || chunk.sync > number + 1)

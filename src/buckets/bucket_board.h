@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,7 +24,7 @@ namespace ako {
 
 /// What came with the result of a bucket.
 struct SyncSummary {
-    Wish wish;                           ///< the strongest of all who contributed
+    Wish wish;                           ///< of all who contributed
     std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
     std::uint32_t workers = 0;           ///< who contributed; 0 = not said
     PeerSet contributors = 0;            ///< elastic ring: whose gradients are in the sum
@@ -34,11 +35,17 @@ struct SyncSummary {
         workers = std::max(workers, other.workers);
         contributors |= other.contributors;
     }
-    /// Takes in what came later: of the workers only the newest number counts.
+    /// Takes in what came later: of the workers and learners only the newest numbers count.
     void follow(const SyncSummary& later) {
         const std::uint32_t newest = later.workers != 0 ? later.workers : workers;
+        const PeerCounts by = later.learners() != 0 ? later.wish.learners : wish.learners;
         merge(later);
         workers = newest;
+        wish.learners = by;
+    }
+    /// Of all peers, that made it; 0 = not said.
+    std::size_t learners() const {
+        return std::accumulate(wish.learners.begin(), wish.learners.end(), std::size_t{0});
     }
 };
 

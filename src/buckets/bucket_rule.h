@@ -18,6 +18,13 @@
 
 namespace ako {
 
+/// What a sync is known by beside its sums.
+struct OfSync {
+    double rate = 0;  ///< the learning rate of the round that it follows
+    /// sma: of all peers, that made what is summed up; 1 where nothing is known of them.
+    std::size_t learners = 1;
+};
+
 class BucketRule {
   public:
     virtual ~BucketRule() = default;
@@ -35,8 +42,10 @@ class BucketRule {
     virtual bool takes_gradients() const { return true; }
     /// Can a round of this mode end with an update that the caller's own optimizer made?
     virtual bool takes_updates() const { return false; }
-    /// Takes in this range of an update, [parameter_count]; only if `takes_updates`.
-    virtual void take_update(Range, std::span<const float>) {
+    /// Takes in this range of an update, [parameter_count], that so many learners made; only if
+    /// `takes_updates`.
+    virtual void take_update(Range, std::span<const float>, std::size_t learners) {
+        static_cast<void>(learners);
         AKO_BUG("this mode exchanges gradients");
     }
     /// Does it take a gradient only as a whole, at the end of the round?
@@ -46,9 +55,8 @@ class BucketRule {
     /// Are whole layers settled at once, each after a `measure`?
     virtual bool settles_layers() const { return false; }
     virtual void measure(Range, std::span<const float> result) { static_cast<void>(result); }
-    /// Takes in the result of a sync of this range; `result` is [parameter_count], `rate` the
-    /// learning rate of the round that it follows.
-    virtual void settle(Range range, std::span<const float> result, double rate) = 0;
+    /// Takes in the result of a sync of this range; `result` is [parameter_count].
+    virtual void settle(Range range, std::span<const float> result, const OfSync& sync) = 0;
 
     /// What it holds between two rounds, all of it settled.
     virtual void save(Checkpoint& out) const = 0;
@@ -76,9 +84,9 @@ class MeanGradient final : public BucketRule {
     void measure(Range range, std::span<const float> sums) override {
         optimizer_.measure(range, sums, share_, parameters_);
     }
-    void settle(Range range, std::span<const float> sums, double rate) override {
+    void settle(Range range, std::span<const float> sums, const OfSync& sync) override {
         optimizer_.apply(range, sums.subspan(range.first, range.count), share_,
-                         std::span(parameters_).subspan(range.first, range.count), rate);
+                         std::span(parameters_).subspan(range.first, range.count), sync.rate);
     }
     void save(Checkpoint& out) const override {
         out.put("parameters", parameters_);
@@ -126,7 +134,7 @@ class MeanOfLocalRounds final : public BucketRule {
                          std::span(replica_).subspan(range.first, range.count), rate);
     }
     bool takes_updates() const override { return true; }
-    void take_update(Range range, std::span<const float> update) override {
+    void take_update(Range range, std::span<const float> update, std::size_t) override {
         for (std::size_t k = range.first; k < range.first + range.count; ++k)
             replica_[k] += update[k];
     }
@@ -135,7 +143,7 @@ class MeanOfLocalRounds final : public BucketRule {
             distance_[k] = average_[k] - replica_[k];
         return distance_;
     }
-    void settle(Range range, std::span<const float> sums, double) override {
+    void settle(Range range, std::span<const float> sums, const OfSync&) override {
         for (std::size_t k = range.first; k < range.first + range.count; ++k) {
             const float mean = sums[k] * share_;
             velocity_[k] = outer_momentum_ * velocity_[k] + mean;
@@ -165,15 +173,13 @@ class MeanOfLocalRounds final : public BucketRule {
 };
 
 /// sma: the replica is the average of all learners of all peers (Crossbow; see
-/// src/training/learners.h). What the learners of each peer move it by goes round, and every peer
-/// adds the mean of that. The next gradients are computed meanwhile, for learners do not read the
-/// average before they are corrected.
+/// src/training/learners.h). What the learners of each peer move it by goes round, each peer's as
+/// often as it has learners, and every peer adds the mean of that. The next gradients are computed
+/// meanwhile, for learners do not read the average before they are corrected.
 class AverageOfLearners final : public BucketRule {
   public:
-    AverageOfLearners(std::vector<float> initial, std::size_t peer_count)
-        : share_(1.0f / static_cast<float>(peer_count)),
-          average_(std::move(initial)),
-          update_(average_.size()) {}
+    explicit AverageOfLearners(std::vector<float> initial)
+        : average_(std::move(initial)), update_(average_.size()) {}
 
     std::span<const float> replica() const override { return average_; }
     bool takes_gradients() const override { return false; }
@@ -181,22 +187,23 @@ class AverageOfLearners final : public BucketRule {
         AKO_BUG("this mode exchanges updates");
     }
     bool takes_updates() const override { return true; }
-    void take_update(Range range, std::span<const float> update) override {
-        std::copy_n(update.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
-                    update_.begin() + static_cast<std::ptrdiff_t>(range.first));
+    void take_update(Range range, std::span<const float> update, std::size_t learners) override {
+        const auto weight = static_cast<float>(learners);
+        for (std::size_t k = range.first; k < range.first + range.count; ++k)
+            update_[k] = weight * update[k];
     }
     std::span<const float> contribution(Range) override { return update_; }
-    void settle(Range range, std::span<const float> sums, double) override {
+    void settle(Range range, std::span<const float> sums, const OfSync& sync) override {
+        const float share = 1 / static_cast<float>(sync.learners);
         for (std::size_t k = range.first; k < range.first + range.count; ++k)
-            average_[k] += share_ * sums[k];
+            average_[k] += share * sums[k];
     }
     void save(Checkpoint& out) const override { out.put("average", average_); }
     Result<void> restore(const Checkpoint& from) override { return from.copy("average", average_); }
 
   private:
-    const float share_;
     std::vector<float> average_;
-    std::vector<float> update_;  ///< that is under way
+    std::vector<float> update_;  ///< that is under way, times the learners that made it
 };
 
 /// parameter-server: gradients go to the servers, and what comes back are the parameters.
@@ -208,7 +215,7 @@ class PulledParameters final : public BucketRule {
     std::span<const float> replica() const override { return parameters_; }
     void take(Range, std::span<const float> gradient, double) override { gradient_ = gradient; }
     std::span<const float> contribution(Range) override { return gradient_; }
-    void settle(Range, std::span<const float>, double) override {}
+    void settle(Range, std::span<const float>, const OfSync&) override {}
     void save(Checkpoint& out) const override { out.put("parameters", parameters_); }
     /// Nothing is pulled before the first push.
     Result<void> restore(const Checkpoint& from) override {

@@ -77,10 +77,6 @@ void check_learners(const ConfigValue& tree, const Settings& settings) {
         refuse_learners("1 with exchange.mode: local-sgd",
                         "its local rounds are those of one optimizer for each peer: use sma, ako "
                         "or local");
-    if (mode == Mode::sma && training.learners == 0)
-        refuse_learners(
-            fmt::format("a whole number from 1 to {} with exchange.mode: sma", learners_max),
-            "all peers must know alike how many images a round takes");
     if (training.threads > 1)
         refuse(place(tree, "training.threads"), "training.threads",
                fmt::format("1 with training.learners: {}",

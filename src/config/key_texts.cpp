@@ -112,7 +112,7 @@ constexpr Meaning meanings[] = {
      "ako, sma and local: so many replicas of one peer, each a thread with its own small batch "
      "(batch.local images), optimizer and memory of the layers, corrected towards their average "
      "after every round; 2 and more instead of threads | auto: as many as bring images per second, "
-     "at most as many as cores, and not in sma"},
+     "at most as many as cores"},
     {"training.averaging_momentum",
      "with learners: the average and all of them go on by this part of its last change, for rates "
      "far below the highest that one of them bears"},

@@ -12,9 +12,6 @@ namespace ako {
 
 namespace {
 
-/// Of the names of numbers in a checkpoint: was the accuracy reached that the run is to stop at?
-constexpr const char* target = ".target_reached";
-
 /// Among the workers; 0 of a server that trains nothing.
 std::size_t place_of(const ModeSettings& settings) {
     const std::vector<PeerIndex> workers = settings.workers();
@@ -101,7 +98,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
     }
     wish_of_round_ = own_wish();
     ready_.clear();
-    global_ = plan_.global(progress(), doublings());
+    if (!averages()) global_ = plan_.global(progress(), doublings());
     return Next::train(plan_.share(global_, place_, worker_count_));
 }
 
@@ -235,7 +232,8 @@ bool BucketCompute::settle_bucket(std::size_t bucket, std::uint64_t sync) {
     if (settled_[bucket] >= sync) return true;
     const auto summary = board_.completed(bucket, sync);
     if (!summary) return false;
-    rule_->settle(buckets_[bucket], result_, rates_[bucket]);
+    rule_->settle(buckets_[bucket], result_,
+                  {rates_[bucket], std::max<std::size_t>(summary->learners(), 1)});
     board_.consume(bucket, sync);
     settled_[bucket] = sync;
     newest_.follow(*summary);
@@ -321,7 +319,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
     }
     drain();  // who evaluates now depends on who is there
     if (update != nullptr) {
-        take_update(update->values);
+        take_update(update->values, result.learners);
     } else {
         take_the_rest(values_of(learned));
     }
@@ -333,12 +331,22 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
     growth_.end_round(progress(), doublings(), result.noise_scale);
     ++round_;
     samples_ += result.samples;
-    samples_total_ += global_;
     loss_ = result.loss;
     roster_.set_own(round_, samples_);
     known_.follow(std::exchange(newest_, {}));
+    add_samples();
     post_status(false);
     return {};
+}
+
+// How many learners made a round is known alike by all a round later. Until then it is foreseen
+// that they are as many as in the round before.
+void BucketCompute::add_samples() {
+    if (const std::size_t made = averages() ? images_of_learners() : 0; made > 0) {
+        samples_total_ += made;
+        samples_total_ -= std::exchange(global_, made);
+    }
+    samples_total_ += global_;
 }
 
 // Of layers that say nothing of their gradients: all of it is here now.
@@ -355,16 +363,17 @@ void BucketCompute::take_the_rest(std::span<const float> gradient) {
     }
 }
 
-void BucketCompute::take_update(std::span<const float> update) {
+void BucketCompute::take_update(std::span<const float> update, std::size_t learners) {
     if (broken_ || !not_finite_.empty()) return;
     assert_awaited({0, buckets_.parameter_count()});
     if (!all_finite(update)) {
         not_finite_ = "the update";
         return;
     }
+    if (averages()) wish_of_round_.learners[settings_.self] = static_cast<std::uint8_t>(learners);
     for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket) {
         AKO_ASSERT(ready_.is_untouched(bucket), "a part of this round was given as a gradient");
-        rule_->take_update(buckets_[bucket], update);
+        rule_->take_update(buckets_[bucket], update, learners);
         taken(buckets_[bucket]);
     }
 }
@@ -397,79 +406,20 @@ void BucketCompute::announce(const Verdict& verdict) {
 }
 
 Standing BucketCompute::standing() const {
-    return {round_, progress(), evaluates(), newest_verdict(roster_, verdict_), samples_};
+    const std::size_t newest = newest_.learners();
+    return {round_,
+            progress(),
+            evaluates(),
+            newest_verdict(roster_, verdict_),
+            samples_,
+            false,
+            newest > 0 ? newest : known_.learners()};
 }
 
 LinkView BucketCompute::link(PeerIndex peer, Time) const {
     LinkView view = roster_.link_view(peer);
     view.live = view.advancing = roster_.reachable(peer);
     return view;
-}
-
-// ---- checkpoints
-
-bool BucketCompute::save(Checkpoint& out) {
-    if (!settings_.exchange.keeps_checkpoints()) return false;
-    out.id = {start_, round_};
-    out.samples = samples_;
-    out.numbers["samples_total"] = samples_total_;
-    out.progress = progress();
-    out.together = true;
-    out.common = common_.newest_of(status_.checkpoints);
-    // That somebody has asked for the end is over with this start; what training has come to stays.
-    const auto reached = [&out](const std::string& name, StopReason stop) {
-        out.numbers[name + target] = stop == StopReason::target_reached ? 1 : 0;
-    };
-    reached("wish", wish_);
-    const auto put = [&](const std::string& name, const SyncSummary& summary) {
-        reached(name, summary.wish.stop);
-        out.numbers[name + ".doublings"] = summary.wish.doublings;
-        out.numbers[name + ".rounds_total"] = summary.rounds_total;
-        out.numbers[name + ".workers"] = summary.workers;
-    };
-    put("known", known_);
-    put("newest", newest_);
-    rule_->save(out);
-    protocol_.save(out);
-    return true;
-}
-
-Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
-    const auto reached = [&from](const std::string& name) {
-        const auto found = from->numbers.find(name + target);
-        const bool is = found != from->numbers.end() && found->second == 1;
-        return is ? StopReason::target_reached : StopReason::none;
-    };
-    for (const auto& [name, summary] :
-         {std::pair("known", &known_), std::pair("newest", &newest_)}) {
-        const auto rounds = from->number(std::string(name) + ".rounds_total");
-        const auto workers = from->number(std::string(name) + ".workers");
-        if (!rounds) return tl::make_unexpected(rounds.error());
-        const auto doubled = from->number(std::string(name) + ".doublings");
-        if (!workers) return tl::make_unexpected(workers.error());
-        if (!doubled) return tl::make_unexpected(doubled.error());
-        *summary = {{reached(name), static_cast<std::uint8_t>(*doubled)},
-                    *rounds,
-                    static_cast<std::uint32_t>(*workers)};
-    }
-    const auto samples_total = from->number("samples_total");
-    if (!samples_total) return tl::make_unexpected(samples_total.error());
-    if (const auto kept = protocol_.check(*from); !kept) return kept;
-    if (const auto held = rule_->restore(*from); !held) return held;
-    round_ = from->id.round;
-    samples_ = from->samples;
-    samples_total_ = *samples_total;
-    synced_round_ = rule_->syncs(round_) ? round_ : 0;
-    progress_ = from->progress;
-    wish_ = stronger(wish_, reached("wish"));
-    board_.restore(std::move(from));
-    post_status(true);
-    return {};
-}
-
-void BucketCompute::tell_kept(const std::vector<CheckpointId>& kept) {
-    status_.checkpoints = kept;
-    post_status(false);
 }
 
 }  // namespace ako

@@ -98,7 +98,7 @@ class BucketCompute final : public ComputeHalf {
     /// Of that.
     void assert_awaited(Range range) const AKO_COMPUTE_THREAD;
     void take_the_rest(std::span<const float> gradient) AKO_COMPUTE_THREAD;
-    void take_update(std::span<const float> update) AKO_COMPUTE_THREAD;
+    void take_update(std::span<const float> update, std::size_t learners) AKO_COMPUTE_THREAD;
     void take(Range range, std::span<const float> gradient) AKO_COMPUTE_THREAD;
     /// `rule_` has taken in this range; buckets that are complete go out.
     void taken(Range range) AKO_COMPUTE_THREAD;
@@ -109,10 +109,19 @@ class BucketCompute final : public ComputeHalf {
     /// Of all workers together, as known alike by all; foreseen, where one may be lost meanwhile.
     std::uint64_t samples_made() const;
     bool spent() const;
-    /// Is it the same for all to count samples? Where a round of all has a global batch, not where
-    /// a server counts the rounds of single workers.
+    /// Is it the same for all to count samples? Where a round of all has a global batch, or its
+    /// learners say how many they are; not where a server counts the rounds of single workers.
     bool counts_samples() const {
-        return !plan_.local_only() && settings_.exchange.mode != Mode::parameter_server;
+        return averages() ||
+               (!plan_.local_only() && settings_.exchange.mode != Mode::parameter_server);
+    }
+    /// Is the replica an average of learners?
+    bool averages() const { return settings_.exchange.mode == Mode::sma; }
+    /// A round of all has been made.
+    void add_samples() AKO_COMPUTE_THREAD;
+    /// Images of a round, by the learners of the sync before it; 0 = not said.
+    std::size_t images_of_learners() const {
+        return known_.learners() * settings_.training.batch.local;
     }
     Wish own_wish() const { return {wish_, static_cast<std::uint8_t>(growth_.wish())}; }
     /// So many times the global batch of the next round is doubled, alike at all.
@@ -135,7 +144,7 @@ class BucketCompute final : public ComputeHalf {
     const std::size_t worker_count_;
     const BatchPlan plan_;
     const std::size_t place_;            ///< among the workers
-    std::size_t global_;                 ///< images of the newest round, of all workers
+    std::size_t global_;  ///< images of the newest round, of all workers; of learners foreseen
     const bool runs_ahead_;              ///< see exchange.rounds_ahead
     const std::uint64_t rounds_budget_;  ///< of all workers together, while the batch is the first
 
@@ -156,7 +165,7 @@ class BucketCompute final : public ComputeHalf {
     Wish wish_of_round_;  ///< fixed for one sync
     BatchGrowth growth_;
     std::uint64_t samples_ = 0;        ///< that this peer has trained on
-    std::uint64_t samples_total_ = 0;  ///< that all have, where the plan has a global batch
+    std::uint64_t samples_total_ = 0;  ///< that all have, where it `counts_samples`
     StopReason stopped_for_ = StopReason::none;    ///< why training is over, once it is
     bool asked_to_leave_ = false;
     bool leaving_ = false;  ///< and all it has pushed is taken in

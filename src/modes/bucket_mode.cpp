@@ -79,7 +79,7 @@ std::unique_ptr<BucketRule> make_update(const ModeSettings& settings,
         case Mode::local_sgd:
             return std::make_unique<MeanOfLocalRounds>(settings, std::move(start));
         case Mode::sma:
-            return std::make_unique<AverageOfLearners>(std::move(start), settings.peer_count());
+            return std::make_unique<AverageOfLearners>(std::move(start));
         case Mode::parameter_server:
             if (settings.role(settings.self) == Role::server) return nullptr;
             return std::make_unique<PulledParameters>(protocol.result());

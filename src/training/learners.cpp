@@ -94,10 +94,11 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
     return static_cast<float>(loss / static_cast<double>(batch.count));
 }
 
-std::span<const float> Learners::correct(std::span<const float> average) {
+std::span<const float> Learners::correct(std::span<const float> average, std::size_t together) {
     const Time began = clock_.now();
+    if (together == 0) together = count() * options_.peers_together;
     threads_->run([&](std::size_t number) {
-        correct_range(part_of({0, update_.size()}, number, count()), average);
+        correct_range(part_of({0, update_.size()}, number, count()), average, together);
     });
     took_ += clock_.now() - began;
     if (adapts_) adapt(average);
@@ -110,9 +111,8 @@ float Learners::momentum() const {
 
 // By ranges and not by learners: so every element is summed up in the order of the learners, with
 // no more memory. Each vector passes through the cache once, for the optimizers' steps too.
-void Learners::correct_range(Range range, std::span<const float> average) {
-    const auto together = static_cast<float>(count() * options_.peers_together);
-    const float pull = alone() ? 0 : 1 / together;
+void Learners::correct_range(Range range, std::span<const float> average, std::size_t together) {
+    const float pull = alone() ? 0 : 1 / static_cast<float>(together);
     const float momentum = this->momentum();
     const float share = 1 / static_cast<float>(count());
     std::array<float, elements_at_once> sums, carried;

@@ -80,10 +80,11 @@ class Learners {
     /// [parameter_count], valid during the call; it is read where learners follow it, in the first
     /// round, and where the averaging begins anew. Returns the mean loss.
     float learn(const Batch& batch, std::span<const float> average, double progress);
-    /// Every learner makes its step and is corrected, once the average has been awaited. Returns
-    /// the update of the round, [parameter_count], valid until the next call. With `auto` there may
-    /// be more learners from then on, or fewer.
-    std::span<const float> correct(std::span<const float> average);
+    /// Every learner makes its step and is corrected, once the average has been awaited. So many
+    /// learners share that `together`, these among them; 0: all peers have as many. Returns the
+    /// update of the round, [parameter_count], valid until the next call. With `auto` there may be
+    /// more learners from then on, or fewer.
+    std::span<const float> correct(std::span<const float> average, std::size_t together = 0);
 
     /// Goes on as if so many rounds had been made.
     void skip(std::uint64_t rounds);
@@ -118,7 +119,7 @@ class Learners {
     /// It is as it would be with one learner: nothing to correct.
     bool alone() const { return count() == 1 && options_.peers_together == 1; }
     /// The optimizers' steps, and the correction after them.
-    void correct_range(Range range, std::span<const float> average);
+    void correct_range(Range range, std::span<const float> average, std::size_t together);
     /// Of the average, on its last change.
     float momentum() const;
     /// Asks whether there should be more or fewer.

@@ -179,7 +179,8 @@ Learned Trainer::learn_together(const Batch& batch, float& loss) {
     if (learners_->begins_anew(progress)) await(all);
     loss = learners_->learn(batch, exchange_.replica(), progress);
     await(all);
-    return Update{learners_->correct(exchange_.replica())};
+    const std::size_t together = exchange_.standing().learners_together;
+    return Update{learners_->correct(exchange_.replica(), together)};
 }
 
 void Trainer::add_norms() {
@@ -200,7 +201,7 @@ Result<void> Trainer::train_round(std::size_t images) {
     if (Result<void> checked = check_loss(loss, exchange_.standing().round + 1); !checked)
         return checked;
     add_norms();
-    const RoundResult result{batch.count, loss, noise_.scale()};
+    const RoundResult result{batch.count, loss, noise_.scale(), learners};
     if (Result<void> ended = exchange_.end_round(learned, result); !ended) return ended;
     observer_.reached(RoundMoment::ended);
     const Standing standing = exchange_.standing();

@@ -110,6 +110,25 @@ def case_learners(bench):
         check("learners: 2 (" in output, output)
 
 
+def case_sma_auto(bench):
+    """Each peer of model averaging finds its own number of learners, and all count alike what they
+    made together: they end after the same round, with the budget spent and hardly more."""
+    samples = 12_000
+    file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 20, "
+                               f"samples: {samples}}}",
+                      training="batch: 16, learning_rate: 0.01, learners: auto, "
+                               "evaluate_every: 0", exchange="mode: sma")
+    output = bench.launch(file).expect(0)
+    summary = check_all_identical(bench, 2)
+    check_equal(len({peer["rounds"] for peer in summary["peers"]}), 1, "different rounds")
+    a_round = 16 * sum(max(learners_seen(bench, name)) for name in "ab")
+    check(abs(summary["samples"] - samples) <= a_round, f"{summary['samples']} samples")
+    check_equal(summary["samples"], sum(peer["images"] for peer in summary["peers"]), "samples")
+    if os.cpu_count() > 1:
+        check(max(max(learners_seen(bench, name)) for name in "ab") > 1,
+              f"auto stayed with one learner:\n{output}")
+
+
 def case_dedicated_server(bench):
     file = bench.file(3, training=TRAINING)
     dedicated = [SERVERS, "exchange.placement=dedicated", "peers.2.role=server"]

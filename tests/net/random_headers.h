@@ -53,7 +53,7 @@ class RandomHeaders {
             default:
                 return Chunk{static_cast<ChunkKind>(below(8)),
                              {static_cast<StopReason>(below(4)),
-                              static_cast<std::uint8_t>(below(9))},
+                              static_cast<std::uint8_t>(below(9)), peer_counts()},
                              u32(),
                              u64(),
                              u64(),
@@ -70,6 +70,12 @@ class RandomHeaders {
 
   private:
     PeerIndex peer() { return static_cast<PeerIndex>(below(peers_max)); }
+    PeerCounts peer_counts() {
+        PeerCounts counts{};
+        for (std::size_t said = below(peers_max + 1); said > 0; --said)
+            counts[said - 1] = static_cast<std::uint8_t>(below(256));
+        return counts;
+    }
     Ballot ballot() { return {u32(), peer(), u64()}; }
     Version version() { return {u64(), u64()}; }
     Time time() { return Time(static_cast<Time::rep>(u64() >> 2)); }

@@ -143,8 +143,9 @@ float ModeRun::gradient(SimPeer& peer) {
 }
 
 std::unique_ptr<Learners> ModeRun::make_learners(PeerIndex peer) {
-    const TrainingSettings& training = scenario_.settings.training;
-    const auto network = [this, first = peer * training.learners](std::size_t number) {
+    TrainingSettings training = scenario_.settings.training;
+    training.learners = scenario_.learners_of(peer);
+    const auto network = [this, first = scenario_.learners_before(peer)](std::size_t number) {
         return std::make_unique<SimLearner>(gradient_, static_cast<PeerIndex>(first + number),
                                             initial_.size());
     };
@@ -170,12 +171,18 @@ void ModeRun::learn(SimPeer& peer) {
     learners.learn({{}, {}, learners.images_per_round()}, peer.exchange.replica(),
                    standing.progress);
     learned_[peer.settings.self] = standing.round + 1;
+    peer.images = learners.images_per_round();
 }
 
 Learned ModeRun::learned(SimPeer& peer) {
     if (learners_.empty()) return Gradient{peer.gradient};
     if (learned_[peer.settings.self] != peer.exchange.standing().round + 1) learn(peer);
-    return Update{learners_[peer.settings.self]->correct(peer.exchange.replica())};
+    const std::size_t together = peer.exchange.standing().learners_together;
+    return Update{learners_[peer.settings.self]->correct(peer.exchange.replica(), together)};
+}
+
+std::size_t ModeRun::learners(const SimPeer& peer) {
+    return learners_.empty() ? 1 : learners_[peer.settings.self]->count();
 }
 
 // ---- what they do

@@ -47,7 +47,15 @@ struct ModeScenario {
     /// Every peer keeps a checkpoint after so many rounds.
     std::optional<Round> keeps_after;
     std::vector<Checkpoint> goes_on_from;  ///< [peer]; empty: all begin anew
+    /// [peer], what `learners: auto` came to; empty: as many as the settings say.
+    std::vector<unsigned> own_learners;
 
+    unsigned learners_of(PeerIndex peer) const {
+        return own_learners.empty() ? settings.training.learners : own_learners[peer];
+    }
+    unsigned learners_before(PeerIndex peer) const {
+        return peer == 0 ? 0 : learners_before(peer - 1) + learners_of(peer - 1);
+    }
     std::size_t element_count() const {
         const Range& last = settings.layers.back();
         return last.first + last.count;
@@ -57,8 +65,8 @@ struct ModeScenario {
     }
 };
 
-/// Writes the gradient of `peer` in its round (from 0) at these parameters. Where a peer trains k
-/// learners it is that of learner j for k * peer + j. Any thread.
+/// Writes the gradient of `peer` in its round (from 0) at these parameters. Of learners it is that
+/// of learner j for learners_before(peer) + j. Any thread.
 using SimGradient = std::function<void(PeerIndex peer, Round round, std::span<const float>,
                                        std::span<float> gradient)>;
 
@@ -100,6 +108,7 @@ class ModeRun final : Work, Observer {
     void begins_round(SimPeer& peer) override;
     float gradient(SimPeer& peer) override;
     Learned learned(SimPeer& peer) override;
+    std::size_t learners(const SimPeer& peer) override;
     std::unique_ptr<Learners> make_learners(PeerIndex peer);
     void learn(SimPeer& peer);
     void restore_learners(SimPeer& peer);

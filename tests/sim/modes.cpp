@@ -171,17 +171,41 @@ void check_ring(ModeScenario scenario, const Task& task) {
     }
 }
 
-void check_averaging(ModeScenario scenario, const Task& task, Random& random) {
+/// Of every peer as many learners, or with `auto` of each other ones, which the others hear of.
+ModeScenario with_learners(ModeScenario scenario, Random& random) {
+    const auto draw = [&random] {
+        return static_cast<unsigned>(random.between(1, learners_of_peer_max));
+    };
     scenario.settings.exchange.mode = Mode::sma;
     TrainingSettings& training = scenario.settings.training;
-    training.learners = static_cast<unsigned>(random.between(1, learners_of_peer_max));
+    const bool adapts = random.chance(0.5);
+    training.learners = adapts ? 0 : draw();
     training.averaging_momentum = random.chance(0.3) ? 0 : 0.7;
     if (random.chance(0.5)) training.schedule = {RateScheduleKind::steps, 0, {0.4, 0.7}, 0.5};
+    for (std::size_t left = adapts ? scenario.peers.size() : 0; left > 0; --left)
+        scenario.own_learners.push_back(draw());
+    return scenario;
+}
+
+void check_averaging(const ModeScenario& drawn, const Task& task, Random& random) {
+    ModeScenario scenario = with_learners(drawn, random);
     const ModeOutcome ran = run(scenario, task);
     const Round rounds = ran.ends[0].report.rounds;
-    require_near(finished_alike(scenario, ran), averaged_in_turn(scenario, task, rounds),
-                 "model averaging is");
+    const std::vector<float>& parameters = finished_alike(scenario, ran);
+    require_near(parameters, averaged_in_turn(scenario, task, rounds), "model averaging is");
     check_bytes(scenario, ran, rounds, 0);
+    Round expected = 1;
+    while (averaging_progress(scenario, expected) < 1) ++expected;
+    const auto learners = scenario.learners_before(static_cast<PeerIndex>(scenario.peers.size()));
+    require(rounds == expected, "model averaging took " + std::to_string(rounds) + " rounds, not " +
+                                    std::to_string(expected));
+    require(ran.ends[0].report.samples_total == rounds * learners * batch,
+            "what the learners of all peers trained on is not counted");
+    if (rounds < 2) return;
+    scenario.keeps_after = random.between(1, rounds - 1);
+    scenario.goes_on_from = run(scenario, task).checkpoints;
+    require(finished_alike(scenario, run(scenario, task)) == parameters,
+            "averaging that goes on from a checkpoint comes to other parameters");
 }
 
 void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {

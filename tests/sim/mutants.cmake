@@ -572,6 +572,21 @@ mutation(src/buckets/elastic_ring.cpp
     [=[    if (!chunk) return std::nullopt;]=]
     [=[    if (!chunk) return next_of_state(peer, payload_bytes_max);]=])
 
+# Model averaging: what many learners made weighs no more than what one did ...
+mutant(learners_weigh_nothing simulate "--modes;--count;20" "violated: model averaging is off one process by")
+mutation(src/modes/bucket_compute.cpp
+    [=[        rule_->take_update(buckets_[bucket], update, learners);]=]
+    [=[        rule_->take_update(buckets_[bucket], update, 1);]=])
+mutation(src/modes/bucket_compute.cpp
+    [=[                  {rates_[bucket], std::max<std::size_t>(summary->learners(), 1)});]=]
+    [=[                  {rates_[bucket], settings_.peer_count()});]=])
+
+# ... or who goes on from a checkpoint has forgotten how many there were.
+mutant(learners_forgotten simulate "--modes;--count;20" "violated: averaging that goes on from a checkpoint")
+mutation(src/modes/bucket_checkpoint.cpp
+    [=[            summary->wish.learners[peer] = static_cast<std::uint8_t>(*learners);]=]
+    [=[]=])
+
 # Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
 mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
 mutation(net/session_receive.cpp

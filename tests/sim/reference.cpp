@@ -1,6 +1,7 @@
 // See reference.h.
 #include "tests/sim/reference.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/numbers/learning_rate.h"
@@ -68,11 +69,24 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
     return {average.begin(), average.end()};
 }
 
+// Of the first round all foresee what the settings say (with `auto` one learner of each), of all
+// later ones what they have heard.
+double averaging_progress(const ModeScenario& scenario, Round rounds) {
+    const TrainingSettings& training = scenario.settings.training;
+    const auto peers = static_cast<PeerIndex>(scenario.peers.size());
+    const std::size_t learners =
+        rounds == 1 ? peers * std::max(1U, training.learners) : scenario.learners_before(peers);
+    return static_cast<double>(rounds * learners * training.batch.local) /
+           static_cast<double>(scenario.settings.sample_budget);
+}
+
 std::vector<float> averaged_in_turn(const ModeScenario& scenario, const Task& task, Round rounds) {
     const TrainingSettings& training = scenario.settings.training;
-    const std::size_t batch = training.batch.local;
-    const std::size_t peers = scenario.peers.size();
-    const std::size_t learners = peers * training.learners;
+    const auto peers = static_cast<PeerIndex>(scenario.peers.size());
+    const std::size_t learners = scenario.learners_before(peers);
+    std::vector<std::size_t> told;  // [learner], what its peer takes all together for at first
+    for (PeerIndex peer = 0; peer < peers; ++peer)
+        told.insert(told.end(), scenario.learners_of(peer), peers * scenario.learners_of(peer));
     const std::span<const float> initial = task.initial();
     const std::size_t elements = initial.size();
     const double momentum = learners == 1 ? 0 : training.averaging_momentum;
@@ -82,8 +96,7 @@ std::vector<float> averaged_in_turn(const ModeScenario& scenario, const Task& ta
     std::vector<float> gradient(elements);
     std::size_t passed = 0;
     for (Round round = 0; round < rounds; ++round) {
-        const double progress = static_cast<double>(round * learners * batch) /
-                                static_cast<double>(scenario.settings.sample_budget);
+        const double progress = averaging_progress(scenario, round);
         if (std::exchange(passed, steps_passed(training.schedule, progress)) != passed) {
             for (auto& replica : replicas) replica.assign(average.begin(), average.end());
             before = average;
@@ -98,10 +111,11 @@ std::vector<float> averaged_in_turn(const ModeScenario& scenario, const Task& ta
             optimizers[j].apply({0, elements}, gradient, 1, replicas[j],
                                 learning_rate_at(training, progress));
             for (std::size_t k = 0; k < elements; ++k) {
-                const double pulled = (static_cast<double>(replicas[j][k]) - average[k]) /
-                                      static_cast<double>(learners);
-                if (learners > 1) replicas[j][k] += static_cast<float>(carried[k] - pulled);
-                next[k] += pulled;
+                const double difference = static_cast<double>(replicas[j][k]) - average[k];
+                const auto together = static_cast<double>(round == 0 ? told[j] : learners);
+                if (learners > 1)
+                    replicas[j][k] += static_cast<float>(carried[k] - difference / together);
+                next[k] += difference / static_cast<double>(learners);
             }
         }
         before = std::exchange(average, next);

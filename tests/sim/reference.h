@@ -34,6 +34,8 @@ std::vector<float> one_process(const ModeScenario& scenario, const Task& task, R
 /// What local SGD makes of the same gradients.
 std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task& task,
                                         Round rounds);
+/// As all know it between two rounds of model averaging, once so many are made.
+double averaging_progress(const ModeScenario& scenario, Round rounds);
 /// What model averaging makes of them, with all learners in one process.
 std::vector<float> averaged_in_turn(const ModeScenario& scenario, const Task& task, Round rounds);
 

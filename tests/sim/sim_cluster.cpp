@@ -126,7 +126,7 @@ void SimCluster::backward(SimPeer& peer) {
 }
 
 void SimCluster::end_round(SimPeer& peer) {
-    const RoundResult result{peer.images, peer.loss};
+    const RoundResult result{peer.images, peer.loss, {}, work_.learners(peer)};
     const Result<void> ended = peer.exchange.end_round(peer.learned, result);
     if (!ended) throw RefusedGradient(ended.error().what);
     observer_.ended_round(peer);

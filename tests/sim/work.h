@@ -18,6 +18,8 @@ class Work {
     /// What that round ends with: the gradient, which is given layer by layer before that, or an
     /// update that the peer's own optimizer made.
     virtual Learned learned(SimPeer& peer) { return Gradient{peer.gradient}; }
+    /// So many learners made it.
+    virtual std::size_t learners(const SimPeer&) { return 1; }
     /// Of its next layer: how long the forward pass takes, and the backward pass. Without any time
     /// it goes on at once.
     virtual Time forward_time(const SimPeer&) { return Time{0}; }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -52,7 +53,7 @@ struct Alone {
         else if (mode == Mode::parameter_server)
             update = std::make_unique<PulledParameters>(protocol.result());
         else if (mode == Mode::sma)
-            update = std::make_unique<AverageOfLearners>(initial, 1);
+            update = std::make_unique<AverageOfLearners>(initial);
         else
             update = std::make_unique<MeanOfLocalRounds>(settings, initial);
         peer = std::make_unique<BucketCompute>(settings, buckets, mailbox, board, protocol,
@@ -78,12 +79,14 @@ struct Alone {
         REQUIRE(next->kind == Next::Kind::train);
         return peer->end_round(Gradient{gradient}, {1, 0.5F}, {});
     }
-    /// What the network half does.
-    std::size_t exchange() {
+    /// What the network half does; as if another peer with so many learners had given as much.
+    std::size_t exchange(std::uint8_t learners_of_another = 0) {
         const auto contributions = board.take().contributions;
         for (const Contribution& own : contributions) {
             sums.assign(own.vector.begin(), own.vector.end());
-            board.complete(own.bucket, own.sync, {own.wish, 0, 0});
+            SyncSummary summary{own.wish, 0, 0};
+            summary.wish.learners[1] = learners_of_another;
+            board.complete(own.bucket, own.sync, summary);
         }
         return contributions.size();
     }
@@ -180,7 +183,7 @@ TEST_CASE("mode sma: updates move the average, and a gradient is refused") {
     for (int round = 1; round <= 4; ++round) {
         REQUIRE(alone.peer->begin_round({}).value().kind == Next::Kind::train);
         REQUIRE(alone.peer->settle({0, Alone::elements}));
-        REQUIRE(alone.peer->end_round(Update{update}, {3, 0.5F}, {}));
+        REQUIRE(alone.peer->end_round(Update{update}, {3, 0.5F, {}, 3}, {}));
         std::fill(update.begin(), update.end(),
                   0.5F * static_cast<float>(round + 1));  // is its own
         CHECK(alone.peer->replica()[0] == 0.25F * static_cast<float>(round * (round - 1)));
@@ -437,4 +440,39 @@ TEST_CASE("a target that was reached before a checkpoint ends the run that goes 
     const Round asked = stops_after({}, StopReason::requested);
     CHECK(asked == end);
     CHECK(stops_after(made[3], StopReason::none) == 20);
+}
+
+TEST_CASE("learners weigh what they made by their number, and are counted a round later") {
+    Alone bench(Mode::sma, 100);  // images, one for each learner
+    const Range all{0, Alone::elements};
+    const std::vector<float> update(Alone::elements, 2);
+    std::uint64_t images = 0;
+    const auto round = [&](std::size_t learners, std::uint8_t of_another) {
+        const std::optional<Next> next = bench.peer->begin_round({});
+        REQUIRE(next);
+        REQUIRE(next->kind == Next::Kind::train);
+        REQUIRE(bench.peer->settle(all));
+        const float before = bench.peer->replica()[0];
+        REQUIRE(bench.peer->end_round(Update{update}, {learners, 0.5F, {}, learners}, {}));
+        images += learners + of_another;
+        CHECK(bench.exchange(of_another) == 1);
+        REQUIRE(bench.peer->settle(all));
+        return bench.peer->replica()[0] - before;
+    };
+    const auto foreseen = [&] { return std::lround(100 * bench.peer->standing().progress); };
+
+    CHECK(round(1, 3) == 0.5F);  // 1 x 2 of 4
+    CHECK(foreseen() == 1);      // as the settings say: one learner of the one peer
+    CHECK(bench.peer->standing().learners_together == 4);
+    CHECK(round(3, 3) == 1);     // 3 x 2 of 6
+    CHECK(foreseen() == 4 + 4);  // the first made 4, and so will the second
+    CHECK(bench.peer->standing().learners_together == 6);
+    round(2, 0);
+    CHECK(foreseen() == 4 + 6 + 6);
+    round(2, 0);
+    CHECK(foreseen() == 16);  // it is 4 + 6 + 2 + 2, and progress never falls
+    CHECK(images == 14);
+    while (foreseen() < 100) round(43, 0);
+    CHECK(images == 100);
+    CHECK(bench.peer->begin_round({})->kind == Next::Kind::finish);
 }

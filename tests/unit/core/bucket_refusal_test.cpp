@@ -76,6 +76,14 @@ TEST_CASE("a ring takes chunks of its predecessor only, of one segment, once rou
           std::string::npos);
     CHECK(bench.refused(0, Bench::chunk(reduced, 1, 0), 0) != "");
     CHECK(bench.refused(0, Bench::chunk(ChunkKind::pushed, 1, 0), 40) != "");
+    Chunk with_learners = Bench::chunk(reduced, 1, 0);
+    with_learners.wish.learners[2] = 64;
+    CHECK(bench.refused(0, with_learners, 40) == "");
+    with_learners.wish.learners[2] = 65;
+    CHECK(bench.refused(0, with_learners, 40).find("65 of peer 2") != std::string::npos);
+    with_learners.wish.learners[2] = 0;
+    with_learners.wish.learners[3] = 1;
+    CHECK(bench.refused(0, with_learners, 40).find("1 of peer 3") != std::string::npos);
     // A whole sum holds this peer's values too, which it has not given yet.
     CHECK(bench.refused(0, Bench::chunk(ChunkKind::gathered, 1, 40), 40).find("its own values") !=
           std::string::npos);
