@@ -23,7 +23,7 @@ Links::Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffi
       transport_(transport),
       clock_(clock),
       links_(settings.peer_count()) {
-    status_.progress.resize(settings.peer_count());
+    newest_.status.progress.resize(settings.peer_count());
     take_posted();  // a session may be there before the first poll
 }
 
@@ -37,8 +37,8 @@ std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_ma
     if (auto frame = frame_of_mode(peer, payload_bytes_max)) return frame;
     if (link.status_due) return status_frame(link, clock_.now());
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
-    const Round final_round = status_.final_round.value_or(0);
-    return OutFrame{Bye{final_round, traffic_.because_of(), status_.leaving}, {}, {}};
+    const Round final_round = newest_.status.final_round.value_or(0);
+    return OutFrame{Bye{final_round, traffic_.because_of(), newest_.status.leaving}, {}, {}};
 }
 
 std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload_bytes_max) {
@@ -48,11 +48,12 @@ std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload
 }
 
 OutFrame Links::status_frame(Link& link, Time now) {
-    link.status_due = false;
+    OwnStatus own = std::exchange(link.opening, std::nullopt).value_or(newest_);
+    link.status_due = own.revision != newest_.revision;  // it follows at once
     link.status_was_last = true;
+    link.status_sent = own.revision;
     link.status_sent_at = now;
-    if (!link.opening) link.status_sent = status_revision_;
-    Status status = link.opening ? *std::exchange(link.opening, std::nullopt) : status_;
+    Status& status = own.status;
     status.sent_at = now;
     if (link.heard_sent_at != Time{0}) {
         status.echo_sent_at = link.heard_sent_at;
@@ -67,8 +68,8 @@ OutFrame Links::status_frame(Link& link, Time now) {
 Mailbox::Posted Links::take_posted() {
     Mailbox::Posted posted = mailbox_.take_posted();
     if (posted.status) {
-        status_ = *std::move(posted.status);
-        ++status_revision_;
+        newest_.status = *std::move(posted.status);
+        ++newest_.revision;
     }
     return posted;
 }
@@ -81,10 +82,10 @@ void Links::poll(Time now) {
     const Time news = std::min(traffic_.news_interval(), heartbeat);
     // Before the mode wakes anybody: what is due goes out before what it sends.
     for (Link& link : links_) {
-        const Time interval = link.status_sent == status_revision_ ? heartbeat : news;
+        const Time interval = link.status_sent == newest_.revision ? heartbeat : news;
         link.status_due |= posted.urgent || now - link.status_sent_at >= interval;
     }
-    traffic_.poll({status_, posted.started, posted.broken, posted.closing}, now);
+    traffic_.poll({newest_.status, posted.started, posted.broken, posted.closing}, now);
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         Link& link = links_[peer];
         if (!link.up) continue;
@@ -165,8 +166,7 @@ void Links::session_up(PeerIndex peer, const Hello& hello) {
     link.left = false;
     link.status_due = true;
     link.status_was_last = false;
-    link.opening = status_;
-    link.status_sent = status_revision_;
+    link.opening = newest_;
     link.heard_sent_at = Time{0};
     traffic_.session_up(peer, hello);
     mailbox_.set_presence(peer, Presence::up);

@@ -41,6 +41,11 @@ class Links final : public FrameSource, public FrameSink {
     void poll(Time now) override;
 
   private:
+    /// What this peer says of itself.
+    struct OwnStatus {
+        Status status;
+        std::uint64_t revision = 0;
+    };
     struct Link {
         bool up = false;
         bool met = false;                 ///< had a session, ever
@@ -52,7 +57,7 @@ class Links final : public FrameSource, public FrameSink {
         bool status_due = false;
         /// What goes out first: this peer's standing when the session began. The other's first word
         /// may bring the start of the run, and is not to be answered by rounds that followed it.
-        std::optional<Status> opening;
+        std::optional<OwnStatus> opening;
         bool status_was_last = false;   ///< of what went out
         std::uint64_t status_sent = 0;  ///< revision
         Time status_sent_at{};
@@ -78,8 +83,7 @@ class Links final : public FrameSource, public FrameSink {
     OneThread caller_;
 
     std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
-    Status status_;
-    std::uint64_t status_revision_ = 0;
+    OwnStatus newest_;
     std::size_t frames_promised_ = 0;  ///< a place in the mailbox, and not yet arrived
     bool closing_ = false;
 };

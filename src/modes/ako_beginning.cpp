@@ -96,8 +96,8 @@ bool AkoBeginning::heard_all() const {
     return true;
 }
 
-// What others tell of a peer may be newer than its own first word, which is still on its way: that
-// one decides. Who cannot be reached has none to say.
+bool AkoBeginning::run_there() const { return run_there_ || (told_of_ & ~met_at_zero_) != 0; }
+
 void AkoBeginning::hear_of_run(PeerIndex from, const Status& status) {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if ((met_at_zero_ & peer_bit(peer)) != 0 || !has_made(status, peer)) continue;
@@ -108,6 +108,8 @@ void AkoBeginning::hear_of_run(PeerIndex from, const Status& status) {
     }
 }
 
+// What others tell of a peer may be newer than its own first word, which is still on its way: that
+// one decides. Who cannot be reached has none to say.
 bool AkoBeginning::awaits_own_word() const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const bool told_of = (told_of_ & peer_bit(peer)) != 0;
@@ -147,8 +149,6 @@ std::string AkoBeginning::why_apart() const {
 }
 
 bool AkoBeginning::start_is_over(bool unanswered, Time now) {
-    if (!run_there_ && awaits_own_word()) return false;
-    run_there_ = run_there_ || (told_of_ & ~met_at_zero_) != 0;
     // Who has been met before its first round has just begun, and so does this peer.
     if (run_there_ || others_train()) return true;
     if (!heard_all()) return false;  // what they have to say may tell of a run
@@ -163,6 +163,8 @@ bool AkoBeginning::start_is_over(bool unanswered, Time now) {
 }
 
 void AkoBeginning::wait(bool unanswered, Time now) {
+    if (!run_there_ && awaits_own_word()) return;
+    run_there_ = run_there();
     start_is_over_ = start_is_over_ || start_is_over(unanswered, now);
     if (!start_is_over_ || !step_initial(now)) return;
     if (!run_there_ && !settings_.resumes) return claim(now);

@@ -66,8 +66,8 @@ class AkoBeginning {
     /// The training is over before this peer has begun. A row that nobody has made is its own, and
     /// nothing; any other it leaves as it is to the cut, and claims nothing.
     void stop(Time now) AKO_COMPUTE_THREAD;
-    /// Somebody has told of rounds that this peer was not there for.
-    bool run_there() const { return run_there_; }
+    /// Somebody has told of rounds that this peer was not there for, as far as is known by now.
+    bool run_there() const;
     /// Of `failed`: for people, and how the run ends for this peer.
     const std::string& why_not() const { return why_not_; }
     Ending ending() const { return ending_; }
@@ -122,9 +122,9 @@ class AkoBeginning {
     std::vector<std::string> name_list(PeerSet peers) const;
     /// Everybody who has a session has said how it is.
     bool heard_all() const;
-    /// Does it tell of rounds that this peer was not there for?
+    /// What `from` says may tell of rounds that this peer was not there for.
     void hear_of_run(PeerIndex from, const Status& status);
-    /// Of somebody of whose rounds others have told.
+    /// Is the first word on its way of somebody of whose rounds others have told?
     bool awaits_own_word() const;
     void say_what_comes();
     void say_joined(Time now);
