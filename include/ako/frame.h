@@ -20,7 +20,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 8;
+inline constexpr std::uint32_t protocol_version = 9;
 
 /// That the sender of a Hello holds the key of the cluster; net/cluster_key.h says what is proved.
 struct KeyProof {

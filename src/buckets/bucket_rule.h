@@ -21,8 +21,7 @@ namespace ako {
 /// What a sync is known by beside its sums.
 struct OfSync {
     double rate = 0;  ///< the learning rate of the round that it follows
-    /// sma: of all peers, that made what is summed up; 1 where nothing is known of them.
-    std::size_t learners = 1;
+    std::size_t learners = 0;  ///< sma: of all peers, that made what is summed up
 };
 
 class BucketRule {

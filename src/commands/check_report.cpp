@@ -214,8 +214,10 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
         plan.local_only() ? (counts.budget + batch - 1) / batch : rounds * workers;
     text += line("rounds of all peers together",
                  fmt::format("{} ({} samples)", grouped(rounds_of_all), grouped(counts.budget)));
-    text += line("rounds per peer", fmt::format("{} of {} samples, if all are equally fast",
-                                                grouped(rounds), grouped(batch)));
+    const bool adapts = settings.training.learners == 0;  // to more than the first has
+    text += line("rounds per peer",
+                 fmt::format("{}{} of {} samples, if all are equally fast",
+                             adapts ? "at most " : "", grouped(rounds), grouped(batch)));
     text += learners_line(settings);
     return plan.local_only() ? text : text + global_batch_lines(settings, plan, workers);
 }

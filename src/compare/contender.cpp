@@ -13,6 +13,7 @@ namespace {
 constexpr const char* servers_key = "exchange.servers";
 constexpr const char* placement_key = "exchange.placement";
 constexpr const char* consistency_key = "exchange.consistency";
+constexpr const char* learners_key = "training.learners";
 
 /// What the parameter server is tried with: no waiting at all, waiting for everybody, and two
 /// bounds on how far ahead a peer may be.
@@ -61,7 +62,10 @@ const std::vector<std::string>& server_keys() {
     return keys;
 }
 
-void complete_servers(Contender& contender, const Variant& elsewhere) {
+void complete_variants(Contender& contender, const Variant& elsewhere) {
+    if (contender.mode == "sma" && value_of(elsewhere, learners_key) == "auto")
+        for (Variant& variant : contender.variants)
+            if (value_of(variant, learners_key).empty()) variant.push_back({learners_key, "auto"});
     if (contender.mode != "parameter-server") return;
     for (Variant& variant : contender.variants) {
         Variant complete;
@@ -85,7 +89,9 @@ std::size_t dedicated_servers(const Variant& variant) {
 }
 
 bool is_synchronous(const std::string& mode, const Variant& variant) {
-    return mode == "ring" || mode == "local-sgd" || mode == "sma" ||
+    // How many learners `auto` comes to depends on times, and so does what their rounds come to.
+    if (mode == "sma") return value_of(variant, learners_key) != "auto";
+    return mode == "ring" || mode == "local-sgd" ||
            (mode == "parameter-server" && value_of(variant, consistency_key) == "bsp");
 }
 

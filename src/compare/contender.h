@@ -41,9 +41,10 @@ std::vector<Variant> variants_for(const Contender& contender, std::size_t machin
 std::string value_of(const Variant& variant, const std::string& key);
 /// The keys that say how many servers there are, where and who waits for whom.
 const std::vector<std::string>& server_keys();
-/// Has every variant of a parameter server say those first, as `elsewhere` does where it does not
-/// itself; dedicated_servers() and is_synchronous() go by the variant alone.
-void complete_servers(Contender& contender, const Variant& elsewhere);
+/// Has every variant of a parameter server say those first, and one of model averaging that its
+/// learners are `auto`, as `elsewhere` does where it does not itself; dedicated_servers() and
+/// is_synchronous() go by the variant alone.
+void complete_variants(Contender& contender, const Variant& elsewhere);
 /// How many of the machines are parameter servers and nothing else.
 std::size_t dedicated_servers(const Variant& variant);
 /// Do all peers end a round together, so that the rounds to an accuracy do not depend on the rate

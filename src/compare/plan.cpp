@@ -188,10 +188,11 @@ ClusterDefaults defaults_of(const Plan& plan) {
     defaults.seed = settings.seed;
     defaults.warm_up = settings.training.schedule.warm_up;
     defaults.local_rounds = settings.exchange.local_sgd.rounds;
-    const std::vector<std::string>& keys = server_keys();
+    std::vector<std::string> keys = server_keys();
+    keys.emplace_back("training.learners");
     for (const Field& field : all_fields()) {
         if (std::find(keys.begin(), keys.end(), field.path) != keys.end())
-            defaults.servers.push_back({field.path, field.write(settings)});
+            defaults.told.push_back({field.path, field.write(settings)});
     }
     return defaults;
 }
@@ -379,8 +380,9 @@ Plan read_plan_text(const std::string& text, const std::string& file,
     if (auto alone = read_alone(present(tree, "alone"), tree.where))
         plan.modes.push_back(std::move(*alone));
     Variant elsewhere = plan.settings;  // which win over the cluster file
-    elsewhere.insert(elsewhere.end(), plan.defaults.servers.begin(), plan.defaults.servers.end());
-    for (Contender& contender : plan.modes) complete_servers(contender, elsewhere);
+    const Variant& told = plan.defaults.told;
+    elsewhere.insert(elsewhere.end(), told.begin(), told.end());
+    for (Contender& contender : plan.modes) complete_variants(contender, elsewhere);
     read_screening(tree, plan);
     read_composition(tree, plan);
     read_loss(tree, plan);

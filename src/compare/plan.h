@@ -46,7 +46,7 @@ struct ClusterDefaults {
     std::size_t machines = 0;
     double warm_up = 0;         ///< training.schedule.warm_up
     unsigned local_rounds = 0;  ///< exchange.local_rounds
-    Variant servers;            ///< server_keys()
+    Variant told;               ///< server_keys(), and the learners
 };
 
 enum class NetworkChoice { automatic, testbed, paced };

@@ -228,12 +228,22 @@ bool BucketCompute::settle_range(Range range) {
     return true;
 }
 
+std::optional<PeerIndex> BucketCompute::without_learners(const SyncSummary& summary) const {
+    for (PeerIndex peer = 0; averages() && peer < roster_.peer_count(); ++peer)
+        if (summary.wish.learners[peer] == 0) return peer;
+    return std::nullopt;
+}
+
 bool BucketCompute::settle_bucket(std::size_t bucket, std::uint64_t sync) {
     if (settled_[bucket] >= sync) return true;
     const auto summary = board_.completed(bucket, sync);
     if (!summary) return false;
-    rule_->settle(buckets_[bucket], result_,
-                  {rates_[bucket], std::max<std::size_t>(summary->learners(), 1)});
+    if (const auto silent = without_learners(*summary)) {
+        mailbox_.break_off("peer " + settings_.peer_names[*silent] +
+                           " has not said how many learners it has");
+        return false;
+    }
+    rule_->settle(buckets_[bucket], result_, {rates_[bucket], summary->learners()});
     board_.consume(bucket, sync);
     settled_[bucket] = sync;
     newest_.follow(*summary);
@@ -342,7 +352,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
 // How many learners made a round is known alike by all a round later. Until then it is foreseen
 // that they are as many as in the round before.
 void BucketCompute::add_samples() {
-    if (const std::size_t made = averages() ? images_of_learners() : 0; made > 0) {
+    if (const std::size_t made = images_of_learners(); made > 0) {
         samples_total_ += made;
         samples_total_ -= std::exchange(global_, made);
     }
@@ -370,6 +380,7 @@ void BucketCompute::take_update(std::span<const float> update, std::size_t learn
         not_finite_ = "the update";
         return;
     }
+    AKO_ASSERT(learners > 0 && learners <= learners_max, std::to_string(learners) + " learners");
     if (averages()) wish_of_round_.learners[settings_.self] = static_cast<std::uint8_t>(learners);
     for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket) {
         AKO_ASSERT(ready_.is_untouched(bucket), "a part of this round was given as a gradient");

@@ -75,6 +75,8 @@ class BucketCompute final : public ComputeHalf {
     Result<void> restore(std::shared_ptr<const Checkpoint> from) AKO_COMPUTE_THREAD;
     /// Of the newest sync.
     bool settle_range(Range range) AKO_COMPUTE_THREAD;
+    /// Who has given something of an average without saying how many learners made it.
+    std::optional<PeerIndex> without_learners(const SyncSummary& summary) const;
     bool settle_bucket(std::size_t bucket, std::uint64_t sync) AKO_COMPUTE_THREAD;
     std::span<const float> parameters() const { return rule_->parameters(); }
     bool serves_only() const { return rule_ == nullptr; }
@@ -119,7 +121,8 @@ class BucketCompute final : public ComputeHalf {
     bool averages() const { return settings_.exchange.mode == Mode::sma; }
     /// A round of all has been made.
     void add_samples() AKO_COMPUTE_THREAD;
-    /// Images of a round, by the learners of the sync before it; 0 = not said.
+    /// Images of a round, by the learners of the newest that is known of; 0 = not said, or not by
+    /// learners.
     std::size_t images_of_learners() const {
         return known_.learners() * settings_.training.batch.local;
     }

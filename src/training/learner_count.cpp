@@ -17,7 +17,7 @@ std::string images_per_s(double rate, double before) {
 
 }  // namespace
 
-std::optional<LearnerCount::Change> LearnerCount::round_made(std::size_t images, Time took) {
+std::optional<LearnerCount::Change> LearnerCount::round_made(double images, Time took) {
     const std::optional<double> rate = look(images, took);
     if (!rate) return std::nullopt;
     switch (phase_) {
@@ -31,7 +31,7 @@ std::optional<LearnerCount::Change> LearnerCount::round_made(std::size_t images,
     return std::nullopt;
 }
 
-std::optional<double> LearnerCount::look(std::size_t images, Time took) {
+std::optional<double> LearnerCount::look(double images, Time took) {
     if (left_out_ < rounds_left_out) {
         ++left_out_;
         return std::nullopt;
@@ -41,8 +41,9 @@ std::optional<double> LearnerCount::look(std::size_t images, Time took) {
     took_ += took;
     if (took_ < window_least || rounds_ < rounds_of_window) return std::nullopt;
     const double seconds = std::chrono::duration<double>(took_).count();
-    windows_.push_back(static_cast<double>(images_) / seconds);
-    rounds_ = images_ = 0;
+    windows_.push_back(std::max(0.0, images_) / seconds);
+    rounds_ = 0;
+    images_ = 0;
     took_ = Time{};
     if (windows_.size() < windows_of_look) return std::nullopt;
     const auto middle = windows_.begin() + windows_of_look / 2;
@@ -116,7 +117,8 @@ LearnerCount::Change LearnerCount::change(unsigned count, Phase phase, bool stay
     phase_ = phase;
     if (!same) {
         left_out_ = 0;
-        rounds_ = images_ = 0;
+        rounds_ = 0;
+        images_ = 0;
         took_ = Time{};
         windows_.clear();
     }

@@ -44,14 +44,17 @@ class LearnerCount {
         bool stays = true;   ///< not one that is only tried, or taken back
         std::string why;     ///< for people
     };
-    /// A round of so many images took so long, without what it waited for others.
-    std::optional<Change> round_made(std::size_t images, Time took);
+    /// A round of so many images took so long, without what it waited for others; or, where others
+    /// wait for it, with that, and without the images that they lose by it.
+    std::optional<Change> round_made(double images, Time took);
+    /// Not between a number that is only tried and what comes of it?
+    bool is_steady() const { return phase_ == Phase::steady; }
 
   private:
     enum class Phase { steady, more, fewer };
 
     /// Images per second of the look that this round completes.
-    std::optional<double> look(std::size_t images, Time took);
+    std::optional<double> look(double images, Time took);
     std::optional<Change> steady(double rate);
     std::optional<Change> tried_more(double rate);
     std::optional<Change> tried_fewer(double rate);
@@ -69,7 +72,8 @@ class LearnerCount {
 
     // Of the look under way.
     std::size_t left_out_ = 0;
-    std::size_t rounds_ = 0, images_ = 0;
+    std::size_t rounds_ = 0;
+    double images_ = 0;
     Time took_{};
     std::vector<double> windows_;
 };

@@ -96,12 +96,16 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
 
 std::span<const float> Learners::correct(std::span<const float> average, std::size_t together) {
     const Time began = clock_.now();
-    if (together == 0) together = count() * options_.peers_together;
+    if (together == 0)
+        together = count() * options_.peers_together;
+    else if (count_before_ > 0)
+        together += count() - count_before_;  // who has come or gone here since
+    count_before_ = count();
     threads_->run([&](std::size_t number) {
         correct_range(part_of({0, update_.size()}, number, count()), average, together);
     });
     took_ += clock_.now() - began;
-    if (adapts_) adapt(average);
+    if (adapts_) adapt(average, together - count());
     return update_;
 }
 
@@ -146,10 +150,28 @@ void Learners::correct_range(Range range, std::span<const float> average, std::s
     }
 }
 
-// A new one begins where the average is going, with a velocity of 0. One that goes has given all
-// that it learned with its last correction.
-void Learners::adapt(std::span<const float> average) {
-    const std::optional<LearnerCount::Change> change = adapts_->round_made(images_, took_);
+// Where others wait for these, a round counts as long as it was for all, and what the others would
+// have made in the time by which it was longer than usual is taken off; if it was shorter, added.
+// So a learner is not worth it whose images the others pay for, and costs nothing where this peer
+// waits anyway.
+std::optional<LearnerCount::Change> Learners::judge(std::size_t others) {
+    if (others == 0) return adapts_->round_made(static_cast<double>(images_), took_);
+    const Time now = clock_.now();
+    const std::optional<Time> before = std::exchange(corrected_at_, now);
+    if (!before) return std::nullopt;
+    constexpr double newest_share = 0.1;
+    const double whole_s = std::chrono::duration<double>(now - *before).count();
+    if (usual_s_ == 0) usual_s_ = whole_s;
+    if (adapts_->is_steady()) usual_s_ += newest_share * (whole_s - usual_s_);
+    const double of_others = static_cast<double>(others * training_.batch.local);
+    const double lost = usual_s_ > 0 ? of_others * (whole_s / usual_s_ - 1) : 0;
+    return adapts_->round_made(static_cast<double>(images_) - lost, now - *before);
+}
+
+// A new one begins where the average is going, as far as this peer moves it, with a velocity of 0.
+// One that goes has given all that it learned with its last correction.
+void Learners::adapt(std::span<const float> average, std::size_t others) {
+    const std::optional<LearnerCount::Change> change = judge(others);
     if (!change) return;
     const std::size_t before = count();
     if (change->count != before) set_count(change->count);

@@ -81,9 +81,9 @@ class Learners {
     /// round, and where the averaging begins anew. Returns the mean loss.
     float learn(const Batch& batch, std::span<const float> average, double progress);
     /// Every learner makes its step and is corrected, once the average has been awaited. So many
-    /// learners share that `together`, these among them; 0: all peers have as many. Returns the
-    /// update of the round, [parameter_count], valid until the next call. With `auto` there may be
-    /// more learners from then on, or fewer.
+    /// learners shared that `together` in the round before, these among them; 0: all peers have as
+    /// many. Returns the update of the round, [parameter_count], valid until the next call. With
+    /// `auto` there may be more learners from then on, or fewer.
     std::span<const float> correct(std::span<const float> average, std::size_t together = 0);
 
     /// Goes on as if so many rounds had been made.
@@ -122,8 +122,10 @@ class Learners {
     void correct_range(Range range, std::span<const float> average, std::size_t together);
     /// Of the average, on its last change.
     float momentum() const;
-    /// Asks whether there should be more or fewer.
-    void adapt(std::span<const float> average);
+    /// Asks whether there should be more or fewer. So many learners of other peers wait for these.
+    void adapt(std::span<const float> average, std::size_t others);
+    /// What the newest round brought, for that; see adapt.
+    std::optional<LearnerCount::Change> judge(std::size_t others);
 
     // Constant after construction.
     Network& first_;
@@ -142,8 +144,12 @@ class Learners {
     double rate_ = 0;               ///< of this round
     std::uint64_t skipped_ = 0;     ///< rounds, for learners that come later
     std::optional<LearnerCount> adapts_;
-    std::size_t images_ = 0;  ///< of this round
-    Time took_{};             ///< this round so far, without what is waited for
+    std::size_t images_ = 0;        ///< of this round
+    Time took_{};                   ///< this round so far, without what is waited for
+    std::size_t count_before_ = 0;  ///< of the round before; 0 = there was none
+    // Where others wait for these.
+    std::optional<Time> corrected_at_;  ///< in the round before
+    double usual_s_ = 0;                ///< a whole round, while nothing is tried; 0 = not known
 };
 
 }  // namespace ako

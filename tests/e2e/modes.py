@@ -121,8 +121,9 @@ def case_sma_auto(bench):
     output = bench.launch(file).expect(0)
     summary = check_all_identical(bench, 2)
     check_equal(len({peer["rounds"] for peer in summary["peers"]}), 1, "different rounds")
-    a_round = 16 * sum(max(learners_seen(bench, name)) for name in "ab")
-    check(abs(summary["samples"] - samples) <= a_round, f"{summary['samples']} samples")
+    # What the last two rounds take may differ from what was foreseen.
+    a_round = 16 * sum(max(learners_seen(bench, name)) + 1 for name in "ab")
+    check(abs(summary["samples"] - samples) <= 2 * a_round, f"{summary['samples']} samples")
     check_equal(summary["samples"], sum(peer["images"] for peer in summary["peers"]), "samples")
     if os.cpu_count() > 1:
         check(max(max(learners_seen(bench, name)) for name in "ab") > 1,

@@ -57,6 +57,22 @@ class SimLearner final : public Network {
     Round round_ = 0;
 };
 
+/// Of a processor that is as fast as it happens to be for some rounds: a learner's part of a round
+/// takes 10 to 90 ms by it, between two looks at it.
+class ChangingClock final : public Clock {
+  public:
+    explicit ChangingClock(std::uint64_t seed) : random_(seed) {}
+    Time now() const override {
+        if (random_.chance(0.02)) step_ = random_.time(ms(10), ms(90));
+        return at_ += step_;
+    }
+
+  private:
+    mutable Random random_;
+    mutable Time step_ = ms(50);
+    mutable Time at_{0};
+};
+
 }  // namespace
 
 ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, SimGradient gradient)
@@ -144,7 +160,7 @@ float ModeRun::gradient(SimPeer& peer) {
 
 std::unique_ptr<Learners> ModeRun::make_learners(PeerIndex peer) {
     TrainingSettings training = scenario_.settings.training;
-    training.learners = scenario_.learners_of(peer);
+    training.learners = scenario_.learners_of(peer);  // 0: auto
     const auto network = [this, first = scenario_.learners_before(peer)](std::size_t number) {
         return std::make_unique<SimLearner>(gradient_, static_cast<PeerIndex>(first + number),
                                             initial_.size());
@@ -152,8 +168,15 @@ std::unique_ptr<Learners> ModeRun::make_learners(PeerIndex peer) {
     networks_.push_back(network(0));
     LearnerOptions options;
     options.peers_together = scenario_.settings.peer_count();
+    options.count_max = scenario_.adapts_to;
     return std::make_unique<Learners>(*networks_.back(), network, training, std::move(options),
-                                      clock_);
+                                      clock_of(peer));
+}
+
+const Clock& ModeRun::clock_of(PeerIndex peer) {
+    if (scenario_.adapts_to == 0) return clock_;
+    clocks_.push_back(std::make_unique<ChangingClock>(scenario_.seed * 100 + peer));
+    return *clocks_.back();
 }
 
 void ModeRun::restore_learners(SimPeer& peer) {

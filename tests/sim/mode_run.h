@@ -49,6 +49,8 @@ struct ModeScenario {
     std::vector<Checkpoint> goes_on_from;  ///< [peer]; empty: all begin anew
     /// [peer], what `learners: auto` came to; empty: as many as the settings say.
     std::vector<unsigned> own_learners;
+    /// `learners: auto` itself, up to this number, on processors whose speed changes; 0: not.
+    unsigned adapts_to = 0;
 
     unsigned learners_of(PeerIndex peer) const {
         return own_learners.empty() ? settings.training.learners : own_learners[peer];
@@ -110,6 +112,7 @@ class ModeRun final : Work, Observer {
     Learned learned(SimPeer& peer) override;
     std::size_t learners(const SimPeer& peer) override;
     std::unique_ptr<Learners> make_learners(PeerIndex peer);
+    const Clock& clock_of(PeerIndex peer);
     void learn(SimPeer& peer);
     void restore_learners(SimPeer& peer);
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
@@ -126,6 +129,7 @@ class ModeRun final : Work, Observer {
     const std::span<const float> initial_;
     const SimGradient gradient_;
     const SteadyClock clock_;  // which learners of a fixed number do not look at
+    std::vector<std::unique_ptr<Clock>> clocks_;  ///< [peer], of those who adapt
     SimCluster cluster_;
     std::vector<std::unique_ptr<Network>> networks_;   ///< [peer], of its first learner
     std::vector<std::unique_ptr<Learners>> learners_;  ///< [peer]; empty in the other modes

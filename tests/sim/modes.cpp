@@ -4,7 +4,7 @@
 //     as one process that makes the same steps with the mean gradient, within rounding
 //   - a ring that runs ahead: as one process whose gradients are a round old
 //   - model averaging: the same average as one process with the learners of all peers, and the same
-//     bytes as a ring
+//     bytes as a ring; where learners come and go, all stop after the same round
 //   - BSP with any number of servers, anywhere: the same bits ({ssp: 0} is no case of its own: like
 //     `bsp` it is read as a gap of 0, before anything here sees it)
 //   - SSP: no worker begins a round more than s ahead of the slowest
@@ -208,6 +208,26 @@ void check_averaging(const ModeScenario& drawn, const Task& task, Random& random
             "averaging that goes on from a checkpoint comes to other parameters");
 }
 
+/// Peers whose learners come and go, each by its own clock: they stop after the same round, alike,
+/// and in all they have trained on the budget, but for what the last two rounds had not foreseen.
+void check_adapting(ModeScenario scenario, const Task& task, Random& random) {
+    scenario.settings.exchange.mode = Mode::sma;
+    scenario.settings.training.learners = 0;
+    scenario.adapts_to = static_cast<unsigned>(random.between(2, learners_of_peer_max));
+    const std::size_t most = scenario.peers.size() * scenario.adapts_to * batch;  // of a round
+    scenario.settings.sample_budget = 150 * most;
+    const ModeOutcome ran = run(scenario, task);
+    finished_alike(scenario, ran);
+    for (const ModeEnd& end : ran.ends) {
+        require(end.report.rounds == ran.ends[0].report.rounds,
+                "peers whose learners come and go stopped after different rounds");
+        const std::uint64_t made = end.report.samples_total;
+        require(made + 2 * most >= scenario.settings.sample_budget &&
+                    made <= scenario.settings.sample_budget + 2 * most,
+                "learners that come and go trained on " + std::to_string(made) + " samples");
+    }
+}
+
 void check_local_sgd(ModeScenario scenario, const Task& task, Random& random) {
     scenario.settings.exchange.mode = Mode::local_sgd;
     scenario.settings.exchange.local_sgd = {static_cast<unsigned>(random.between(1, 12)), 0.7, 0.9};
@@ -402,6 +422,7 @@ int run_modes(std::uint64_t first, std::uint64_t count, bool verbose) {
             check_ring(scenario, task);
             check_local_sgd(scenario, task, random);
             check_averaging(scenario, task, random);
+            check_adapting(scenario, task, random);
             check_servers(scenario, task, random);
             check_ssp(scenario, task, random);
             check_resume(scenario, task, random);

@@ -374,8 +374,8 @@ mutation(src/buckets/butterfly.cpp
 # Who leaves does not say because of whom, and is taken for the one that died.
 mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
 mutation(src/group/links.cpp
-    [=[    return OutFrame{Bye{final_round, traffic_.because_of(), status_.leaving}, {}, {}};]=]
-    [=[    return OutFrame{Bye{final_round, std::nullopt, status_.leaving}, {}, {}};]=])
+    [=[    return OutFrame{Bye{final_round, traffic_.because_of(), newest_.status.leaving}, {}, {}};]=]
+    [=[    return OutFrame{Bye{final_round, std::nullopt, newest_.status.leaving}, {}, {}};]=])
 
 # SSP: one round more than agreed.
 mutant(ssp_gap_off_by_one simulate "--modes;--count;400" "violated: SSP")
@@ -578,13 +578,13 @@ mutation(src/modes/bucket_compute.cpp
     [=[        rule_->take_update(buckets_[bucket], update, learners);]=]
     [=[        rule_->take_update(buckets_[bucket], update, 1);]=])
 mutation(src/modes/bucket_compute.cpp
-    [=[                  {rates_[bucket], std::max<std::size_t>(summary->learners(), 1)});]=]
-    [=[                  {rates_[bucket], settings_.peer_count()});]=])
+    [=[    rule_->settle(buckets_[bucket], result_, {rates_[bucket], summary->learners()});]=]
+    [=[    rule_->settle(buckets_[bucket], result_, {rates_[bucket], settings_.peer_count()});]=])
 
 # ... or who goes on from a checkpoint has forgotten how many there were.
 mutant(learners_forgotten simulate "--modes;--count;20" "violated: averaging that goes on from a checkpoint")
 mutation(src/modes/bucket_checkpoint.cpp
-    [=[            summary->wish.learners[peer] = static_cast<std::uint8_t>(*learners);]=]
+    [=[            summary->wish.learners[peer] = static_cast<std::uint8_t>(learners->second);]=]
     [=[]=])
 
 # Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.

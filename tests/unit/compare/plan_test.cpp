@@ -108,6 +108,10 @@ TEST_CASE("a parameter server is what the plan and its cluster file make of it t
     CHECK(dedicated_servers(variant) == 2);
     CHECK(is_synchronous("parameter-server", variant));
     CHECK(is_synchronous("sma", {{"training.learners", "2"}}));
+    CHECK_FALSE(is_synchronous("sma", {{"training.learners", "auto"}}));
+    const Plan adapts = plan_of("settings: {training.learners: auto}\nmodes: {sma: {}, ako: {}}\n");
+    CHECK_FALSE(is_synchronous("sma", adapts.modes[0].variants[0]));
+    CHECK(adapts.modes[1].variants[0].empty());
     const Plan async = plan_of(
         "settings: {exchange: {consistency: async}}\n"
         "modes: {parameter-server: {}}\n");

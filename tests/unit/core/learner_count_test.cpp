@@ -42,7 +42,7 @@ double run_for(LearnerCount& learners, Machine& machine, std::chrono::seconds ti
         const Time took = machine.round(learners.count());
         at += took;
         images += static_cast<double>(of_round);
-        if (auto change = learners.round_made(of_round, took)) {
+        if (auto change = learners.round_made(static_cast<double>(of_round), took)) {
             CHECK(change->count == learners.count());
             CHECK(!change->why.empty());
             changes.push_back(*std::move(change));

@@ -290,3 +290,31 @@ TEST_CASE("learners: auto adds one while that is worth it, says so, and none bey
     CHECK(kept.floats.count("learner.2.parameters") + kept.floats.count("learner.2.velocity") == 0);
     CHECK(Bench(training_with(0)).learners.restore(kept));
 }
+
+TEST_CASE("learners: auto goes by what a peer brings to those who wait for each other") {
+    const auto count_after = [](std::size_t others, std::array<int, 3> own_ms, int whole_ms) {
+        LearnerOptions options;
+        options.count_max = 2;
+        options.peers_together = others > 0 ? 2 : 1;
+        Bench bench(training_with(0), std::move(options));
+        bench.first.takes_time = [&] {
+            bench.clock.at += std::chrono::milliseconds(own_ms.at(bench.learners.count()));
+        };
+        std::size_t before = 1;
+        for (int round = 0; round < 200; ++round) {
+            const std::size_t now = bench.learners.count();
+            bench.learners.learn({{}, {}, bench.learners.images_per_round()}, bench.average, 0);
+            const int waits_ms = whole_ms - own_ms.at(now);
+            bench.clock.at += std::chrono::milliseconds(std::max(waits_ms, 0));
+            bench.learners.correct(bench.average, others > 0 ? others + before : 0);
+            before = now;
+        }
+        return bench.learners.count();
+    };
+    // A second learner makes its own peer 1.2 times as fast, and a round 1.67 times as long.
+    CHECK(count_after(0, {0, 60, 100}, 0) == 2);
+    CHECK(count_after(8, {0, 60, 100}, 0) == 1);
+    // It makes its own peer slower, which waits for others all the same.
+    CHECK(count_after(0, {0, 60, 130}, 0) == 1);
+    CHECK(count_after(8, {0, 60, 130}, 150) == 2);
+}
