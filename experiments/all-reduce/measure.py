@@ -2,13 +2,15 @@
 """Ring beside butterfly: how long one all-reduce takes, by peers, bytes and delay of the links.
 
     experiments/all-reduce/measure.py [--peers 2 3 4 5 8] [--kib 16 256 4096] [--delays 0 10]
+                                      [--runs 3]
     experiments/all-reduce/measure.py --table     # of the runs made so far; measures nothing
 
 Peers are processes in network namespaces (tests/chaos/network.py: deploy/testbed, with packets that
 are delayed on the way), whose links have --rate. They train `model: synthetic`, which computes next
 to nothing, so that a round is an all-reduce and one step of the optimizer. What that step takes,
-as many peers at once in the mode local show. Every run is a line of results.jsonl; what is there is
-not run again.
+as many peers at once in the mode local show. Every cell is measured --runs times, all cells once
+before any a second time; the tables give medians. Every run is a line of results.jsonl; what is
+there is not run again.
 
 Needs root, iptables, and an idle machine: of 2 cores 8 peers have a quarter each, whatever the
 network does. Standard library only.
@@ -19,6 +21,7 @@ import itertools
 import json
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -71,17 +74,18 @@ def round_ms(lines):
     return 1e3 * (lines[-1]["time"] - lines[0]["time"]) / rounds
 
 
-def keys(arguments, peers, delay_ms):
+def keys(arguments, run, peers, delay_ms):
     """Of the cells that one network is for. Who sends nothing does not mind a delay."""
     for kib, condition in itertools.product(arguments.kib, CONDITIONS):
         if condition != ALONE or delay_ms == arguments.delays[0]:
-            yield {"peers": peers, "kib": kib, "condition": condition, "rate": arguments.rate,
-                   "delay_ms": delay_ms}
+            yield {"run": run, "peers": peers, "kib": kib, "condition": condition,
+                   "rate": arguments.rate, "delay_ms": delay_ms}
 
 
 def measure(arguments, made):
-    for peers, delay_ms in itertools.product(arguments.peers, arguments.delays):
-        missing = [key for key in keys(arguments, peers, delay_ms) if not made.find(**key)]
+    of_all = itertools.product(range(1, arguments.runs + 1), arguments.peers, arguments.delays)
+    for run, peers, delay_ms in of_all:
+        missing = [key for key in keys(arguments, run, peers, delay_ms) if not made.find(**key)]
         if not missing:
             continue
         with Network(str(REPOSITORY), NAME, peers, arguments.rate, delay_ms=delay_ms, jitter_ms=0,
@@ -95,40 +99,52 @@ def measure(arguments, made):
                     lines = launched(arguments.ako, network, settings, arguments.seconds,
                                      pathlib.Path(folder) / "run")
                 made.add({**key, "round_ms": round(round_ms(lines), 3)})
-                print(f"{peers} peers, {key['kib']} KiB, {delay_ms:g} ms, {key['condition']}: "
+                print(f"run {run}, {peers} peers, {key['kib']} KiB, {delay_ms:g} ms, "
+                      f"{key['condition']}: "
                       f"{made.lines[-1]['round_ms']:.3g} ms per round", flush=True)
 
 
 def times(arguments, made, peers, kib, delay_ms):
-    """Milliseconds of a round of each condition; None if one has not been measured."""
-    of = {"peers": peers, "kib": kib, "rate": arguments.rate}
-    found = [made.find(**of, condition=ALONE)] + [
-        made.find(**of, delay_ms=delay_ms, condition=condition) for condition in (RING, BUTTERFLY)]
-    return None if None in found else [line["round_ms"] for line in found]
+    """(alone, ring, butterfly) of each run that has all three: milliseconds of a round."""
+    found = []
+    for run in range(1, arguments.runs + 1):
+        of = {"run": run, "peers": peers, "kib": kib, "rate": arguments.rate}
+        lines = [made.find(**of, condition=ALONE)] + [
+            made.find(**of, delay_ms=delay_ms, condition=condition)
+            for condition in (RING, BUTTERFLY)]
+        if None not in lines:
+            found.append([line["round_ms"] for line in lines])
+    return found
+
+
+def ratios(found):
+    """The butterfly's time over the ring's in each run."""
+    return [butterfly / ring for _, ring, butterfly in found]
 
 
 def table(arguments, made):
-    print("\n| delay, ms | KiB | peers | alone, ms | ring, ms | butterfly, ms | rounds/s of ring "
-          "| of butterfly | butterfly / ring |\n" + "|---" * 9 + "|")
+    print("\n| delay, ms | KiB | peers | runs | alone, ms | ring, ms | butterfly, ms "
+          "| butterfly / ring | of each run |\n" + "|---" * 9 + "|")
     for delay_ms, kib, peers in itertools.product(arguments.delays, arguments.kib,
                                                   arguments.peers):
         found = times(arguments, made, peers, kib, delay_ms)
-        if found is None:
+        if not found:
             continue
-        alone, ring, butterfly = found
-        print(f"| {delay_ms:g} | {kib} | {peers} | {alone:.3g} | {ring:.3g} | {butterfly:.3g} "
-              f"| {1e3 / ring:.3g} | {1e3 / butterfly:.3g} | {butterfly / ring:.2f} |")
+        alone, ring, butterfly = (statistics.median(each) for each in zip(*found))
+        each = ", ".join(f"{ratio:.2f}" for ratio in ratios(found))
+        print(f"| {delay_ms:g} | {kib} | {peers} | {len(found)} | {alone:.3g} | {ring:.3g} "
+              f"| {butterfly:.3g} | {statistics.median(ratios(found)):.2f} | {each} |")
 
 
 def plot(arguments, made):
-    """ratio.svg, beside this program: times of the butterfly over those of the ring."""
+    """ratio.svg, beside this program: times of the butterfly over those of the ring, medians."""
     lines = {}
     for delay_ms, kib in itertools.product(arguments.delays, arguments.kib):
         points = []
         for place, peers in enumerate(arguments.peers):
             found = times(arguments, made, peers, kib, delay_ms)
-            if found is not None:
-                points.append((place, found[2] / found[1]))
+            if found:
+                points.append((place, statistics.median(ratios(found))))
         lines[f"{kib} KiB, {delay_ms:g} ms"] = points
     figure.draw(HERE / "ratio.svg", lines, "peers", "butterfly / ring", x_names=arguments.peers,
                 joined=False, key="below", more=["set yrange [0:]"])
@@ -145,6 +161,7 @@ def main():
                         help="ms from one peer to another")
     parser.add_argument("--rate", default="200mbit", help="of each peer, both ways, as tc takes it")
     parser.add_argument("--seconds", type=float, default=5, help="of one run, with its start")
+    parser.add_argument("--runs", type=int, default=3, help="of each cell")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--plot", action="store_true", help="writes ratio.svg; needs gnuplot")

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Learners: several small batches at a time on one machine, and what that does to speed and to
-accuracy. LeNet on MNIST, one peer, batch 8 for each learner.
+accuracy. LeNet on MNIST, one peer, batch 8 for each learner; with --sma, two peers.
 
     experiments/learners/measure.py epochs [--rates 0.001 0.005 0.01] [--seeds 1 2 3]
-    experiments/learners/measure.py speed [--learners 1 2 3 4] [--seeds 1 2 3] [--long]
+    experiments/learners/measure.py speed [--learners 1 2 3 4] [--seeds 1 2 3]
+                                   [--long | --sma]
     experiments/learners/measure.py table      # of the runs made so far; trains nothing
 
 `epochs` needs no quiet machine: one learner, four that are averaged, and one with a batch four
 times as large (synchronous SGD), all at the same rate, with the epochs after which the test
 accuracy was first reached. `speed` needs one: images per second of one learner with one thread and
 with two, of every number of learners, and of `auto`; --long: of two learners and `auto`, until the
-attempts of `auto` have become seldom. Every run is a line of results.jsonl; what is there is not
-run again. Standard library only.
+attempts of `auto` have become seldom; --sma: of two peers whose learners share one average, images
+per second of both together. Every run is a line of results.jsonl; what is there is not run again.
+Standard library only.
 """
 
 import argparse
@@ -31,7 +33,9 @@ BATCH = 8
 TOGETHER = 4
 TARGETS = (0.98, 0.985, 0.99)
 EPOCHS = 2.0
-SPEED_EPOCHS, SPEED_RATE = {"speed": 1.0, "long": 6.0}, 0.005
+SPEED_EPOCHS, SPEED_RATE = {"speed": 1.0, "long": 6.0, "sma": 6.0}, 0.005
+TWO_PEERS = ["exchange.mode=sma", "peers=[{name: a, address: '127.0.0.1:7701'}, "
+             "{name: b, address: '127.0.0.1:7702'}]"]
 
 ONE, AVERAGED, LARGE = "one learner", "four learners", "one learner, batch 32"
 CARRIED = "four learners, momentum 0.8"  # with which their average moves as far as one in an epoch
@@ -66,7 +70,7 @@ def train(ako, settings):
         lines = [json.loads(line) for line in (latest / "metrics-a.jsonl").open()]
     return {"points": [[round(point["samples"] / 60_000, 3), round(point["seconds"], 2),
                         point["accuracy"]] for point in curve["points"]],
-            "images_per_s": round(summary["peers"][0]["images_per_s"]),
+            "images_per_s": round(sum(peer["images_per_s"] for peer in summary["peers"])),
             "learners": [line["learners"] for line in lines if line["phase"] == "training"]}
 
 
@@ -124,9 +128,12 @@ def speed_table(made, kind):
 
 
 def measure_speed(made, arguments):
-    kind = "long" if arguments.long else "speed"
+    kind = "long" if arguments.long else "sma" if arguments.sma else "speed"
     wanted = {"2 learners": ["training.learners=2"], "auto": ["training.learners=auto"]}
-    if not arguments.long:
+    if arguments.sma:
+        wanted = {"1 learners": ["training.learners=1"], **wanted}
+        wanted = {condition: [*settings, *TWO_PEERS] for condition, settings in wanted.items()}
+    elif not arguments.long:
         wanted = {THREADS: ["training.threads=2"],
                   **{f"{count} learners": [f"training.learners={count}"]
                      for count in arguments.learners},
@@ -167,6 +174,7 @@ def main():
     parser.add_argument("--learners", type=int, nargs="+", default=[1, 2, 3, 4])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--long", action="store_true", help="with speed")
+    parser.add_argument("--sma", action="store_true", help="with speed")
     parser.add_argument("--plot", action="store_true", help="writes epochs.svg; needs gnuplot")
     parser.add_argument("--results", type=pathlib.Path, default=HERE / "results.jsonl")
     arguments = parser.parse_args()
