@@ -9,7 +9,7 @@
 #include <span>
 
 #include "ako/types.h"
-#include "models/settings.h"
+#include "models/model_settings.h"
 
 namespace ako {
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "models/images.h"
 
@@ -15,7 +16,8 @@ namespace ako {
 struct LabelledImages {
     Images images;
     Labels labels;
-    std::string path;  ///< of the images, for complaints
+    std::string path;                ///< of the images, for complaints
+    std::vector<std::string> notes;  ///< see Dataset
 };
 
 /// Reads the five training files, or the test file, from `folder` or from cifar-10-batches-bin in

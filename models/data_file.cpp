@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "ako/error.h"
+#include "ako/plain_file.h"
 
 namespace ako {
 
@@ -34,6 +35,7 @@ File open_file(const std::string& path) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         throw StartupError(path + ": is a folder, not a file", "see data.path in the cluster file");
+    refuse_what_is_no_file(path);
     File file(std::fopen(path.c_str(), "rb"), &std::fclose);
     if (!file)
         throw StartupError(path + ": cannot be opened: " + std::generic_category().message(errno),

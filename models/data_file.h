@@ -15,7 +15,7 @@ namespace ako {
 inline constexpr std::size_t data_file_bytes_max = std::size_t{2} << 30;
 
 /// Reads a file, and decompresses it if it begins as gzip does. Throws StartupError that names the
-/// path: not there, not readable, damaged compression, more than `data_file_bytes_max`.
+/// path: not there, no file, not readable, damaged compression, more than `data_file_bytes_max`.
 std::vector<std::uint8_t> read_data_file(const std::string& path);
 
 /// The size of a file that is not compressed, by which its reading can be planned; nothing for one

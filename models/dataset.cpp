@@ -11,6 +11,7 @@
 #include "models/eigen_maps.h"
 #include "models/idx.h"
 #include "models/npy.h"
+#include "models/npy_part.h"
 #include "models/shape_text.h"
 
 namespace ako {
@@ -41,20 +42,18 @@ PartFiles idx_files(const std::string& folder, bool train) {
             find_idx_file(folder, kind + "-labels-idx1-ubyte")};
 }
 
-PartFiles npy_files(const std::string& folder, bool train) {
-    const std::string kind = train ? "train" : "test";
-    return {(fs::path(folder) / (kind + "_images.npy")).string(),
-            (fs::path(folder) / (kind + "_labels.npy")).string()};
-}
-
 LabelledImages read_idx(const PartFiles& files, std::size_t class_count) {
     Images images = read_idx_images(files.images);
-    return {std::move(images), read_idx_labels(files.labels, class_count), files.images};
+    return {std::move(images), read_idx_labels(files.labels, class_count), files.images, {}};
 }
 
-LabelledImages read_npy(const PartFiles& files, std::size_t class_count) {
-    Images images = read_npy_images(files.images);
-    return {std::move(images), read_npy_labels(files.labels, class_count), files.images};
+LabelledImages read_npy(const NpyPart& part, std::size_t class_count) {
+    NotedImages images = read_npy_images(part.images);
+    NotedLabels labels = read_npy_labels(part.labels, class_count);
+    LabelledImages set{std::move(images.images), std::move(labels.labels), part.images.text(), {}};
+    if (!images.note.empty()) set.notes.push_back(part.images.text() + ": " + images.note);
+    if (!labels.note.empty()) set.notes.push_back(part.labels.text() + ": " + labels.note);
+    return set;
 }
 
 LabelledImages read_part(const DataSettings& settings, bool train, std::size_t class_count) {
@@ -64,7 +63,7 @@ LabelledImages read_part(const DataSettings& settings, bool train, std::size_t c
         case DataFormat::cifar10:
             return read_cifar10(settings.path, train, class_count);
         case DataFormat::npy:
-            return read_npy(npy_files(settings.path, train), class_count);
+            return read_npy(find_npy_part(settings.path, train), class_count);
     }
     AKO_BUG("data format " + std::to_string(static_cast<int>(settings.format)));
 }
@@ -104,9 +103,11 @@ std::string other_shape_remedy(DataFormat format, const Shape& found, const Shap
 
 }  // namespace
 
-Dataset::Dataset(Images images, Labels labels, const Normalisation& normalisation)
+Dataset::Dataset(Images images, Labels labels, const Normalisation& normalisation,
+                 std::vector<std::string> notes)
     : images_(std::move(images)),
       labels_(std::move(labels)),
+      notes_(std::move(notes)),
       mean_(normalisation.mean.begin(), normalisation.mean.end()),
       deviation_(normalisation.deviation.begin(), normalisation.deviation.end()) {
     AKO_ASSERT(
@@ -127,6 +128,14 @@ Dataset::Dataset(Images images, Labels labels, const Normalisation& normalisatio
 
 std::size_t Dataset::bytes() const {
     return images_.bytes.size() + images_.numbers.size() * sizeof(float) + labels_.size();
+}
+
+std::span<const std::byte> Dataset::image_bytes(std::size_t first, std::size_t count) const {
+    const std::size_t from = first * image_elements();
+    const std::size_t elements = count * image_elements();
+    if (!images_.bytes.empty())
+        return std::as_bytes(std::span(images_.bytes).subspan(from, elements));
+    return std::as_bytes(std::span(images_.numbers).subspan(from, elements));
 }
 
 void Dataset::copy_normalised(std::size_t index, float* out) const {
@@ -159,7 +168,7 @@ std::size_t dataset_bytes(const DataSettings& settings, DataPart part) {
         case DataFormat::cifar10:
             return cifar10_bytes(settings.path, train);
         case DataFormat::npy: {
-            const PartFiles files = npy_files(settings.path, train);
+            const NpyPart files = find_npy_part(settings.path, train);
             return npy_image_bytes(files.images) + npy_label_bytes(files.labels);
         }
     }
@@ -184,7 +193,7 @@ Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShap
     check_channels(settings.deviation, "deviation", images.shape.channels);
     check_crop(settings.augmentation.crop, images.shape);
     return Dataset(std::move(set.images), std::move(set.labels),
-                   {settings.mean, settings.deviation});
+                   {settings.mean, settings.deviation}, std::move(set.notes));
 }
 
 void BatchBuffer::resize(std::size_t count, std::size_t image_elements) {

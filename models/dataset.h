@@ -4,7 +4,8 @@
 //            digits"), plain or with `.gz`: train-images-idx3-ubyte, train-labels-idx1-ubyte,
 //            t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte
 //   cifar10  data_batch_1.bin .. data_batch_5.bin, test_batch.bin: see cifar10.h
-//   npy      train_images.npy, train_labels.npy, test_images.npy, test_labels.npy: see npy.h
+//   npy      train_images.npy, train_labels.npy, test_images.npy, test_labels.npy, or .npz
+//            archives: see npy.h, npy_part.h
 //
 // A pixel becomes (value - mean) / deviation of its channel, where the value of a byte is byte /
 // 255 and a float is its own. Immutable once loaded; any thread.
@@ -19,7 +20,7 @@
 #include "ako/network.h"
 #include "models/augmentation.h"
 #include "models/images.h"
-#include "models/settings.h"
+#include "models/model_settings.h"
 
 namespace ako {
 
@@ -32,14 +33,23 @@ struct Normalisation {
 class Dataset {
   public:
     /// One label per image.
-    Dataset(Images images, Labels labels, const Normalisation& normalisation = {});
+    Dataset(Images images, Labels labels, const Normalisation& normalisation = {},
+            std::vector<std::string> notes = {});
 
     std::size_t size() const { return labels_.size(); }
     const Shape& shape() const { return images_.shape; }
     std::size_t image_elements() const { return images_.shape.element_count(); }
     std::uint8_t label(std::size_t index) const { return labels_[index]; }
+    /// As they were read; [count x image_elements] of bytes or of float32.
+    std::span<const std::byte> image_bytes(std::size_t first, std::size_t count) const;
+    std::span<const std::uint8_t> labels(std::size_t first, std::size_t count) const {
+        return std::span(labels_).subspan(first, count);
+    }
     /// As held in memory.
     std::size_t bytes() const;
+    /// What was changed as it was read, a line each, with the file: "x.npy: float64 is read as
+    /// ...".
+    const std::vector<std::string>& notes() const { return notes_; }
 
     /// Writes the normalised image to `out` [image_elements].
     void copy_normalised(std::size_t index, float* out) const;
@@ -47,6 +57,7 @@ class Dataset {
   private:
     Images images_;
     Labels labels_;
+    std::vector<std::string> notes_;
     // Of each channel, or one for all.
     std::vector<float> mean_;
     std::vector<float> deviation_;

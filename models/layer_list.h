@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "models/layer.h"
+#include "models/model_settings.h"
 #include "models/parameter_layout.h"
-#include "models/settings.h"
 
 namespace ako {
 

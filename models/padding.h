@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ako/types.h"
-#include "models/settings.h"
+#include "models/model_settings.h"
 
 namespace ako {
 

@@ -20,6 +20,7 @@
 
 #include "ako/assert.h"
 #include "ako/error.h"
+#include "ako/plain_file.h"
 
 namespace ako {
 
@@ -82,7 +83,8 @@ class TemporaryFile {
     explicit TemporaryFile(const std::string& final_path)
         : final_path_(final_path),
           path_(final_path + ".partial." + std::to_string(::getpid())),
-          descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+          descriptor_(
+              ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644)) {
         if (descriptor_ < 0) cannot_write(path_);
     }
     ~TemporaryFile() {
@@ -303,6 +305,7 @@ void write_safetensors(const std::string& path, const std::vector<Tensor>& tenso
 }
 
 std::vector<float> read_safetensors(const std::string& path, const std::vector<Tensor>& tensors) {
+    refuse_what_is_no_file(path);
     std::ifstream file(path, std::ios::binary);
     std::uint64_t data_bytes = 0;
     const Json header = read_header(path, file, data_bytes);

@@ -7,7 +7,7 @@
 
 #include "ako/network.h"
 #include "models/dataset.h"
-#include "models/settings.h"
+#include "models/model_settings.h"
 
 namespace ako {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "ako/network.h"
+#include "models/model_settings.h"
 #include "models/parameter_layout.h"
-#include "models/settings.h"
 
 namespace ako {
 

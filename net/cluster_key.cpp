@@ -6,12 +6,13 @@
 #include <openssl/rand.h>
 
 #include "ako/assert.h"
+#include "net/codec.h"
 
 namespace ako {
 namespace {
 
-/// What a proof is computed over: numbers little-endian, texts with their length before them, so
-/// that no two different Hellos give the same bytes.
+/// What a proof is computed over: Hellos as they travel, and texts with their length before them,
+/// so that no two different ones give the same bytes.
 class Transcript {
   public:
     void add(std::uint64_t number) {
@@ -22,21 +23,14 @@ class Transcript {
         bytes_ += text;
     }
     void add(const Digest& digest) { bytes_.append(digest.begin(), digest.end()); }
-    void add(const Hello& hello) {
-        // All fields by name: one that is added to Hello does not compile until it is added here.
-        const auto& [protocol, run_name, training_digest, layout_digest, initial_digest, peer_name,
-                     to_peer_name, process_id, key_proof, settings_text] = hello;
-        static_cast<void>(settings_text);  // believed only where training_digest is its digest
-        add(std::uint64_t{protocol});
-        add(run_name);
-        add(training_digest);
-        add(layout_digest);
-        add(initial_digest);
-        add(peer_name);
-        add(to_peer_name);
-        add(process_id);
-        AKO_ASSERT(key_proof.has_value(), "a Hello under a key has a nonce");
-        add(key_proof->nonce);
+    /// All that it says, but for the mac and for the text of the settings, which is believed only
+    /// where training_digest is its digest.
+    void add(Hello hello) {
+        AKO_ASSERT(hello.key_proof.has_value(), "a Hello under a key has a nonce");
+        hello.key_proof->mac = {};
+        hello.settings_text.clear();
+        const std::vector<std::byte> header = encode_header(hello);
+        add(std::string(reinterpret_cast<const char*>(header.data()), header.size()));
     }
     const std::string& bytes() const { return bytes_; }
 
@@ -65,10 +59,25 @@ Digest ClusterKey::mac(Step step, const Hello& dialler, const Hello* listener) c
     transcript.add(std::string(label(step)));
     transcript.add(dialler);
     if (listener != nullptr) transcript.add(*listener);
+    return mac_of(transcript.bytes());
+}
+
+Digest ClusterKey::mac(const Reject& reject, const std::string& by, const Digest& nonce) const {
+    const auto& [field, expected, got, own_mac] = reject;
+    static_cast<void>(own_mac);
+    Transcript transcript;
+    transcript.add(std::string("ako refusal"));
+    transcript.add(nonce);
+    transcript.add(by);
+    for (const std::string* text : {&field, &expected, &got}) transcript.add(*text);
+    return mac_of(transcript.bytes());
+}
+
+Digest ClusterKey::mac_of(const std::string& bytes) const {
     Digest result;
-    const auto* text = reinterpret_cast<const unsigned char*>(transcript.bytes().data());
+    const auto* text = reinterpret_cast<const unsigned char*>(bytes.data());
     const unsigned char* done = HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),
-                                     text, transcript.bytes().size(), result.data(), nullptr);
+                                     text, bytes.size(), result.data(), nullptr);
     AKO_ASSERT(done != nullptr, "HMAC-SHA256 is not to be had from OpenSSL");
     return result;
 }
@@ -77,6 +86,12 @@ bool ClusterKey::proves(const Digest& mac, Step step, const Hello& dialler,
                         const Hello* listener) const {
     const Digest expected = this->mac(step, dialler, listener);
     return CRYPTO_memcmp(mac.data(), expected.data(), expected.size()) == 0;
+}
+
+bool ClusterKey::proves(const Reject& reject, const std::string& by, const Digest& nonce) const {
+    if (!reject.mac) return false;
+    const Digest expected = mac(reject, by, nonce);
+    return CRYPTO_memcmp(reject.mac->data(), expected.data(), expected.size()) == 0;
 }
 
 Digest ClusterKey::make_nonce() {

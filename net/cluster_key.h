@@ -13,8 +13,12 @@
 // A greeting alone can be recorded and said again, so it earns an answer and nothing more. Answer
 // and confirmation are of this connection, these two peers, this direction and these very fields:
 // none of them serves another time, in the other role, or after a field was changed on the way.
-// The frames that follow carry no proof: see "Limits" in README.md.
-// Values; any thread.
+//
+// A Reject carries such a mac over the nonce of whom it refuses, the name of who refuses and its
+// own texts, if whom it refuses has proved that it holds the key: so never one for the key itself,
+// nor for the protocol, which is looked at before. One without is no word of a peer: who gets it
+// has lost a connection, and no more. The frames that follow carry no proof: see "Limits" in
+// README.md. Values; any thread.
 #pragma once
 
 #include <string>
@@ -40,10 +44,16 @@ class ClusterKey {
     /// Is `mac` that mac? Takes as long if it is wrong as if it is right.
     bool proves(const Digest& mac, Step step, const Hello& dialler, const Hello* listener) const;
 
+    /// Of a Reject by the peer of this name, but for its own mac, of the Hello with this nonce.
+    Digest mac(const Reject& reject, const std::string& by, const Digest& nonce) const;
+    bool proves(const Reject& reject, const std::string& by, const Digest& nonce) const;
+
     /// 32 random bytes, never the same again.
     static Digest make_nonce();
 
   private:
+    Digest mac_of(const std::string& bytes) const;
+
     std::string secret_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 4> magic = {'A', 'K', 'O', '2'};
 
-/// Cap'n Proto counts in words.
+/// See net/codec.h.
 constexpr std::size_t header_unit_bytes = 8;
 
 /// What the checksum of the prefix itself covers.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "net/codec.h"
+
 namespace ako {
 
 Handshake::Handshake(HandshakeHost& host, const HelloTerms& terms, std::shared_ptr<Session> session,
@@ -62,10 +64,15 @@ std::optional<Destination> Handshake::reserve(Session&, const Header&, std::size
 void Handshake::arrived(Session&, Header header, Destination, Time) {
     if (const Hello* hello = std::get_if<Hello>(&header)) return take_hello(*hello);
     const Reject& reject = std::get<Reject>(header);
-    refused_field_ = reject.field;
-    if (reject.field == live_process_field) name_taken_by_ = reject.expected;
-    const std::string why = fmt::format("{} refuses this peer: {}", session_->remote(),
-                                        reject_text(reject, false, other()));
+    const bool believed = terms_.key.none() || (own_.key_proof && peer_ &&
+                                                terms_.key.proves(reject, terms_.peer_names[*peer_],
+                                                                  own_.key_proof->nonce));
+    // Whoever listens at the address of a peer can say anything: it is shown, and that is all.
+    if (believed) refused_field_ = reject.field;
+    if (believed && reject.field == live_process_field) name_taken_by_ = reject.expected;
+    const std::string why = fmt::format(
+        "{} refuses this peer: {}{}", session_->remote(), reject_text(reject, false, other()),
+        believed ? "" : " (it does not prove that it is this peer, and holds the cluster key)");
     drop();
     host_.failed(*this, why, true);
 }
@@ -121,7 +128,16 @@ void Handshake::refuse_with(const Reject& reject) {
     refused_field_ = reject.field;
     if (!peer_) peer_ = find_peer(terms_, hello_.peer_name);
     if (peer_ == terms_.self) peer_.reset();
-    session_->send_first(reject);
+    Reject proved = reject;
+    // What is refused for these has not proved that it holds the key, and gets no proof for it.
+    const bool stranger = reject.field == key_field || reject.field == protocol_field;
+    if (!terms_.key.none() && !stranger)
+        proved.mac = terms_.key.mac(reject, terms_.own.peer_name, hello_.key_proof->nonce);
+    // A peer that reads no Reject of ours refuses this one by the number in a Hello.
+    Hello number;
+    number.protocol = terms_.own.protocol;
+    const bool older = reject.field == protocol_field && hello_.protocol <= older_protocol;
+    session_->send_first(older ? Header{number} : Header{proved});
     session_->drain(true);
     host_.failed(
         *this,

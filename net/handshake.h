@@ -70,7 +70,8 @@ class Handshake final : public SessionHost {
     /// Once the other end has refused this process because another one is live under its name:
     /// where that one is. Otherwise empty.
     const std::string& name_taken_by() const { return name_taken_by_; }
-    /// Of the Hello, by which one end has refused the other; empty: none has.
+    /// Of the Hello, by which one end has refused the other; empty: none has, or with a cluster key
+    /// none that has proved that it holds it.
     const std::string& refused_field() const { return refused_field_; }
     const std::shared_ptr<Session>& session() const { return session_; }
 

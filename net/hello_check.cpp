@@ -4,13 +4,13 @@
 
 #include <tuple>
 
+#include "net/data_difference.h"
 #include "net/settings_difference.h"
 
 namespace ako {
 namespace {
 
 // A Reject for the key says whether there is one, and nothing of what is in it.
-constexpr const char* key_field = "cluster_key";
 constexpr const char* no_key = "none";
 constexpr const char* settings_field = "training_digest";
 
@@ -54,6 +54,7 @@ std::string reject_text(const Reject& reject, bool ours, const std::string& othe
     if (reject.field == live_process_field)
         return fmt::format("another process is live under {} name, at {}",
                            ours ? "its" : "this peer's", reject.expected);
+    if (const auto data = data_reject_text(reject, ours, other)) return *data;
     const std::string what = meaning(reject.field);
     if (reject.field == settings_field) {
         const auto& [here, there] =
@@ -73,7 +74,8 @@ std::optional<PeerIndex> find_peer(const HelloTerms& terms, const std::string& n
 
 std::optional<Reject> check_protocol(const Hello& hello, const HelloTerms& terms) {
     if (hello.protocol == terms.own.protocol) return std::nullopt;
-    return Reject{"protocol", std::to_string(terms.own.protocol), std::to_string(hello.protocol)};
+    return Reject{protocol_field, std::to_string(terms.own.protocol),
+                  std::to_string(hello.protocol)};
 }
 
 std::optional<Reject> check_key(const Hello& hello, const HelloTerms& terms, ClusterKey::Step step,
@@ -104,6 +106,8 @@ std::optional<Reject> check_hello(const Hello& hello, const HelloTerms& terms,
         return reject;
     if (auto reject = differs("initial_digest", own.initial_digest, hello.initial_digest))
         return reject;
+
+    if (auto reject = reject_for_data(own.data, hello.data)) return reject;
 
     const auto peer = find_peer(terms, hello.peer_name);
     if (dialled && peer != dialled)

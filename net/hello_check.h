@@ -21,6 +21,8 @@ struct HelloTerms {
 
 /// The field of a Reject for a process under whose name another one has a session: `expected` says
 /// where that one is.
+inline constexpr const char* key_field = "cluster_key";
+inline constexpr const char* protocol_field = "protocol";
 inline constexpr const char* live_process_field = "live_process";
 
 /// The protocol: the one field that is checked before the key.

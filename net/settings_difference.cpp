@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "net/frame_prefix.h"
 #include "src/numbers/digest.h"
 
 namespace ako {

@@ -1,5 +1,5 @@
-// The transport over TCP: one session per pair of peers, pulled by the links. Asio and Cap'n Proto
-// stay behind this header.
+// The transport over TCP: one session per pair of peers, pulled by the links. Asio stays behind
+// this header.
 // Thread: see ako/transport.h; constructor, bind and set_peer_address belong to the thread that
 // wires, before start(). Lifetime: source, sink and clock must outlive stop().
 #pragma once

@@ -7,7 +7,6 @@
 #include "ako/assert.h"
 #include "ako/printable.h"
 #include "net/exposure.h"
-#include "net/frame_prefix.h"
 #include "net/socket_options.h"
 
 namespace ako {
@@ -274,13 +273,15 @@ void TransportCore::failed(Handshake& handshake, const std::string& why, bool re
     if (context_.stopping) return;
     if (!handshake.peer()) return log_stranger(why, refused);
     Link& link = *links_[*handshake.peer()];
-    if (refused) link.count_reject(handshake.refused_field());
+    // Without a field nobody has refused who can be believed.
+    const bool believed = refused && !handshake.refused_field().empty();
+    if (believed) link.count_reject(handshake.refused_field());
     if (handshake.dialled()) {
         link.forget_pending();
         link.name_taken(handshake.name_taken_by());
         if (!handshake.name_taken_by().empty())
             link.dialer().try_again_soon(clock_.now());
-        else if (refused)
+        else if (believed)
             link.dialer().back_off_long(clock_.now());
         else
             link.dialer().back_off(clock_.now());

@@ -36,7 +36,7 @@ TARGETS = (0.98, 0.985)
 PATIENCE_S = 1200
 COMMON = [f"training.batch={BATCH}", "training.schedule={kind: cosine, warm_up: 0.02}",
           "training.nesterov=false", "training.evaluate=after", "exchange.start_wait_s=10",
-          "exchange.finish_linger_s=2"]
+          "exchange.leave_timeout_s=5"]
 RATES = {"0.05": ["training.learning_rate=0.05", "training.momentum=0.9"],
          "0.1 Nesterov": ["training.learning_rate=0.1", "training.momentum=0.9",
                           "training.nesterov=true"]}

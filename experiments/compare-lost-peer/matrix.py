@@ -106,7 +106,7 @@ class Run:
         self.victim = VICTIMS.get(key["fault"])
         settings = (*CONTENDERS[key["contender"]], f"seed={key['seed']}", f"training.batch={BATCH}",
                     f"training.learning_rate={LEARNING_RATE}", f"training.epochs={key['epochs']:g}",
-                    "training.evaluate_every=0", "exchange.finish_linger_s=2")
+                    "training.evaluate_every=0", "exchange.leave_timeout_s=5")
         words = [word for setting in settings for word in ("--set", setting)]
         self.cluster = Cluster(program, CLUSTER, PEERS, network, folder, words)
         self.struck_at = None

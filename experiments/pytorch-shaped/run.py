@@ -30,7 +30,7 @@ def write_cluster(folder, peers):
                     for k, peer in enumerate(peers))
     path = pathlib.Path(folder) / "cluster.yaml"
     path.write_text("run: shaped\nmodel: external\ntraining: {epochs: 1}\n"
-                    f"output: {folder}/runs\nexchange: {{finish_linger_s: 3}}\npeers:\n{lines}")
+                    f"output: {folder}/runs\nexchange: {{leave_timeout_s: 7.5}}\npeers:\n{lines}")
     return str(path)
 
 

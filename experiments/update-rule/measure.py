@@ -24,7 +24,7 @@ PEERS, BATCH = 4, 64
 COMMON = [f"training.batch={BATCH}", "training.learning_rate=0.05",
           "training.momentum=0.9", "training.nesterov=false", "training.weight_decay=0.0005",
           "training.schedule={kind: cosine, warm_up: 0.02}",
-          "training.evaluate=after", "training.evaluate_every=0.0854", "exchange.finish_linger_s=0"]
+          "training.evaluate=after", "training.evaluate_every=0.0854", "exchange.leave_timeout_s=0"]
 TARGETS = (0.98, 0.985, 0.99)
 
 

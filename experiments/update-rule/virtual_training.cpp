@@ -31,7 +31,7 @@
 #include "models/shard.h"
 #include "models/workers.h"
 #include "src/config/cluster_file.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/modes/make_exchange.h"
 #include "src/training/evaluation.h"
 #include "tests/sim/sim_cluster.h"

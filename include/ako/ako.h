@@ -57,8 +57,9 @@ typedef enum ako_status {
     AKO_OK = 0,
     AKO_WRONG_CALL = 1,  /* a bug of the caller: nothing has happened */
     AKO_START_UP = 2,    /* settings, ports, memory, a name that is taken: the peer is over */
-    AKO_NUMBERS = 3,     /* a parameter or the loss is not finite: nothing of it was sent, and the
-                            peer makes no more rounds */
+    AKO_NUMBERS = 3,     /* a parameter is not finite, the step far beyond what is usual, or this
+                            loss the 20th in a row that is not a number: nothing of the round was
+                            sent, and the peer makes no more */
     AKO_FAILED = 5       /* the system refused something that is needed: the peer is over */
 } ako_status;
 
@@ -116,6 +117,15 @@ typedef enum ako_stop {
     AKO_STOP_PEER = 2  /* this peer alone leaves, and the others go on, as on SIGTERM */
 } ako_stop;
 
+/* Where the run of a peer stands. */
+typedef enum ako_state {
+    AKO_STATE_NONE = 0,      /* every call but ako_message, ako_hint and ako_close is refused */
+    AKO_STATE_OPENED = 1,    /* before ako_start */
+    AKO_STATE_TRAINING = 2,
+    AKO_STATE_FINISHING = 3, /* ako_begin_round has said AKO_FINISH */
+    AKO_STATE_OVER = 4       /* it has finished, given up, or had AKO_NUMBERS: see ako_report */
+} ako_state;
+
 typedef struct ako_standing {
     size_t size;          /* sizeof(ako_standing) */
     uint64_t rounds;      /* made by this peer, earlier processes of its name included */
@@ -124,7 +134,7 @@ typedef struct ako_standing {
     double epochs;        /* what 1 stands for: training.epochs of the file */
     uint64_t seed;        /* of the file */
     size_t place;         /* of this peer among those that train, from 0 */
-    size_t trainers;      /* how many those are */
+    size_t trainers;      /* how many those are; with data.sharding: own 1, for it shares no data */
     size_t batch;         /* samples of a round: training.batch.local, or of ako_set_data */
     int evaluates;        /* 1: it is this peer whose test results count now */
 } ako_standing;
@@ -152,6 +162,10 @@ AKO_EXPORT ako_status ako_set_layout(ako_peer *peer, const ako_tensor *tensors, 
  * each other. Once, before ako_start. */
 AKO_EXPORT ako_status ako_set_data(ako_peer *peer, uint64_t samples,
                                    uint64_t samples_per_round);
+/* What the caller says of its data, such as a hash of labels and samples: printable, 1 to 64 bytes
+ * of UTF-8 on one line, the same at all peers. Peers with another one, or none, refuse each other
+ * with both. Without it only the numbers of ako_set_data are compared. Once, before ako_start. */
+AKO_EXPORT ako_status ako_set_data_digest(ako_peer *peer, const char *digest);
 /* What must be the same at all peers besides, such as "optimizer" and "AdamW, weight decay 0.01",
  * or the digest of frozen parameters; one line each. Peers with another value refuse each other
  * by key and both values. Before ako_start. */
@@ -170,13 +184,16 @@ AKO_EXPORT ako_status ako_start(ako_peer *peer, const float *initial, ako_initia
 AKO_EXPORT ako_status ako_begin_round(ako_peer *peer, double timeout_s, float *parameters,
                                       ako_next *next);
 /* `parameters` [parameter_count] are those of ako_begin_round after the caller's own steps,
- * `loss` is the mean loss of what they were made of, null where it is not known. The round counts
- * as samples_per_round samples. AKO_NUMBERS: see there. */
+ * `loss` is the mean loss of what they were made of, null where it is not known. One that is not a
+ * number is counted, and else as one that is not known. The round counts as samples_per_round
+ * samples. AKO_NUMBERS: see there. */
 AKO_EXPORT ako_status ako_end_round(ako_peer *peer, const float *parameters, const float *loss);
 
 /* The anchor into `out` [parameter_count]: the parameters to evaluate and to save. Within a round,
  * and in the modes ako and local also between two; not before the first AKO_TRAIN. */
 AKO_EXPORT ako_status ako_copy_anchor(ako_peer *peer, float *out);
+/* Any time. AKO_STATE_NONE also from another thread than that of ako_open. */
+AKO_EXPORT ako_state ako_get_state(const ako_peer *peer);
 /* Any time; before ako_start what follows from the file and from ako_set_data. */
 AKO_EXPORT ako_status ako_get_standing(ako_peer *peer, ako_standing *standing);
 /* A test result of this peer, accuracy 0 .. 1, made at `progress`: all peers show it, and one that
@@ -215,6 +232,11 @@ AKO_EXPORT ako_status ako_take_log(ako_peer *peer, const char **line);
 /* In a child that fork has made: gives back the sockets that the child has inherited, without a
  * word to the other peers. The peer is of no use there, every call but ako_close is wrong. */
 AKO_EXPORT void ako_after_fork(ako_peer *peer);
+
+/* Before ako_close, where the program ends by a failure of its own: what the others are then told
+ * of it, such as "ValueError: no such column"; of that one line of 200 bytes at most. The first one
+ * stands. */
+AKO_EXPORT ako_status ako_fail(ako_peer *peer, const char *why);
 
 /* Ends the peer and frees it; null: nothing. One that trains leaves with a goodbye, in the mode ako
  * after it has handed over what it learned, which takes 5 s at most; then, and if it was finishing,

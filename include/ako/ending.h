@@ -23,6 +23,7 @@ enum ExitStatus : int {
     exit_broken = 5,        ///< a peer was lost that the mode cannot go on without (ring, a server)
     exit_not_written = 6,   ///< trained and agreed, but not all results could be written
     exit_stopped_early = 7,  ///< agreed before the budget was spent: somebody asked for the end
+    exit_not_learned = 8,    ///< agreed, but the model has learned nothing, or its loss has grown
     exit_interrupted = 130,
     exit_left = 143,  ///< this peer alone went, before the end: as shells say of SIGTERM
 };
@@ -39,6 +40,8 @@ enum class Ending {
     numbers,        ///< a loss or a gradient of this peer is not finite, and nothing of it was
                     ///< sent; or a parameter at the end: there is no model
     left,           ///< on purpose, while the others go on: what it learned is with them
+    not_learned,    ///< finished, but the model is no better than chance, or the training has
+                    ///< diverged with numbers that are finite
 };
 
 struct EndingEntry {
@@ -48,7 +51,7 @@ struct EndingEntry {
 };
 
 /// In the order of the enumeration.
-inline constexpr std::array<EndingEntry, 9> endings = {{
+inline constexpr std::array<EndingEntry, 10> endings = {{
     {Ending::finished, "finished", exit_ok},
     {Ending::stopped_early, "stopped_early", exit_stopped_early},
     {Ending::interrupted, "interrupted", exit_interrupted},
@@ -58,13 +61,14 @@ inline constexpr std::array<EndingEntry, 9> endings = {{
     {Ending::broken, "broken", exit_broken},
     {Ending::numbers, "numbers", exit_numbers},
     {Ending::left, "left", exit_left},
+    {Ending::not_learned, "not_learned", exit_not_learned},
 }};
 
 static_assert([] {
     for (std::size_t place = 0; place < endings.size(); ++place) {
         if (endings[place].ending != static_cast<Ending>(place)) return false;
     }
-    return endings.back().ending == Ending::left;  // the last
+    return endings.back().ending == Ending::not_learned;  // the last
 }());
 
 constexpr const EndingEntry& entry_of(Ending ending) {

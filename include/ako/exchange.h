@@ -1,15 +1,17 @@
-// The seam between the training loop and a mode: how peers agree. One implementation, in
-// src/group/, of which each mode has its two halves. Nine verbs, in the order of a run, and what
-// there is to see. Called by the compute thread only.
+// The seam between what drives a run and a mode: how peers agree. One implementation, in
+// src/group/, of which each mode has its two halves. Eight verbs, in the order of a run, five views
+// and two for checkpoints. A verb with an `until` waits no longer than that: with `forever` it
+// returns when it is done, with `at_once` it takes one step. Called by the compute thread only;
+// src/training/run_driver.h has the order in which, for whoever computes.
 //
 // A round is begin_round, the gradient at the replica, end_round. In the modes in which all wait
 // for each other (ring, parameter server, local-sgd, sma) every range is awaited before it is read,
-// and so all of them before the round ends; and every range of a gradient makes way for itself
-// before it is given. A round that is to end with an Update gives no gradient before; in the mode
-// sma all do.
+// and so all of them before the round ends; and every range of a gradient is awaited before it is
+// given. A round that is to end with an Update gives no gradient before; in the mode sma all do.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,7 +29,11 @@
 
 namespace ako {
 
-/// What the trainer is to do next.
+/// For `until`; see above.
+inline constexpr Time forever = Time::max();
+inline constexpr Time at_once = Time::min();
+
+/// What is to be done next.
 struct Next {
     enum class Kind {
         train,
@@ -35,9 +41,14 @@ struct Next {
         give_up,  ///< there is nothing to finish
     };
     Kind kind = Kind::train;
-    std::size_t images = 0;            ///< of train: of a round whose gradient the trainer computes
+    std::size_t images = 0;            ///< of train: of a round whose gradient the caller computes
     std::string why;                   ///< of all but train, for people
     Ending ending = Ending::finished;  ///< of give_up: how the run ends
+    /// Of Ending::numbers: whose they are; nothing: this peer's, or the common parameters.
+    std::optional<PeerIndex> numbers_of = {};
+    /// Of the first train, where learners keep something of their own in checkpoints: the one that
+    /// this peer goes on from; null: it begins anew.
+    std::shared_ptr<const Checkpoint> restored = {};
 
     static Next train(std::size_t images) { return {Kind::train, images, "", Ending::finished}; }
     static Next finish(std::string why) { return {Kind::finish, 0, std::move(why)}; }
@@ -78,8 +89,8 @@ struct LinkView {
     double partitions = 0;  ///< observed P: rounds between two sends of the same block; 0 = unknown
     Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row
     double staleness_ms =
-        0;              ///< age of the oldest block held, by the estimate of when it was sealed
-    double age_ms = 0;  ///< of the newest partials on arrival, since their binding; their median
+        0;                 ///< age of the oldest block held, by the estimate of when it was sealed
+    double age_ms = 0;     ///< of the newest partials on arrival, since their binding; their median
     double answer_ms = 0;  ///< for so long an answer of it is waited for; 0: not the mode ako
     /// Blocks of its row that were refused here, whoever sent them.
     std::uint64_t damaged_blocks = 0;   ///< their bytes do not match its checksum
@@ -90,13 +101,16 @@ struct LinkView {
     std::uint64_t samples = 0;  ///< what it has trained on
     /// Of its newest round, as it last said; nothing before its first.
     std::optional<float> loss = {};
+    /// Of one that ended otherwise than somebody wanted, as it told itself.
+    std::optional<Farewell> farewell = {};
 };
 
-/// A peer that left on purpose, while the others went on.
+/// A peer that said goodbye before the end, while the others went on.
 struct EarlyLeave {
     PeerIndex peer = 0;
-    Round round = 0;      ///< its last
-    double progress = 0;  ///< 0 .. 1 of the sample budget of all, when it went
+    Round round = 0;         ///< its last
+    double progress = 0;     ///< 0 .. 1 of the sample budget of all, when it went
+    Farewell farewell = {};  ///< how it ended
 };
 
 /// What of the data was trained on, by all peers together, as far as known here.
@@ -143,32 +157,34 @@ struct FinishReport {
     bool stopped_early() const { return stop == StopReason::requested && progress < 1; }
 };
 
+/// What parameters are awaited for.
+enum class Use {
+    read,  ///< to compute a gradient at them; with exchange.rounds_ahead they lack the newest step
+    give,  ///< the gradient of their range is given next, and they are not read before the next
+           ///< round: with exchange.rounds_ahead they then have the step of the round before
+    keep,  ///< to go on from, between rounds and all peers after the same one: they lack no step
+};
+
 class Exchange {
   public:
     virtual ~Exchange() = default;
 
-    /// Takes in what has arrived and says whether to train; may wait (for the start, for a bound),
-    /// always with a limit. The replica changes only here, in end_round and, in the modes in which
-    /// all wait, in await, make_way and copy_parameters.
-    virtual Next begin_round() = 0;
-
-    /// Waits until these parameters are current, where all wait for each other; with
-    /// exchange.rounds_ahead they are, without the step of the round before. Returns at once when
-    /// they never will be; the next begin_round says why.
-    virtual void await(Range range) = 0;
-    /// Before `gradient_ready` of each range, once it is not read any more in this round: with
-    /// exchange.rounds_ahead it waits for the step of the round before, and takes it. Else, and
-    /// where that never comes, it returns at once.
-    virtual void make_way(Range range) = 0;
-    /// This part of the gradient, [parameter_count] as a whole, is finished: ring and parameter
-    /// server start sending it from where it lies. It must not change until its range has been
-    /// awaited in the next round, nor after the last before `finish` has returned.
+    /// Takes in what has arrived and says what is next; nothing while that is not known (before the
+    /// start, at a bound). The replica changes only here, in end_round and, in the modes in which
+    /// all wait, in await and copy_parameters.
+    virtual std::optional<Next> begin_round(Time until) = 0;
+    /// True: where all wait for each other, these parameters are current for that use, or never
+    /// will be, and the next begin_round says why.
+    virtual bool await(Range range, Use use, Time until) = 0;
+    /// REQUIRES: `range` is awaited, to be given. This part of the gradient, [parameter_count] as a
+    /// whole, is finished: ring and parameter server start sending it from where it lies. It must
+    /// not change until its range has been awaited in the next round, nor after the last before
+    /// `close` has returned.
     virtual void gradient_ready(Range range, std::span<const float> gradient) = 0;
-
-    /// Gives all that the round taught, a gradient under the same condition. Error::Kind::numbers
-    /// if it is not finite or leads beyond what can be sent: nothing of it has been published, and
-    /// this peer begins no more rounds. Error::Kind::unsupported for an Update in a mode that
-    /// exchanges gradients (ring, parameter server): the round is not over then.
+    /// Gives all that the round taught, a gradient under the same condition. Returns
+    /// Error::Kind::numbers if it is not finite or leads beyond what can be sent: nothing of it has
+    /// been published, and this peer has to close; Error::Kind::unsupported for an Update in a mode
+    /// that exchanges gradients (ring, parameter server): the round is not over then.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result) = 0;
 
     /// Tells all peers a verdict of this peer.
@@ -176,11 +192,15 @@ class Exchange {
     /// The cluster is to stop after the current round.
     virtual void request_stop(StopReason reason) = 0;
 
-    /// The final exchange: returns with the parameters that all who finish together hold, in `out`.
-    virtual FinishReport finish(std::span<float> out) = 0;
+    /// REQUIRES: begin_round has said so. True: the final exchange is over, and `close` is next.
+    virtual bool finish(Time until) = 0;
+    /// After `finish`, or at any time without it: says goodbye and stops the network; some seconds
+    /// at most. Who ends for its numbers brings the others what it has given them no time to take,
+    /// where the mode goes on without it.
+    virtual void close(Farewell farewell) = 0;
 
     /// The parameters to compute the gradient at, [parameter_count]; valid until end_round, each
-    /// range from its await on, until its make_way.
+    /// range from when it is awaited to be read until it is to be given.
     virtual std::span<const float> replica() const = 0;
     /// The parameters to evaluate and to save (ako: the anchor), [parameter_count]; with
     /// exchange.rounds_ahead without the newest step. Between rounds; may wait for what is under
@@ -188,17 +208,14 @@ class Exchange {
     virtual void copy_parameters(std::span<float> out) = 0;
     virtual Standing standing() const = 0;
     virtual std::vector<LinkView> links() const = 0;
+    /// REQUIRES: `finish` has ended, and `close` returned. What came of it; `out` gets the
+    /// parameters that all who finished together hold; empty for a peer that only serves.
+    virtual FinishReport report(std::span<float> out) = 0;
 
-    /// Between rounds, and all peers after the same one: waits for what is under way, and takes it.
-    /// With exchange.rounds_ahead the next gradient is then computed at the newest parameters.
-    virtual void settle() = 0;
-    /// After `settle`, between rounds: puts all that this peer needs to go on from here into `out`,
-    /// over what is left there of another. False, and nothing of use in `out`, in a mode that
-    /// cannot go on from one, or when the exchange is about to give up.
+    /// REQUIRES: all parameters are awaited, to be kept. Puts all that this peer needs to go on
+    /// from here into `out`, over what is left there of another. False, and nothing of use in
+    /// `out`, in a mode that cannot go on from one, or when the exchange is about to give up.
     virtual bool save(Checkpoint& out) = 0;
-    /// The checkpoint that this peer went on from, once and before its first round, for who keeps
-    /// something of its own in it (learners); nothing: it began anew.
-    virtual std::optional<Checkpoint> take_restored() { return std::nullopt; }
     /// These of its checkpoints are on this peer's disk, newest first.
     virtual void tell_kept(const std::vector<CheckpointId>& kept) = 0;
 };

@@ -1,6 +1,15 @@
-// The headers of frames as plain structs: what peers say to each other. One sentence of meaning per
-// message stands in net/wire.capnp, which is the format; net/codec translates. Who reads which:
-// Hello, Reject belong to the transport's handshake; everything else is handed up unread.
+// The headers of frames as plain structs: what peers say to each other. Each struct lists its
+// fields once, in `fields`, and all else comes from that list: what travels and what is refused
+// (net/codec.h, which owns the bytes), the proof over a Hello, the random headers of the tests and
+// the lies of a fuzz target. Hello and Reject belong to the transport's handshake; everything else
+// is handed up unread.
+//
+// To add a field: a member and, below, its line in `fields`, with a bound (ako/bounds.h) where its
+// type may hold more than is meant; a list by itself has peers_max entries at most. A test fails if
+// the line is missing. A new enumerator: `last` beside its enum. To add a message: a struct with ==
+// and `fields`, its place at the end of `Header` and its name in `header_name`; then each mode says
+// in its `refuse` whether it takes it. Either way: raise `protocol_version`, and make the first
+// inputs of the fuzz target anew (tests/fuzz/make_codec_corpus.cpp).
 #pragma once
 
 #include <algorithm>
@@ -9,18 +18,38 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "ako/blocks.h"
+#include "ako/bounds.h"
+#include "ako/data_description.h"
+#include "ako/farewell.h"
 #include "ako/membership.h"
-#include "ako/portions.h"
+#include "ako/payload.h"
 #include "ako/row_index.h"
+#include "ako/status.h"
 #include "ako/types.h"
 
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 9;
+inline constexpr std::uint32_t protocol_version = 11;
+
+/// Bytes of one text of a header: a run's or a peer's name, a value in a Reject.
+inline constexpr std::size_t text_bytes_max = 256;
+
+/// Bytes of the settings in a Hello: keys and values of a cluster of some peers, or a list of some
+/// layers. Whoever has more says their digest alone.
+inline constexpr std::size_t settings_text_bytes_max = 2560;
+
+/// Checksums of one Partial: a full payload in the smallest blocks that tests use, 4 floats.
+inline constexpr std::size_t checksums_max = elements_within(payload_bytes_limit) / 4;
+
+/// Runs of versions in one Want, CutRow or Versions: a row of 32,768 blocks (134 million
+/// parameters) fits even if no two neighbours are of the same version.
+inline constexpr std::size_t version_runs_max = block_count_max;
 
 /// That the sender of a Hello holds the key of the cluster; net/cluster_key.h says what is proved.
 struct KeyProof {
@@ -28,6 +57,11 @@ struct KeyProof {
     Digest mac{};    ///< HMAC-SHA256 over what both have said so far
 
     bool operator==(const KeyProof&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("nonce", it.nonce);
+        each("mac", it.mac);
+    }
 };
 
 /// Who I am and what I train: first frame in both directions. Every field is checked by the
@@ -45,8 +79,23 @@ struct Hello {
     /// What training_digest is of, so that a refusal can name the key that differs: lines of keys
     /// and values. Empty = not said, as where it would be too long.
     std::string settings_text;
+    DataDescription data;  ///< what the sender trains and judges on
 
     bool operator==(const Hello&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("protocol", it.protocol);
+        each("process_id", it.process_id);
+        each("run_name", it.run_name, bound::Line{text_bytes_max});
+        each("training_digest", it.training_digest);
+        each("layout_digest", it.layout_digest);
+        each("initial_digest", it.initial_digest);
+        each("peer_name", it.peer_name, bound::Line{text_bytes_max});
+        each("to_peer_name", it.to_peer_name, bound::Line{text_bytes_max});
+        each("key_proof", it.key_proof);
+        each("settings_text", it.settings_text, bound::Lines{settings_text_bytes_max});
+        each("data", it.data);
+    }
 };
 
 /// Why a Hello is refused: the field, what was expected and what came.
@@ -54,8 +103,17 @@ struct Reject {
     std::string field;
     std::string expected;
     std::string got;
+    /// Under a cluster key: that the sender holds it, of this connection (net/cluster_key.h).
+    std::optional<Digest> mac = {};
 
     bool operator==(const Reject&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("field", it.field, bound::Line{text_bytes_max});
+        each("expected", it.expected, bound::Line{text_bytes_max});
+        each("got", it.got, bound::Line{text_bytes_max});
+        each("mac", it.mac);
+    }
 };
 
 /// A run of blocks of row `origin`, as it stood in one version; the payload is their elements.
@@ -70,30 +128,18 @@ struct Partial {
     bool coded = false;  ///< the payload is in fewer bytes than float32: src/rows/coded_blocks.h
 
     bool operator==(const Partial&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("origin", it.origin);
+        each("version", it.version);
+        each("run", it.run);
+        each("sealed_at", it.sealed_at);
+        each("relayed", it.relayed);
+        each("checksums", it.checksums, bound::AtMost{checksums_max});
+        each("bound_at", it.bound_at);
+        each("coded", it.coded);
+    }
 };
-
-/// Checkpoints that a Status names: kept are fewer.
-inline constexpr std::size_t checkpoints_told_max = 8;
-
-/// How far a peer is, as far as the sender has heard; merged by maximum.
-struct Progress {
-    Round round = 0;
-    std::uint64_t samples = 0;
-
-    bool operator==(const Progress&) const = default;
-};
-
-/// What the sender holds of one row. Equal `map_checksum` means the same version of every block.
-struct RowHeld {
-    Version lowest;
-    Version highest;
-    std::uint32_t map_checksum = 0;
-
-    bool operator==(const RowHeld&) const = default;
-};
-
-/// A cut is known by the ballot under which it was first proposed.
-using CutId = Ballot;
 
 /// The one that counts of two that stand at once: what the training came to by itself outweighs
 /// what was asked for, so that all peers tell the same end.
@@ -125,6 +171,12 @@ struct Wish {
     PeerCounts learners = {};    ///< sma: that made what each peer contributed
 
     bool operator==(const Wish&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("stop", it.stop);
+        each("doublings", it.doublings);
+        each("learners", it.learners);
+    }
 };
 
 constexpr PeerCounts united(const PeerCounts& one, const PeerCounts& other) {
@@ -139,78 +191,17 @@ constexpr Wish stronger(const Wish& one, const Wish& other) {
             united(one.learners, other.learners)};
 }
 
-/// The newest verdict of the evaluating peer on the test set, at a mark of progress (0 .. 1).
-struct Verdict {
-    double progress = 0;
-    float accuracy = 0;                ///< 0 .. 1
-    std::optional<float> loss = 0.0F;  ///< nothing where the program does not say it
-
-    bool operator==(const Verdict&) const = default;
-};
-
-/// What of the data has been trained on, by anybody, as far as the sender has heard, where data
-/// shards follow the live peers (src/group/coverage.h); merged by union.
-struct Covered {
-    std::uint32_t pass = 0;                ///< all before it are over
-    std::vector<std::uint64_t> done;       ///< portions of it that are: bit k % 64 of word k / 64
-    std::vector<std::uint64_t> done_next;  ///< and of the pass after it
-    std::optional<Portion> in_hand;        ///< what the sender trains on
-    std::uint64_t items = 0;               ///< so many of it, in rounds that have ended
-
-    bool operator==(const Covered&) const = default;
-};
-
-/// The state of the sender, repeated as a heartbeat; nothing in it is said only once.
-struct Status {
-    Time sent_at{};                  ///< sender's clock
-    Time echo_sent_at{};             ///< `sent_at` of the newest Status received from you; 0 = none
-    Time echo_held{};                ///< how long I have held it
-    std::optional<float> loss;       ///< mean loss of my newest round, where it is known
-    std::vector<Progress> progress;  ///< [peer_count]
-    PerRow<RowHeld> rows;            ///< [peer_count]
-    PeerSet reached = 0;             ///< peers I have a session with
-    StopReason stop = StopReason::none;
-    std::optional<Round> final_round;  ///< my last round, once I have stopped
-    CutId accepted;                    ///< the cut that I hold and have accepted
-    CutId decided;                     ///< the cut that a majority accepted
-    std::optional<Digest> digest;      ///< of rows and anchor, once I have adopted the cut
-    std::optional<Verdict> verdict;
-    std::uint32_t cut_blocks = 0;  ///< of the cut I pull: how many I hold, a sign that I move
-    /// Who was asked for a stop that is `requested`, as far as I have heard, merged by union. The
-    /// modes with buckets leave it empty: there everybody's `stop` is its own wish.
-    PeerSet asked = 0;
-    /// I take in the rows of a run that is under way, my own among them, and make no rounds yet.
-    bool joining = false;
-    bool has_vote = true;  ///< on the cut (src/agreement/agreement.h); only ako ever says no
-    /// Peers that may have voted on it, in this life or an earlier one: of which I have heard that
-    /// they trained, or came to the end. Merged by union; the other modes leave it empty.
-    PeerSet may_have_voted = 0;
-    std::optional<Covered> covered = {};  ///< there with `data.sharding: elastic`
-    bool leaving = false;  ///< I make no more rounds and go as soon as you hold my row; you go on
-    /// The process that says all this, and its checkpoints on the disk, newest first. Before the
-    /// first round those that it could go on from; none: it begins anew.
-    std::uint64_t process_id = 0;
-    std::vector<CheckpointId> checkpoints = {};
-    /// I go on from a checkpoint, and have not begun: what I know I have from a disk, or from
-    /// somebody else. Only ako says so.
-    bool resuming = false;
-    /// Of the run, through all its starts: 0 = not known yet. Only ako says so.
-    std::uint64_t run_id = 0;
-    /// Of the initial parameters, once I have those of the run; nothing where all bring the same.
-    std::optional<Digest> initial = {};
-    /// So many times the global batch is to be doubled by now, as far as I have heard; merged by
-    /// maximum. Only ako says so: in the other modes it travels as a wish with the elements.
-    std::uint8_t batch_doublings = 0;
-
-    bool operator==(const Status&) const = default;
-};
-
 /// `count` consecutive blocks of one version.
 struct VersionRun {
     BlockIndex count = 0;
     Version version;
 
     bool operator==(const VersionRun&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("count", it.count);
+        each("version", it.version);
+    }
 };
 
 /// "Send me these blocks of row `row`": newer than the version given, or exactly of it.
@@ -219,12 +210,23 @@ struct Want {
         BlockRun blocks;
         Version version;
         bool operator==(const Run&) const = default;
+
+        static void fields(auto& it, auto&& each) {
+            each("blocks", it.blocks);
+            each("version", it.version);
+        }
     };
     RowIndex row;
     bool exact = false;
     std::vector<Run> runs;
 
     bool operator==(const Want&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("row", it.row);
+        each("exact", it.exact);
+        each("runs", it.runs, bound::AtMost{version_runs_max});
+    }
 };
 
 /// "Of what you wanted of row `row`, these blocks do not come": I do not hold them so, or as much
@@ -234,11 +236,18 @@ struct Lack {
     std::vector<BlockRun> runs;
 
     bool operator==(const Lack&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("row", it.row);
+        each("runs", it.runs, bound::AtMost{version_runs_max});
+    }
 };
 
 /// "Send me the versions of all blocks that you hold."
 struct WantVersions {
     bool operator==(const WantVersions&) const = default;
+
+    static void fields(auto&, auto&&) {}
 };
 
 /// The versions of all blocks of one row, as the sender holds them.
@@ -247,6 +256,11 @@ struct Versions {
     std::vector<VersionRun> runs;
 
     bool operator==(const Versions&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("row", it.row, bound::of_peer);
+        each("runs", it.runs, bound::AtMost{version_runs_max});
+    }
 };
 
 /// "Send me the version map of this cut."
@@ -254,6 +268,8 @@ struct WantCut {
     CutId cut;
 
     bool operator==(const WantCut&) const = default;
+
+    static void fields(auto& it, auto&& each) { each("cut", it.cut); }
 };
 
 /// One row of the version map of a cut.
@@ -263,6 +279,12 @@ struct CutRow {
     std::vector<VersionRun> runs;
 
     bool operator==(const CutRow&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("cut", it.cut);
+        each("row", it.row, bound::of_peer);
+        each("runs", it.runs, bound::AtMost{version_runs_max});
+    }
 };
 
 /// Single-decree Paxos over the cut (Lamport, "Paxos Made Simple", 2001), with votes that are lost
@@ -271,6 +293,11 @@ struct Prepare {
     Ballot ballot;
     bool regains = false;  ///< the sender has no vote, and asks to have one again
     bool operator==(const Prepare&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("ballot", it.ballot);
+        each("regains", it.regains);
+    }
 };
 struct Promise {
     Ballot ballot;
@@ -281,16 +308,34 @@ struct Promise {
     /// included; none() = the one from the start. Empty: all are from the start.
     std::vector<Ballot> votes = {};
     bool operator==(const Promise&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("ballot", it.ballot);
+        each("accepted_ballot", it.accepted_ballot);
+        each("accepted_cut", it.accepted_cut);
+        each("has_vote", it.has_vote);
+        each("votes", it.votes);
+    }
 };
 struct Accept {
     Ballot ballot;
     CutId cut;
     bool operator==(const Accept&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("ballot", it.ballot);
+        each("cut", it.cut);
+    }
 };
 struct Accepted {
     Ballot ballot;
     CutId cut;
     bool operator==(const Accepted&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("ballot", it.ballot);
+        each("cut", it.cut);
+    }
 };
 
 /// "I leave on purpose": left, not lost.
@@ -298,7 +343,15 @@ struct Bye {
     Round final_round = 0;
     std::optional<PeerIndex> gone{};  ///< whose loss is the reason, in modes that cannot go on
     bool leaves = false;              ///< before the end: the run goes on without me
+    Farewell farewell{};  ///< how I ended; with `gone`, how that peer did: `numbers`, `program`
     bool operator==(const Bye&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("final_round", it.final_round);
+        each("gone", it.gone, bound::peer);
+        each("leaves", it.leaves);
+        each("farewell", it.farewell);
+    }
 };
 
 /// What a chunk holds.
@@ -312,26 +365,49 @@ enum class ChunkKind : std::uint8_t {
     parameters,  ///< and the state after a sync, for a newcomer
     velocity,
 };
+constexpr ChunkKind last(ChunkKind) { return ChunkKind::velocity; }
 
 /// Elements of the flat vector, from `first`; the payload is their values. What the modes ring,
 /// parameter-server and local-sgd send.
 struct Chunk {
     ChunkKind kind = ChunkKind::reduced;
-    Wish wish = {};                      ///< the strongest of all whose contribution is in it
-    std::uint32_t workers = 0;           ///< pulled, final: whose gradients the last step took in
-    std::uint64_t sync = 0;              ///< from 1; of the worker it comes from or goes to
-    std::uint64_t first = 0;             ///< element
-    std::uint64_t rounds_total = 0;      ///< pulled, final: rounds of all workers in it
-    std::uint32_t checksum = 0;  ///< CRC-32C of the payload; made and checked by the transport
-    std::uint32_t epoch = 0;     ///< elastic ring: that of the sender
-    PeerSet contributors = 0;    ///< restored: whose gradients are in the sum
+    Wish wish = {};                  ///< the strongest of all whose contribution is in it
+    std::uint32_t workers = 0;       ///< pulled, final: whose gradients the last step took in
+    std::uint64_t sync = 0;          ///< from 1; of the worker it comes from or goes to
+    std::uint64_t first = 0;         ///< element
+    std::uint64_t rounds_total = 0;  ///< pulled, final: rounds of all workers in it
+    std::uint32_t checksum = 0;      ///< CRC-32C of the payload; made and checked by the transport
+    std::uint32_t epoch = 0;         ///< elastic ring: that of the sender
+    PeerSet contributors = 0;        ///< restored: whose gradients are in the sum
 
     bool operator==(const Chunk&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("kind", it.kind);
+        each("wish", it.wish);
+        each("workers", it.workers);
+        each("sync", it.sync);
+        each("first", it.first);
+        each("rounds_total", it.rounds_total);
+        each("checksum", it.checksum);
+        each("epoch", it.epoch);
+        each("contributors", it.contributors);
+    }
 };
 
 using Header =
     std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise, Accept,
                  Accepted, Bye, Chunk, Lack, WantVersions, Versions, Membership, MemberState>;
+
+/// A message of this kind that says nothing yet. REQUIRES kind < std::variant_size_v<Header>.
+inline Header empty_header(std::size_t kind) {
+    Header header;
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+        ((k == kind ? static_cast<void>(header.emplace<k>()) : static_cast<void>(0)), ...);
+    }
+    (std::make_index_sequence<std::variant_size_v<Header>>());
+    return header;
+}
 
 /// The field's name of a message, for logs and errors.
 inline const char* header_name(const Header& header) {

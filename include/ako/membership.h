@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ako/bounds.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -24,10 +25,17 @@ struct Ballot {
 
     auto operator<=>(const Ballot&) const = default;
     bool none() const { return number == 0; }
+
+    static void fields(auto& it, auto&& each) {
+        each("number", it.number);
+        each("proposer", it.proposer, bound::peer);
+        each("process", it.process);
+    }
 };
 
 /// What the strongest wish for the end is.
 enum class StopReason : std::uint8_t { none, budget_spent, target_reached, requested };
+constexpr StopReason last(StopReason) { return StopReason::requested; }
 
 /// Who is in. Of a name the process counts: one that is started again is another member.
 struct Epoch {
@@ -42,7 +50,16 @@ struct Epoch {
             if (processes[peer] != 0) set |= peer_bit(peer);
         return set;
     }
+
+    static void fields(auto& it, auto&& each) {
+        each("number", it.number);
+        each("processes", it.processes);
+    }
 };
+
+/// Of what a member holds: no two neighbouring buckets need have a sum of the same sync, and a
+/// bucket has 64 KiB or more, so these are 2 GiB of parameters at the least.
+inline constexpr std::size_t sync_runs_max = 32'768;
 
 /// So many neighbouring buckets whose newest sum is of this sync.
 struct SyncRun {
@@ -50,6 +67,11 @@ struct SyncRun {
     std::uint64_t sync = 0;
 
     bool operator==(const SyncRun&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("buckets", it.buckets);
+        each("sync", it.sync);
+    }
 };
 
 /// What a member holds when it comes into an epoch.
@@ -59,6 +81,12 @@ struct Holding {
     bool late = false;          ///< without state: there was a run before it
     bool operator==(const Holding&) const = default;
     bool has_state() const { return !sums.empty(); }
+
+    static void fields(auto& it, auto&& each) {
+        each("begun", it.begun);
+        each("sums", it.sums, bound::AtMost{sync_runs_max});
+        each("late", it.late);
+    }
 };
 
 /// "This is the epoch that I am in, what I have promised and accepted of the next, and what I
@@ -79,6 +107,22 @@ struct Membership {
     std::uint64_t taken = 0;  ///< of a newcomer: elements of the state that have come
 
     bool operator==(const Membership&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("epoch", it.epoch);
+        each("promised", it.promised);
+        each("accepted_ballot", it.accepted_ballot);
+        each("accepted", it.accepted);
+        each("asks", it.asks);
+        each("proposed", it.proposed);
+        each("hears", it.hears);
+        each("broken", it.broken);
+        each("wants_in", it.wants_in);
+        each("holding", it.holding);
+        each("ready", it.ready);
+        each("whole", it.whole);
+        each("taken", it.taken);
+    }
 };
 
 /// What all members know alike of a run, after a sync.
@@ -90,6 +134,14 @@ struct Tally {
     std::vector<std::uint64_t> samples;  ///< [peer_count], of all syncs up to this one
 
     bool operator==(const Tally&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("sync", it.sync);
+        each("contributors", it.contributors);
+        each("stop", it.stop);
+        each("progress", it.progress, bound::share);
+        each("samples", it.samples);
+    }
 };
 
 /// "This is what a member knows after sync `now.sync`, and the digest of its parameters and
@@ -101,6 +153,13 @@ struct MemberState {
     Digest digest{};
 
     bool operator==(const MemberState&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("epoch", it.epoch);
+        each("before", it.before);
+        each("now", it.now);
+        each("digest", it.digest);
+    }
 };
 
 }  // namespace ako

@@ -16,6 +16,11 @@ struct Portion {
     std::uint32_t place = 0;  ///< in the order of that pass
 
     auto operator<=>(const Portion&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("pass", it.pass);
+        each("place", it.place);
+    }
 };
 
 /// How many a pass has. What a peer that is lost has in hand is trained on again, and a bit for

@@ -82,6 +82,16 @@ inline bool is_printable(std::string_view text) {
     return true;
 }
 
+/// The beginning of a text that is printable, of at most so many bytes and whole letters.
+inline std::string first_bytes(const std::string& text, std::size_t bytes_max) {
+    std::size_t end = std::min(bytes_max, text.size());
+    const auto within_letter = [&text](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80;
+    };
+    while (end > 0 && within_letter(end)) --end;
+    return text.substr(0, end);
+}
+
 /// The same for a message of several lines, whose ends stay.
 inline std::string printable_lines(std::string_view text) {
     std::string shown;

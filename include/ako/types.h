@@ -40,6 +40,11 @@ struct Version {
     Round round = 0;
 
     auto operator<=>(const Version&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("incarnation", it.incarnation);
+        each("round", it.round);
+    }
 };
 
 /// Which checkpoint of a peer: see checkpoint.h.
@@ -48,6 +53,11 @@ struct CheckpointId {
     Round round = 0;          ///< the peer's newest that is in it
 
     auto operator<=>(const CheckpointId&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("start", it.start);
+        each("round", it.round);
+    }
 };
 
 /// A run of elements of the flat parameter vector: [first, first + count).
@@ -80,6 +90,11 @@ struct BlockRun {
     BlockIndex count = 0;
 
     bool operator==(const BlockRun&) const = default;
+
+    static void fields(auto& it, auto&& each) {
+        each("first", it.first);
+        each("count", it.count);
+    }
 };
 
 }  // namespace ako

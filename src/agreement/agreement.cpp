@@ -9,9 +9,7 @@
 namespace ako {
 
 bool Agreement::see(Ballot ballot) {
-    if (ballot.number > ballot_number_max ||
-        ballot.number > std::uint64_t{highest_seen_.number} + ballot_step_max)
-        return false;
+    if (!is_plausible(ballot, highest_seen_)) return false;
     highest_seen_ = std::max(highest_seen_, ballot);
     return true;
 }

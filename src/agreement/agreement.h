@@ -27,7 +27,7 @@
 //     them first and tells the other. Who does not know that another process has asked for its vote
 //     is told when it promises, for that does not count.
 //   - Lives. A ballot names its process, so no life comes to a ballot of another one.
-// Without the second point five peers decide twice (tests/unit/core/agreement_test.cpp has the run,
+// Without the second point five peers decide twice (tests/unit/agreement has the run,
 // and tests/sim/vote.cpp finds it). At most majority - 1 may be without a vote at once; of more,
 // nobody regains one: then no cut is decided.
 //
@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "ako/frame.h"
+#include "src/agreement/ballots.h"
 
 namespace ako {
 
@@ -50,14 +51,6 @@ class Agreement {
     /// `process_id` tells the ballots of this life from those of others. It has a vote.
     Agreement(PeerIndex self, std::size_t peer_count, std::uint64_t process_id)
         : self_(self), peer_count_(peer_count), process_id_(process_id), votes_(peer_count) {}
-
-    /// A ballot is plausible if it is at most so far above the highest seen here. Each proposal and
-    /// each vote that is asked for raises the numbers by one, a few seconds apart at the least, and
-    /// a process that has just begun follows from 0 on: this is a vote a second for twelve days.
-    /// But numbers are compared, and whoever names the highest there is would end all agreement.
-    static constexpr std::uint32_t ballot_step_max = std::uint32_t{1} << 20;
-    /// And at most so high: proposals are made above it, and their numbers never wrap.
-    static constexpr std::uint32_t ballot_number_max = std::uint32_t{1} << 31;
 
     std::size_t majority() const { return peer_count_ / 2 + 1; }
     /// So many others, with a vote each, give one back.

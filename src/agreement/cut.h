@@ -2,6 +2,7 @@
 // blocks of it that differ from the ledger. Compute thread only.
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <span>
 #include <tuple>
@@ -59,6 +60,14 @@ class CutStore {
         return found != blocks_.end() ? &found->second : nullptr;
     }
     void clear() { blocks_.clear(); }
+    /// Forgets every version of this place for which `needed` is false.
+    template <class Needed>
+    void keep_only_of(RowIndex row, BlockIndex block, Needed needed) {
+        auto it = blocks_.lower_bound({row, block, Version{}});
+        while (it != blocks_.end() && std::get<0>(it->first) == row &&
+               std::get<1>(it->first) == block)
+            it = needed(std::get<2>(it->first)) ? std::next(it) : blocks_.erase(it);
+    }
     /// Forgets every block for whose place and version `needed` is false.
     template <class Needed>
     void keep_only(Needed needed) {

@@ -56,13 +56,16 @@ void CutPuller::keep_maps(std::initializer_list<CutId> cuts) {
         return std::find(cuts.begin(), cuts.end(), map.first) == cuts.end();
     });
     if (forgotten == 0) return;
-    store_.keep_only([&](RowIndex row, BlockIndex block, Version version) {
-        return is_final(row, version) ||
-               std::any_of(maps_.begin(), maps_.end(), [&](const auto& map) {
-                   return map.second.knows(row) && map.second.version(row, block) == version;
-               });
+    store_.keep_only([this](RowIndex row, BlockIndex block, Version version) {
+        return needed(row, block, version);
     });
     count_again_ = true;
+}
+
+bool CutPuller::needed(RowIndex row, BlockIndex block, Version version) const {
+    return is_final(row, version) || std::any_of(maps_.begin(), maps_.end(), [&](const auto& map) {
+               return map.second.knows(row) && map.second.version(row, block) == version;
+           });
 }
 
 void CutPuller::ask_for_map(CutId cut, PeerSet holders, Time now) {
@@ -111,6 +114,8 @@ bool CutPuller::names(CutId cut, RowIndex row, BlockIndex block, Version version
 
 void CutPuller::put(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                     std::uint32_t checksum) {
+    // Who says another last round each time must not fill the memory.
+    store_.keep_only_of(row, block, [&](Version kept) { return needed(row, block, kept); });
     store_.put(row, block, version, values, checksum);
     count_again_ = true;
 }
@@ -123,9 +128,10 @@ PeerSet CutPuller::holders_of(CutId cut, PeerSet proposers) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& status = roster_[peer].status;
         if (!status) continue;
-        if (!status->has_vote) whole &= ~peer_bit(peer);  // a later life than the one that proposed
-        if (status->accepted == cut || status->digest) whole |= peer_bit(peer);
-        if (status->decided == cut) parts |= peer_bit(peer);
+        if (!status->vote.has_vote)
+            whole &= ~peer_bit(peer);  // a later life than the one that proposed
+        if (status->vote.accepted == cut || status->standing.digest) whole |= peer_bit(peer);
+        if (status->vote.decided == cut) parts |= peer_bit(peer);
     }
     // Who only knows the decision still pulls it, as this peer does, and is asked as a last resort.
     const PeerSet reached = roster_.reached();
@@ -136,7 +142,8 @@ bool CutPuller::streams(RowIndex row, Version version) const {
     const PeerIndex owner = owner_of(row);
     const std::optional<Status>& status = roster_[owner].status;
     // Once it knows the decision it streams no more: whoever lacks something asks.
-    return roster_.reachable(owner) && status && status->decided.none() && is_final(row, version);
+    return roster_.reachable(owner) && status && status->vote.decided.none() &&
+           is_final(row, version);
 }
 
 void CutPuller::count(const CutMap& map) {

@@ -37,7 +37,6 @@ class CutPuller {
     bool take_row(const CutRow& row, Time now);
     /// Forgets all other maps, and the blocks that only they name.
     void keep_maps(std::initializer_list<CutId> cuts);
-    std::size_t map_count() const { return maps_.size(); }
 
     // ---- blocks
     bool holds(RowIndex row, BlockIndex block, Version version) const;
@@ -79,6 +78,8 @@ class CutPuller {
 
   private:
     const CutMap* map_of(CutId cut) const;
+    /// It may be part of what is decided.
+    bool needed(RowIndex row, BlockIndex block, Version version) const;
     void ask_for_map(CutId cut, PeerSet holders, Time now);
     PeerSet holders_of(CutId cut, PeerSet proposers) const;
     bool streams(RowIndex row, Version version) const;

@@ -32,6 +32,32 @@ bool EpochVote::counts(PeerIndex peer) const {
     return epoch_.number == 0 || is(peer, heard.process);
 }
 
+// ---- what cannot be meant
+
+std::optional<std::string> EpochVote::refuse(const Membership& said) const {
+    const auto nobody = [](const std::vector<std::uint64_t>& processes) {
+        return std::all_of(processes.begin(), processes.end(), [](auto one) { return one == 0; });
+    };
+    for (const auto* list : {&said.epoch.processes, &said.accepted, &said.proposed}) {
+        if (list->empty()) continue;
+        if (list->size() != heard_.size())
+            return "Membership of " + std::to_string(list->size()) + " peers in a cluster of " +
+                   std::to_string(heard_.size());
+        if (nobody(*list)) return "Membership of an epoch that nobody is in";
+    }
+    if ((said.epoch.number == 0) != said.epoch.processes.empty() ||
+        said.accepted_ballot.none() != said.accepted.empty())
+        return "Membership that does not say who is in";
+    const std::uint32_t newest = std::min(epoch_.number + epoch_step_max, epoch_number_max);
+    if (said.epoch.number > newest)
+        return "Membership of epoch " + std::to_string(said.epoch.number) + " after epoch " +
+               std::to_string(epoch_.number);
+    for (const Ballot& ballot : {said.asks, said.promised, said.accepted_ballot})
+        if (ballot.number > ballot_number_max)
+            return "Membership with a ballot beyond all that are made";
+    return std::nullopt;
+}
+
 // ---- acceptor
 
 void EpochVote::answer(const Membership& said) {
@@ -48,15 +74,12 @@ bool EpochVote::hear(PeerIndex from, std::uint64_t process, const Membership& sa
         adopt(said.epoch);
         return true;
     }
-    if (!counts(from) || !plausible(said)) return false;
+    if (!counts(from) || !is_plausible(said.asks, highest_seen_) ||
+        !is_plausible(said.promised, highest_seen_))
+        return false;
     highest_seen_ = std::max({highest_seen_, said.asks, said.promised});
     if (epoch_.number == 0 || member()) answer(said);
     return false;
-}
-
-bool EpochVote::plausible(const Membership& said) const {
-    const std::uint32_t most = std::min(highest_seen_.number + ballot_step_max, ballot_number_max);
-    return said.asks.number <= most && said.promised.number <= most;
 }
 
 // ---- proposer

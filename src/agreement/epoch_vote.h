@@ -31,20 +31,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ako/membership.h"
 #include "ako/threads.h"
+#include "src/agreement/ballots.h"
 
 namespace ako {
 
 class EpochVote {
   public:
-    /// Numbers of ballots never wrap.
-    static constexpr std::uint32_t ballot_number_max = std::uint32_t{1} << 30;
-    /// Each proposal raises them by one, from 0 on in every epoch: what is further above the
-    /// highest seen here is not plausible, or a single word could use all numbers up.
-    static constexpr std::uint32_t ballot_step_max = std::uint32_t{1} << 20;
+    /// What is_plausible says of ballots, of epochs, each of which follows the one before.
+    static constexpr std::uint32_t epoch_number_max = ballot_number_max;
+    static constexpr std::uint32_t epoch_step_max = ballot_step_max;
 
     EpochVote(PeerIndex self, std::size_t peer_count, std::uint64_t process_id)
         : self_(self), process_id_(process_id), heard_(peer_count) {}
@@ -58,7 +58,10 @@ class EpochVote {
         return epoch_.has(peer) && epoch_.processes[peer] == process;
     }
 
-    /// The newest that this process of `from` says. True if a later epoch is known now.
+    /// What of this cannot be meant, in words, if anything.
+    std::optional<std::string> refuse(const Membership& said) const AKO_NETWORK_THREAD;
+    /// The newest that this process of `from` says, which was not refused. True if a later epoch is
+    /// known now.
     bool hear(PeerIndex from, std::uint64_t process, const Membership& said) AKO_NETWORK_THREAD;
     /// What else is known of the others now.
     struct Reach {
@@ -69,7 +72,6 @@ class EpochVote {
     bool step(const Reach& reach) AKO_NETWORK_THREAD;
     /// Puts this epoch forward in a new ballot. What others have accepted already goes before it.
     void propose(Epoch next) AKO_NETWORK_THREAD;
-    bool proposes() const AKO_NETWORK_THREAD { return !ballot_.none(); }
     /// Somebody else's ballot that is followed here.
     Ballot promised() const AKO_NETWORK_THREAD { return promised_; }
 
@@ -86,7 +88,6 @@ class EpochVote {
 
     /// Kind 1 above.
     bool majority(PeerSet voters) const AKO_NETWORK_THREAD;
-    bool plausible(const Membership& said) const AKO_NETWORK_THREAD;
     /// May this peer's word be counted for the next epoch?
     bool counts(PeerIndex peer) const AKO_NETWORK_THREAD;
     void answer(const Membership& said) AKO_NETWORK_THREAD;

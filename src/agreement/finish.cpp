@@ -46,17 +46,17 @@ void Finish::heard(PeerIndex peer, const Status& status, Time now) {
     movement_.heard(peer, status, now);
     const PeerIndex self = roster_.self();
     const bool is_first = (heard_of_ & peer_bit(self)) == 0;
-    heard_of_ |= status.may_have_voted;
+    heard_of_ |= status.vote.may_have_voted;
     const bool had_voted = is_first && !may_vote() && (heard_of_ & peer_bit(self)) != 0;
     const Round said =
-        std::max(status.progress[self].round, status.rows[ledger_.own()].highest.round);
+        std::max(status.standing.progress[self].round, status.rows[ledger_.own()].highest.round);
     const bool had_trained = said > std::max(roster_[self].announced, rounds_of_earlier_);
     if (had_trained) rounds_of_earlier_ = said;
     const Incarnation life = status.rows[ledger_.own()].highest.incarnation;
     const bool beside = resumes_beside(peer, status);
     const bool from_disk = beside && !may_vote();
     if (from_disk) remember(earlier_lives_, life);
-    const bool known_life = (beside || status.resuming) && contains(earlier_lives_, life);
+    const bool known_life = (beside || status.start.resuming) && contains(earlier_lives_, life);
     const bool had_life = !known_life && is_of_another_life(life);
     if (had_voted || (had_trained && !from_disk) || had_life) lose_vote();
 }
@@ -67,8 +67,9 @@ void Finish::resume(Incarnation own_row) {
 }
 
 bool Finish::resumes_beside(PeerIndex peer, const Status& status) {
-    if (resumes_ && status.resuming && !may_vote()) beside_[peer] = status.process_id;
-    return status.process_id != 0 && beside_[peer] == status.process_id;
+    if (resumes_ && status.start.resuming && !may_vote())
+        beside_[peer] = status.heartbeat.process_id;
+    return status.heartbeat.process_id != 0 && beside_[peer] == status.heartbeat.process_id;
 }
 
 bool Finish::is_of_another_life(Incarnation own_row) {
@@ -120,7 +121,7 @@ void Finish::lose_vote() {
 bool Finish::has_vote(PeerIndex peer) const {
     if (peer == roster_.self()) return has_vote();
     const std::optional<Status>& status = roster_[peer].status;
-    return !status || status->has_vote;
+    return !status || status->vote.has_vote;
 }
 
 bool Finish::enough(PeerSet peers) const {
@@ -177,7 +178,7 @@ bool Finish::final_round_comes(RowIndex row) const {
     const PeerView& view = roster_[owner_of(row)];
     if (!view.live() || view.joins()) return false;
     // Blocks run ahead of what its Status says of them, but not into another life.
-    return !view.status || view.status->has_vote ||
+    return !view.status || view.status->vote.has_vote ||
            view.status->rows[row].highest.incarnation >= ledger_.held(row).highest.incarnation;
 }
 
@@ -200,7 +201,8 @@ bool Finish::complete() const {
             continue;
         }
         // Who joins may still begin to train, until it has heard of the stop.
-        if (view.live() && view.joins() && !(view.status && view.status->stop != StopReason::none))
+        if (view.live() && view.joins() &&
+            !(view.status && view.status->standing.stop != StopReason::none))
             return false;
         if (!final_round_comes(row)) {
             if (!settled(row)) return false;
@@ -394,7 +396,7 @@ void Finish::try_accept(Time now) {
 void Finish::step(Time now) {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& status = roster_[peer].status;
-        if (status && !status->decided.none()) agreement_.learn(status->decided);
+        if (status && !status->vote.decided.none()) agreement_.learn(status->vote.decided);
     }
     if (adopted()) return;
     if (agreement_.decided().none()) regain(now);
@@ -446,7 +448,7 @@ PeerSet Finish::awaited(Time now, bool hurried) const {
         const bool trained = ledger_.held(row_of(peer)).highest.round > 0;
         if (view.presence == Presence::absent && !trained) continue;
         if (hurried && !view.live()) continue;
-        if (view.status && view.status->digest) continue;
+        if (view.status && view.status->standing.digest) continue;
         // A live one that moves still needs this peer, and a lost one may come back for the cut.
         const Time moved_at = view.live() ? movement_.of(peer) : Time{0};
         if (now <= std::max(adopted_at_, moved_at) + times_.linger) awaited |= peer_bit(peer);

@@ -153,8 +153,8 @@ class Finish {
     bool proposes_first() const;
     /// Heard of for the first time: it is of another process.
     bool is_of_another_life(Incarnation own_row);
-    /// Does this process of `peer` go on with an earlier run as this one does, and did it not have
-    /// begun when this one had not?
+    /// Does this process of `peer` go on with an earlier run, as this one does, and had neither
+    /// begun when they met?
     bool resumes_beside(PeerIndex peer, const Status& status);
     /// How long neither the agreement nor anybody who pulls a cut has moved.
     Time quiet(Time now) const;

@@ -32,8 +32,8 @@ FinishReport finish_report(const ModeSettings& settings, const Roster& roster, c
         report.samples.push_back(roster.samples_by_all(peer));
         report.samples_total += report.samples.back();
         const bool self = peer == roster.self();
-        const bool has_digest = view.status && view.status->digest;
-        if (self ? report.agreed : has_digest && view.status->digest == finish.digest()) {
+        const bool has_digest = view.status && view.status->standing.digest;
+        if (self ? report.agreed : has_digest && view.status->standing.digest == finish.digest()) {
             report.finished_with.push_back(peer);
         } else if (has_digest && report.agreed) {
             report.identical = false;

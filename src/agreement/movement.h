@@ -21,11 +21,12 @@ class Movement {
 
     /// The newest Status of `peer`.
     void heard(PeerIndex peer, const Status& status, Time now) {
-        Cut cut{status.accepted, status.decided, status.digest.has_value(), status.cut_blocks};
-        Rows rows{status.final_round.has_value(), {}};
+        Cut cut{status.vote.accepted, status.vote.decided, status.standing.digest.has_value(),
+                status.vote.cut_blocks};
+        Rows rows{status.standing.final_round.has_value(), {}};
         for (const RowHeld& row : status.rows) rows.checksums.push_back(row.map_checksum);
         Peer& moved = peers_[peer];
-        Process& known = moved.process(status.process_id);
+        Process& known = moved.process(status.heartbeat.process_id);
         if (known.cut != cut) moved.moved_at = moved.pulled_at = now;
         if (known.rows != rows) moved.moved_at = now;
         known.cut = cut;

@@ -66,10 +66,10 @@ std::string slow_text(const ModeSettings& settings, const Roster& roster, const 
         const PeerView& view = roster[peer];
         if (peer == roster.self()) {
             if (finish.accepted().none()) add(peer, finish.cut().held());
-        } else if (view.live() && !(view.status && view.status->final_round)) {
+        } else if (view.live() && !(view.status && view.status->standing.final_round)) {
             text += "; " + settings.peer_names[peer] + " has not ended its last round";
-        } else if (view.live() && view.status->accepted.none()) {
-            add(peer, view.status->cut_blocks);
+        } else if (view.live() && view.status->vote.accepted.none()) {
+            add(peer, view.status->vote.cut_blocks);
         }
     }
     return text;

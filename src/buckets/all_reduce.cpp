@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "ako/algorithm_settings.h"
 #include "ako/assert.h"
 #include "ako/payload.h"
-#include "ako/settings.h"
 
 namespace ako {
 

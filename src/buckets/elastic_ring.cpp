@@ -139,6 +139,8 @@ void ElasticRing::restore(std::size_t bucket, const std::vector<std::uint64_t>& 
     std::vector<PeerIndex> holders, lack;
     for (PeerIndex peer = 0; peer < held.size(); ++peer)
         if (old & peer_bit(peer)) (held[peer] == state.target ? holders : lack).push_back(peer);
+    for (std::size_t k = 0; k < lack.size(); ++k)
+        if (lack[k] == self_) state.restorer = holders[(bucket + k) % holders.size()];
     if (state.held != state.target) return;
     const Pass& pass = pass_of(bucket, state.target);
     for (std::size_t k = 0; k < lack.size(); ++k) {
@@ -204,6 +206,7 @@ bool ElasticRing::prepare(std::size_t bucket, std::uint64_t sync) {
     const Circle& circle = circle_of(sync);
     if (!straight(bucket)) return true;
     pass.part_of_set = circle.set();
+    pass.gathered_from.resize(circle.count());
     if (made_for == circle.set()) {
         part.clear();
         pass.part = std::move(part);

@@ -99,9 +99,10 @@ class ElasticRing {
         std::uint64_t sync = 0;                            ///< 0: none
         bool begun = false;                                ///< this peer's own values are in
         std::vector<std::pair<Chunk, std::size_t>> early;  ///< partial sums that came before that
-        std::size_t reduced = 0;   ///< elements that have come as partial sums
-        std::size_t gathered = 0;  ///< and as whole ones
-        std::size_t summed = 0;    ///< elements whose whole sum is here
+        std::size_t reduced = 0;                 ///< elements that have come as partial sums
+        std::size_t gathered = 0;                ///< and as whole ones
+        std::vector<std::size_t> gathered_from;  ///< [place], if it goes straight
+        std::size_t summed = 0;                  ///< elements whose whole sum is here
         Wish wish;
         PeerSet contributors = 0;
         std::size_t busy = 0;     ///< elements being sent from its memory, queued, or read into it
@@ -112,6 +113,7 @@ class ElasticRing {
         std::uint64_t held = 0;           ///< the newest sync whose whole sum is here
         std::uint64_t consumed = 0;       ///< and has been used
         std::uint64_t target = 0;         ///< up to here somebody holds the sum
+        PeerIndex restorer = 0;           ///< who hands it to this peer, if it lacks it
         std::optional<Contribution> own;  ///< to the one under way
         Pass passes[2];                   ///< by the parity of their syncs
     };

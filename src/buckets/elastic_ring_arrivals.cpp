@@ -52,11 +52,15 @@ std::optional<std::string> ElasticRing::refuse_sum(PeerIndex peer, const Chunk& 
     if (chunk.kind == ChunkKind::restored) {
         const bool lacks = chunk.sync == state.target && state.held + 1 == state.target;
         if (!lacks || (known && pass.summed + count > range.count)) return "Chunk sent twice";
-        return std::nullopt;
+        if (peer != state.restorer) return "Chunk of a sum that another peer hands over";
+        const PeerSet all = ~PeerSet{0} >> (peers_max - queues_.size());
+        const bool named = chunk.contributors != 0 && (chunk.contributors & ~all) == 0;
+        return named ? std::nullopt
+                     : std::optional<std::string>("Chunk.contributors names nobody, or strangers");
     }
     if (chunk.kind != ChunkKind::reduced && chunk.kind != ChunkKind::gathered)
         return "a Chunk that no peer of a ring sends";
-    if (chunk.sync <= state.held || chunk.sync > state.held + 2)
+    if (chunk.sync <= std::max(state.held, state.target) || chunk.sync > state.held + 2)
         return "Chunk of sync " + std::to_string(chunk.sync) + " after sync " +
                std::to_string(state.held);
     const Circle& circle = circle_of(chunk.sync);
@@ -64,15 +68,19 @@ std::optional<std::string> ElasticRing::refuse_sum(PeerIndex peer, const Chunk& 
     const bool reduced = chunk.kind == ChunkKind::reduced;
     if (!reduced && !(known && pass.begun))
         return "Chunk of a whole sum before this peer gave its own values";
-    const std::size_t come = !known ? 0 : reduced ? pass.reduced : pass.gathered;
     if (straight(bucket)) {
-        const std::size_t owner = reduced ? circle.place() : circle.place_of(peer);
-        const Range part = part_of(range, owner, circle.count());
+        const std::size_t from = circle.place_of(peer);
+        const Range part = part_of(range, reduced ? circle.place() : from, circle.count());
         if (chunk.first < part.first || chunk.first + count > part.first + part.count)
             return "Chunk of a part that is another's";
-        if (come + count > circle.count() * range.count) return "Chunk sent twice";
+        // Of each peer by itself: what comes of another at the same time is not counted yet.
+        const std::size_t come = !known    ? 0
+                                 : reduced ? pass.part.arrived_from(static_cast<PeerIndex>(from))
+                                           : pass.gathered_from[from];
+        if (come + count > part.count) return "Chunk sent twice";
         return std::nullopt;
     }
+    const std::size_t come = !known ? 0 : reduced ? pass.reduced : pass.gathered;
     if (peer != circle.predecessor()) return "a Chunk from a peer that is no predecessor";
     const std::size_t segment = part_at(range, chunk.first, circle.count());
     const Range whole = part_of(range, segment, circle.count());
@@ -151,7 +159,10 @@ void ElasticRing::take_sum(PeerIndex peer, const Chunk& chunk, std::size_t count
     const bool reduced = chunk.kind == ChunkKind::reduced;
     (reduced ? pass.reduced : pass.gathered) += count;
     if (straight(bucket)) {
-        if (!reduced) return summed(bucket, pass, count, chunk.wish);
+        if (!reduced) {
+            pass.gathered_from[circle.place_of(peer)] += count;
+            return summed(bucket, pass, count, chunk.wish);
+        }
         pass.wish = stronger(pass.wish, chunk.wish);
         pass.part.arrived(static_cast<PeerIndex>(circle.place_of(peer)), count);
         return sum_part(bucket, pass);

@@ -30,7 +30,7 @@ struct Entry {
 };
 
 /// Who is in, as the compute thread is told.
-struct Place {
+struct EpochPlace {
     std::uint32_t epoch = 0;  ///< 0: no run is known
     PeerSet members = 0;
     /// This process is, and holds the state. Once it is not, it is out until it has asked again.
@@ -46,7 +46,7 @@ class EpochBoard {
     explicit EpochBoard(std::function<void()> wake) : wake_(std::move(wake)) {}
 
     // Compute thread.
-    Place place() const AKO_COMPUTE_THREAD {
+    EpochPlace place() const AKO_COMPUTE_THREAD {
         const MutexLock lock(mutex_);
         return place_;
     }
@@ -73,7 +73,7 @@ class EpochBoard {
         const MutexLock lock(mutex_);
         return std::exchange(told_, std::nullopt);
     }
-    void post(const Place& place) AKO_NETWORK_THREAD {
+    void post(const EpochPlace& place) AKO_NETWORK_THREAD {
         {
             const MutexLock lock(mutex_);
             place_ = place;
@@ -94,7 +94,7 @@ class EpochBoard {
     const std::function<void()> wake_;
 
     mutable Mutex mutex_;
-    Place place_ AKO_GUARDED_BY(mutex_);
+    EpochPlace place_ AKO_GUARDED_BY(mutex_);
     bool asks_ AKO_GUARDED_BY(mutex_) = false;
     std::optional<Entry> entry_ AKO_GUARDED_BY(mutex_);
     std::optional<MemberState> told_ AKO_GUARDED_BY(mutex_);

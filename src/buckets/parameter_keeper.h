@@ -58,6 +58,11 @@ class ParameterKeeper {
     std::uint64_t clock(std::size_t worker, std::size_t slice) const {
         return clocks_[worker][slice];
     }
+    /// It has said that it makes no such round.
+    bool has_ended(std::size_t worker, Round round) const {
+        const std::optional<Round>& last = workers_[worker].final_round;
+        return last && round > *last;
+    }
     /// A push of this worker is not answered yet, so it must not push again.
     bool unanswered(std::size_t worker, std::size_t slice) const {
         return states_[slice].unanswered[worker];

@@ -28,6 +28,8 @@ PushPull::PushPull(const ModeSettings& settings, const Buckets& buckets,
       transport_(transport),
       queues_(settings.peer_count()),
       pulls_(buckets.count()),
+      pulled_of_(slices_.count()),
+      final_of_(slices_.count()),
       apart_(settings.peer_count()) {
     if (works()) parameters_.assign(initial.begin(), initial.end());
     const auto server = server_of(self_);
@@ -53,6 +55,7 @@ void PushPull::contributed(const Contribution& contribution) {
     const std::size_t end = slices_.first_of(contribution.bucket + 1);
     for (std::size_t slice = slices_.first_of(contribution.bucket); slice < end; ++slice) {
         const Range range = slices_[slice].range;
+        pulled_of_[slice] = 0;
         const float* const values = contribution.vector.data() + range.first;
         const PeerIndex server = servers_[slices_[slice].server];
         const Chunk chunk{.kind = ChunkKind::pushed,
@@ -182,6 +185,7 @@ std::optional<std::string> PushPull::refuse(PeerIndex peer, const Chunk& chunk,
             return "Chunk pushed for round " + std::to_string(chunk.sync) + " after " +
                    std::to_string(clock);
         if (keeper_->unanswered(*worker, slice)) return "Chunk pushed before the last was answered";
+        if (keeper_->has_ended(*worker, chunk.sync)) return "Chunk pushed after the last round";
         const Push& push = pushes_[*worker][slice];
         const std::size_t before = push.round == chunk.sync ? push.elements : 0;
         if (before + count > range.count) return "Chunk pushed twice";
@@ -191,13 +195,12 @@ std::optional<std::string> PushPull::refuse(PeerIndex peer, const Chunk& chunk,
         return "Chunk of parameters from a peer that does not serve them";
     if (chunk.kind == ChunkKind::final) {
         if (!finished_) return "final Chunk before the last round";
-        if (final_elements_ + count > parameters_.size()) return "final Chunk sent twice";
+        if (final_of_[slice] + count > range.count) return "final Chunk sent twice";
         return std::nullopt;
     }
     if (chunk.kind != ChunkKind::pulled) return "a Chunk that no parameter server sends";
     const Pull& pull = pulls_[slices_[slice].bucket];
-    if (chunk.sync == 0 || chunk.sync != pull.sync ||
-        pull.elements + count > buckets_[slices_[slice].bucket].count)
+    if (chunk.sync == 0 || chunk.sync != pull.sync || pulled_of_[slice] + count > range.count)
         return "Chunk of parameters that were not asked for";
     return std::nullopt;
 }
@@ -213,16 +216,20 @@ std::optional<std::span<float>> PushPull::reserve(PeerIndex peer, const Chunk& c
 }
 
 void PushPull::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
-    std::copy(apart_[peer].begin(), apart_[peer].end(),
-              parameters_.begin() + static_cast<std::ptrdiff_t>(chunk.first));
+    if (!apart_[peer].empty())
+        std::copy(apart_[peer].begin(), apart_[peer].end(),
+                  parameters_.begin() + static_cast<std::ptrdiff_t>(chunk.first));
     apart_[peer].clear();
+    const std::size_t slice = slices_.at(chunk.first);
     switch (chunk.kind) {
         case ChunkKind::pushed:
             return push_arrived(*worker_of(peer), chunk, count);
         case ChunkKind::final:
+            final_of_[slice] += count;
             return final_arrived(count);
         default:
-            return pulled(slices_[slices_.at(chunk.first)].bucket, count,
+            pulled_of_[slice] += count;
+            return pulled(slices_[slice].bucket, count,
                           {chunk.wish, chunk.rounds_total, chunk.workers});
     }
 }

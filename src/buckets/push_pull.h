@@ -107,6 +107,9 @@ class PushPull final : public BucketProtocol {
     std::vector<Pull> pulls_;        ///< [bucket]
     bool finished_ = false;
     std::size_t final_elements_ = 0;
+    // Elements that have come of each slice, [slice], for each server may send its own only.
+    std::vector<std::size_t> pulled_of_;  ///< in the sync under way
+    std::vector<std::size_t> final_of_;
     /// [peer] The chunk of parameters that is arriving, if it is kept apart until it has arrived.
     std::vector<std::vector<float>> apart_;
 

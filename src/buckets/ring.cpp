@@ -15,6 +15,7 @@ Ring::Ring(const Buckets& buckets, PeerIndex self, std::size_t peer_count,
       states_(buckets.count()) {
     for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket)
         parts_.emplace_back(part_of(buckets[bucket], self, peer_count), self, peer_count);
+    for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) clear(bucket);
 }
 
 void Ring::begin(std::size_t bucket) {
@@ -26,6 +27,7 @@ void Ring::begin(std::size_t bucket) {
 
 void Ring::clear(std::size_t bucket) {
     states_[bucket] = {};
+    states_[bucket].gathered_from.resize(straight(bucket) ? count_ : 0);
     parts_[bucket].clear();
 }
 
@@ -99,8 +101,8 @@ std::optional<std::string> Ring::refuse_surplus(std::size_t bucket, bool now, co
     if (chunk.kind == ChunkKind::gathered) {
         if (!now || !syncs_[bucket].own)
             return "Chunk of a whole sum before this peer gave its own values";
-        const std::size_t here =
-            straight(bucket) ? self_ : (self_ + 1) % count_;  // the part that becomes whole here
+        if (straight(bucket)) return std::nullopt;      // see refuse_straight
+        const std::size_t here = (self_ + 1) % count_;  // the part that becomes whole here
         const std::size_t due =
             buckets_[bucket].count - part_of(buckets_[bucket], here, count_).count;
         if (state.gathered + count > due) return "Chunk sent twice";
@@ -129,8 +131,11 @@ std::optional<std::string> Ring::refuse_straight(std::size_t bucket, bool now, P
     const Range part = part_of(buckets_[bucket], reduced ? self_ : peer, count_);
     if (chunk.first < part.first || chunk.first + count > part.first + part.count)
         return "Chunk of a part that is another peer's";
-    if (reduced && now && parts_[bucket].arrived_from(peer) + count > part.count)
-        return "Chunk sent twice";
+    // Of each peer by itself: what comes of another at the same time is not counted yet.
+    const std::size_t come = !now      ? 0
+                             : reduced ? parts_[bucket].arrived_from(peer)
+                                       : states_[bucket].gathered_from[peer];
+    if (come + count > part.count) return "Chunk sent twice";
     return std::nullopt;
 }
 
@@ -147,7 +152,10 @@ void Ring::arrived(PeerIndex peer, const Chunk& chunk, std::size_t count) {
     const bool reduced = chunk.kind == ChunkKind::reduced;
     (reduced ? state.reduced : state.gathered) += count;
     if (straight(bucket)) {
-        if (!reduced) return summed(bucket, count, chunk.wish);
+        if (!reduced) {
+            state.gathered_from[peer] += count;
+            return summed(bucket, count, chunk.wish);
+        }
         syncs_[bucket].wish = stronger(syncs_[bucket].wish, chunk.wish);
         parts_[bucket].arrived(peer, count);
         return sum_part(bucket);

@@ -43,9 +43,10 @@ class Ring final : public AllReduceProtocol {
     /// What has come of one bucket in the sync under way.
     struct State {
         std::vector<Early> early;
-        std::size_t reduced = 0;   ///< elements that have come as partial sums
-        std::size_t gathered = 0;  ///< and as whole ones
-        std::size_t summed = 0;    ///< elements whose whole sum is here
+        std::size_t reduced = 0;                 ///< elements that have come as partial sums
+        std::size_t gathered = 0;                ///< and as whole ones
+        std::vector<std::size_t> gathered_from;  ///< [peer], if it goes straight
+        std::size_t summed = 0;                  ///< elements whose whole sum is here
     };
 
     void begin(std::size_t bucket) override AKO_NETWORK_THREAD;

@@ -12,9 +12,10 @@
 #include "src/commands/wrapped_text.h"
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
-#include "src/config/layer_list.h"
+#include "src/config/layer_fields.h"
+#include "src/config/path_variables.h"
 #include "src/member/link_safety.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/peer/initial_parameters.h"
 #include "src/peer/network_memory.h"
 #include "src/peer/training_data.h"
@@ -57,15 +58,18 @@ void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
     if (!slowest) return;
     const auto row_bytes = static_cast<double>(costs.row->element_count() * sizeof(float));
     const double row_s = row_bytes * 8 / 1e6 / slowest->mbit;
-    const double wait_s = settings.exchange.finish_exchange_s;
+    const ExchangeSettings& exchange = settings.exchange;
+    const double wait_s = exchange.finish_exchange_s;
     if (row_s <= wait_s) return;
     fmt::print(
         "#\n# warning: a row takes {:.0f} s at {:.3g} Mbit/s ({}), longer than\n"
-        "#   finish_exchange_s ({:.0f} s): what has not come by then of a peer's last rounds is\n"
-        "#   left out of the agreed model, and the end takes as long for the peer behind that\n"
-        "#   link. Raise finish_exchange_s and finish_timeout_s above it, or the rate, or train\n"
-        "#   a smaller network.\n",
-        row_s, slowest->mbit, slowest->where, wait_s);
+        "#   {:.0f} s, a quarter of finish_timeout_s: what has not come by then of a peer's last\n"
+        "#   rounds is left out of the agreed model, and the end takes as long for the peer "
+        "behind\n"
+        "#   that link. Raise finish_timeout_s above {:.0f} s, or the rate, or train a smaller\n"
+        "#   network.\n",
+        row_s, slowest->mbit, slowest->where, wait_s,
+        row_s * exchange.finish_timeout_s / exchange.finish_exchange_s);
 }
 
 /// Wide enough for a convolution with all its keys, inside a residual too.
@@ -89,7 +93,7 @@ void print_layers(const ModelSettings& named) {
                        : fmt::format("  {}: {} parameters", outlined->name, grouped(parameters)));
         ++outlined;
     }
-    if (!model.initial.empty()) fmt::print("  initial: {}\n", quote(model.initial));
+    if (!model.initial.empty()) fmt::print("  initial: {}\n", quote(keep_dollars(model.initial)));
 }
 
 /// Of a model that a program brings there is less to know: neither its size nor its data.
@@ -136,8 +140,8 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     const std::uint64_t budget = data->sample_budget();
     fmt::print("{}{}{}{}",
                data_report(settings, {data->sample_count(), data->test_set().count, budget}),
-               start_report(settings), time_outs_report(settings),
-               traffic_report(settings, costs));
+               start_report(settings), time_outs_report(settings), traffic_report(settings, costs));
+    for (const std::string& note : data->notes()) fmt::print("#\n{}", wrapped(note, "# "));
     warn_of_slow_rows(settings, costs);
     for (const std::string& warning : warnings(settings, {network->parameter_count(), budget}))
         fmt::print("#\n{}", wrapped("warning: " + warning, "# "));

@@ -1,10 +1,12 @@
 #include "src/commands/check_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "ako/mode_table.h"
 #include "models/catalog.h"
 #include "src/config/fields.h"
 #include "src/numbers/answer_time.h"
@@ -156,6 +158,12 @@ namespace {
 std::string images_text(const Settings& settings, std::uint64_t images, std::size_t workers) {
     if (settings.data.sharding == Sharding::shuffled)
         return fmt::format("{}, all in an order of its own", grouped(images));
+    if (settings.data.sharding == Sharding::own) {
+        std::vector<std::string> each;
+        for (const PeerSettings& peer : settings.peers)
+            if (peer.samples > 0) each.push_back(grouped(peer.samples));
+        return fmt::format("its own: {}", fmt::join(each, ", "));
+    }
     if (!shards_follow(settings))
         return fmt::format("{}, a shard of its own", grouped(images / workers));
     const std::size_t portions =
@@ -250,11 +258,12 @@ std::string elastic_start_report(const Settings& settings) {
 std::string start_report(const Settings& settings) {
     const ExchangeSettings& exchange = settings.exchange;
     const std::size_t peers = settings.peers.size();
-    if (exchange.mode == Mode::local || peers == 1) return "";
+    const ModeEntry& mode = entry_of(exchange);
+    if (mode.is_alone() || peers == 1) return "";
     std::string text = "#\n# start and end\n";
-    if (exchange.is_elastic()) return text + elastic_start_report(settings);
+    if (mode.arrivals == Arrivals::into_epochs) return text + elastic_start_report(settings);
     const std::string all = fmt::format("when all {} peers are there", peers);
-    if (exchange.mode != Mode::ako) {
+    if (mode.arrivals == Arrivals::nobody) {
         text +=
             line("training begins", fmt::format("{}, within {:g} s", all, exchange.start_wait_s));
         return text + line("who comes later", "cannot join in this mode");
@@ -275,34 +284,29 @@ std::string start_report(const Settings& settings) {
 
 std::string time_outs_report(const Settings& settings) {
     const ExchangeSettings& exchange = settings.exchange;
-    if (exchange.mode == Mode::local || settings.peers.size() == 1) return "";
+    if (entry_of(exchange).is_alone() || settings.peers.size() == 1) return "";
     std::string text = "#\n# time-outs\n";
     text += line("a peer is lost", fmt::format("after {} ms without a byte (life_timeout_ms); it "
                                                "says something every {} ms",
                                                exchange.life_timeout_ms, exchange.heartbeat_ms));
-    text += line("to connect", fmt::format("{} ms for each address (connect_timeout_ms)",
-                                           exchange.connect_timeout_ms));
-    if (exchange.mode != Mode::ako) {
+    text += line("to connect", fmt::format("{} ms for each address", exchange.connect_timeout_ms));
+    if (entry_of(exchange).arrivals != Arrivals::into_rows) {
         return text +
                line("the end", fmt::format("{:g} s (finish_timeout_s)", exchange.finish_timeout_s));
     }
-    const std::string observed = fmt::format(
-        "its round trip and round as seen, and four times how far they vary: {} to {} ms, and {} "
-        "before that (answer_ms in the metrics)",
-        AnswerTime::least / std::chrono::milliseconds(1),
-        AnswerTime::longest / std::chrono::milliseconds(1),
-        AnswerTime::first / std::chrono::milliseconds(1));
-    text += line("an answer of a peer",
-                 exchange.want_timeout_ms == 0
-                     ? observed
-                     : fmt::format("{} ms (want_timeout_ms)", exchange.want_timeout_ms));
-    text += line("the end", fmt::format("{:g} s for the last rows (finish_exchange_s), {:g} s in "
-                                        "which nothing moves (finish_timeout_s)",
-                                        exchange.finish_exchange_s, exchange.finish_timeout_s));
+    text +=
+        line("an answer of a peer", fmt::format("its round trip and round as seen, and four times "
+                                                "how far they vary: {} to {} ms, and {} "
+                                                "before that (answer_ms in the metrics)",
+                                                AnswerTime::least / std::chrono::milliseconds(1),
+                                                AnswerTime::longest / std::chrono::milliseconds(1),
+                                                AnswerTime::first / std::chrono::milliseconds(1)));
+    text += line("the end", fmt::format("{:g} s in which nothing moves (finish_timeout_s), a "
+                                        "quarter of it for the last rows",
+                                        exchange.finish_timeout_s));
     return text + line("to serve or to leave",
-                       fmt::format("{:g} s once finished (finish_linger_s), {:g} s before that "
-                                   "(leave_timeout_s)",
-                                   exchange.finish_linger_s, exchange.leave_timeout_s));
+                       fmt::format("{:g} s (leave_timeout_s), two fifths of it once finished",
+                                   exchange.leave_timeout_s));
 }
 
 std::string traffic_report(const Settings& settings, const ModeCosts& costs) {

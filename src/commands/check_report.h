@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "src/config/settings.h"
-#include "src/member/mode_settings.h"
+#include "src/config/cluster_settings.h"
+#include "src/member/member_settings.h"
 
 namespace ako {
 

@@ -170,10 +170,13 @@ CLI::App* add_check(CLI::App& app, CheckOptions& options) {
     return words;
 }
 
-CLI::App* add_keys(CLI::App& app, std::string& group) {
+CLI::App* add_keys(CLI::App& app, KeysOptions& options) {
     CLI::App* words = app.add_subcommand(
         "keys", "Print the keys of a cluster file, with meaning, range and default");
-    words->add_option("GROUP", group, "only these, such as training or exchange.partitions");
+    words->add_option("GROUP", options.group,
+                      "only these, such as training or exchange.partitions");
+    words->add_option("--mode", options.mode, "only those that this exchange.mode heeds");
+    words->add_flag("--example", options.example, "a cluster file with all of them");
     return words;
 }
 
@@ -282,8 +285,8 @@ int run_command_line(int count, char** words) {
     PlotOptions plot_options;
     const CLI::App* plot_words = add_plot(app, plot_options);
 
-    std::string key_group;
-    const CLI::App* keys_words = add_keys(app, key_group);
+    KeysOptions keys_options;
+    const CLI::App* keys_words = add_keys(app, keys_options);
     std::string shell;
     const CLI::App* completion_words = add_completion(app, shell);
 
@@ -300,7 +303,7 @@ int run_command_line(int count, char** words) {
     if (check_words->parsed())
         return (check_options.only_model ? check_model : check)(check_options.file,
                                                                 check_options.overrides);
-    if (keys_words->parsed()) return keys(key_group);
+    if (keys_words->parsed()) return keys(keys_options);
     if (completion_words->parsed()) {
         std::cout << bash_completion(app);
         return exit_ok;

@@ -19,7 +19,7 @@
 #include "src/compare/earlier_results.h"
 #include "src/compare/estimate.h"
 #include "src/compare/spread.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/numbers/batch_plan.h"
 #include "src/peer/training_data.h"
 

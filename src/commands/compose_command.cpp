@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ako/error.h"
+#include "ako/mode_table.h"
 #include "ako/printable.h"
 #include "src/commands/compose_file.h"
 #include "src/commands/compose_services.h"
@@ -15,7 +16,7 @@ namespace {
 
 /// Why these peers cannot be trained on a parameter server; empty: they can.
 std::string why_no_baseline(const ComposeOptions& options, const Settings& settings) {
-    if (settings.exchange.mode == Mode::parameter_server)
+    if (entry_of(settings.exchange).has_servers)
         return "the peers train on a parameter server anyway";
     std::vector<std::string> overrides = options.overrides;
     for (const std::string& own : baseline_overrides(settings)) overrides.push_back(own);

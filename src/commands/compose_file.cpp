@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ako/mode_table.h"
 #include "src/config/field_types.h"
 #include "src/config/peer_list.h"
 
@@ -20,8 +21,7 @@ constexpr unsigned peer_port = 7701;
 constexpr unsigned restarts_max = 5;
 /// In Compose's words: who does not answer three times in a row is unhealthy, and a peer that reads
 /// its data is not yet. A check costs a process that lives for some hundredths of a second.
-constexpr const char* health_times =
-    "{interval: 10s, timeout: 5s, retries: 3, start_period: 30s}";
+constexpr const char* health_times = "{interval: 10s, timeout: 5s, retries: 3, start_period: 30s}";
 // Where things lie in a container; deploy/Dockerfile makes the folder for results.
 constexpr const char* cluster_file_there = "/ako/cluster.yaml";
 constexpr const char* results_there = "/results";
@@ -53,8 +53,7 @@ std::string safe_text(const std::string& text) {
 /// Can a peer that died come back? In the other modes the run is over, or the others refuse it; and
 /// one that is alone has nobody to take its row, or the state of a ring, from.
 bool may_come_back(const Settings& settings) {
-    const bool takes_back = settings.exchange.mode == Mode::ako || settings.exchange.is_elastic();
-    return takes_back && settings.peers.size() > 1;
+    return entry_of(settings.exchange).goes_on() && settings.peers.size() > 1;
 }
 
 bool is_limited(const PeerGroup& group) { return group.profile == group_limits.profile; }
@@ -78,18 +77,9 @@ fs::path absolute(const std::string& path) {
 /// All servers share the parameters, which is the fastest where every machine trains; unless the
 /// file says how many do.
 std::vector<std::string> server_overrides(const Settings& settings) {
-    if (settings.exchange.mode == Mode::parameter_server ||
-        settings.places.has("exchange.servers"))
+    if (entry_of(settings.exchange).has_servers || settings.places.has("exchange.servers"))
         return {};
     return {fmt::format("exchange.servers={}", settings.peers.size())};
-}
-
-/// The mode as a cluster file has it.
-std::string mode_word(const Settings& settings) {
-    const auto& fields = all_fields();
-    return std::find_if(fields.begin(), fields.end(),
-                        [](const Field& it) { return it.path == "exchange.mode"; })
-        ->write(settings);
 }
 
 /// One Compose file while it is written.
@@ -168,7 +158,7 @@ class ComposeText {
                 text += fmt::format(
                     "#   limits: {} and so on, each with a quarter of a processor and AKO_MBIT\n"
                     "#     (50) Mbit/s to send, in the mode AKO_MODE ({}){}\n",
-                    name(group), mode_word(settings_), seen(group));
+                    name(group), entry_of(settings_.exchange).word, seen(group));
         }
         if (observed_)
             text += fmt::format(
@@ -191,10 +181,10 @@ class ComposeText {
         std::string text = fmt::format("x-{}: &{} >-\n  peers=[", name, name);
         const char* comma = "";
         for (const PeerSettings& peer : settings_.peers) {
-            text += fmt::format(
-                "{}\n  {{name: \"{}\", address: \"{}:{}\", listen: \"0.0.0.0:{}\"{}}}", comma,
-                peer.name, service_name(peer, group), peer_port, peer_port,
-                peer.role == Role::server ? ", role: server" : "");
+            text +=
+                fmt::format("{}\n  {{name: \"{}\", address: \"{}:{}\", listen: \"0.0.0.0:{}\"{}}}",
+                            comma, peer.name, service_name(peer, group), peer_port, peer_port,
+                            peer.role == Role::server ? ", role: server" : "");
             comma = ",";
         }
         return text + "]\n\n";
@@ -208,9 +198,9 @@ class ComposeText {
     std::string shared_part() const {
         std::string text = fmt::format("x-peer: &peer\n  image: {}\n", safe_text(options_.image));
         if (!options_.repository.empty())
-            text += fmt::format(
-                "  build: {{context: {}, dockerfile: deploy/Dockerfile}}\n",
-                safe_text(path_from(folder_, absolute(options_.repository).string())));
+            text +=
+                fmt::format("  build: {{context: {}, dockerfile: deploy/Dockerfile}}\n",
+                            safe_text(path_from(folder_, absolute(options_.repository).string())));
         if (may_come_back(settings_))
             text +=
                 "  # A peer that died takes its row from the others and goes on. The engine\n"
@@ -279,8 +269,8 @@ class ComposeText {
             for (const std::string& said : baseline_overrides(settings_)) values.push_back(said);
         if (is_limited(group)) {
             for (const std::string& said : server_overrides(settings_)) values.push_back(said);
-            values.push_back(
-                fmt::format("\"exchange.mode=${{AKO_MODE:-{}}}\"", mode_word(settings_)));
+            values.push_back(fmt::format("\"exchange.mode=${{AKO_MODE:-{}}}\"",
+                                         entry_of(settings_.exchange).word));
             values.emplace_back("\"exchange.egress_mbit_max=${AKO_MBIT:-50}\"");
         }
         if (has_peer_list(group)) values.push_back("*" + peer_list_name(group));
@@ -291,9 +281,9 @@ class ComposeText {
             if (address != settings_.observe.address)
                 values.push_back(fmt::format("\"observe.address={}\"", address));
         }
-        values.push_back(fmt::format("output={}/{}", results_there,
-                                     group.profile.empty() ? peer.name
-                                                           : service_name(peer, group)));
+        values.push_back(
+            fmt::format("output={}/{}", results_there,
+                        group.profile.empty() ? peer.name : service_name(peer, group)));
         return values;
     }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 

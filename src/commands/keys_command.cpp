@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "ako/error.h"
 #include "src/commands/wrapped_text.h"
+#include "src/config/example_file.h"
+#include "src/config/fields.h"
 #include "src/config/key_texts.h"
-#include "src/config/layer_list.h"
+#include "src/config/layer_fields.h"
 
 namespace ako {
 
@@ -28,15 +31,20 @@ std::string key_text(const KeyText& key) {
 
 }  // namespace
 
-std::string keys_text(const std::string& group) {
+std::string keys_text(const KeysOptions& options) {
+    if (options.example) return example_file();
+    if (!options.mode.empty() && entry_named(options.mode) == nullptr)
+        throw StartupError(fmt::format("there is no mode {}", options.mode),
+                           fmt::format("a mode is {}", field_at("exchange.mode").expected));
     std::string text;
-    for (const KeyText& key : key_texts_of(group))
-        text += (text.empty() ? "" : "\n") + key_text(key);
+    for (const KeyText& key : key_texts_of(options.group))
+        if (options.mode.empty() || key.heeded_by(options.mode))
+            text += (text.empty() ? "" : "\n") + key_text(key);
     return text;
 }
 
-ExitStatus keys(const std::string& group) {
-    fmt::print("{}", keys_text(group));
+ExitStatus keys(const KeysOptions& options) {
+    fmt::print("{}", keys_text(options));
     return exit_ok;
 }
 

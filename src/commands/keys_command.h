@@ -7,11 +7,17 @@
 
 namespace ako {
 
-/// The keys of a group, or the one of this name, with meaning, range and default; all for "".
-/// Throws StartupError.
-std::string keys_text(const std::string& group);
+struct KeysOptions {
+    std::string group = "";  ///< "training", or a key; empty: all
+    std::string mode = "";   ///< only what this mode heeds; empty: all
+    bool example = false;    ///< a cluster file with all of them instead
+};
+
+/// The keys with meaning, range and default. Throws StartupError if there is no such group, key or
+/// mode.
+std::string keys_text(const KeysOptions& options);
 
 /// Prints it.
-ExitStatus keys(const std::string& group);
+ExitStatus keys(const KeysOptions& options);
 
 }  // namespace ako

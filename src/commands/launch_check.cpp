@@ -27,6 +27,7 @@ void check_network(const Settings& settings) {
     if (!settings.model.initial.empty()) initial_parameters(settings, *network);
     const TrainingData data(settings);
     check_links(settings);
+    for (const std::string& note : data.notes()) fmt::print(stderr, "ako: {}\n", printable(note));
     for (const std::string& warning :
          warnings(settings, {network->parameter_count(), data.sample_budget()}))
         fmt::print(stderr, "ako: warning: {}\n", printable(warning));

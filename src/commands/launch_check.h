@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/commands/launch_command.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/launch/peer_words.h"
 
 namespace ako {

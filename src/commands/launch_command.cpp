@@ -12,6 +12,7 @@
 
 #include "ako/clock.h"
 #include "ako/error.h"
+#include "ako/mode_table.h"
 #include "ako/printable.h"
 #include "models/catalog.h"
 #include "models/workers.h"
@@ -64,8 +65,8 @@ constexpr double latecomer_s = 3;
 class Launch {
   public:
     Launch(const Settings& settings, const PeerWords& place, const PeerWords& program,
-           const LaunchOptions& options,
-           std::string resume, std::string folder, LatestRun latest, bool live)
+           const LaunchOptions& options, std::string resume, std::string folder, LatestRun latest,
+           bool live)
         : settings_(settings),
           place_(place),
           program_(program),
@@ -397,7 +398,7 @@ class Launch {
         Summary summary;
         summary.run = settings_.run;
         summary.seconds = ended_at_;
-        summary.alone = settings_.exchange.mode == Mode::local;
+        summary.alone = entry_of(settings_.exchange).is_alone();
         for (std::size_t k = 0; k < children_.size(); ++k) {
             const PeerChild& child = *children_[k].process;
             const MetricsLine& line = state_.peers()[k].line;
@@ -408,10 +409,7 @@ class Launch {
             } else if (const auto written = read_result(file)) {
                 result = *written;
             } else {
-                result.rounds = line.round;
-                result.images = line.images;
-                result.egress_bytes = line.egress_bytes;
-                result.ingress_bytes = line.ingress_bytes;
+                result = result_of_line(line);
             }
             result.name = child.name();
             result.restarts = state_.peers()[k].restarts;
@@ -475,8 +473,7 @@ class Launch {
 
 ExitStatus launch(const LaunchOptions& options) {
     Settings settings = read_cluster_file(options.file, options.overrides);
-    if (options.restart > 0 && settings.exchange.mode != Mode::ako &&
-        !settings.exchange.is_elastic())
+    if (options.restart > 0 && !entry_of(settings.exchange).goes_on())
         throw at_key(settings, "exchange.mode",
                      StartupError("--restart: a peer that died can come back in the mode ako only, "
                                   "and in an elastic ring",

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ako/mode_table.h"
 #include "src/diagnosis/find_bottleneck.h"
 
 namespace ako {
@@ -14,7 +15,7 @@ Bottleneck run_bottleneck(const Settings& settings, const RunState& state) {
         if (!has_finished(line) && line.phase != "finishing") continue;
         seen.push_back({settings.peers[k].name, settings.peers[k].role == Role::server, &line});
     }
-    return find_bottleneck(seen, settings.exchange.mode != Mode::ako);
+    return find_bottleneck(seen, entry_of(settings.exchange).waits);
 }
 
 }  // namespace ako

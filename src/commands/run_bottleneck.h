@@ -2,7 +2,7 @@
 // thread.
 #pragma once
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/results/bottleneck.h"
 #include "src/screen/run_state.h"
 

@@ -13,9 +13,9 @@
 #include "src/peer/peer.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
+#include "src/run/learning_verdict.h"
 #include "src/run/peer_run.h"
 #include "src/system/interrupts.h"
-#include "src/training/serving.h"
 #include "src/training/trainer.h"
 
 namespace ako {
@@ -62,12 +62,11 @@ class PeerProcess {
 
     ExitStatus run() {
         run_.begin(peer_.member(), peer_.network().tensors(),
-                   {peer_.network().parameter_count(), peer_.data().sample_budget(),
-                    peer_.memory()});
+                   {peer_.network().parameter_count(), peer_.data().sample_budget(), peer_.memory(),
+                    peer_.data().notes(), chance_accuracy(peer_.data().test_images_of_class())});
         const TrainingOutcome outcome = train_or_serve();
-        const PeerResult result =
-            run_.end(outcome, peer_.data().sample_count(),
-                     [this](PeerResult& it) { evaluate_milestones(it); });
+        const PeerResult result = run_.end(outcome, peer_.data().sample_count(),
+                                           [this](PeerResult& it) { evaluate_milestones(it); });
         if (!options_.exit_zero || result.exit == exit_ok)
             return static_cast<ExitStatus>(result.exit);
         run_.log().notice()(fmt::format("exit 0 instead of {} (--exit-zero)", result.exit));
@@ -78,7 +77,8 @@ class PeerProcess {
     TrainingOutcome train_or_serve() {
         if (settings_.peers[self_].role == Role::server) {
             const NetworkStop stop(peer_.member());
-            return serve(peer_.member().exchange(), interrupts_, run_.metrics());
+            return RunDriver(settings_.training, interrupts_)
+                .serve(peer_.member().exchange(), run_.metrics());
         }
         const auto batches = peer_.batches();
         const auto checkpoints = run_.make_checkpoints();

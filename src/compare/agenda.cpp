@@ -101,7 +101,7 @@ bool is_composed(const Plan& plan, const Candidate& candidate) {
 std::optional<Cell> composed_local_sgd(const Plan& plan) {
     const Setting setting = settings_of(plan).front();
     for (const Contender& contender : plan.modes) {
-        if (contender.mode != "local-sgd") continue;
+        if (mode_named(contender.mode).every_round) continue;
         const Candidate candidate = candidates_of(plan, contender, setting).front();
         if (is_composed(plan, candidate))
             return full_cell(plan, candidate, setting, plan.rates.front(), plan.seeds.front());
@@ -123,7 +123,7 @@ Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& sett
 
 double timing_epochs(const Plan& plan, const Candidate& candidate, const Setting& setting) {
     const double asked = plan.composition->epochs;
-    if (candidate.mode != "local-sgd" || !plan.training_images) return asked;
+    if (mode_named(candidate.mode).every_round || !plan.training_images) return asked;
     const auto images = static_cast<double>(*plan.training_images);
     const auto images_per_round = static_cast<double>(setting.machines * setting.batch_per_peer);
     const double period =

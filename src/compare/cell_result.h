@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "src/compare/accuracy_curve.h"
 #include "src/compare/cell.h"
-#include "src/compare/curve.h"
 
 namespace ako {
 

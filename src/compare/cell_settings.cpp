@@ -27,7 +27,10 @@ Settings cell_settings(const Plan& plan, const Cell& cell,
     std::vector<std::string> overrides = cell.overrides(plan);
     overrides.insert(overrides.end(), network_overrides.begin(), network_overrides.end());
     try {
-        return read_cluster_tree(plan.cluster, plan.cluster_file, overrides);
+        Settings settings = read_cluster_tree(plan.cluster, plan.cluster_file, overrides);
+        // What learns nothing is a result of a comparison, and no failure of it.
+        settings.training.must_learn = false;
+        return settings;
     } catch (const StartupError& error) {
         const Contender* contender = contender_of(plan, cell);
         throw StartupError(

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/compare/cell.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ako/mode_table.h"
 #include "src/compare/figure_text.h"
 #include "src/compare/lead.h"
 
@@ -12,7 +13,7 @@ namespace ako {
 
 namespace {
 
-constexpr const char* own_mode = "ako";
+constexpr std::string_view own_mode = mode_table::ako.word;
 /// Less than this is what the test set cannot tell: one image of 10,000.
 constexpr double points_min = 0.01;
 

@@ -50,6 +50,11 @@ std::vector<Variant> variants_for(const Contender& contender, std::size_t machin
     return variants;
 }
 
+const ModeEntry& mode_named(const std::string& word) {
+    const ModeEntry* const entry = entry_named(word);
+    return entry != nullptr ? *entry : mode_table::ako;
+}
+
 std::string value_of(const Variant& variant, const std::string& key) {
     for (const Assignment& assignment : variant) {
         if (assignment.key == key) return assignment.value;
@@ -63,10 +68,11 @@ const std::vector<std::string>& server_keys() {
 }
 
 void complete_variants(Contender& contender, const Variant& elsewhere) {
-    if (contender.mode == "sma" && value_of(elsewhere, learners_key) == "auto")
+    const ModeEntry& mode = mode_named(contender.mode);
+    if (mode.learners == LearnersMeet::at_all_peers && value_of(elsewhere, learners_key) == "auto")
         for (Variant& variant : contender.variants)
             if (value_of(variant, learners_key).empty()) variant.push_back({learners_key, "auto"});
-    if (contender.mode != "parameter-server") return;
+    if (!mode.has_servers) return;
     for (Variant& variant : contender.variants) {
         Variant complete;
         for (const std::string& key : server_keys()) {
@@ -88,11 +94,12 @@ std::size_t dedicated_servers(const Variant& variant) {
     return servers;
 }
 
-bool is_synchronous(const std::string& mode, const Variant& variant) {
+bool is_synchronous(const std::string& word, const Variant& variant) {
+    const ModeEntry& mode = mode_named(word);
     // How many learners `auto` comes to depends on times, and so does what their rounds come to.
-    if (mode == "sma") return value_of(variant, learners_key) != "auto";
-    return mode == "ring" || mode == "local-sgd" ||
-           (mode == "parameter-server" && value_of(variant, consistency_key) == "bsp");
+    if (mode.learners == LearnersMeet::at_all_peers)
+        return value_of(variant, learners_key) != "auto";
+    return mode.waits && (!mode.has_servers || value_of(variant, consistency_key) == "bsp");
 }
 
 std::string variant_text(const Variant& variant) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ako/mode_table.h"
+
 namespace ako {
 
 /// One key of the cluster file and its value as YAML.
@@ -19,6 +21,10 @@ using Variant = std::vector<Assignment>;
 
 /// The name of the contender that exchanges nothing: one machine trains on all data.
 inline constexpr const char* alone_name = "one machine alone";
+
+/// The mode of this word; as if it were ako where none is called so, for whoever reads the cell's
+/// cluster file refuses that.
+const ModeEntry& mode_named(const std::string& word);
 
 struct Contender {
     std::string name;
@@ -41,15 +47,15 @@ std::vector<Variant> variants_for(const Contender& contender, std::size_t machin
 std::string value_of(const Variant& variant, const std::string& key);
 /// The keys that say how many servers there are, where and who waits for whom.
 const std::vector<std::string>& server_keys();
-/// Has every variant of a parameter server say those first, and one of model averaging that its
-/// learners are `auto`, as `elsewhere` does where it does not itself; dedicated_servers() and
-/// is_synchronous() go by the variant alone.
+/// Completes variants by what `elsewhere` says, for dedicated_servers() and is_synchronous() look
+/// at a variant alone: one of a parameter server says server_keys() first, and one of model
+/// averaging says whether its learners are `auto`.
 void complete_variants(Contender& contender, const Variant& elsewhere);
 /// How many of the machines are parameter servers and nothing else.
 std::size_t dedicated_servers(const Variant& variant);
 /// Do all peers end a round together, so that the rounds to an accuracy do not depend on the rate
 /// of the network?
-bool is_synchronous(const std::string& mode, const Variant& variant);
+bool is_synchronous(const std::string& word, const Variant& variant);
 
 /// "rule plain, partitions 8"; empty for the empty variant.
 std::string variant_text(const Variant& variant);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "ako/mode_table.h"
 #include "ako/types.h"
 #include "src/compare/plan_modes.h"
 #include "src/config/cluster_file.h"
@@ -15,6 +16,7 @@
 #include "src/config/field_types.h"
 #include "src/config/fields.h"
 #include "src/config/overrides.h"
+#include "src/config/path_variables.h"
 #include "src/config/unknown_keys.h"
 
 namespace ako {
@@ -166,7 +168,8 @@ void read_cluster(const ConfigValue& tree, Plan& plan) {
         plan.cluster_file = plan.file;
         return;
     }
-    const std::string path = read_text(*value, "cluster", "the path of a cluster file");
+    read_text(*value, "cluster", "the path of a cluster file");
+    const std::string path = expand_variables(*value, "cluster");
     const fs::path base = value->from_command_line ? fs::path() : fs::path(plan.file).parent_path();
     plan.cluster_file = (base / path).lexically_normal().string();
     plan.cluster = parse_config(read_config_text(plan.cluster_file), plan.cluster_file);
@@ -324,7 +327,7 @@ void read_testbed(const ConfigValue& tree, Plan& plan) {
 }
 
 void read_rest(const ConfigValue& tree, Plan& plan) {
-    plan.baselines = {"parameter-server", "ring"};
+    plan.baselines = {std::string(mode_table::server.word), std::string(mode_table::ring.word)};
     if (const ConfigValue* value = present(tree, "baselines"))
         plan.baselines =
             read_list<std::string>(*value, "baselines", "names of contenders or modes",
@@ -341,8 +344,10 @@ void read_rest(const ConfigValue& tree, Plan& plan) {
         plan.cell_minutes_max =
             read_bounded(*value, "cell_minutes_max", {.low = 0, .high = 1e6, .low_open = true});
     fs::path output = fs::path("runs") / ("compare-" + plan.name);
-    if (const ConfigValue* value = present(tree, "output"))
-        output = read_text(*value, "output", "the folder for results");
+    if (const ConfigValue* value = present(tree, "output")) {
+        read_text(*value, "output", "the folder for results");
+        output = expand_variables(*value, "output");
+    }
     plan.output = fs::absolute(output).lexically_normal().string();
 }
 

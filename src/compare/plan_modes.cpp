@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "ako/mode_table.h"
 #include "src/config/field_types.h"
 #include "src/config/fields.h"
 #include "src/config/unknown_keys.h"
@@ -102,7 +103,7 @@ Contender read_contender(const ConfigEntry& entry) {
     contender.name = contender.mode = entry.key;
     contender.where = entry.where;
     ConfigValue value = entry.value;
-    const bool knows_best = contender.mode == "parameter-server";
+    const bool knows_best = mode_named(contender.mode).has_servers;
     const std::string expected = fmt::format(
         "nothing, {}or keys of the cluster file with their values", knows_best ? "best, " : "");
     if (value.kind == ConfigValue::Kind::null) return contender;
@@ -164,7 +165,7 @@ std::vector<Contender> read_modes(const ConfigValue& value) {
 std::optional<Contender> read_alone(const ConfigValue* value, const std::string& where) {
     Contender contender;
     contender.name = alone_name;
-    contender.mode = "local";
+    contender.mode = mode_table::local.word;
     contender.where = where;
     if (value == nullptr) return contender;
     contender.where = value->where;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "src/compare/curve.h"
+#include "src/compare/accuracy_curve.h"
 #include "src/compare/spread.h"
 
 namespace ako {

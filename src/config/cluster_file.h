@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "src/config/cluster_settings.h"
 #include "src/config/config_value.h"
-#include "src/config/settings.h"
 
 namespace ako {
 
 /// Reads and checks a cluster file and the `--set` overrides ("key=value"). Every complaint is a
 /// StartupError "file:line:column: key: expected ..., found ...", with a hint where there is one.
-/// Paths become absolute: `data.path` and `cluster_key_file` are relative to the file, `output`
-/// (and anything given by `--set`) to the working folder. The key file is not read.
+/// Paths become absolute, with the variables in them expanded (path_variables.h): `data.path` and
+/// `cluster_key_file` are relative to the file, `output` (and anything given by `--set`) to the
+/// working folder. The key file is not read.
 Settings read_cluster_file(const std::string& file, const std::vector<std::string>& overrides);
 
 /// The same for text that is already in memory; `file` names it in complaints.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ako/error.h"
+#include "ako/plain_file.h"
 #include "src/config/config_value.h"
 
 namespace ako {
@@ -40,11 +41,12 @@ std::string read_config_text(const std::string& file, const std::string& what,
     if (std::filesystem::is_directory(file, error))
         throw StartupError(fmt::format("{}: expected {}, found a folder", file, what),
                            file_in_folder(file, what, example));
+    refuse_what_is_no_file(file);
     std::ifstream in(file, std::ios::binary);
     if (!in)
         throw StartupError(file + ": cannot be read: " + std::generic_category().message(errno),
                            fmt::format("give the path of {}, such as {}", what, example));
-    // One byte too many is enough to be refused by; a device may have no end.
+    // One byte too many is enough to be refused by.
     std::string text(config_bytes_max + 1, '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -28,6 +29,9 @@ constexpr std::size_t depth_max = 16;
 constexpr std::size_t values_max = 20'000;
 /// Brackets open at once, in quotes and comments too; beyond depth_max, for those may have some.
 constexpr std::size_t brackets_max = 64;
+/// YAML 1.1's: `training: {<<: *common, epochs: 2}`.
+constexpr const char* merge_key = "<<";
+constexpr const char* extension_prefix = "x-";
 
 /// Refuses what yaml-cpp would take long over, or much memory or stack, before it sees it.
 void check_extent(const std::string& text, const std::string& where) {
@@ -87,6 +91,54 @@ Extent extent_of(const ConfigValue& value) {
     return extent;
 }
 
+/// The maps that a merge key names, the first one first: an alias of one, or a list of such.
+std::vector<ConfigValue> merged_maps(ConfigEntry& merge) {
+    const auto check = [&merge](const ConfigValue& value) {
+        if (value.kind != ConfigValue::Kind::map)
+            refuse(merge.where, merge_key,
+                   "an alias of keys and values, such as *common, or a list of such",
+                   value.description());
+    };
+    std::vector<ConfigValue> maps;
+    if (merge.value.kind != ConfigValue::Kind::list) {
+        check(merge.value);
+        maps.push_back(std::move(merge.value));
+        return maps;
+    }
+    for (ConfigEntry& entry : merge.value.entries) {
+        check(entry.value);
+        maps.push_back(std::move(entry.value));
+    }
+    return maps;
+}
+
+/// Puts what a merge key names in its place, which yaml-cpp leaves to its callers: the map's own
+/// keys win, then those of the maps that are named first. Nothing grows: an alias has been counted
+/// as all that it stands for.
+void resolve_merge(ConfigValue& map) {
+    ConfigEntry* const found = map.find(merge_key);
+    if (found == nullptr) return;
+    ConfigEntry merge = std::move(*found);
+    const auto place = map.entries.erase(map.entries.begin() + (found - map.entries.data()));
+    ConfigValue merged = ConfigValue::make(ConfigValue::Kind::map, merge.where, false);
+    for (ConfigValue& one : merged_maps(merge)) {
+        for (ConfigEntry& entry : one.entries) {
+            if (map.find(entry.key) == nullptr && merged.find(entry.key) == nullptr)
+                merged.entries.push_back(std::move(entry));
+        }
+    }
+    map.entries.insert(place, std::make_move_iterator(merged.entries.begin()),
+                       std::make_move_iterator(merged.entries.end()));
+}
+
+/// Leaves out what a file keeps for itself, as a Compose file may: `x-common: &common {...}`.
+void drop_extensions(ConfigValue& root) {
+    if (root.kind == ConfigValue::Kind::map)
+        std::erase_if(root.entries, [](const ConfigEntry& entry) {
+            return entry.key.starts_with(extension_prefix);
+        });
+}
+
 /// Makes the tree of what the parser finds, and ends the parser's work at the first limit: what it
 /// would find in a hostile text by itself may have no end.
 class TreeBuilder final : public YAML::EventHandler {
@@ -126,7 +178,10 @@ class TreeBuilder final : public YAML::EventHandler {
                     YAML::EmitterStyle::value) override {
         open_.push_back({make(ConfigValue::Kind::map, mark), anchor, {}});
     }
-    void OnMapEnd() override { close(); }
+    void OnMapEnd() override {
+        resolve_merge(open_.back().value);
+        close();
+    }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchored_.find(anchor);
         if (found == anchored_.end())
@@ -305,6 +360,7 @@ ConfigValue parse_config(const std::string& text, const std::string& name, bool 
         if (parser.HandleNextDocument(builder))
             refuse(name, "the file", "one document",
                    "more (separated by ---, or by a bracket that closes nothing)");
+        if (!from_command_line) drop_extensions(root);
         return root;
     } catch (const YAML::Exception& error) {
         const auto last = static_cast<std::size_t>(std::max(error.mark.line, 0)) + 1;

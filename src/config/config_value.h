@@ -56,7 +56,8 @@ OpenBrackets count_brackets(std::string_view text);
 
 /// Parses YAML text. `name` stands for the file in the places; `from_command_line` makes `name`
 /// the whole place. Refuses, with a StartupError: what is not YAML or not UTF-8, more than one
-/// document, keys given twice, and more, longer or deeper values than any cluster file has.
+/// document, keys given twice, and more, longer or deeper values than any cluster file has. Merge
+/// keys (`<<`) are resolved, and in a file the top-level keys that begin with `x-` left out.
 ConfigValue parse_config(const std::string& text, const std::string& name,
                          bool from_command_line = false);
 

@@ -8,20 +8,22 @@ namespace ako {
 
 namespace {
 
-constexpr const char* path = "exchange.consistency";
-constexpr const char* expected = "bsp, async or {ssp: a whole number of rounds}";
+constexpr const char* consistency_path = "exchange.consistency";
+constexpr const char* consistency_expected = "bsp, async or {ssp: a whole number of rounds}";
 constexpr std::uint64_t gap_limit = 1'000'000;
 
 std::optional<unsigned> read_consistency(const ConfigValue& value) {
     if (value.kind == ConfigValue::Kind::map && value.entries.size() == 1 &&
         value.entries.front().key == "ssp") {
-        const std::uint64_t gap = read_whole(value.entries.front().value, path, expected);
-        if (gap > gap_limit) refuse(value.where, path, expected, fmt::to_string(gap));
+        const std::uint64_t gap =
+            read_whole(value.entries.front().value, consistency_path, consistency_expected);
+        if (gap > gap_limit)
+            refuse(value.where, consistency_path, consistency_expected, fmt::to_string(gap));
         return static_cast<unsigned>(gap);
     }
     if (value.kind == ConfigValue::Kind::scalar && value.text == "bsp") return 0;
     if (value.kind == ConfigValue::Kind::scalar && value.text == "async") return std::nullopt;
-    refuse(value.where, path, expected, value.description(),
+    refuse(value.where, consistency_path, consistency_expected, value.description(),
            value.text == "ssp" ? "say by how many rounds: {ssp: 3}"
                                : did_you_mean(value.text, {"bsp", "async"}));
 }
@@ -37,7 +39,7 @@ Field consistency_field() {
         if (!gap) return std::string("async");
         return *gap == 0 ? std::string("bsp") : fmt::format("{{ssp: {}}}", *gap);
     };
-    return {path, Scope::shared, expected, read, write, {}, ""};
+    return {consistency_path, Scope::shared, consistency_expected, read, write};
 }
 
 }  // namespace ako

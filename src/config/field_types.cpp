@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ako/printable.h"
+#include "src/config/path_variables.h"
 
 namespace ako {
 
@@ -56,11 +57,41 @@ std::string write_numbers(const std::vector<double>& numbers) {
     return "[" + list + "]";
 }
 
+Field as_path(Field field) {
+    field.read = [path = field.path, read = field.read](const ConfigValue& value,
+                                                        Settings& settings) {
+        ConfigValue expanded = value;
+        if (value.kind == ConfigValue::Kind::scalar) expanded.text = expand_variables(value, path);
+        read(expanded, settings);
+    };
+    field.write = [write = field.write](const Settings& settings) {
+        return keep_dollars(write(settings));
+    };
+    return field;
+}
+
+Field retired_field(const std::string& path, Scope scope, const std::string& standard,
+                    const std::string& instead) {
+    const auto read = [=](const ConfigValue& value, Settings& settings) {
+        const std::string text = read_text(value, path);
+        if (text != standard) settings.retired.emplace(path, text);
+    };
+    const auto write = [=](const Settings& settings) {
+        const auto kept = settings.retired.find(path);
+        return kept == settings.retired.end() ? standard : kept->second;
+    };
+    Field field{path, scope, "a value of an earlier version", read, write};
+    field.meaning = instead;
+    field.is_retired = true;
+    return field;
+}
+
 Field run_name_field() {
     constexpr std::size_t length_max = 64;
     const std::string path = "run";
-    const std::string expected =
-        fmt::format("a name of at most {} letters, digits, '-', '_' and '.'", length_max);
+    const std::string expected = fmt::format(
+        "a name of at most {} letters, digits, '-', '_' and '.', the first not '-' or '.'",
+        length_max);
     const auto read = [=](const ConfigValue& value, Settings& settings) {
         const std::string name = read_text(value, path, expected);
         const bool plain = std::all_of(name.begin(), name.end(), [](char letter) {
@@ -68,18 +99,15 @@ Field run_name_field() {
                    (letter >= '0' && letter <= '9') || letter == '-' || letter == '_' ||
                    letter == '.';
         });
-        if (!plain || name.empty() || name.size() > length_max || name.front() == '.')
+        // Files are named by it: one of them would be hidden, or be an option to a command.
+        if (!plain || name.empty() || name.size() > length_max || name.front() == '.' ||
+            name.front() == '-')
             refuse(value.where, path, expected, value.description());
         settings.run = name;
     };
     // Every peer's Hello carries the run's name beside the digest of the rest.
-    return {path,
-            Scope::own,
-            expected,
-            read,
-            [](const Settings& settings) { return quote(settings.run); },
-            {},
-            ""};
+    return {path, Scope::own, expected, read,
+            [](const Settings& settings) { return quote(settings.run); }};
 }
 
 }  // namespace ako

@@ -50,7 +50,7 @@ Field text_field(const std::string& path, Scope scope, Member member, const std:
         if (member(settings).empty()) refuse(value.where, path, expected, "an empty text");
     };
     const auto write = [=](const Settings& settings) { return quote(member(settings)); };
-    return {path, scope, expected, read, write, {}, ""};
+    return {path, scope, expected, read, write};
 }
 
 /// A text or null, which is the empty text in the settings.
@@ -69,13 +69,16 @@ Field optional_text_field(const std::string& path, Scope scope, Member member,
     return field;
 }
 
+/// Of a field of text, one whose text is a path: variables in it are expanded.
+Field as_path(Field field);
+
 template <class Member>
 Field number_field(const std::string& path, Scope scope, Member member, Bounds bounds) {
     const auto read = [=](const ConfigValue& value, Settings& settings) {
         member(settings) = read_bounded(value, path, bounds);
     };
     const auto write = [=](const Settings& settings) { return write_number(member(settings)); };
-    return {path, scope, bounds.description(), read, write, {}, ""};
+    return {path, scope, bounds.description(), read, write};
 }
 
 /// A number or null.
@@ -91,7 +94,7 @@ Field optional_number_field(const std::string& path, Scope scope, Member member,
         const std::optional<double>& number = member(settings);
         return number ? write_number(*number) : std::string("null");
     };
-    return {path, scope, bounds.description() + ", or null", read, write, {}, ""};
+    return {path, scope, bounds.description() + ", or null", read, write};
 }
 
 /// A whole number from low to high.
@@ -107,7 +110,7 @@ Field whole_field(const std::string& path, Scope scope, Member member, std::uint
         member(settings) = static_cast<Number>(number);
     };
     const auto write = [=](const Settings& settings) { return fmt::to_string(member(settings)); };
-    return {path, scope, expected, read, write, {}, ""};
+    return {path, scope, expected, read, write};
 }
 
 /// A whole number from 1 to high, or a word that stands for 0 in the settings.
@@ -161,8 +164,19 @@ Field choice_field(const std::string& path, Scope scope, Member member,
         }
         return std::string("?");
     };
-    return {path, scope, expected, read, write, {}, ""};
+    return {path, scope, expected, read, write};
 }
+
+/// true or false.
+template <class Member>
+Field flag_field(const std::string& path, Scope scope, Member member) {
+    return choice_field<bool>(path, scope, member, {{"true", true}, {"false", false}});
+}
+
+/// A key that is no key any more. Files of earlier versions are still read: another value than the
+/// one that everybody had is kept in Settings::retired, for it stands in digests of that time.
+Field retired_field(const std::string& path, Scope scope, const std::string& standard,
+                    const std::string& instead);
 
 /// A number for all channels of an image, or a list with one for each.
 template <class Member>
@@ -181,7 +195,7 @@ Field channel_numbers_field(const std::string& path, Scope scope, Member member,
         const auto& numbers = member(settings);
         return numbers.size() == 1 ? write_number(numbers.front()) : write_numbers(numbers);
     };
-    return {path, scope, expected, read, write, {}, ""};
+    return {path, scope, expected, read, write};
 }
 
 /// A list of numbers between 0 and 1, each above the one before, at least one.
@@ -201,7 +215,7 @@ Field rising_numbers_field(const std::string& path, Scope scope, Member member) 
         member(settings) = numbers;
     };
     const auto write = [=](const Settings& settings) { return write_numbers(member(settings)); };
-    return {path, scope, expected, read, write, {}, ""};
+    return {path, scope, expected, read, write};
 }
 
 }  // namespace ako

@@ -1,13 +1,15 @@
-// The fields of the cluster file: one table from which it is read, written as resolved, and
-// digested, so that the three cannot drift apart. A new key is one more line in fields.cpp.
+// The table of keys: all that is said of a key of the cluster file stands in its row, from which
+// the file is read, written as resolved, digested, explained (`ako keys`) and shown. The rows are
+// in the *_keys.cpp; how to add one says key_rows.h. Made once; any thread.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "ako/mode_table.h"
+#include "src/config/cluster_settings.h"
 #include "src/config/config_value.h"
-#include "src/config/settings.h"
 
 namespace ako {
 
@@ -16,7 +18,7 @@ namespace ako {
 /// goes on from earlier checkpoints it may change, for nothing that was learned depends on it.
 enum class Scope { shared, lockstep, own };
 
-/// One key of the file.
+/// One row.
 struct Field {
     std::string path;  ///< "training.epochs"
     Scope scope;
@@ -26,15 +28,34 @@ struct Field {
     /// The value as YAML; a list of maps begins with a line break.
     std::function<std::string(const Settings&)> write;
     /// Has this field a meaning with the settings read before it? Empty: always.
-    std::function<bool(const Settings&)> applies;
-    std::string applies_with;  ///< for people: "model.name: synthetic"
+    std::function<bool(const Settings&)> applies = {};
+    std::string applies_with = "";        ///< for people: "model.name: synthetic"
+    std::string meaning = "";             ///< some words, or some sentences
+    std::string standard = "";            ///< instead of the value of Settings{}: "required"
+    std::string example = "";             ///< the value in the example; empty: the default
+    std::vector<std::string> modes = {};  ///< words or names that heed it; empty: all do
+    bool is_told = false;                 ///< it tells one run from another at a glance
+    bool is_retired = false;              ///< still read and digested, and otherwise unknown
+
+    // How a row is completed.
+    Field means(std::string text, std::string default_text = "") &&;
+    Field only_with(std::string text, std::function<bool(const Settings&)> holds) &&;
+    Field of_modes(std::vector<std::string> names) &&;
+    Field shown_as(std::string value) &&;
+    Field told() &&;
+
+    bool heeded_by(const ModeEntry& mode) const;
 };
 
-/// All fields, in the order in which they are read and written; made once.
+/// All rows, in the order in which they are read and written.
 const std::vector<Field>& all_fields();
+/// REQUIRES: there is one of this path.
+const Field& field_at(const std::string& path);
 
 /// The value of the key of this path, as YAML.
 std::string written_value(const Settings& settings, const std::string& path);
+/// Does the mode of these settings heed the key of this path?
+bool heeds(const Settings& settings, const std::string& path);
 
 /// Every key that the reader knows, with "*" for the number of a list element.
 const std::vector<std::string>& known_keys();

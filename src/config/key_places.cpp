@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "src/config/cluster_settings.h"
 #include "src/config/fields.h"
-#include "src/config/settings.h"
 
 namespace ako {
 

@@ -1,6 +1,5 @@
-// The keys of a cluster file as people read of them: what `ako keys` prints. Meanings stand here
-// and, word for word, in the comments of experiments/example.yaml, which a test holds to it; range
-// and default come from the table that reads the file. Made once; any thread.
+// The keys of a cluster file as people read of them (`ako keys`), from the table of keys. Made
+// once; any thread.
 #pragma once
 
 #include <string>
@@ -9,11 +8,15 @@
 namespace ako {
 
 struct KeyText {
-    std::string path;          ///< "training.epochs", "peers.*.name"
-    std::string meaning;       ///< some words, or some sentences
-    std::string expected;      ///< "a number above 0 and at most 100"
-    std::string standard;      ///< the value if it is left out, or "required"
-    std::string applies_with;  ///< "model.name: synthetic"; empty: always
+    std::string path;                ///< "training.epochs", "peers.*.name"
+    std::string meaning;             ///< some words, or some sentences
+    std::string expected;            ///< "a number above 0 and at most 100"
+    std::string standard;            ///< the value if it is left out, or "required"
+    std::string applies_with;        ///< "model.name: synthetic"; empty: always
+    std::vector<std::string> modes;  ///< those that heed it; empty: all
+
+    /// Does any form of the mode of this word heed it?
+    bool heeded_by(const std::string& word) const;
 };
 
 /// Every known key, in the order of the file.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/settings.h"
+#include "models/model_settings.h"
 #include "src/config/config_value.h"
 
 namespace ako {

@@ -46,8 +46,8 @@ std::string nearest_word(const std::string& text, const std::vector<std::string>
     for (const std::string& word : words) {
         const std::size_t longer = std::max(given.size(), word.size());
         const std::size_t shorter = std::min(given.size(), word.size());
-        const bool part = given.size() >= part_min &&
-                          (word.starts_with(given) || word.ends_with(given));
+        const bool part =
+            given.size() >= part_min && (word.starts_with(given) || word.ends_with(given));
         if (!part && longer - shorter > most) continue;  // it cannot be near
         const std::size_t distance = part ? 1 : edit_distance(given, word);
         const bool shorter_one = distance == best && word.size() < nearest.size();

@@ -11,10 +11,13 @@ namespace {
 
 constexpr std::size_t name_length_max = 32;
 
+constexpr const char* a_sample_count = "with data.sharding: own, 1 to 1,000,000,000,000 samples";
+
 constexpr const char* host_and_port = "host:port, with a port from 1 to 65535";
 
 std::string a_peer_name() {
-    return fmt::format("a name of at most {} letters, digits, '-' and '_'", name_length_max);
+    return fmt::format("a name of at most {} letters, digits, '-' and '_', the first not '-'",
+                       name_length_max);
 }
 
 std::string peer_name(const ConfigValue& value, const std::string& path) {
@@ -24,7 +27,8 @@ std::string peer_name(const ConfigValue& value, const std::string& path) {
         return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
                (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
     });
-    if (!plain || name.empty() || name.size() > name_length_max)
+    // A command that is given the name would take it for an option.
+    if (!plain || name.empty() || name.size() > name_length_max || name.front() == '-')
         refuse(value.where, path, expected, value.description());
     return name;
 }
@@ -62,6 +66,13 @@ Role peer_role(const ConfigValue& value, const std::string& path) {
     return Role::server;
 }
 
+std::uint64_t peer_samples(const ConfigValue& value, const std::string& path) {
+    const std::uint64_t samples = read_whole(value, path, a_sample_count);
+    if (samples < 1 || samples > samples_max)
+        refuse(value.where, path, a_sample_count, value.description());
+    return samples;
+}
+
 PeerSettings read_peer(const ConfigValue& value, const std::string& path,
                        const std::vector<PeerSettings>& before) {
     if (value.kind != ConfigValue::Kind::map)
@@ -73,6 +84,8 @@ PeerSettings read_peer(const ConfigValue& value, const std::string& path,
     peer.address = address_text(address, path + ".address");
     const ConfigEntry* listen = value.find("listen");
     peer.listen = listen != nullptr ? address_text(listen->value, path + ".listen") : peer.address;
+    if (const ConfigEntry* samples = value.find("samples"))
+        peer.samples = peer_samples(samples->value, path + ".samples");
     if (const ConfigEntry* role = value.find("role"))
         peer.role = peer_role(role->value, path + ".role");
     for (const PeerSettings& other : before) {
@@ -120,13 +133,21 @@ PeerIndex find_peer(const Settings& settings, const std::string& name, const std
 
 const std::vector<ListKey>& list_keys() {
     static const std::vector<ListKey> keys = {
-        {"peers.*.name", a_peer_name()},
-        {"peers.*.address", host_and_port},
-        {"peers.*.listen", host_and_port},
-        {"peers.*.role", "worker or server"},
-        {"exchange.link_limits.*.from", "a peer's name"},
-        {"exchange.link_limits.*.to", "another peer's name"},
-        {"exchange.link_limits.*.mbit", "as exchange.link_mbit"},
+        {"peers.*.name", a_peer_name(), "what `--peer` calls it", "required"},
+        {"peers.*.address", host_and_port,
+         "host:port that the others dial; a peer that may come back with another address needs a "
+         "name here, which is looked up with every dial",
+         "required"},
+        {"peers.*.listen", host_and_port,
+         "host:port to listen on, if another (NAT, containers: 0.0.0.0:7701)", "the address"},
+        {"peers.*.role", "worker or server",
+         "worker | server (parameter-server with placement: dedicated)", "worker"},
+        {"peers.*.samples", a_sample_count, "of its training set, with data.sharding: own",
+         "required with own"},
+        {"exchange.link_limits.*.from", "a peer's name", "the peer that sends", "required"},
+        {"exchange.link_limits.*.to", "another peer's name", "the peer that receives", "required"},
+        {"exchange.link_limits.*.mbit", "as exchange.link_mbit",
+         "what this link may carry in this direction, Mbit/s", "required"},
     };
     return keys;
 }
@@ -146,13 +167,14 @@ Field peers_field() {
     const auto write = [](const Settings& settings) {
         std::string list;
         for (const PeerSettings& peer : settings.peers)
-            list += fmt::format("\n  - {{name: {}, address: {}, listen: {}{}}}", quote(peer.name),
+            list += fmt::format("\n  - {{name: {}, address: {}, listen: {}{}{}}}", quote(peer.name),
                                 quote(peer.address), quote(peer.listen),
-                                peer.role == Role::server ? ", role: server" : "");
+                                peer.role == Role::server ? ", role: server" : "",
+                                peer.samples > 0 ? fmt::format(", samples: {}", peer.samples) : "");
         return list;
     };
     // The digest names the peers in order without their addresses: see training_digest_text.
-    return {path, Scope::own, expected, read, write, {}, ""};
+    return {path, Scope::own, expected, read, write};
 }
 
 Field observe_address_field() {
@@ -164,10 +186,10 @@ Field observe_address_field() {
         if (settings.observe.address.empty()) return;
         const HostPort first = split_address(settings.observe.address, value.where, path);
         if (first.port + settings.peers.size() - 1 > 65'535)
-            refuse(value.where, path,
-                   fmt::format("a port that leaves one for each of {} peers",
-                               settings.peers.size()),
-                   value.description());
+            refuse(
+                value.where, path,
+                fmt::format("a port that leaves one for each of {} peers", settings.peers.size()),
+                value.description());
     };
     return field;
 }
@@ -207,7 +229,7 @@ Field link_limits_field(Bounds rate) {
                                 quote(settings.peers[limit.to].name), write_number(limit.mbit));
         return "[" + list + "]";
     };
-    return {path, Scope::own, expected, read, write, {}, ""};
+    return {path, Scope::own, expected, read, write};
 }
 
 }  // namespace ako

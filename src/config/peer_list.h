@@ -15,6 +15,8 @@ Field peers_field();
 struct ListKey {
     std::string path;
     std::string expected;
+    std::string meaning;
+    std::string standard;  ///< the value if it is left out, or "required"
 };
 const std::vector<ListKey>& list_keys();
 

@@ -21,7 +21,10 @@ struct KnownKeys {
     const std::vector<std::string>& keys = known_keys();
 
     bool is_key(const std::string& path) const {
-        return std::find(keys.begin(), keys.end(), path) != keys.end();
+        const auto& rows = all_fields();
+        return std::find(keys.begin(), keys.end(), path) != keys.end() ||
+               std::any_of(rows.begin(), rows.end(),
+                           [&](const Field& row) { return row.is_retired && row.path == path; });
     }
     bool is_group(const std::string& path) const {
         return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
@@ -30,7 +33,19 @@ struct KnownKeys {
     }
 };
 
+/// A key that has been given another name, and that name, for ever: old files are found again.
+struct RenamedKey {
+    const char* old_path;
+    const char* path;
+};
+constexpr RenamedKey renamed_keys[] = {
+    {"training.batch_per_peer", "training.batch"},
+    {"training.accumulate", "training.batch.accumulate"},
+};
+
 std::string remedy(const std::string& unknown) {
+    if (const std::string now = renamed_key(unknown); !now.empty())
+        return fmt::format("it is {} now", now);
     const std::string nearest = nearest_key(unknown);
     return nearest.empty() ? "`ako keys` prints all keys"
                            : fmt::format("did you mean {}?", nearest);
@@ -61,6 +76,13 @@ void walk(const ConfigValue& value, const std::string& path, const KnownKeys& kn
 
 bool is_key_of_plan(const std::string& key) {
     return key == "cluster" || key == "modes" || key == "rates_mbit";
+}
+
+std::string renamed_key(const std::string& path) {
+    for (const RenamedKey& renamed : renamed_keys) {
+        if (path == renamed.old_path) return renamed.path;
+    }
+    return "";
 }
 
 std::string nearest_key(const std::string& path) { return nearest_key(path, known_keys()); }

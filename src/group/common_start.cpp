@@ -53,7 +53,7 @@ std::vector<PeerIndex> CommonStart::silent() const {
 const std::vector<CheckpointId>& CommonStart::offered(PeerIndex peer) const {
     if (peer == settings_.self) return settings_.checkpoints;
     AKO_ASSERT(roster_[peer].status, "peer " + std::to_string(peer) + " has said nothing yet");
-    return roster_[peer].status->checkpoints;
+    return roster_[peer].status->start.checkpoints;
 }
 
 bool CommonStart::everybody_has(const CheckpointId& id) const {
@@ -61,7 +61,7 @@ bool CommonStart::everybody_has(const CheckpointId& id) const {
         if (peer == settings_.self) continue;
         const std::optional<Status>& said = roster_[peer].status;
         if (!said) return false;
-        const std::vector<CheckpointId>& theirs = said->checkpoints;
+        const std::vector<CheckpointId>& theirs = said->start.checkpoints;
         if (std::find(theirs.begin(), theirs.end(), id) == theirs.end()) return false;
     }
     return true;
@@ -96,7 +96,9 @@ std::uint64_t CommonStart::id() const {
     std::string text;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const bool own = peer == settings_.self;
-        text += std::to_string(own ? settings_.process_id : roster_[peer].status->process_id) + " ";
+        text += std::to_string(own ? settings_.process_id
+                                   : roster_[peer].status->heartbeat.process_id) +
+                " ";
     }
     const Digest digest = sha256(text);
     std::uint64_t id = 0;

@@ -31,8 +31,8 @@ class Departures {
     static constexpr Time redial = std::chrono::seconds(1);
 
     /// `life_timeout`: what is within it, happened together; a longer silence of this process is a
-    /// pause. `grace`: for so long nobody must listen where a peer was; `gone_after_crash` is
-    /// enough for one whose connection broke, unless it is for being left behind.
+    /// pause. A peer is gone if nobody has listened at its address for `grace`; where its
+    /// connection broke `gone_after_crash` is enough, but not to be taken as left behind.
     Departures(std::size_t peer_count, Time life_timeout, Time grace)
         : together_(life_timeout), grace_(grace), peers_(peer_count) {}
 

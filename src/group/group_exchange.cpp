@@ -2,10 +2,13 @@
 #include "src/group/group_exchange.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/mode_table.h"
+#include "ako/norm.h"
 
 namespace ako {
 namespace {
@@ -18,18 +21,24 @@ constexpr Time goodbye_max = std::chrono::seconds(2);
 /// link and lies before the Bye. Much longer is no use, for the others leave as well.
 constexpr Time goodbye_when_broken_max = std::chrono::milliseconds(200);
 
+/// So long a peer that ends by a failure waits for others to take what it had made.
+constexpr Time handing_over_max = std::chrono::seconds(2);
+
 /// How often it is asked whether dials end because of another process of this peer's name.
 constexpr Time another_interval = std::chrono::milliseconds(100);
 
 /// Once this process was asked to end, it waits no longer than so for others.
 constexpr Time patience_when_interrupted = std::chrono::seconds(10);
 
+/// Of a checkpoint: the bits of GrowthWatch::largest.
+constexpr const char* largest_norm_name = "largest_norm";
+
 }  // namespace
 
 GroupExchange::GroupExchange(ModeSettings settings, std::size_t payload_bytes_max,
                              const HalvesMaker& make_halves, Transport& transport,
                              const Clock& clock, const std::atomic<int>& interrupts)
-    : settings_(keeping_restored(std::move(settings))),
+    : settings_(std::move(settings)),
       transport_(transport),
       clock_(clock),
       interrupts_(interrupts),
@@ -37,23 +46,24 @@ GroupExchange::GroupExchange(ModeSettings settings, std::size_t payload_bytes_ma
       halves_(make_halves(settings_, mailbox_, transport, clock)),
       compute_(halves_->compute()),
       traffic_(halves_->traffic()),
+      growth_watch_(settings_.training.growth_max),
       name_taken_(std::chrono::milliseconds(settings_.exchange.life_timeout_ms)) {
     if (traffic_ != nullptr) links_.emplace(settings_, mailbox_, *traffic_, transport, clock);
+    look_at_restored();
 }
 
 GroupExchange::~GroupExchange() {
     if (running_) transport_.stop(clock_.now());
 }
 
-ModeSettings GroupExchange::keeping_restored(ModeSettings settings) {
-    if (!has_learners(settings.training, settings.exchange) || !settings.read_checkpoint)
-        return settings;
-    settings.read_checkpoint = [this, read = settings.read_checkpoint](const CheckpointId& id) {
-        Result<Checkpoint> found = read(id);
-        if (found) restored_ = *found;
-        return found;
-    };
-    return settings;
+void GroupExchange::look_at_restored() {
+    const std::shared_ptr<const Checkpoint> restored = compute_.take_restored();
+    if (restored == nullptr) return;
+    // Checkpoints from before it was kept say nothing of it.
+    const auto norm = restored->numbers.find(largest_norm_name);
+    if (norm != restored->numbers.end())
+        growth_watch_.restore(std::bit_cast<float>(static_cast<std::uint32_t>(norm->second)));
+    if (has_learners(settings_.training, settings_.exchange)) restored_ = restored;
 }
 
 void GroupExchange::start() {
@@ -64,17 +74,22 @@ void GroupExchange::start() {
 
 // ---- rounds
 
-Next GroupExchange::begin_round() {
+template <class Step>
+auto GroupExchange::repeat(Time until, const Step& step) {
     on_compute_thread();
-    while (true) {
-        if (std::optional<Next> next = step_begin()) return *std::move(next);
-        wait_for_event(wait_step);
+    for (;;) {
+        auto done = step();
+        const Time now = clock_.now();
+        if (done || now >= until) return done;
+        wait_for_event(std::min(until - now, wait_step));
     }
 }
 
+std::optional<Next> GroupExchange::begin_round(Time until) {
+    return repeat(until, [this]() AKO_COMPUTE_THREAD { return step_begin(); });
+}
+
 std::optional<Next> GroupExchange::step_begin() {
-    on_compute_thread();
-    AKO_ASSERT(!diverged_, "a round after one whose numbers were refused");
     if (interrupts_ > 0) {
         ask_to_end();
     } else if (running_) {
@@ -83,12 +98,16 @@ std::optional<Next> GroupExchange::step_begin() {
         if (name_taken_.taken() && !trains()) return std::nullopt;
     }
     std::optional<Next> next = compute_.begin_round(clock_.now());
+    look_at_restored();
     if (running_) transport_.notify();
-    leave_if_broken();
+    close_if_broken();
     if (next) {
         waits_since_.reset();
+        if (next->kind == Next::Kind::train) next->restored = std::exchange(restored_, nullptr);
         const bool waited = next->ending == Ending::failed && interrupts_ == 0;
         if (waited && !compute_.missing().empty()) next->why += ": " + missing_text();
+        if (next->kind == Next::Kind::give_up && next->ending != Ending::failed)
+            end_with(farewell_of(*next));  // at once: this is a step, and waits for nothing
         return next;
     }
     if (!compute_.started()) {
@@ -106,50 +125,33 @@ void GroupExchange::ask_to_end() {
         compute_.request_stop(StopReason::requested);
 }
 
-void GroupExchange::await(Range range) {
-    on_compute_thread();
-    while (!step_await(range)) wait_for_event(wait_step);
+bool GroupExchange::await(Range range, Use use, Time until) {
+    // Called for every layer.
+    if (use == Use::give && !settings_.exchange.runs_ahead()) return true;
+    return repeat(until, [&]() AKO_COMPUTE_THREAD { return step_await(range, use); });
 }
 
-bool GroupExchange::step_await(Range range) {
-    return step_of_others([&]() AKO_COMPUTE_THREAD { return compute_.settle(range); });
-}
-
-void GroupExchange::settle() {
-    on_compute_thread();
-    while (!step_settle()) wait_for_event(wait_step);
-}
-
-bool GroupExchange::step_settle() {
-    return step_of_others([this]() AKO_COMPUTE_THREAD { return compute_.settle_newest(); });
-}
-
-void GroupExchange::make_way(Range range) {
-    on_compute_thread();
-    while (!step_make_way(range)) wait_for_event(wait_step);
-}
-
-bool GroupExchange::step_make_way(Range range) {
-    if (!settings_.exchange.runs_ahead()) return true;  // called for every layer
-    return step_of_others([&]() AKO_COMPUTE_THREAD { return compute_.make_way(range); });
-}
-
-template <class Settled>
-bool GroupExchange::step_of_others(const Settled& settled) {
-    on_compute_thread();
+bool GroupExchange::step_await(Range range, Use use) {
     if (!compute_.waits_for_others()) return true;
-    while (!settled()) {
+    const auto done = [&]() AKO_COMPUTE_THREAD {
+        return use == Use::read   ? compute_.step_await(range)
+               : use == Use::give ? compute_.step_make_way(range)
+                                  : compute_.step_settle();
+    };
+    while (!done()) {
         if (!break_off_if_stuck()) return false;
     }
     waits_since_.reset();
-    leave_if_broken();
+    close_if_broken();
     if (running_) transport_.notify();  // what was used is free for the next sync
     return true;
 }
 
 void GroupExchange::gradient_ready(Range range, std::span<const float> gradient) {
     on_compute_thread();
-    if (!compute_.waits_for_others()) return;
+    // The norm of all of it has to be known before a part of it may go.
+    if (!compute_.waits_for_others() || settings_.training.clip > 0) return;
+    if (!usual(Gradient{gradient.subspan(range.first, range.count)})) return;
     compute_.gradient_ready(range, gradient);
     if (running_) transport_.notify();
 }
@@ -159,12 +161,48 @@ Result<void> GroupExchange::end_round(const Learned& learned, const RoundResult&
     AKO_ASSERT(values_of(learned).size() == compute_.replica().size(),
                std::to_string(values_of(learned).size()) + " values for " +
                    std::to_string(compute_.replica().size()) + " parameters");
-    if (std::holds_alternative<Gradient>(learned)) make_way({0, compute_.replica().size()});
-    Result<void> ended = compute_.end_round(learned, result, clock_.now());
-    diverged_ = !ended && ended.error().kind == Error::Kind::numbers;
-    leave_if_broken();
+    if (std::holds_alternative<Gradient>(learned))
+        await({0, compute_.replica().size()}, Use::give, forever);
+    const Learned given = clipped(learned);
+    // Of layers that have said nothing of their gradients nobody has looked at them.
+    if (growth_watch_.looked_at() < compute_.replica().size()) {
+        growth_watch_.end_round(false);
+        usual(given);
+    }
+    Result<void> ended = refused_.empty()
+                             ? compute_.end_round(given, result, clock_.now())
+                             : fail(Error::Kind::numbers, refused_ + ": nothing of it was sent");
+    if (!refused_.empty() && compute_.waits_for_others())
+        mailbox_.break_off(ended.error().what,
+                           {EndCause::numbers, compute_.standing().round + 1, ""});
+    growth_watch_.end_round(ended.has_value());
+    mailbox_.tell_largest_norm(growth_watch_.largest());
+    close_if_broken();
     if (running_) transport_.notify();
     return ended;
+}
+
+bool GroupExchange::usual(const Learned& learned) {
+    if (!refused_.empty()) return false;
+    if (const auto why =
+            growth_watch_.look(values_of(learned), noun_of(learned), compute_.standing().round + 1,
+                               compute_.peers(), compute_.replica()))
+        refused_ = *why;
+    return refused_.empty();
+}
+
+Learned GroupExchange::clipped(const Learned& learned) {
+    const double most = settings_.training.clip;
+    const std::span<const float> values = values_of(learned);
+    if (most <= 0) return learned;
+    const double length = norm(values);
+    if (!(length > most)) return learned;
+    const auto scale = static_cast<float>(most / length);
+    clipped_.resize(values.size());
+    std::transform(values.begin(), values.end(), clipped_.begin(),
+                   [scale](float value) { return scale * value; });
+    if (std::holds_alternative<Update>(learned)) return Update{clipped_};
+    return Gradient{clipped_};
 }
 
 void GroupExchange::announce(const Verdict& verdict) {
@@ -190,7 +228,7 @@ std::span<const float> GroupExchange::replica() const {
 
 void GroupExchange::copy_parameters(std::span<float> out) {
     on_compute_thread();
-    await({0, out.size()});
+    await({0, out.size()}, Use::read, forever);
     compute_.copy_parameters(out);
 }
 
@@ -215,7 +253,9 @@ std::vector<LinkView> GroupExchange::links() const {
 
 bool GroupExchange::save(Checkpoint& out) {
     on_compute_thread();
-    return mailbox_.broken().empty() && compute_.save(out);
+    if (!mailbox_.broken().empty() || !compute_.save(out)) return false;
+    out.numbers[largest_norm_name] = std::bit_cast<std::uint32_t>(growth_watch_.largest());
+    return true;
 }
 
 void GroupExchange::tell_kept(const std::vector<CheckpointId>& kept) {
@@ -223,15 +263,9 @@ void GroupExchange::tell_kept(const std::vector<CheckpointId>& kept) {
     compute_.tell_kept(kept);
 }
 
-std::optional<Checkpoint> GroupExchange::take_restored() {
-    on_compute_thread();
-    return std::exchange(restored_, std::nullopt);
-}
-
 // ---- waiting
 
 void GroupExchange::wait_for_event(Time at_most) {
-    on_compute_thread();
     if (settings_.waits)
         settings_.waits(compute_.started() ? std::vector<PeerIndex>() : compute_.missing());
     mailbox_.wait(at_most);
@@ -276,36 +310,55 @@ bool GroupExchange::break_off_if_stuck() {
 
 // ---- the end
 
-FinishReport GroupExchange::finish(std::span<float> out) {
-    on_compute_thread();
-    while (!step_finish()) wait_for_event(wait_step);
-    leave();
-    return report(out);
+bool GroupExchange::finish(Time until) {
+    return repeat(until, [this]() AKO_COMPUTE_THREAD {
+        const bool over = compute_.step_finish(clock_.now(), interrupts_ > 0);
+        if (running_) transport_.notify();
+        return over;
+    });
 }
 
-bool GroupExchange::step_finish() {
+void GroupExchange::close(Farewell farewell) {
     on_compute_thread();
-    const bool over = compute_.step_finish(clock_.now(), interrupts_ > 0);
-    if (running_) transport_.notify();
-    return over;
+    if (farewell.cause == EndCause::numbers) {
+        const Time until = clock_.now() + handing_over_max;
+        while (running_ && !compute_.step_hand_over(clock_.now()) && clock_.now() < until) {
+            transport_.notify();
+            wait_for_event(wait_step);
+        }
+        return end_with(farewell);
+    }
+    if (compute_.leaves() && !farewell.failed()) farewell.cause = EndCause::left;
+    stop_transport(goodbye_max, farewell);
 }
 
-void GroupExchange::leave() {
-    on_compute_thread();
-    stop_transport(goodbye_max);
+Farewell GroupExchange::farewell_of(const Next& next) const {
+    const bool numbers = next.ending == Ending::numbers;
+    return {numbers ? EndCause::numbers : EndCause::broken, numbers ? compute_.standing().round : 0,
+            next.why};
 }
 
-void GroupExchange::leave_if_broken() {
+void GroupExchange::end_with(const Farewell& farewell) {
+    // Where all wait for each other, who has no room for a chunk does not read the Bye behind it.
+    stop_transport(compute_.waits_for_others() ? goodbye_when_broken() : goodbye_max, farewell);
+}
+
+void GroupExchange::close_if_broken() {
     if (!running_ || mailbox_.broken().empty()) return;
     // Where sessions just close, this peer is taken for the one that is gone. Who has no room for a
     // chunk does not read the Bye behind it. Its own life time-out runs out within a heartbeat of
     // this peer's; until then this session must not close on it either.
-    const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
-    stop_transport(heartbeat + goodbye_when_broken_max);
+    Farewell farewell = mailbox_.broken_by();
+    if (farewell.why.empty()) farewell.why = mailbox_.broken();
+    stop_transport(goodbye_when_broken(), farewell);
 }
 
-void GroupExchange::stop_transport(Time patience) {
-    mailbox_.close();
+Time GroupExchange::goodbye_when_broken() const {
+    return std::chrono::milliseconds(settings_.exchange.heartbeat_ms) + goodbye_when_broken_max;
+}
+
+void GroupExchange::stop_transport(Time patience, const Farewell& farewell) {
+    mailbox_.close(farewell);
     if (!std::exchange(running_, false)) return;
     transport_.notify();
     transport_.stop(clock_.now() + patience);

@@ -1,6 +1,6 @@
 // The exchange of every mode: puts the two halves of the mode on their threads and does the waiting
-// for them. It is built of steps that return at once; the simulator calls these steps itself.
-// Compute thread, but for what runs in Links and the traffic half.
+// for them. The simulator takes every verb at once, step by step. Compute thread, but for what runs
+// in Links and the traffic half.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "ako/exchange.h"
 #include "ako/threads.h"
 #include "ako/transport.h"
+#include "src/group/growth_watch.h"
 #include "src/group/halves.h"
 #include "src/group/links.h"
 #include "src/group/mailbox.h"
@@ -37,50 +38,44 @@ class GroupExchange final : public Exchange {
                   const HalvesMaker& make_halves, Transport& transport, const Clock& clock,
                   const std::atomic<int>& interrupts);
 
-    /// Stops the transport, if `finish` has not.
+    /// Stops the transport, if `close` has not.
     ~GroupExchange() override;
 
     /// Begins to listen and to dial. Once, before the first round. Throws StartupError.
     void start();
 
-    Next begin_round() override;
-    void await(Range range) override;
-    void make_way(Range range) override;
+    std::optional<Next> begin_round(Time until) override;
+    bool await(Range range, Use use, Time until) override;
     void gradient_ready(Range range, std::span<const float> gradient) override;
     Result<void> end_round(const Learned& learned, const RoundResult& result) override;
     void announce(const Verdict& verdict) override;
     void request_stop(StopReason reason) override;
-    /// Says goodbye and stops the transport before it returns.
-    FinishReport finish(std::span<float> out) override;
+    bool finish(Time until) override;
+    void close(Farewell farewell = {}) override;
 
     std::span<const float> replica() const override;
     void copy_parameters(std::span<float> out) override;
     Standing standing() const override;
     std::vector<LinkView> links() const override;
-    void settle() override;
+    FinishReport report(std::span<float> out) override;
     bool save(Checkpoint& out) override;
     void tell_kept(const std::vector<CheckpointId>& kept) override;
-    std::optional<Checkpoint> take_restored() override;
-
-    // The steps of what waits: nothing, or false, asks for another after the next event. Who has a
-    // time-out of its own takes them one by one.
-    std::optional<Next> step_begin();
-    bool step_await(Range range);
-    bool step_make_way(Range range);
-    bool step_settle();
-    bool step_finish();
-    /// Until there was an event, for at most so long, which should be no more than wait_step.
-    void wait_for_event(Time at_most);
-    /// After that, or at any time without a final exchange: goodbye.
-    void leave();
-    FinishReport report(std::span<float> out);
 
   private:
-    /// One step of what waits for others: `settled` says whether it is there.
-    template <class Settled>
-    bool step_of_others(const Settled& settled);
-    /// Keeps what a mode with learners goes on from.
-    ModeSettings keeping_restored(ModeSettings settings);
+    /// Takes steps until one is done, which is returned; what the last one said, once it is
+    /// `until`.
+    template <class Step>
+    auto repeat(Time until, const Step& step);
+    std::optional<Next> step_begin() AKO_COMPUTE_THREAD;
+    bool step_await(Range range, Use use) AKO_COMPUTE_THREAD;
+    /// Until there was an event, for at most so long.
+    void wait_for_event(Time at_most) AKO_COMPUTE_THREAD;
+    /// Looks at all of what a round gives that was not looked at; false: refused.
+    bool usual(const Learned& learned) AKO_COMPUTE_THREAD;
+    /// `training.clip`: itself, or a copy that is scaled down.
+    Learned clipped(const Learned& learned) AKO_COMPUTE_THREAD;
+    /// Takes over what a half has gone on from, if it has.
+    void look_at_restored() AKO_COMPUTE_THREAD;
     void on_compute_thread() const AKO_ASSERTS(compute_thread) { caller_.check(); }
     /// There is an interrupt.
     void ask_to_end() AKO_COMPUTE_THREAD;
@@ -93,15 +88,18 @@ class GroupExchange final : public Exchange {
     bool break_off_if_stuck() AKO_COMPUTE_THREAD;
     /// Says goodbye and ends the network thread if the exchange cannot go on: from then on the
     /// compute thread may overwrite what was being sent.
-    void leave_if_broken() AKO_COMPUTE_THREAD;
-    void stop_transport(Time patience) AKO_COMPUTE_THREAD;
+    void close_if_broken() AKO_COMPUTE_THREAD;
+    void stop_transport(Time patience, const Farewell& farewell) AKO_COMPUTE_THREAD;
+    /// Says goodbye by a failure, within the patience of the mode.
+    void end_with(const Farewell& farewell) AKO_COMPUTE_THREAD;
+    Time goodbye_when_broken() const;
+    Farewell farewell_of(const Next& next) const AKO_COMPUTE_THREAD;
 
     const ModeSettings settings_;  // constant after construction
     Transport& transport_;
     const Clock& clock_;
     const std::atomic<int>& interrupts_;
 
-    std::optional<Checkpoint> restored_;  ///< until it is taken
     Mailbox mailbox_;
     const std::unique_ptr<Halves> halves_;
     ComputeHalf& compute_;
@@ -109,8 +107,11 @@ class GroupExchange final : public Exchange {
     std::optional<Links> links_;  // network thread
 
     OneThread caller_;
-    bool running_ = false;   ///< the transport
-    bool diverged_ = false;  ///< what the last round taught was refused for its numbers
+    GrowthWatch growth_watch_;
+    std::shared_ptr<const Checkpoint> restored_;  ///< for learners, until the first round
+    bool running_ = false;                        ///< the transport
+    std::string refused_;         ///< why what this round gives is; empty: it is not
+    std::vector<float> clipped_;  ///< [parameter_count] once something was
     std::optional<Time> waits_since_;
     WaitingLine waiting_line_;
     NameTaken name_taken_;

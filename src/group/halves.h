@@ -9,16 +9,19 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ako/exchange.h"
 #include "ako/threads.h"
 #include "ako/transport.h"
+#include "src/group/roster.h"
 #include "src/numbers/buffer_pool.h"
 
 namespace ako {
 
-/// What a mode computes with. Compute thread only; told the time.
+/// What a mode computes with. Compute thread only; told the time. What is named step_ returns at
+/// once, and true when it is done; else it is called again after the next event.
 class ComputeHalf {
   public:
     virtual ~ComputeHalf() = default;
@@ -32,14 +35,13 @@ class ComputeHalf {
 
     /// As Exchange::replica.
     virtual std::span<const float> replica() const AKO_COMPUTE_THREAD = 0;
-    /// Where a round waits for others: makes what has come of this range current. True if all of it
-    /// is, or never will be (then the next begin_round says so).
-    virtual bool settle(Range) AKO_COMPUTE_THREAD { return true; }
-    /// The same of all that this peer has given, also where a round does not wait for that.
-    virtual bool settle_newest() AKO_COMPUTE_THREAD { return true; }
-    /// With exchange.rounds_ahead: the same of what this range of the next gradient takes the place
-    /// of, before `gradient_ready`.
-    virtual bool make_way(Range) AKO_COMPUTE_THREAD { return true; }
+    /// As Exchange::await, for Use::read: makes what has come of this range current. True also if
+    /// it never will be (then the next begin_round says so).
+    virtual bool step_await(Range) AKO_COMPUTE_THREAD { return true; }
+    /// The same of all that this peer has given, also where no round waits for it: Use::keep.
+    virtual bool step_settle() AKO_COMPUTE_THREAD { return true; }
+    /// The same of what this range of the next gradient takes the place of: Use::give.
+    virtual bool step_make_way(Range) AKO_COMPUTE_THREAD { return true; }
     virtual void gradient_ready(Range, std::span<const float>) AKO_COMPUTE_THREAD {}
     /// As Exchange::end_round.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result,
@@ -51,14 +53,27 @@ class ComputeHalf {
     /// others cannot do without stops for all. May be asked again.
     virtual void request_leave() AKO_COMPUTE_THREAD { request_stop(StopReason::requested); }
 
+    /// It goes at the end of this training while the others go on.
+    virtual bool leaves() const AKO_COMPUTE_THREAD { return false; }
+
+    /// This peer makes no more rounds, and the others go on: brings them what they lack of what it
+    /// had made. True once they have it, or there is nobody, or a mode that cannot.
+    virtual bool step_hand_over(Time) AKO_COMPUTE_THREAD { return true; }
+
     /// The parameters to evaluate and to save, once all of them are settled.
     virtual void copy_parameters(std::span<float> out) const AKO_COMPUTE_THREAD = 0;
     virtual Standing standing() const AKO_COMPUTE_THREAD = 0;
     virtual LinkView link(PeerIndex peer, Time now) const AKO_COMPUTE_THREAD = 0;
+    /// What is known of the others; null for a mode that sends nothing.
+    virtual const Roster* peers() const AKO_COMPUTE_THREAD { return nullptr; }
 
     /// As Exchange::save, once all parameters are settled.
     virtual bool save(Checkpoint&) AKO_COMPUTE_THREAD { return false; }
     virtual void tell_kept(const std::vector<CheckpointId>&) AKO_COMPUTE_THREAD {}
+    /// The checkpoint that it has gone on from, once it has, and one time; else null.
+    std::shared_ptr<const Checkpoint> take_restored() AKO_COMPUTE_THREAD {
+        return std::exchange(restored_, nullptr);
+    }
 
     /// Does a round wait for what others send (ring, parameter server, local SGD)? Then it has to
     /// be settled, and `newest_sign_at` is when this peer last saw that the others get on; 0 before
@@ -71,6 +86,9 @@ class ComputeHalf {
     virtual bool step_finish(Time now, bool hurried) AKO_COMPUTE_THREAD = 0;
     /// After that. `out` [parameter_count] gets the parameters; empty for a peer that only serves.
     virtual FinishReport report(std::span<float> out, Time now) AKO_COMPUTE_THREAD = 0;
+
+  protected:
+    std::shared_ptr<const Checkpoint> restored_;  ///< until it is taken
 };
 
 /// What a mode sends. Network thread only, but for what says otherwise. Called by Links, which does

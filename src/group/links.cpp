@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ako/mode_table.h"
+
 namespace ako {
 namespace {
 
@@ -23,7 +25,7 @@ Links::Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffi
       transport_(transport),
       clock_(clock),
       links_(settings.peer_count()) {
-    newest_.status.progress.resize(settings.peer_count());
+    newest_.status.standing.progress.resize(settings.peer_count());
     take_posted();  // a session may be there before the first poll
 }
 
@@ -37,8 +39,15 @@ std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_ma
     if (auto frame = frame_of_mode(peer, payload_bytes_max)) return frame;
     if (link.status_due) return status_frame(link, clock_.now());
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
-    const Round final_round = newest_.status.final_round.value_or(0);
-    return OutFrame{Bye{final_round, traffic_.because_of(), newest_.status.leaving}, {}, {}};
+    Bye bye{newest_.status.standing.final_round.value_or(0), traffic_.because_of(),
+            newest_.status.standing.leaving, farewell_};
+    // Who fails says so of all that it had made; and where others go on, they do without it.
+    if (farewell_.failed() && !bye.gone) {
+        bye.leaves = true;
+        if (!newest_.status.standing.progress.empty())
+            bye.final_round = newest_.status.standing.progress[settings_.self].round;
+    }
+    return OutFrame{std::move(bye), {}, {}};
 }
 
 std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload_bytes_max) {
@@ -54,13 +63,13 @@ OutFrame Links::status_frame(Link& link, Time now) {
     link.status_sent = own.revision;
     link.status_sent_at = now;
     Status& status = own.status;
-    status.sent_at = now;
+    status.heartbeat.sent_at = now;
     if (link.heard_sent_at != Time{0}) {
-        status.echo_sent_at = link.heard_sent_at;
-        status.echo_held = now - link.heard_at;
+        status.heartbeat.echo_sent_at = link.heard_sent_at;
+        status.heartbeat.echo_held = now - link.heard_at;
     }
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
-        if (links_[peer].up) status.reached |= peer_bit(peer);
+        if (links_[peer].up) status.heartbeat.reached |= peer_bit(peer);
     }
     return OutFrame{std::move(status), {}, {}};
 }
@@ -78,6 +87,7 @@ void Links::poll(Time now) {
     on_network_thread();
     const Mailbox::Posted posted = take_posted();
     const bool closes = posted.closing && !std::exchange(closing_, true);
+    if (closes) farewell_ = posted.farewell;
     const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
     const Time news = std::min(traffic_.news_interval(), heartbeat);
     // Before the mode wakes anybody: what is due goes out before what it sends.
@@ -125,12 +135,16 @@ void Links::arrived(PeerIndex peer, Header header, Destination destination, Time
     on_network_thread();
     Link& link = links_[peer];
     if (const auto* status = std::get_if<Status>(&header)) {
-        link.heard_sent_at = status->sent_at;
+        link.heard_sent_at = status->heartbeat.sent_at;
         link.heard_at = arrived_at;
     } else if (const auto* bye = std::get_if<Bye>(&header)) {
         link.left = true;
+        const bool goes_on = entry_of(settings_.exchange).goes_on();
         if (bye->leaves && !closing_)
-            settings_.log("peer " + name(peer) + " has left, and the run goes on");
+            settings_.log("peer " + name(peer) + " " +
+                          (bye->farewell.failed() ? (goes_on ? ended_and_stays_text : ended_text)(
+                                                        bye->farewell, bye->final_round)
+                                                  : std::string("has left, and the run goes on")));
     }
     const bool to_mailbox = link.to_mailbox;
     PooledBuffer payload = traffic_.arrived(peer, header, destination, arrived_at);

@@ -75,7 +75,7 @@ class Links final : public FrameSource, public FrameSink {
                                           std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
-    const ModeSettings settings_;  // constant after construction
+    const ModeSettings& settings_;
     Mailbox& mailbox_;
     TrafficHalf& traffic_;
     Transport& transport_;
@@ -86,6 +86,7 @@ class Links final : public FrameSource, public FrameSink {
     OwnStatus newest_;
     std::size_t frames_promised_ = 0;  ///< a place in the mailbox, and not yet arrived
     bool closing_ = false;
+    Farewell farewell_;  ///< of this peer, once it is closing
 };
 
 }  // namespace ako

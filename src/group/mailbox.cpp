@@ -21,9 +21,9 @@ std::size_t memory_of(const Header& header) {
         lists = versions->runs.capacity() * sizeof versions->runs[0];
     else if (const auto* status = std::get_if<Status>(&header))
         lists =
-            status->progress.capacity() * sizeof status->progress[0] +
+            status->standing.progress.capacity() * sizeof status->standing.progress[0] +
             status->rows.capacity() * sizeof status->rows[0] +
-            status->checkpoints.capacity() * sizeof status->checkpoints[0] +
+            status->start.checkpoints.capacity() * sizeof status->start.checkpoints[0] +
             (status->covered ? 2 * sizeof(std::uint64_t) * status->covered->done.capacity() : 0);
     return sizeof(Arrival) + lists;
 }
@@ -87,6 +87,7 @@ Mailbox::Posted Mailbox::take_posted() {
     Posted state;  // state, not news: told again each time
     state.started = posted_.started;
     state.closing = posted_.closing;
+    state.farewell = posted_.farewell;
     Posted posted = std::exchange(posted_, std::move(state));
     posted.broken = !broken_.empty();
     return posted;
@@ -128,7 +129,13 @@ PeerSet Mailbox::unanswered() const {
 void Mailbox::post(Status status, bool urgent) {
     const MutexLock lock(mutex_);
     posted_.status = std::move(status);
+    posted_.status->standing.largest_norm = largest_norm_;
     posted_.urgent |= urgent;
+}
+
+void Mailbox::tell_largest_norm(float norm) {
+    const MutexLock lock(mutex_);
+    largest_norm_ = norm;
 }
 
 void Mailbox::start() {
@@ -136,9 +143,10 @@ void Mailbox::start() {
     posted_.started = true;
 }
 
-void Mailbox::close() {
+void Mailbox::close(const Farewell& farewell) {
     const MutexLock lock(mutex_);
-    posted_.closing = true;
+    if (std::exchange(posted_.closing, true)) return;
+    posted_.farewell = farewell;
 }
 
 void Mailbox::wait(Time for_at_most) {
@@ -151,10 +159,14 @@ void Mailbox::wait(Time for_at_most) {
 
 // ---- either thread
 
-void Mailbox::break_off(const std::string& why) {
+void Mailbox::break_off(const std::string& why, const Farewell& of, std::optional<PeerIndex> peer) {
     {
         const MutexLock lock(mutex_);
-        if (broken_.empty()) broken_ = why;
+        if (broken_.empty()) {
+            broken_ = why;
+            broken_by_ = of;
+            broken_by_peer_ = peer;
+        }
         woken_ = true;
     }
     changed_.notify_one();
@@ -163,6 +175,19 @@ void Mailbox::break_off(const std::string& why) {
 std::string Mailbox::broken() const {
     const MutexLock lock(mutex_);
     return broken_;
+}
+
+Next Mailbox::broken_next() const {
+    const MutexLock lock(mutex_);
+    if (broken_by_.cause != EndCause::numbers) return Next::give_up(Ending::broken, broken_);
+    Next next = Next::give_up(Ending::numbers, broken_);
+    next.numbers_of = broken_by_peer_;
+    return next;
+}
+
+Farewell Mailbox::broken_by() const {
+    const MutexLock lock(mutex_);
+    return broken_by_;
 }
 
 void Mailbox::wake() {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "ako/exchange.h"
 #include "ako/frame.h"
 #include "ako/presence.h"
 #include "ako/threads.h"
@@ -72,6 +73,7 @@ class Mailbox {
         bool started = false;          ///< the first round has begun here
         bool broken = false;           ///< the exchange cannot go on
         bool closing = false;          ///< nothing but goodbye any more
+        Farewell farewell;             ///< then: how this peer ends
     };
     Posted take_posted() AKO_NETWORK_THREAD;
 
@@ -83,14 +85,22 @@ class Mailbox {
     bool left_behind() const AKO_COMPUTE_THREAD;
     PeerSet unanswered() const AKO_COMPUTE_THREAD;
     void post(Status status, bool urgent) AKO_COMPUTE_THREAD;
+    /// What every Status from now on says of it.
+    void tell_largest_norm(float norm) AKO_COMPUTE_THREAD;
     void start() AKO_COMPUTE_THREAD;
-    void close() AKO_COMPUTE_THREAD;
+    /// The first word stands.
+    void close(const Farewell& farewell = {}) AKO_COMPUTE_THREAD;
     /// Waits until something is there, or `for_at_most` has passed.
     void wait(Time for_at_most) AKO_COMPUTE_THREAD;
 
     // Either thread.
-    /// The exchange cannot go on; the first reason stands.
-    void break_off(const std::string& why);
+    /// The exchange cannot go on; the first reason stands. `of`: what the others are told, and how
+    /// the peer ended that is the reason, if that is known; `peer`: which one, where it is another.
+    void break_off(const std::string& why, const Farewell& of = {EndCause::broken, 0, ""},
+                   std::optional<PeerIndex> peer = std::nullopt);
+    /// After that: what this peer does, and what it tells the others.
+    Next broken_next() const;
+    Farewell broken_by() const;
     /// Why it cannot go on; empty if it can.
     std::string broken() const;
     /// There is something for the compute half that does not lie here.
@@ -114,7 +124,10 @@ class Mailbox {
     bool left_behind_ AKO_GUARDED_BY(mutex_) = false;
     PeerSet unanswered_ AKO_GUARDED_BY(mutex_) = ~PeerSet{0};
     Posted posted_ AKO_GUARDED_BY(mutex_);
+    float largest_norm_ AKO_GUARDED_BY(mutex_) = 0;
     std::string broken_ AKO_GUARDED_BY(mutex_);
+    Farewell broken_by_ AKO_GUARDED_BY(mutex_);
+    std::optional<PeerIndex> broken_by_peer_ AKO_GUARDED_BY(mutex_);
 };
 
 }  // namespace ako

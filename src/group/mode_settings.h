@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/blocks.h"
 #include "ako/checkpoint.h"
-#include "ako/settings.h"
 #include "ako/types.h"
 
 namespace ako {

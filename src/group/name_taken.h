@@ -22,13 +22,14 @@ class NameTaken {
 
     explicit NameTaken(Time life_timeout) : patience_(2 * life_timeout + redial) {}
 
-    /// `trains`: this process has made rounds, so that one which comes after it, and which somebody
-    /// who had lost this one takes in, must not end both: it is the second only if nobody at all
-    /// has a session with it.
+    /// Judges by all links together: this process is the second of its name if more peers refuse it
+    /// than have a session with it. A process that `trains` is the second only if nobody has a
+    /// session with it: a later one, taken in by a peer that had lost this one, must not end both.
     void look(const std::vector<LinkCounters>& links, bool trains, Time now) {
         const auto up = [](const LinkCounters& link) { return link.up; };
-        taken_ = std::any_of(links.begin(), links.end(), refused) &&
-                 !(trains && std::any_of(links.begin(), links.end(), up));
+        const auto refusing = std::count_if(links.begin(), links.end(), refused);
+        const auto standing = std::count_if(links.begin(), links.end(), up);
+        taken_ = refusing > standing && !(trains && standing > 0);
         if (!taken_) since_.reset();
         if (taken_ && !since_) since_ = now;
     }

@@ -25,7 +25,9 @@ void Roster::set_presence(PeerIndex peer, Presence presence) {
     }
     view.presence = presence;
     view.heard = false;
-    if (presence == Presence::up) view.left_at.reset();
+    if (presence != Presence::up) return;
+    view.left_at.reset();
+    view.farewell = {};
 }
 
 void Roster::begin_session(PeerIndex peer, bool new_process) {
@@ -70,14 +72,15 @@ void Roster::heard_round(PeerIndex peer, Round round, Round own_round) {
 
 void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at, Round own_round) {
     PeerView& view = peers_[peer];
-    view.clock.add_arrival(status.sent_at, arrived_at);
-    if (status.echo_sent_at != Time{0}) {
-        const Time round_trip = arrived_at - status.echo_sent_at - status.echo_held;
+    view.clock.add_arrival(status.heartbeat.sent_at, arrived_at);
+    if (status.heartbeat.echo_sent_at != Time{0}) {
+        const Time round_trip =
+            arrived_at - status.heartbeat.echo_sent_at - status.heartbeat.echo_held;
         view.clock.add_round_trip(round_trip);
         view.answers.add_round_trip(round_trip);
     }
-    view.answers.add_round(status.progress[peer].round, arrived_at);
-    view.final_round = status.final_round;
+    view.answers.add_round(status.standing.progress[peer].round, arrived_at);
+    view.final_round = status.standing.final_round;
     if (view.final_round) view.answers.end_rounds();
     if (peer < status.rows.size()) {  // only the mode ako says so
         view.incarnation = status.rows[row_of(peer)].highest.incarnation;
@@ -86,7 +89,7 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
         if (other == self_ && own_known_) continue;
         // Who can be reached says so itself, and knows best.
         if (other != self_ && other != peer && reachable(other)) continue;
-        const Progress& progress = status.progress[other];
+        const Progress& progress = status.standing.progress[other];
         peers_[other].samples = std::max(peers_[other].samples, progress.samples);
         peers_[other].relayed_round = std::max(peers_[other].relayed_round, progress.round);
         if (other == peer) heard_round(other, progress.round, own_round);
@@ -99,14 +102,18 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
 void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     set_presence(peer, Presence::left);
     peers_[peer].final_round = bye.final_round;
+    // Whose program failed may have finished with the others all the same.
+    const auto& status = peers_[peer].status;
+    if (status && status->standing.digest) return;
     if (bye.leaves) peers_[peer].left_at = samples();
+    peers_[peer].farewell = bye.gone ? Farewell{EndCause::broken, 0, ""} : bye.farewell;
 }
 
 bool Roster::streams(PeerIndex peer, Version version) const {
     const PeerView& view = peers_[peer];
     if (!reachable(peer) || view.joins()) return false;
-    if (!view.status || view.status->process_id == 0) return true;
-    const std::uint64_t process = process_of(view.status->process_id);
+    if (!view.status || view.status->heartbeat.process_id == 0) return true;
+    const std::uint64_t process = process_of(view.status->heartbeat.process_id);
     return process_of(view.incarnation) == process || process_of(version.incarnation) == process;
 }
 
@@ -156,7 +163,7 @@ std::uint64_t Roster::samples() const {
 std::uint64_t Roster::samples_by_all(PeerIndex peer) const {
     std::uint64_t most = peers_[peer].samples;
     for (const PeerView& view : peers_) {
-        if (view.status) most = std::max(most, view.status->progress[peer].samples);
+        if (view.status) most = std::max(most, view.status->standing.progress[peer].samples);
     }
     return most;
 }
@@ -176,7 +183,7 @@ std::vector<EarlyLeave> Roster::left_early(std::uint64_t sample_budget) const {
         const double share = static_cast<double>(*view.left_at) / budget;
         // Who left on its way into the run has made none, and an earlier process perhaps some.
         const Round last = std::max(view.final_round.value_or(0), view.relayed_round);
-        found.push_back({peer, last, std::min(1.0, share)});
+        found.push_back({peer, last, std::min(1.0, share), view.farewell});
     }
     return found;
 }
@@ -189,7 +196,8 @@ LinkView Roster::link_view(PeerIndex peer) const {
     link.live = view.live();
     link.round = view.known_round();
     link.samples = view.samples;
-    if (view.status && view.announced > 0) link.loss = view.status->loss;
+    if (view.status && view.announced > 0) link.loss = view.status->standing.loss;
+    if (view.presence == Presence::left && view.farewell.failed()) link.farewell = view.farewell;
     return link;
 }
 

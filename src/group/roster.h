@@ -42,14 +42,15 @@ struct PeerView {
     bool moved = false;           ///< in this presence
     /// It has said Bye before the end; then the samples of all, as known here at that moment.
     std::optional<std::uint64_t> left_at;
+    Farewell farewell;  ///< then: how it ended
 
     /// The newest heard of, from anyone.
     Round known_round() const { return std::max(announced, relayed_round); }
     bool live() const { return presence == Presence::up || presence == Presence::down; }
     /// It is on its way into the run, or back: it takes in rows and makes no rounds yet.
-    bool joins() const { return status ? status->joining : returned; }
+    bool joins() const { return status ? status->start.joining : returned; }
     /// It is there, and goes before the end.
-    bool leaving() const { return live() && status && status->leaving; }
+    bool leaving() const { return live() && status && status->standing.leaving; }
     /// Of its row, once it has ended.
     std::optional<Version> final_version() const {
         if (!final_round) return std::nullopt;

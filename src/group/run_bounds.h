@@ -20,9 +20,9 @@ struct RunBounds {
     std::uint64_t batch = 1;  ///< samples of one round, at most
     Round round_max = 0;
 
-    /// A peer that hears of nobody makes the whole budget alone: so many rounds, of which the last
-    /// may be begun for less than a batch, one more for what is under way when it stops, one that
-    /// closes its row, and one for each peer that it meets again after that, to which it gives way.
+    /// The most rounds are those of a peer that hears of nobody and makes the whole budget alone:
+    /// the budget in batches, rounded up; one more for the round under way when it stops; one that
+    /// closes its row; and one for each peer that it meets again after that and gives way to.
     static RunBounds of(const ModeSettings& settings) {
         const BatchPlan plan(settings.training, settings.workers().size());
         return {plan.share_max(),
@@ -38,16 +38,17 @@ struct RunBounds {
     /// Of a Status with the progress of every peer of the file: the numbers of each, and that it
     /// names nobody else.
     std::optional<std::string> refuse(const Status& status) const {
-        const std::size_t peer_count = status.progress.size();
-        if (peer_count < peers_max && status.asked >> peer_count != 0) {
-            return "Status.asked names peer " + std::to_string(std::bit_width(status.asked) - 1) +
-                   " in a cluster of " + std::to_string(peer_count);
+        const std::size_t peer_count = status.standing.progress.size();
+        if (peer_count < peers_max && status.standing.asked >> peer_count != 0) {
+            return "Status.asked names peer " +
+                   std::to_string(std::bit_width(status.standing.asked) - 1) + " in a cluster of " +
+                   std::to_string(peer_count);
         }
-        if (status.final_round) {
-            if (auto complaint = refuse(*status.final_round, "Status.final_round"))
+        if (status.standing.final_round) {
+            if (auto complaint = refuse(*status.standing.final_round, "Status.final_round"))
                 return complaint;
         }
-        for (const Progress& progress : status.progress) {
+        for (const Progress& progress : status.standing.progress) {
             if (auto complaint = refuse(progress.round, "Status.progress")) return complaint;
             if (progress.samples > progress.round * batch)
                 return "Status.progress has " + std::to_string(progress.samples) + " samples in " +

@@ -1,7 +1,7 @@
 // Ports of this machine: are those of the file free, and which others are? Any thread.
 #pragma once
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 

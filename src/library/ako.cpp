@@ -16,7 +16,7 @@
 #include "net/sockets_of_process.h"
 #include "src/launch/launched_peer.h"
 #include "src/library/library_peer.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/system/build_info.h"
 
 using ako::LibraryPeer;
@@ -208,6 +208,14 @@ ako_status ako_set_data(ako_peer* peer, uint64_t samples, uint64_t samples_per_r
     });
 }
 
+ako_status ako_set_data_digest(ako_peer* peer, const char* digest) {
+    return with_peer(peer, "ako_set_data_digest", [&](LibraryPeer& it) {
+        need(digest != nullptr, "ako_set_data_digest: digest");
+        it.set_data_digest(digest);
+        return AKO_OK;
+    });
+}
+
 ako_status ako_require_equal(ako_peer* peer, const char* key, const char* value) {
     return with_peer(peer, "ako_require_equal", [&](LibraryPeer& it) {
         need(key != nullptr && value != nullptr, "ako_require_equal: key and value");
@@ -235,7 +243,7 @@ ako_status ako_begin_round(ako_peer* peer, double timeout_s, float* parameters,
                 : said->kind == Kind::train    ? AKO_TRAIN
                 : said->kind == Kind::finish   ? AKO_FINISH
                                                : AKO_GIVE_UP;
-        return said ? told(peer, AKO_OK, said->why) : AKO_OK;
+        return said ? told(peer, AKO_OK, said->why, it.remedy()) : AKO_OK;
     });
 }
 
@@ -244,8 +252,7 @@ ako_status ako_end_round(ako_peer* peer, const float* parameters, const float* l
         need(parameters != nullptr, "ako_end_round: parameters");
         const auto ended = it.end_round({parameters, it.parameter_count()}, known(loss));
         if (ended) return AKO_OK;
-        return told(peer, AKO_NUMBERS, ended.error().what,
-                    "lower the learning rate, or let it rise over the first rounds");
+        return told(peer, AKO_NUMBERS, ended.error().what, it.remedy());
     });
 }
 
@@ -257,13 +264,24 @@ ako_status ako_copy_anchor(ako_peer* peer, float* out) {
     });
 }
 
+ako_state ako_get_state(const ako_peer* peer) {
+    const bool usable = peer != nullptr && peer->own != nullptr && !peer->forked &&
+                        peer->thread == std::this_thread::get_id();
+    if (!usable) return AKO_STATE_NONE;
+    const ako::RunDriver& driver = peer->own->driver();
+    return driver.over()     ? AKO_STATE_OVER
+           : driver.trains() ? AKO_STATE_TRAINING
+           : driver.state() == ako::RunDriver::State::opened ? AKO_STATE_OPENED
+                                                        : AKO_STATE_FINISHING;
+}
+
 ako_status ako_get_standing(ako_peer* peer, ako_standing* standing) {
     return with_peer(peer, "ako_get_standing", [&](LibraryPeer& it) {
         need(standing != nullptr, "ako_get_standing: standing");
         if (standing->size < sizeof(ako_standing))
             throw WrongCall("ako_get_standing: standing->size is not sizeof(ako_standing)");
         const ako::Standing now = it.standing();
-        const ako::WorkerPlace place = ako::place_among_workers(it.settings(), it.self());
+        const ako::WorkerPlace place = ako::shard_place(it.settings(), it.self());
         *standing = {sizeof(ako_standing),
                      now.round,
                      now.samples,
@@ -297,11 +315,10 @@ int ako_stops_requested(const ako_peer* peer) {
 ako_status ako_step_finish(ako_peer* peer, double timeout_s, float* out, ako_finish* finish) {
     return with_peer(peer, "ako_step_finish", [&](LibraryPeer& it) {
         need(out != nullptr && finish != nullptr, "ako_step_finish: out and finish");
-        using Finish = LibraryPeer::Finish;
-        const Finish said = it.step_finish(seconds(timeout_s), {out, it.parameter_count()});
-        *finish = said == Finish::goes_on  ? AKO_FINISHING
-                  : said == Finish::agreed ? AKO_FINISHED
-                                           : AKO_FINISHED_WITHOUT;
+        const bool over = it.step_finish(seconds(timeout_s), {out, it.parameter_count()});
+        *finish = !over                       ? AKO_FINISHING
+                  : it.driver().has_model() ? AKO_FINISHED
+                                              : AKO_FINISHED_WITHOUT;
         return AKO_OK;
     });
 }
@@ -355,6 +372,14 @@ void ako_after_fork(ako_peer* peer) {
     if (peer->own != nullptr) peer->own->close_report_pipe();
     peer->forked = true;
     taken = false;
+}
+
+ako_status ako_fail(ako_peer* peer, const char* why) {
+    return with_peer(peer, "ako_fail", [&](LibraryPeer& it) {
+        need(why != nullptr, "ako_fail: why");
+        it.fails(why);
+        return AKO_OK;
+    });
 }
 
 void ako_close(ako_peer* peer) {

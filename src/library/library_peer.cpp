@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "ako/mode_table.h"
+#include "ako/printable.h"
 #include "src/config/cluster_file.h"
 #include "src/config/key_places.h"
-#include "src/group/group_exchange.h"
 #include "src/library/layout_text.h"
+#include "src/member/member_settings.h"
 #include "src/member/memory_plan.h"
 #include "src/member/sample_budget.h"
 #include "src/numbers/digest.h"
@@ -16,14 +18,18 @@
 namespace ako {
 namespace {
 
+using Call = RunDriver::Call;
+
 /// For how long a peer that was not finished hands over what it learned, while the program waits.
 constexpr Time leaving_max = std::chrono::seconds(5);
+
+/// .. and looks at least so often whether somebody asks again.
+constexpr Time leaving_step = std::chrono::milliseconds(50);
 
 /// Of the log, for who takes it line by line.
 constexpr std::size_t log_lines_max = 1000;
 
 /// More than there is; so that no product of such numbers goes beyond what is counted in 64 bits.
-constexpr std::uint64_t samples_max = 1'000'000'000'000;
 constexpr std::uint64_t samples_per_round_max = std::uint64_t{1} << 24;
 
 /// As much as the other side of a connection is told of a key that differs.
@@ -65,6 +71,7 @@ LibraryPeer::LibraryPeer(const LibraryOptions& options, StopRequests& stops)
       self_(peer_by_name(settings_, options.peer)),
       view_(options.view),
       stops_(stops),
+      driver_(settings_.training, stops.count()),
       run_(run_options(options), settings_, self_, [this] { stops_.ask(StopKind::run); }) {
     if (view_ == View::none)
         run_.log().show_in([this](const std::string& line) { keep_log(line); });
@@ -78,16 +85,13 @@ LibraryPeer::~LibraryPeer() {
     }
 }
 
-void LibraryPeer::require(Phase phase, const char* call) const {
-    if (phase_ == phase) return;
-    constexpr const char* words[] = {"it has not been started", "it trains",
-                                     "training is over and it finishes", "it is over"};
-    throw WrongCall(std::string(call) + ": not at this point: " +
-                    words[static_cast<std::size_t>(phase_)]);
+void LibraryPeer::require(RunDriver::Call call, const char* name) const {
+    const std::string why = driver_.refusal(call);
+    if (!why.empty()) throw WrongCall(std::string(name) + ": " + why);
 }
 
 void LibraryPeer::set_layout(std::vector<Tensor> tensors, std::vector<Strides> strides) {
-    require(Phase::opened, "ako_set_layout");
+    require(Call::start, "ako_set_layout");
     if (!tensors_.empty()) throw WrongCall("ako_set_layout: there is a layout already");
     if (tensors.empty()) throw WrongCall("ako_set_layout: no tensor");
     std::vector<std::string> names;
@@ -116,7 +120,7 @@ void LibraryPeer::set_layout(std::vector<Tensor> tensors, std::vector<Strides> s
 }
 
 void LibraryPeer::set_data(std::uint64_t samples, std::uint64_t samples_per_round) {
-    require(Phase::opened, "ako_set_data");
+    require(Call::start, "ako_set_data");
     if (samples == 0 || samples > samples_max)
         throw WrongCall("ako_set_data: a data set has 1 to 10^12 samples");
     if (samples_per_round > samples_per_round_max)
@@ -126,8 +130,16 @@ void LibraryPeer::set_data(std::uint64_t samples, std::uint64_t samples_per_roun
     if (samples_per_round > 0) settings_.training.batch.local = samples_per_round;
 }
 
+void LibraryPeer::set_data_digest(const std::string& digest) {
+    require(Call::start, "ako_set_data_digest");
+    if (digest.empty() || digest.size() > data_digest_bytes_max || !is_printable(digest))
+        throw WrongCall("ako_set_data_digest: a digest is 1 to 64 bytes of printable UTF-8");
+    if (!data_digest_.empty()) throw WrongCall("ako_set_data_digest: it was said already");
+    data_digest_ = digest;
+}
+
 void LibraryPeer::require_equal(const std::string& key, const std::string& value) {
-    require(Phase::opened, "ako_require_equal");
+    require(Call::start, "ako_require_equal");
     const auto bad = [](unsigned char letter) { return letter < 0x20 || letter == 0x7f; };
     if (key.empty() || key.size() > key_bytes_max || key.find(':') != std::string::npos ||
         std::any_of(key.begin(), key.end(), bad))
@@ -141,32 +153,37 @@ void LibraryPeer::require_equal(const std::string& key, const std::string& value
 }
 
 std::uint64_t LibraryPeer::sample_budget() const {
-    return ako::sample_budget(settings_.training, samples_);
+    return ako::sample_budget(settings_.training, samples_of_all(settings_, samples_));
 }
 
 Brought LibraryPeer::brought(std::span<const float> initial, bool of_lowest) const {
     // The digests say that something differs; these lines say what, in the most common cases.
-    const std::string sizes = "samples: " + std::to_string(samples_) + "\nparameters: " +
-                              std::to_string(parameter_count_) + " in " +
+    const std::string sizes = "parameters: " + std::to_string(parameter_count_) + " in " +
                               std::to_string(tensors_.size()) + " tensors\n";
+    DataDescription data;
+    if (settings_.data.sharding != Sharding::own) {  // else others' may differ
+        data.train.count = samples_;
+        data.digest = data_digest_;
+    }
     const std::size_t said = must_equal_.size();
     const std::size_t room = said < must_equal_bytes_max ? must_equal_bytes_max - said : 0;
     const std::string beginning =
         std::string("initial: ") + (of_lowest ? "of the lowest peer" : "the same at all") + "\n";
-    return {tensors_,
-            {initial.begin(), initial.end()},
-            of_lowest,
-            samples_,
-            sample_budget(),
-            sizes + beginning + layout_text(tensors_, room) + must_equal_};
+    return {.tensors = tensors_,
+            .initial = {initial.begin(), initial.end()},
+            .initial_of_lowest = of_lowest,
+            .sample_count = samples_,
+            .sample_budget = sample_budget(),
+            .must_equal = sizes + beginning + layout_text(tensors_, room) + must_equal_,
+            .data = std::move(data)};
 }
 
 void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
-    require(Phase::opened, "ako_start");
+    require(Call::start, "ako_start");
     if (tensors_.empty()) throw WrongCall("ako_start: ako_set_layout comes before");
     if (samples_ == 0) throw WrongCall("ako_start: ako_set_data comes before");
-    const Mode mode = settings_.exchange.mode;
-    if (of_lowest && mode != Mode::ako && mode != Mode::local)
+    check_own_samples(settings_, self_, samples_);
+    if (of_lowest && !entry_of(settings_.exchange).lends_initial)
         throw at_key(settings_, "exchange.mode",
                      StartupError("the initial parameters of the lowest peer are taken over in "
                                   "the mode ako only",
@@ -174,180 +191,143 @@ void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
     if (!all_finite(initial))
         throw StartupError("an initial parameter is not finite", "look at how the model is made");
     const std::size_t vector_bytes = parameter_count_ * sizeof(float);
-    const MemoryPlan memory = plan_memory(
-        settings_, parameter_count_,
-        {{"newest update", "M", vector_bytes}, {"library", "", library_bytes}});
+    const MemoryPlan memory =
+        plan_memory(settings_, parameter_count_,
+                    {{"newest update", "M", vector_bytes}, {"library", "", library_bytes}});
     check_memory(settings_, memory);
     const MemberCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
-    auto member =
-        std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls,
-                                 stops_.count());
+    auto member = std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls,
+                                           stops_.count());
     update_.resize(parameter_count_);
     run_.begin(*member, tensors_, {parameter_count_, sample_budget(), memory});
     member_ = std::move(member);
-    phase_ = Phase::training;
+    driver_.start(member_->exchange(), run_.metrics());
 }
 
 // ---- rounds
 
-std::optional<Next> LibraryPeer::await_next(Time until) {
-    GroupExchange& exchange = member_->steps();
-    for (;;) {
-        if (!begun_) begun_ = exchange.step_begin();
-        if (begun_ && (begun_->kind != Next::Kind::train ||
-                       exchange.step_await({0, parameter_count_})))
-            return std::exchange(begun_, std::nullopt);
-        if (!wait(until)) return std::nullopt;
-    }
-}
-
-bool LibraryPeer::wait(Time until) {
-    const Time left = until - member_->clock().now();
-    if (left > Time{0}) member_->steps().wait_for_event(std::min(left, GroupExchange::wait_step));
-    return left > Time{0};
-}
-
 std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> parameters) {
-    require(Phase::training, "ako_begin_round");
-    Metrics& metrics = run_.metrics();
-    // What is taken in now changes the replica: a round that was begun is begun anew.
-    const bool again = std::exchange(in_round_, false);
-    if (!std::exchange(begin_is_said_, true)) metrics.reached(RoundMoment::begun);
-    std::optional<Next> next = await_next(member_->clock().now() + at_most);
-    if (!next) return next;
-    if (next->kind == Next::Kind::train) {
+    require(Call::begin_round, "ako_begin_round");
+    const Time until = member_->clock().now() + at_most;
+    const std::optional<Next> next = driver_.begin_round({0, parameter_count_}, until);
+    if (next && next->kind == Next::Kind::train) {
         const std::span<const float> replica = member_->exchange().replica();
         std::copy(replica.begin(), replica.end(), parameters.begin());
-        in_round_ = has_begun_ = true;
-        if (!again) metrics.reached(RoundMoment::may_train);
-        metrics.reached(RoundMoment::gradient_begun);
-    } else if (next->kind == Next::Kind::finish) {
-        outcome_.why = next->why;
-        phase_ = Phase::finishing;
-        metrics.stopping(outcome_.why);
-    } else {
-        outcome_ = given_up(*next, stops_.count().load() > 0);
-        phase_ = Phase::over;
+        run_.metrics().reached(RoundMoment::gradient_begun);
     }
     return next;
 }
 
 Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::optional<float> loss) {
-    require(Phase::training, "ako_end_round");
-    if (!in_round_) throw WrongCall("ako_end_round: ako_begin_round comes before");
+    require(Call::end_round, "ako_end_round");
+    run_.metrics().reached(RoundMoment::gradient_ended);
+    const Exchange& exchange = member_->exchange();
+    loss = known_loss(loss, exchange.standing().round + 1);
+    if (const auto farewell = losses_.end())
+        return driver_.give_up(
+            *farewell, farewell->why + ", the first in round " + std::to_string(farewell->since));
+    const std::span<const float> replica = exchange.replica();
+    for (std::size_t k = 0; k < update_.size(); ++k) update_[k] = parameters[k] - replica[k];
+    return driver_.end_round(Update{update_}, {settings_.training.batch.local, loss});
+}
+
+std::optional<float> LibraryPeer::known_loss(std::optional<float> loss, Round round) {
+    if (losses_.take(loss, round)) return loss;
     Metrics& metrics = run_.metrics();
-    metrics.reached(RoundMoment::gradient_ended);
-    in_round_ = begin_is_said_ = false;
-    Exchange& exchange = member_->exchange();
-    Result<void> ended = check_loss(loss.value_or(0), exchange.standing().round + 1);
-    if (ended) {
-        const std::span<const float> replica = exchange.replica();
-        for (std::size_t k = 0; k < update_.size(); ++k) update_[k] = parameters[k] - replica[k];
-        ended = exchange.end_round(Update{update_}, {settings_.training.batch.local, loss});
-    }
-    if (!ended) {
-        outcome_ = {Ending::numbers, ended.error().what, {}, {}, {}};
-        phase_ = Phase::over;
-        return ended;
-    }
-    metrics.reached(RoundMoment::ended);
-    const Standing standing = exchange.standing();
-    metrics.round_done({standing.round, settings_.training.batch.local, loss, standing.progress});
-    return ended;
+    metrics.loss_not_finite();
+    if (metrics.newest().losses_not_finite == 1)
+        run_.log().notice()("the loss of round " + std::to_string(round) +
+                            " is not finite: after " + std::to_string(LossWatch::in_a_row_max) +
+                            " such rounds in a row this peer ends");
+    return std::nullopt;
 }
 
 void LibraryPeer::copy_anchor(std::span<float> out) {
-    require(Phase::training, "ako_copy_anchor");
-    if (!has_begun_)
-        throw WrongCall("ako_copy_anchor: there is none before ako_begin_round said AKO_TRAIN");
+    require(Call::anchor, "ako_copy_anchor");
     // Between rounds it would wait for the others, for as long as they like.
-    if (!in_round_ && settings_.exchange.mode == Mode::local_sgd)
+    const bool between = driver_.state() != RunDriver::State::in_round;
+    if (between && !entry_of(settings_.exchange).every_round)
         throw WrongCall("ako_copy_anchor: within a round only, in the mode local-sgd");
     member_->exchange().copy_parameters(out);
 }
 
 void LibraryPeer::announce(Verdict verdict) {
-    require(Phase::training, "ako_announce");
+    require(Call::announce, "ako_announce");
     if (!is_share(verdict.accuracy)) throw WrongCall("ako_announce: an accuracy is 0 .. 1");
     if (!(verdict.progress >= 0 && verdict.progress <= 1))
         throw WrongCall("ako_announce: progress is 0 .. 1");
     verdict.accuracy = std::clamp(verdict.accuracy, 0.0F, 1.0F);
-    Exchange& exchange = member_->exchange();
-    run_.metrics().milestone_passed({exchange.standing().round, verdict.progress, {}});
-    run_.metrics().evaluation_done(verdict);
-    exchange.announce(verdict);
-    const auto target = settings_.training.target_accuracy;
-    if (target && verdict.accuracy >= *target) exchange.request_stop(StopReason::target_reached);
+    run_.metrics().milestone_passed({standing().round, verdict.progress, {}});
+    driver_.announce(verdict);
 }
 
 Standing LibraryPeer::standing() const {
-    return member_ == nullptr ? Standing{} : member_->steps().standing();
+    return member_ == nullptr ? Standing{} : member_->exchange().standing();
 }
 
 // ---- the end
 
-LibraryPeer::Finish LibraryPeer::step_finish(Time at_most, std::span<float> out) {
-    const auto over = [this] {
-        return outcome_.parameters.empty() ? Finish::without_parameters : Finish::agreed;
-    };
-    if (finished_) return over();
-    require(Phase::finishing, "ako_step_finish");
-    GroupExchange& exchange = member_->steps();
-    const Time until = member_->clock().now() + at_most;
-    while (!exchange.step_finish()) {
-        if (!wait(until)) return Finish::goes_on;
-    }
-    exchange.leave();
-    std::vector<float> parameters(parameter_count_);
-    outcome_.report = exchange.report(parameters);
-    run_.metrics().finished(outcome_.report);
-    phase_ = Phase::over;
-    finished_ = true;
-    if (!take_model(outcome_, parameters)) return over();
-    judge_finish(outcome_, stops_.count().load() > 0);
-    std::copy(parameters.begin(), parameters.end(), out.begin());
-    outcome_.parameters = std::move(parameters);
-    return over();
+bool LibraryPeer::step_finish(Time at_most, std::span<float> out) {
+    require(Call::finish, "ako_step_finish");
+    if (driver_.over()) return true;
+    if (!driver_.finish(update_, member_->clock().now() + at_most, farewell_)) return false;
+    if (!driver_.has_model()) return true;
+    driver_.judge();
+    std::copy(update_.begin(), update_.end(), out.begin());
+    driver_.outcome().parameters = std::move(update_);
+    return true;
 }
 
 void LibraryPeer::set_final_verdict(float accuracy, std::optional<float> loss) {
-    require(Phase::over, "ako_final_result");
-    if (outcome_.parameters.empty()) throw WrongCall("ako_final_result: there is no model");
+    require(Call::final_verdict, "ako_final_result");
+    if (!driver_.has_model()) throw WrongCall("ako_final_result: there is no model");
     if (result_) throw WrongCall("ako_final_result: ako_report has said it already");
     if (!is_share(accuracy)) throw WrongCall("ako_final_result: an accuracy is 0 .. 1");
-    outcome_.verdict =
-        Verdict{member_->exchange().standing().progress, std::clamp(accuracy, 0.0F, 1.0F), loss};
+    driver_.outcome().verdict =
+        Verdict{standing().progress, std::clamp(accuracy, 0.0F, 1.0F), loss};
 }
 
 const PeerResult* LibraryPeer::report() {
-    if (phase_ != Phase::over) return nullptr;
+    if (!driver_.over()) return nullptr;
     if (result_) return &*result_;
     member_->transport().stop(member_->clock().now());
-    if (!outcome_.parameters.empty() && !row_major(tensors_, strides_))
-        outcome_.parameters = to_row_major(tensors_, strides_, outcome_.parameters);
-    result_ = run_.end(outcome_, samples_, {});
+    TrainingOutcome& outcome = driver_.outcome();
+    if (!outcome.parameters.empty() && !row_major(tensors_, strides_))
+        outcome.parameters = to_row_major(tensors_, strides_, outcome.parameters);
+    result_ = run_.end(outcome, samples_of_all(settings_, samples_), {});
     return &*result_;
 }
 
 void LibraryPeer::leave_training() {
     stops_.ask(StopKind::peer);
-    // Others go on without it in the mode ako alone. Who asks again wants no more of this.
-    const bool alone = settings_.exchange.mode == Mode::ako && stops_.of_this_peer();
+    // A second request to stop asks for an end without waiting.
+    const bool alone = entry_of(settings_.exchange).goes_on() && stops_.of_this_peer();
     if (!alone || stops_.count().load() > 2) return;
     const Time until = member_->clock().now() + leaving_max;
     std::vector<float> unused(parameter_count_);
-    while (phase_ == Phase::training && member_->clock().now() < until)
-        begin_round(GroupExchange::wait_step, unused);
-    while (phase_ == Phase::finishing && member_->clock().now() < until)
-        step_finish(GroupExchange::wait_step, unused);
+    while (!driver_.over() && member_->clock().now() < until) {
+        if (driver_.trains())
+            begin_round(leaving_step, unused);
+        else
+            step_finish(leaving_step, unused);
+    }
+}
+
+void LibraryPeer::fails(std::string_view why) {
+    if (farewell_.cause == EndCause::program) return;
+    const std::string_view line = why.substr(0, why.find_first_of("\r\n"));
+    farewell_ = {EndCause::program, 0, first_bytes(printable(line), Farewell::why_bytes_max)};
 }
 
 void LibraryPeer::leave_unfinished() {
     if (member_ == nullptr) return;
-    if (phase_ == Phase::training) leave_training();
-    if (phase_ == Phase::training || phase_ == Phase::finishing) {
+    if (driver_.trains()) {
+        if (farewell_.cause == EndCause::finished) farewell_.cause = EndCause::left;
+        leave_training();
+    }
+    if (!driver_.over()) {
         // The final exchange of a program that has gone must not count as one that it finished.
-        member_->steps().leave();
+        member_->exchange().close(farewell_);
         run_.log().notice()("left: the program closed its peer before the end");
     } else if (!result_) {
         report();

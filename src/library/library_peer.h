@@ -1,6 +1,6 @@
 // One peer of a cluster for a program that has a training loop of its own: what include/ako/ako.h
-// says, in C++. Its calls come in their order; it says what each is refused for, and the run is
-// shown and written meanwhile. One thread.
+// says, in C++. The driver knows the order of its calls, and the run is shown and written
+// meanwhile. One thread.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,19 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ako/exchange.h"
 #include "ako/network.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
+#include "src/library/loss_watch.h"
 #include "src/library/storage_order.h"
 #include "src/member/member.h"
 #include "src/results/peer_result.h"
+#include "src/run/peer_report.h"
 #include "src/run/peer_run.h"
-#include "src/training/trainer.h"
+#include "src/training/run_driver.h"
 
 namespace ako {
 
@@ -77,6 +80,7 @@ class LibraryPeer {
     /// `first` of the tensors is set here.
     void set_layout(std::vector<Tensor> tensors, std::vector<Strides> strides);
     void set_data(std::uint64_t samples, std::uint64_t samples_per_round);
+    void set_data_digest(const std::string& digest);
     void require_equal(const std::string& key, const std::string& value);
     /// [parameter_count]. `of_lowest`: all train from those of the lowest peer of the file.
     void start(std::span<const float> initial, bool of_lowest);
@@ -85,7 +89,8 @@ class LibraryPeer {
     // Rounds.
     /// Nothing: the time is over. Of Kind::train: the replica is in `parameters`.
     std::optional<Next> begin_round(Time at_most, std::span<float> parameters);
-    /// An error of Kind::numbers: there are no more rounds.
+    /// An error of Kind::numbers: there are no more rounds. A loss that is not a number counts as
+    /// not known, until LossWatch ends this peer.
     Result<void> end_round(std::span<const float> parameters, std::optional<float> loss);
     void copy_anchor(std::span<float> out);
     void announce(Verdict verdict);
@@ -93,16 +98,20 @@ class LibraryPeer {
     Standing standing() const;
 
     // The end.
-    /// What the final exchange has come to; with `agreed` the parameters are in `out`.
-    enum class Finish { goes_on, agreed, without_parameters };
-    Finish step_finish(Time at_most, std::span<float> out);
+    /// False: the time is over. Else the parameters are in `out`, if there is a model.
+    bool step_finish(Time at_most, std::span<float> out);
     void set_final_verdict(float accuracy, std::optional<float> loss);
     /// Nothing while it is not over. The first call writes the results.
     const PeerResult* report();
+    /// The program ends by a failure: how this peer says goodbye, if it has to. The first stands.
+    void fails(std::string_view why);
 
+    const RunDriver& driver() const { return driver_; }
     const Settings& settings() const { return settings_; }
     PeerIndex self() const { return self_; }
     const std::string& folder() const { return run_.folder(); }
+    /// What to do about numbers that it has ended for; else empty.
+    std::string remedy() { return numbers_remedy(settings_, driver_.outcome()); }
     /// In a child that fork has made: closes what it has of the pipe to launch.
     void close_report_pipe() const { run_.close_report_pipe(); }
     /// Brought up to date. From the start on.
@@ -111,14 +120,11 @@ class LibraryPeer {
     std::optional<std::string> take_log();
 
   private:
-    enum class Phase { opened, training, finishing, over };
-
-    void require(Phase phase, const char* call) const;
+    void require(RunDriver::Call call, const char* name) const;
     Brought brought(std::span<const float> initial, bool of_lowest) const;
     void keep_log(const std::string& line);
-    std::optional<Next> await_next(Time until);
-    /// For an event; false, and at once, if the time is over.
-    bool wait(Time until);
+    /// What counts of it: not one that is no number, which is noted.
+    std::optional<float> known_loss(std::optional<float> loss, Round round);
     void leave_training();
     void leave_unfinished();
     std::uint64_t sample_budget() const;
@@ -132,22 +138,19 @@ class LibraryPeer {
     std::mutex log_mutex_;
     std::deque<std::string> log_;  ///< protected by log_mutex_
 
-    Phase phase_ = Phase::opened;
+    RunDriver driver_;
     std::vector<Tensor> tensors_;
     std::vector<Strides> strides_;
     std::size_t parameter_count_ = 0;
     std::uint64_t samples_ = 0;
+    std::string data_digest_;
     std::string must_equal_;
 
     PeerRun run_;  // outlives the member, which logs
     std::unique_ptr<Member> member_;
-    std::optional<Next> begun_;   ///< said, while what it trains on is awaited
-    bool in_round_ = false;       ///< the caller has the replica of now
-    bool has_begun_ = false;      ///< a round, ever
-    bool begin_is_said_ = false;  ///< to the metrics, of this round
-    std::vector<float> update_;   ///< [parameter_count]; of the newest round
-    bool finished_ = false;       ///< the final exchange is over
-    TrainingOutcome outcome_;
+    std::vector<float> update_;  ///< [parameter_count]; of the newest round, until it is finished
+    LossWatch losses_;
+    Farewell farewell_;  ///< what the others are told at the end
     std::optional<PeerResult> result_;
 };
 

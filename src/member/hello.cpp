@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "net/frame_prefix.h"
 #include "src/config/cluster_file.h"
 #include "src/group/incarnation.h"
 #include "src/numbers/digest.h"
@@ -46,6 +45,7 @@ Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process
     // Who takes over those of another may have brought any.
     if (!brought.initial_of_lowest)
         hello.initial_digest = sha256(std::as_bytes(std::span<const float>(brought.initial)));
+    hello.data = brought.data;
     hello.peer_name = settings.peers[self].name;
     hello.process_id = process_id;
     return hello;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "ako/frame.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/member/brought.h"
 
 namespace ako {

@@ -5,7 +5,7 @@
 
 #include "net/cluster_key.h"
 #include "net/exposure.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 

@@ -8,7 +8,7 @@
 #include "src/group/coverage.h"
 #include "src/member/hello.h"
 #include "src/member/link_safety.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/modes/make_exchange.h"
 #include "src/numbers/batch_plan.h"
 

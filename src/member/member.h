@@ -48,8 +48,6 @@ class Member {
     const Clock& clock() const { return clock_; }
     Transport& transport() { return transport_; }
     Exchange& exchange();
-    /// The same, for who takes its steps one by one.
-    GroupExchange& steps() { return *exchange_; }
     /// Where data shards follow the live peers, else null. Must not outlive this.
     PortionSource* portions();
     /// Whose checkpoints are this peer's, and those that it may go on from.

@@ -7,7 +7,7 @@
 #include "ako/blocks.h"
 #include "ako/error.h"
 #include "src/config/key_places.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 
 namespace ako {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/modes/costs.h"
 
 namespace ako {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "ako/mode_table.h"
 #include "net/hello_check.h"
 #include "net/settings_difference.h"
 #include "src/config/cluster_file.h"
@@ -108,13 +109,13 @@ EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointO
 
 EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std::string& folder,
                                              const CheckpointOwner& owner) {
-    if (!settings.exchange.keeps_checkpoints())
-        throw StartupError(
-            "--resume: with exchange.consistency ssp or async, with dedicated servers, or in an "
-            "elastic ring, there are no checkpoints to go on from",
-            from_a_model);
+    const ModeEntry& mode = entry_of(settings.exchange);
+    if (!mode.keeps_checkpoints())
+        throw StartupError(fmt::format("--resume: {} there are no checkpoints to go on from",
+                                       mode.why_no_checkpoints),
+                           from_a_model);
     EarlierCheckpoints earlier = find_checkpoints(folder, owner);
-    const bool lost = earlier.refused.empty() && settings.exchange.mode == Mode::ako;
+    const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
     if (!earlier.usable.empty() || lost) return earlier;
     std::string what = fmt::format("--resume: no checkpoint of peer {} in {}", owner.peer, folder);
     for (const std::string& refused : earlier.refused) what += "\n       " + refused;

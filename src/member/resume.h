@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ako/frame.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/results/checkpoint_folder.h"
 
 namespace ako {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "ako/settings.h"
+#include "ako/algorithm_settings.h"
 
 namespace ako {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "net/tcp_transport.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 

@@ -30,12 +30,12 @@ constexpr PeerIndex lowest_peer = 0;
 
 /// Has this peer made a round, as far as the sender knows?
 bool has_made(const Status& status, PeerIndex peer) {
-    return status.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
+    return status.standing.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
 }
 
 /// It waits for the first round of a run, as far as it says.
 bool begins_anew(const Status& status, PeerIndex peer) {
-    return !status.resuming && !status.joining && !has_made(status, peer);
+    return !status.start.resuming && !status.start.joining && !has_made(status, peer);
 }
 
 std::string text_of(const char* format, double value) {
@@ -206,7 +206,7 @@ bool AkoBeginning::has_given_initial(Time now) {
     bool all = true;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if (peer == settings_.self || !roster_.reachable(peer)) continue;
-        all = all && roster_[peer].status && roster_[peer].status->initial;
+        all = all && roster_[peer].status && roster_[peer].status->start.initial;
     }
     const Time since = std::max(*gives_initial_since_, initial_.asked_at());
     const Time patience = std::chrono::milliseconds(settings_.exchange.life_timeout_ms);
@@ -220,7 +220,7 @@ std::uint64_t AkoBeginning::samples_from(const Digest& initial) const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& status = roster_[peer].status;
         const bool own = peer == settings_.self;
-        if (own ? initial_.said() == initial : status && status->initial == initial)
+        if (own ? initial_.said() == initial : status && status->start.initial == initial)
             samples += roster_[peer].samples;
     }
     return samples;
@@ -308,12 +308,13 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     }
     if (state_ != State::begun) hear_of_start(from, status);
     hear_run_id(from, status);
-    if (initial_.differ(status)) meet_other_initial(from, *status.initial);
+    if (initial_.differ(status)) meet_other_initial(from, *status.start.initial);
     if (state_ == State::failed) return;
-    // Not only the first: what had come to its sender by then it may have said too early to know.
-    // Who goes on from a checkpoint tells of its disk, until it has begun; and who begins anew
-    // may have it from there.
-    const bool from_disk = status.resuming || (settings_.resumes && begins_anew(status, from));
+    // Every Status is looked at and not only the first, which its sender may have said before it
+    // had heard of the run. A peer that goes on from a checkpoint tells of its disk until it has
+    // begun, and one that begins anew may have taken that over.
+    const bool from_disk =
+        status.start.resuming || (settings_.resumes && begins_anew(status, from));
     if (state_ == State::waiting && !from_disk) hear_of_run(from, status);
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());
@@ -325,19 +326,19 @@ void AkoBeginning::hear_of_start(PeerIndex from, const Status& status) {
         peers = is_in ? peers | bit : peers & ~bit;
     };
     const bool waits = begins_anew(status, from);
-    set(resuming_, status.resuming);
+    set(resuming_, status.start.resuming);
     set(anew_, waits);
-    set(have_from_, status.resuming && !status.checkpoints.empty());
-    if (waits && status.process_id != 0)
-        lowest_process_ = std::min(lowest_process_, status.process_id);
+    set(have_from_, status.start.resuming && !status.start.checkpoints.empty());
+    if (waits && status.heartbeat.process_id != 0)
+        lowest_process_ = std::min(lowest_process_, status.heartbeat.process_id);
 }
 
 void AkoBeginning::hear_run_id(PeerIndex from, const Status& status) {
-    if (status.run_id == 0 || status.run_id == run_id_) return;
-    if (status.resuming && !settings_.resumes) return;  // it may be refused
+    if (status.start.run_id == 0 || status.start.run_id == run_id_) return;
+    if (status.start.resuming && !settings_.resumes) return;  // it may be refused
     if (state_ != State::begun && !settings_.checkpoints.empty()) {
         const std::string what =
-            status.resuming ? " goes on from a checkpoint" : " trains in a run";
+            status.start.resuming ? " goes on from a checkpoint" : " trains in a run";
         return fail(Ending::failed,
                     "peer " + settings_.peer_names[from] + what +
                         " that is of another run than this peer's checkpoint: go on from "
@@ -345,7 +346,8 @@ void AkoBeginning::hear_run_id(PeerIndex from, const Status& status) {
                         own_name() + ", and it has its row from the others");
     }
     // Two halves that did not know of each other come to the same.
-    if (run_id_ == 0 || (!status.resuming && status.run_id < run_id_)) run_id_ = status.run_id;
+    if (run_id_ == 0 || (!status.start.resuming && status.start.run_id < run_id_))
+        run_id_ = status.start.run_id;
 }
 
 // Who waited together has heard of the same processes.

@@ -42,9 +42,7 @@ class AkoBeginning {
 
     State state() const { return state_; }
     /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
-    bool takes_in() const {
-        return state_ == State::joining || waits_to_go_on() || takes_initial_;
-    }
+    bool takes_in() const { return state_ == State::joining || waits_to_go_on() || takes_initial_; }
     /// It waits for nobody but for the initial parameters: for its own, or while others take them.
     bool passes_initial() const { return takes_initial_ || gives_initial_since_; }
     /// Waits for the others to go on together from what each has of an earlier start.
@@ -132,7 +130,7 @@ class AkoBeginning {
     std::string names(PeerSet peers) const;
     const std::string& own_name() const { return settings_.peer_names[settings_.self]; }
 
-    const ModeSettings settings_;  // constant after construction
+    const ModeSettings& settings_;
     Rows& rows_;
     Roster& roster_;
     InitialValues& initial_;

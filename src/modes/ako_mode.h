@@ -40,7 +40,7 @@ class AkoMode final : public Halves {
 
   private:
     std::vector<float> initial_;  // constant once this peer has begun
-    Outbox outbox_;  // both threads
+    Outbox outbox_;               // both threads
     Snapshots snapshots_;
 
     AkoCompute compute_;  // compute thread

@@ -130,7 +130,7 @@ OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
 // ---- what comes from the compute half
 
 void AkoTraffic::poll(const Word& word, Time now) {
-    decided_ = !word.own.decided.none();
+    decided_ = !word.own.vote.decided.none();
     closing_ = word.closing;
     departures_.look(now);
     take_mail();
@@ -231,7 +231,7 @@ PooledBuffer AkoTraffic::arrived(PeerIndex peer, const Header& header, Destinati
         link.left = true;
         if (bye->leaves) departures_.left_early(peer);
     } else if (const auto* status = std::get_if<Status>(&header)) {
-        link.joining = status->joining;
+        link.joining = status->start.joining;
     }
     PooledBuffer payload;
     if (destination.ticket != 0) {

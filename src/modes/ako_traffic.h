@@ -89,7 +89,7 @@ class AkoTraffic final : public TrafficHalf {
     OutFrame relay_frame(PeerIndex peer) AKO_NETWORK_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
-    const ModeSettings settings_;  // constant after construction
+    const ModeSettings& settings_;
     const RunBounds bounds_;
     const Blocks blocks_;
     Mailbox& mailbox_;

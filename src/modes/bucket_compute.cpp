@@ -5,18 +5,17 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/modes/told_by_all.h"
-#include "src/numbers/finite.h"
+#include "ako/mode_table.h"
+#include "src/numbers/digest.h"
 
 namespace ako {
 
 namespace {
 
-/// Among the workers; 0 of a server that trains nothing.
-std::size_t place_of(const ModeSettings& settings) {
-    const std::vector<PeerIndex> workers = settings.workers();
-    const auto found = std::find(workers.begin(), workers.end(), settings.self);
-    return found == workers.end() ? 0 : static_cast<std::size_t>(found - workers.begin());
+PeerSet set_of(const std::vector<PeerIndex>& peers) {
+    PeerSet set = 0;
+    for (const PeerIndex peer : peers) set |= peer_bit(peer);
+    return set;
 }
 
 }  // namespace
@@ -24,48 +23,25 @@ std::size_t place_of(const ModeSettings& settings) {
 BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
                              BucketBoard& board, BucketProtocol& protocol,
                              std::unique_ptr<BucketRule> rule)
-    : settings_(settings),
-      buckets_(buckets),
-      mailbox_(mailbox),
-      board_(board),
+    : LockstepCompute(settings, buckets, mailbox, board, "peers"),
       protocol_(protocol),
       result_(protocol.result()),
       rule_(std::move(rule)),
-      worker_count_(settings.workers().size()),
-      plan_(settings.training, worker_count_),
-      place_(place_of(settings)),
-      global_(plan_.global(0, 0)),
       runs_ahead_(settings.exchange.runs_ahead()),
-      rounds_budget_((settings.sample_budget * worker_count_ + global_ - 1) / global_),
-      roster_(settings.self, settings.peer_count()),
+      budget_(settings),
       start_wait_(settings, settings.peer_count()),
-      common_(settings_, roster_),
-      settled_(buckets.count()),
-      rates_(buckets.count()),
-      ready_(buckets),
-      growth_(plan_) {
-    status_.progress.resize(settings.peer_count());
-    status_.process_id = settings.process_id;
-    status_.checkpoints = settings.checkpoints;
+      common_(settings, roster_),
+      rates_(buckets.count()) {
+    members_ = set_of(settings.workers());
+    status_.start.checkpoints = settings.checkpoints;
     post_status(true);
-}
-
-// In the others a worker may be ahead, and no two know the same at the same round.
-bool BucketCompute::lockstep() const {
-    return settings_.exchange.mode != Mode::parameter_server ||
-           settings_.exchange.server.clock_gap_max == 0U;
 }
 
 // ---- beginning and ending of training
 
-void BucketCompute::drain() { take_in(roster_, mailbox_, round_); }
-
-std::vector<PeerIndex> BucketCompute::missing() const { return common_.silent(); }
-
 std::optional<Next> BucketCompute::begin_round(Time now) {
-    drain();
-    if (std::string why = mailbox_.broken(); !why.empty())
-        return Next::give_up(Ending::broken, why);
+    take_in();
+    if (!mailbox_.broken().empty()) return mailbox_.broken_next();
     if (!started_) {
         if (wish_ != StopReason::none || asked_to_leave_)
             return Next::give_up(Ending::failed, never_began);
@@ -76,30 +52,18 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         if (const std::string why = start(); !why.empty())
             return Next::give_up(Ending::failed, why);
     }
-    if (serves_only()) return Next::finish("");
-    if (const StopReason reason = stop_due(); reason != StopReason::none) {
-        stopped_for_ = reason;
-        sync_the_rest();
-        if (lockstep() && not_finite_.empty()) {
-            if (!settle_newest()) return std::nullopt;
-            // Where a worker may be ahead more is still coming; report() looks there.
-            if (!broken_ && !all_finite(parameters())) not_finite_ = "a parameter";
-        }
-        if (!not_finite_.empty()) return Next::give_up(Ending::numbers, complaint(round_));
-        return Next::finish(sentence(reason));
-    }
+    if (!is_in()) return Next::finish("");
+    if (const StopReason reason = stop_due(); reason != StopReason::none) return stop(reason);
     if (asked_to_leave_ && !somebody_stays()) {
         request_stop(StopReason::requested);
     } else if (asked_to_leave_) {
-        if (!settle_newest()) return std::nullopt;
+        if (!step_settle()) return std::nullopt;
         if (broken_) return begin_round(now);  // which says why
-        leaving_ = true;
-        return Next::finish("asked to leave: the others go on without this peer");
+        return leave();
     }
     wish_of_round_ = own_wish();
-    ready_.clear();
-    if (!averages()) global_ = plan_.global(progress(), doublings());
-    return Next::train(plan_.share(global_, place_, worker_count_));
+    syncs_.ready().clear();
+    return Next::train(budget_.begin_round(round_));
 }
 
 std::string BucketCompute::start() {
@@ -107,10 +71,9 @@ std::string BucketCompute::start() {
     if (const auto id = common_.checkpoint()) {
         Result<Checkpoint> read = settings_.read_checkpoint(*id);
         if (!read) return read.error().what + ": " + without_this_checkpoint;
-        const std::string path = read->path;
-        const auto restored = restore(std::make_shared<const Checkpoint>(*std::move(read)));
-        if (!restored)
-            return path + ": " + restored.error().what + ": " + without_this_checkpoint;
+        restored_ = std::make_shared<const Checkpoint>(*std::move(read));
+        if (const auto restored = restore(restored_); !restored)
+            return restored_->path + ": " + restored.error().what + ": " + without_this_checkpoint;
         settings_.log("goes on from round " + std::to_string(round_) +
                       ", the newest that all peers have a checkpoint of");
     }
@@ -121,8 +84,7 @@ std::string BucketCompute::start() {
 }
 
 void BucketCompute::request_leave() {
-    const std::vector<PeerIndex> servers = settings_.servers();
-    const bool serves = std::find(servers.begin(), servers.end(), settings_.self) != servers.end();
+    const bool serves = (set_of(settings_.servers()) & peer_bit(settings_.self)) != 0;
     if (settings_.exchange.mode == Mode::parameter_server && !serves) {
         asked_to_leave_ = true;
     } else if (wish_ == StopReason::none) {
@@ -131,87 +93,50 @@ void BucketCompute::request_leave() {
     }
 }
 
-bool BucketCompute::somebody_stays() const {
-    for (const PeerIndex worker : settings_.workers()) {
-        if (worker == settings_.self || !roster_.reachable(worker)) continue;
-        const std::optional<Status>& status = roster_[worker].status;
-        if (!status || !status->final_round) return true;
-    }
-    return false;
-}
-
 // In lockstep all peers must stop after the same round, so only what all of them know alike counts:
 // what came with the sync before the newest, which everybody's last forward pass has awaited.
 StopReason BucketCompute::stop_due() const {
-    StopReason reason = known_.wish.stop;
-    if (!lockstep()) {
-        reason = stronger(reason, stronger(newest_.wish.stop, wish_));
+    StopReason reason = budget_.known().wish.stop;
+    if (!budget_.in_lockstep()) {
+        reason = stronger(reason, stronger(budget_.newest().wish.stop, wish_));
         // Who has stopped pushes nothing more that a wish could come with.
         for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
-            if (const auto& status = roster_[peer].status) reason = stronger(reason, status->stop);
+            if (const auto& status = roster_[peer].status)
+                reason = stronger(reason, status->standing.stop);
     }
-    if (reason == StopReason::none && spent()) reason = StopReason::budget_spent;
+    if (reason == StopReason::none && budget_.spent(round_)) reason = StopReason::budget_spent;
     return reason;
 }
 
-std::uint64_t BucketCompute::rounds_made() const {
-    if (settings_.exchange.mode != Mode::parameter_server) return worker_count_ * round_;
-    if (!lockstep())
-        return std::max({newest_.rounds_total, known_.rounds_total, std::uint64_t{round_}});
-    // What is known is of the sync before the newest round.
-    if (known_.workers == 0) return worker_count_ * round_;
-    return known_.rounds_total + known_.workers;
+std::optional<Next> BucketCompute::stop(StopReason reason) {
+    stopped_for_ = reason;
+    sync_the_rest();
+    if (budget_.in_lockstep() && numbers_.good()) {
+        if (!step_settle()) return std::nullopt;
+        // Where a worker may be ahead more is still coming; report() looks there.
+        if (!broken_) numbers_.look(parameters(), "a parameter");
+    }
+    if (!numbers_.good()) return Next::give_up(Ending::numbers, numbers_.complaint(round_));
+    return Next::finish(sentence(reason));
 }
 
-std::uint64_t BucketCompute::samples_made() const {
-    return counts_samples() ? samples_total_ : rounds_made() * global_ / worker_count_;
-}
-
-bool BucketCompute::spent() const {
-    return counts_samples() ? samples_total_ >= settings_.sample_budget
-                            : rounds_made() >= rounds_budget_;
-}
-
-double BucketCompute::progress() const {
-    if (settings_.sample_budget == 0 || serves_only()) return 1;
-    const auto samples = static_cast<double>(samples_made());
-    // A worker that is lost takes the round back that was foreseen for it; progress never falls.
-    progress_ =
-        std::max(progress_, std::min(1.0, samples / static_cast<double>(settings_.sample_budget)));
-    return progress_;
-}
+double BucketCompute::progress() const { return is_in() ? budget_.progress(round_) : 1; }
 
 // ---- one round
 
 bool BucketCompute::look_for_break() {
-    drain();  // what waits in the mailbox would wake this peer again and again
+    take_in();  // what waits in the mailbox would wake this peer again and again
     broken_ = !mailbox_.broken().empty();
     return broken_;
 }
 
-bool BucketCompute::is_settled(Range range) const {
-    const Buckets::Span span = buckets_.overlapping(range);
-    return std::all_of(settled_.begin() + static_cast<std::ptrdiff_t>(span.first),
-                       settled_.begin() + static_cast<std::ptrdiff_t>(span.end),
-                       [this](std::uint64_t sync) { return sync == sync_; });
-}
-
-bool BucketCompute::complete(Range range) const {
-    const Buckets::Span span = buckets_.overlapping(range);
-    for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
-        if (settled_[bucket] != sync_ && !board_.completed(bucket, sync_)) return false;
-    return true;
-}
-
-bool BucketCompute::settle(Range range) { return runs_ahead_ || settle_range(range); }
-
 // A bucket that is whole with this range is not read any more, whichever layers share it.
-bool BucketCompute::make_way(Range range) {
-    if (broken_ || !not_finite_.empty()) return true;
+bool BucketCompute::step_make_way(Range range) {
+    if (is_void()) return true;
     const std::uint64_t sync = sync_before_round();
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
-        if (ready_.is_whole_with(bucket, range) && !settle_bucket(bucket, sync))
+        if (syncs_.ready().is_whole_with(bucket, range) && !settle_bucket(bucket, sync))
             return look_for_break();
     return true;
 }
@@ -219,62 +144,45 @@ bool BucketCompute::make_way(Range range) {
 bool BucketCompute::settle_range(Range range) {
     if (rule_->settles_layers()) {
         range = buckets_.whole_layers(range);
-        if (!complete(range)) return look_for_break();
-        if (!is_settled(range)) rule_->measure(range, result_);
+        if (!syncs_.complete(range)) return look_for_break();
+        if (!syncs_.are_settled(range)) rule_->measure(range, result_);
     }
     const Buckets::Span span = buckets_.overlapping(range);
     for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
-        if (!settle_bucket(bucket, sync_)) return look_for_break();
+        if (!settle_bucket(bucket, syncs_.newest())) return look_for_break();
     return true;
 }
 
-std::optional<PeerIndex> BucketCompute::without_learners(const SyncSummary& summary) const {
-    for (PeerIndex peer = 0; averages() && peer < roster_.peer_count(); ++peer)
-        if (summary.wish.learners[peer] == 0) return peer;
-    return std::nullopt;
-}
-
 bool BucketCompute::settle_bucket(std::size_t bucket, std::uint64_t sync) {
-    if (settled_[bucket] >= sync) return true;
-    const auto summary = board_.completed(bucket, sync);
+    if (syncs_.settled(bucket) >= sync) return true;
+    const auto summary = syncs_.completed(bucket, sync);
     if (!summary) return false;
-    if (const auto silent = without_learners(*summary)) {
+    if (const auto silent = budget_.without_learners(*summary)) {
         mailbox_.break_off("peer " + settings_.peer_names[*silent] +
                            " has not said how many learners it has");
         return false;
     }
     rule_->settle(buckets_[bucket], result_, {rates_[bucket], summary->learners()});
-    board_.consume(bucket, sync);
-    settled_[bucket] = sync;
-    newest_.follow(*summary);
+    syncs_.settle(bucket, sync);
+    budget_.settled(*summary);
     return true;
 }
 
-void BucketCompute::assert_awaited(Range range) const {
-    const Buckets::Span span = buckets_.overlapping(range);
-    for (std::size_t bucket = span.first; bucket < span.end; ++bucket)
-        AKO_ASSERT(settled_[bucket] == sync_before_round(),
-                   "parameters were used before they were awaited");
-}
-
 void BucketCompute::gradient_ready(Range range, std::span<const float> gradient) {
-    if (broken_ || !not_finite_.empty()) return;
-    if (!runs_ahead_) assert_awaited(range);
-    if (!all_finite(gradient.subspan(range.first, range.count))) {
-        not_finite_ = "the gradient";
-        return;
-    }
+    if (is_void()) return;
+    if (!runs_ahead_) syncs_.assert_awaited(range, sync_before_round());
+    if (!numbers_.look(gradient.subspan(range.first, range.count), "the gradient")) return;
     if (!rule_->takes_whole()) take(range, gradient);
 }
 
 void BucketCompute::take(Range range, std::span<const float> gradient) {
-    rule_->take(range, gradient, rate());
+    rule_->take(range, gradient, budget_.rate(round_));
     taken(range);
 }
 
 void BucketCompute::taken(Range range) {
     const bool syncs = rule_->syncs(round_ + 1);
-    ready_.add(range, [&](std::size_t bucket) AKO_COMPUTE_THREAD {
+    syncs_.ready().add(range, [&](std::size_t bucket) AKO_COMPUTE_THREAD {
         if (syncs) contribute(bucket);
     });
 }
@@ -283,41 +191,36 @@ void BucketCompute::contribute(std::size_t bucket) {
     // The first bucket of a round begins its sync.
     if (synced_round_ != round_ + 1) {
         synced_round_ = round_ + 1;
-        ++sync_;
+        syncs_.begin(syncs_.newest() + 1);
     }
-    AKO_ASSERT(settled_[bucket] == sync_ - 1, "a bucket did not make way for its next sync");
+    AKO_ASSERT(syncs_.settled(bucket) == syncs_.newest() - 1,
+               "a bucket did not make way for its next sync");
     give(bucket);
 }
 
 void BucketCompute::give(std::size_t bucket) {
     const Range range = buckets_[bucket];
     const std::span<const float> contribution = rule_->contribution(range);
-    rates_[bucket] = rate();
+    rates_[bucket] = budget_.rate(round_);
     // A step with a gradient that is finite may still lead beyond what is.
     if (settings_.exchange.mode == Mode::local_sgd &&
-        !all_finite(contribution.subspan(range.first, range.count))) {
-        not_finite_ = "what local rounds made of the parameters up to the end";
+        !numbers_.look(contribution.subspan(range.first, range.count),
+                       "what local rounds made of the parameters up to the end"))
         return;
-    }
-    board_.contribute({bucket, sync_, contribution, wish_of_round_});
-}
-
-std::string BucketCompute::complaint(Round round) const {
-    return not_finite_ + " of round " + std::to_string(round) +
-           " is not finite: no more of it is sent";
+    syncs_.contribute(bucket, contribution, wish_of_round_);
 }
 
 void BucketCompute::sync_the_rest() {
     if (synced_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
     wish_of_round_ = own_wish();
-    ++sync_;
+    syncs_.begin(syncs_.newest() + 1);
     synced_round_ = round_;
-    for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket)
+    for (std::size_t bucket = 0; bucket < buckets_.count() && numbers_.good(); ++bucket)
         give(bucket);
 }
 
 Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult& result, Time) {
-    AKO_ASSERT(!serves_only(), "who only serves makes no rounds");
+    AKO_ASSERT(is_in(), "who only serves makes no rounds");
     const auto* const update = std::get_if<Update>(&learned);
     if (update != nullptr && !rule_->takes_updates()) {
         return fail(Error::Kind::unsupported, exchanges_gradients);
@@ -327,110 +230,128 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
                     "this mode averages replicas, whose own optimizers make the steps: end the "
                     "round with an update");
     }
-    drain();  // who evaluates now depends on who is there
+    take_in();  // who evaluates now depends on who is there
     if (update != nullptr) {
         take_update(update->values, result.learners);
+    } else if (rule_->takes_whole()) {
+        const Range all{0, buckets_.parameter_count()};
+        gradient_ready(all, values_of(learned));
+        if (!is_void()) take(all, values_of(learned));
     } else {
         take_the_rest(values_of(learned));
     }
-    if (!not_finite_.empty()) {
-        mailbox_.break_off(complaint(round_ + 1));
-        return fail(Error::Kind::numbers, complaint(round_ + 1));
-    }
+    if (!numbers_.good()) return break_off_by_numbers();
     if (broken_) return {};
-    growth_.end_round(progress(), doublings(), result.noise_scale);
-    ++round_;
+    budget_.end_round(round_, result.noise_scale);
     samples_ += result.samples;
-    loss_ = result.loss;
-    roster_.set_own(round_, samples_);
-    known_.follow(std::exchange(newest_, {}));
-    add_samples();
-    post_status(false);
+    made_round(result);
     return {};
 }
 
-// How many learners made a round is known alike by all a round later. Until then it is foreseen
-// that they are as many as in the round before.
-void BucketCompute::add_samples() {
-    if (const std::size_t made = images_of_learners(); made > 0) {
-        samples_total_ += made;
-        samples_total_ -= std::exchange(global_, made);
-    }
-    samples_total_ += global_;
-}
-
-// Of layers that say nothing of their gradients: all of it is here now.
-void BucketCompute::take_the_rest(std::span<const float> gradient) {
-    if (rule_->takes_whole()) {
-        const Range all{0, buckets_.parameter_count()};
-        gradient_ready(all, gradient);
-        if (!broken_ && not_finite_.empty()) take(all, gradient);
-        return;
-    }
-    for (std::size_t bucket = 0; bucket < buckets_.count(); ++bucket) {
-        if (broken_ || !not_finite_.empty()) return;
-        if (!ready_.is_whole(bucket)) gradient_ready(buckets_[bucket], gradient);
-    }
-}
-
 void BucketCompute::take_update(std::span<const float> update, std::size_t learners) {
-    if (broken_ || !not_finite_.empty()) return;
-    assert_awaited({0, buckets_.parameter_count()});
-    if (!all_finite(update)) {
-        not_finite_ = "the update";
-        return;
-    }
+    if (is_void()) return;
+    syncs_.assert_awaited({0, buckets_.parameter_count()}, sync_before_round());
+    if (!numbers_.look(update, "the update")) return;
     AKO_ASSERT(learners > 0 && learners <= learners_max, std::to_string(learners) + " learners");
-    if (averages()) wish_of_round_.learners[settings_.self] = static_cast<std::uint8_t>(learners);
-    for (std::size_t bucket = 0; bucket < buckets_.count() && not_finite_.empty(); ++bucket) {
-        AKO_ASSERT(ready_.is_untouched(bucket), "a part of this round was given as a gradient");
+    if (budget_.averages())
+        wish_of_round_.learners[settings_.self] = static_cast<std::uint8_t>(learners);
+    for (std::size_t bucket = 0; bucket < buckets_.count() && numbers_.good(); ++bucket) {
+        AKO_ASSERT(syncs_.ready().is_untouched(bucket),
+                   "a part of this round was given as a gradient");
         rule_->take_update(buckets_[bucket], update, learners);
         taken(buckets_[bucket]);
     }
 }
 
-void BucketCompute::post_status(bool urgent) {
-    status_.loss = loss_;
-    status_.stop = wish_;
-    status_.progress[settings_.self] = {round_, samples_};
-    status_.verdict = verdict_;
-    mailbox_.post(status_, urgent);
-}
+// ---- views
 
-// ---- evaluation
-
-void BucketCompute::copy_parameters(std::span<float> out) const {
-    std::copy_n(parameters().begin(), out.size(), out.begin());
-}
-
-bool BucketCompute::evaluates() const {
-    for (const PeerIndex worker : settings_.workers()) {
-        if (worker == settings_.self) return true;
-        if (roster_.reachable(worker)) return false;
-    }
-    return false;
-}
-
-void BucketCompute::announce(const Verdict& verdict) {
-    verdict_ = verdict;
-    post_status(true);
+std::span<const float> BucketCompute::parameters() const {
+    return is_in() ? rule_->parameters() : std::span<const float>();
 }
 
 Standing BucketCompute::standing() const {
-    const std::size_t newest = newest_.learners();
-    return {round_,
-            progress(),
-            evaluates(),
-            newest_verdict(roster_, verdict_),
-            samples_,
-            false,
-            newest > 0 ? newest : known_.learners()};
+    Standing standing = LockstepCompute::standing();
+    standing.learners_together = budget_.learners();
+    return standing;
 }
 
-LinkView BucketCompute::link(PeerIndex peer, Time) const {
-    LinkView view = roster_.link_view(peer);
-    view.live = view.advancing = roster_.reachable(peer);
-    return view;
+// ---- checkpoints
+
+bool BucketCompute::save(Checkpoint& out) {
+    if (!entry_of(settings_.exchange).keeps_checkpoints()) return false;
+    out.id = {start_, round_};
+    out.samples = samples_;
+    out.progress = progress();
+    out.together = true;
+    out.common = common_.newest_of(status_.start.checkpoints);
+    put_reached(out, "wish", wish_);
+    budget_.save(out);
+    rule_->save(out);
+    protocol_.save(out);
+    return true;
 }
+
+Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
+    if (const auto counted = budget_.restore(*from); !counted) return counted;
+    if (const auto kept = protocol_.check(*from); !kept) return kept;
+    if (const auto held = rule_->restore(*from); !held) return held;
+    round_ = from->id.round;
+    samples_ = from->samples;
+    synced_round_ = rule_->syncs(round_) ? round_ : 0;
+    wish_ = stronger(wish_, reached(*from, "wish"));
+    board_.restore(std::move(from));
+    post_status(true);
+    return {};
+}
+
+void BucketCompute::tell_kept(const std::vector<CheckpointId>& kept) {
+    status_.start.checkpoints = kept;
+    post_status(false);
+}
+
+// ---- the end
+
+bool BucketCompute::step_finish(Time now, bool hurried) {
+    // A worker's training is over, and whoever hears its wish would take it for the reason.
+    if (hurried && !is_in()) request_stop(StopReason::requested);
+    const bool broken = !mailbox_.broken().empty();
+    take_in();  // after that look, so that who broke it off is known to be gone
+    if (begins_to_finish(now)) post_status(true);
+    if (leaves()) return true;
+    if (!is_in() && status_.standing.stop != wish_) post_status(true);
+    if (broken) return true;
+    // A server alone waits as long as anybody trains; the workers have the time-outs.
+    timed_out_ = is_in() && finish_is_late(now);
+    if (timed_out_) return true;
+    const bool pulls_final = settings_.exchange.mode == Mode::parameter_server && is_in();
+    if (pulls_final && !board_.final_is_here()) return false;
+    if (is_in() && !status_.standing.digest) {
+        status_.standing.digest = sha256(std::as_bytes(parameters()));
+        post_status(true);
+    }
+    return all_told(false);
+}
+
+std::vector<std::uint64_t> BucketCompute::samples_of_all() const {
+    std::vector<std::uint64_t> samples;
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const Status& status =
+            peer == settings_.self ? status_ : roster_[peer].status.value_or(Status{});
+        samples.push_back(
+            status.standing.progress.empty() ? 0 : status.standing.progress[peer].samples);
+    }
+    return samples;
+}
+
+// Of a peer that has none itself, what the first says that has.
+std::optional<Digest> BucketCompute::digest_of_run() const {
+    std::optional<Digest> digest = status_.standing.digest;
+    for (PeerIndex peer = 0; peer < roster_.peer_count() && !digest; ++peer)
+        if (const auto& status = roster_[peer].status) digest = status->standing.digest;
+    return digest;
+}
+
+// They have taken in all that it pushed.
+PeerSet BucketCompute::heirs() const { return set_of(settings_.servers()); }
 
 }  // namespace ako

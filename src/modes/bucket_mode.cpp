@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ako/assert.h"
+#include "ako/mode_table.h"
 #include "ako/payload.h"
 #include "src/buckets/butterfly.h"
 #include "src/buckets/butterfly_steps.h"
@@ -135,7 +136,7 @@ ModeCosts server_costs(const ModeSettings& settings, std::size_t parameter_count
     costs.memory = {{"parameters of the worker", "M", vector_bytes},
                     {"served: parameters and momentum", "2 M / servers", 2 * part},
                     {"pushes of the workers", "n M / servers", workers * part}};
-    if (settings.exchange.keeps_checkpoints())
+    if (entry_of(settings.exchange).keeps_checkpoints())
         costs.checkpoint = {"checkpoint being written", "M + 2 M / servers",
                             vector_bytes + 2 * part};
     // A worker pushes all but what it serves itself; a server answers all workers but itself.

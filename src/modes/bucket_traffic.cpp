@@ -39,9 +39,9 @@ void BucketTraffic::poll(const Word& word, Time) {
     for (const auto& [bucket, sync] : unseen.consumed) protocol_.consumed(bucket, sync);
     for (const Contribution& contribution : unseen.contributions)
         protocol_.contributed(contribution);
-    if (word.own.stop != StopReason::none) protocol_.stop_wished(word.own.stop);
-    if (word.own.final_round && !std::exchange(finished_, true))
-        protocol_.finished(settings_.self, of_this_start(*word.own.final_round));
+    if (word.own.standing.stop != StopReason::none) protocol_.stop_wished(word.own.standing.stop);
+    if (word.own.standing.final_round && !std::exchange(finished_, true))
+        protocol_.finished(settings_.self, of_this_start(*word.own.standing.final_round));
 }
 
 // ---- receiving
@@ -56,9 +56,9 @@ std::optional<std::string> BucketTraffic::refuse(PeerIndex peer, const Header& h
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
     if (const auto* status = std::get_if<Status>(&header)) {
-        if (status->progress.size() == links_.size()) return bounds_.refuse(*status);
-        return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
-               std::to_string(links_.size());
+        if (status->standing.progress.size() == links_.size()) return bounds_.refuse(*status);
+        return "Status of " + std::to_string(status->standing.progress.size()) +
+               " peers in a cluster of " + std::to_string(links_.size());
     }
     if (const auto* bye = std::get_if<Bye>(&header)) {
         if (!bye->gone || *bye->gone < links_.size())
@@ -94,12 +94,13 @@ PooledBuffer BucketTraffic::arrived(PeerIndex peer, const Header& header, Destin
 
 void BucketTraffic::heard(PeerIndex peer, const Status& status, Time arrived_at) {
     Link& link = links_[peer];
-    link.done |= status.digest.has_value();
+    link.done |= status.standing.digest.has_value();
     // Local SGD: while a slow peer makes its rounds nobody sends chunks, and all is well.
-    const Round round = status.progress[peer].round;
+    const Round round = status.standing.progress[peer].round;
     const bool awaited = protocol_.partner(peer) || protocol_.needs(peer);  // here, or by those
     if (round > std::exchange(link.round, round) && awaited) board_.sign_came(arrived_at);
-    if (status.final_round) protocol_.finished(peer, of_this_start(*status.final_round));
+    if (status.standing.final_round)
+        protocol_.finished(peer, of_this_start(*status.standing.final_round));
 }
 
 void BucketTraffic::heard_bye(PeerIndex peer, const Bye& bye) {
@@ -107,9 +108,17 @@ void BucketTraffic::heard_bye(PeerIndex peer, const Bye& bye) {
     // believed where its leaving is the end here too, as always in a ring. A worker that can be
     // spared may have lost no more than its own link to a server that serves all others well.
     const bool other = bye.gone && *bye.gone != settings_.self && *bye.gone != peer;
-    if (other && protocol_.needs(peer)) part(*bye.gone, "so says peer " + name(peer));
-    part(peer, bye.gone == settings_.self ? "it left, for it had lost this peer"
-                                          : "it left the training");
+    const bool told = bye.farewell.cause > EndCause::broken;
+    const Farewell lost{EndCause::broken, 0, ""};
+    const Farewell& of = told ? bye.farewell : lost;
+    if (other && protocol_.needs(peer))
+        part(*bye.gone, "so says peer " + name(peer) + (told ? ": it " + ended_text(of, 0) : ""),
+             of);
+    if (!bye.gone && bye.farewell.failed())
+        return part(peer, "it " + ended_text(bye.farewell, bye.final_round), of);
+    part(peer,
+         bye.gone == settings_.self ? "it left, for it had lost this peer" : "it left the training",
+         lost);
 }
 
 // ---- sessions
@@ -130,7 +139,7 @@ void BucketTraffic::peer_lost(PeerIndex peer, const std::string& why) {
     if (started_ && !closing_) part(peer, why);
 }
 
-void BucketTraffic::part(PeerIndex peer, const std::string& why) {
+void BucketTraffic::part(PeerIndex peer, const std::string& why, const Farewell& of) {
     Link& link = links_[peer];
     if (std::exchange(link.gone, true)) return;
     protocol_.gone(peer);
@@ -138,8 +147,8 @@ void BucketTraffic::part(PeerIndex peer, const std::string& why) {
     if (closing_ || link.done || !protocol_.needs(peer)) return;
     if (!broken_by_) broken_by_ = peer;
     broken_ = true;
-    mailbox_.break_off("peer " + name(peer) +
-                       " is gone, and this mode cannot go on without it: " + why);
+    mailbox_.break_off(
+        "peer " + name(peer) + " is gone, and this mode cannot go on without it: " + why, of, peer);
 }
 
 }  // namespace ako

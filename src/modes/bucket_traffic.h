@@ -58,11 +58,13 @@ class BucketTraffic final : public TrafficHalf {
 
     void heard(PeerIndex peer, const Status& status, Time arrived_at) AKO_NETWORK_THREAD;
     void heard_bye(PeerIndex peer, const Bye& bye) AKO_NETWORK_THREAD;
-    /// A peer does not come back. `why` is for people.
-    void part(PeerIndex peer, const std::string& why) AKO_NETWORK_THREAD;
+    /// A peer does not come back. `why` is for people; `of`: how it ended, as this peer passes it
+    /// on.
+    void part(PeerIndex peer, const std::string& why,
+              const Farewell& of = {EndCause::broken, 0, ""}) AKO_NETWORK_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
-    const ModeSettings settings_;  // constant after construction
+    const ModeSettings& settings_;
     const RunBounds bounds_;
     Mailbox& mailbox_;
     BucketBoard& board_;

@@ -25,7 +25,7 @@ struct SentBytes {
     enum class Way {
         to_all,        ///< every peer, in equal parts to all others
         to_successor,  ///< every peer, to the next; small buckets to all, the same bytes
-        to_partners,   ///< every peer of a butterfly but those two, most to the first partner
+        to_partners,   ///< a peer of a butterfly but the next two kinds, most to the first partner
         of_surplus,    ///< whoever is folded into a butterfly, to its partner
         of_partner,    ///< that partner: as in `to_partners`, and the vector
         of_worker,     ///< whoever only trains, to the servers
@@ -33,9 +33,9 @@ struct SentBytes {
         of_both,       ///< whoever trains and serves
     };
     Way way = Way::to_all;
-    double bytes = 0;      ///< in one round, or in one sync of several
-    unsigned rounds = 1;   ///< from one sync to the next
-    bool at_most = false;  ///< less where links take less
+    double bytes = 0;       ///< in one round, or in one sync of several
+    unsigned rounds = 1;    ///< from one sync to the next
+    bool at_most = false;   ///< less where links take less
     double link_share = 1;  ///< in a butterfly: of the link to the partner that most goes to
 
     double per_round() const { return bytes / rounds; }

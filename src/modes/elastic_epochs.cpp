@@ -40,17 +40,30 @@ void ElasticTraffic::adopted(Time now) {
         link.state_due = link.hangs = false;
         link.moved_at = now;
         if (link.fell != 0 && vote_.is(peer, link.fell)) fell_ |= peer_bit(peer);
+        const bool stays = (members_before_ & peer_bit(peer)) != 0;
+        if (stays || !vote_.is(peer, link.process)) continue;
+        link.taken_in = link.process;
+        link.taken_in_at = own_round_;
     }
     const Epoch& epoch = vote_.epoch();
+    members_before_ = epoch.members();
     if (vote_.member()) {
         holding_ = ring_.enter(epoch.number);
         settings_.log("epoch " + std::to_string(epoch.number) + " of " + names(epoch.members()));
     } else {
         ring_.leave();
     }
-    board_.sign_came(now);
+    if (std::exchange(round_of_epoch_, own_round_) != own_round_) epochs_without_round_ = 0;
+    ++epochs_without_round_;
+    sign_of_epoch(now);
     post_place();
     tell_all();
+}
+
+void ElasticTraffic::sign_of_epoch(Time now) {
+    // Everybody may come and go a few times at once.
+    constexpr std::size_t times_each = 4;
+    if (epochs_without_round_ <= times_each * links_.size()) board_.sign_came(now);
 }
 
 // ---- how it begins
@@ -76,7 +89,7 @@ void ElasticTraffic::begin_epoch(Time now) {
         }
         ring_.begin(members, holdings);
         ready_ = true;
-        board_.sign_came(now);
+        sign_of_epoch(now);
         post_place();
         if (!state) epochs_.post_entry({0, members, {}});
     }
@@ -187,6 +200,7 @@ ElasticTraffic::View ElasticTraffic::view(Time now) const {
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         const Link& link = links_[peer];
         if ((members & peer_bit(peer)) || !link.up || !link.heard || !link.said.wants_in) continue;
+        if (was_tried(link)) continue;
         bool heard_by_all = (members & ~link.said.hears) == 0;
         for (PeerIndex other = 0; other < links_.size(); ++other)
             if (other != settings_.self && (members & peer_bit(other)))
@@ -194,6 +208,13 @@ ElasticTraffic::View ElasticTraffic::view(Time now) const {
         if (heard_by_all) view.entrants |= peer_bit(peer);
     }
     return view;
+}
+
+bool ElasticTraffic::was_tried(const Link& link) const {
+    const auto members = static_cast<std::size_t>(std::popcount(vote_.epoch().members()));
+    // Fewer than are to train make no round without it.
+    if (members < settings_.start_peers_min()) return false;
+    return link.taken_in == link.process && link.taken_in_at == own_round_;
 }
 
 bool ElasticTraffic::hear_each_other(PeerIndex one, PeerIndex other) const {

@@ -69,11 +69,11 @@ void ElasticTraffic::tell_all() {
 }
 
 void ElasticTraffic::post_place() {
-    Place place{.epoch = vote_.epoch().number,
-                .members = vote_.epoch().members(),
-                .in = vote_.member() && ring_.has_state(),
-                .over = run_is_over_,
-                .asked_for = std::nullopt};
+    EpochPlace place{.epoch = vote_.epoch().number,
+                     .members = vote_.epoch().members(),
+                     .in = vote_.member() && ring_.has_state(),
+                     .over = run_is_over_,
+                     .asked_for = std::nullopt};
     if (place.in && ready_) place.asked_for = ring_.asked_for();
     epochs_.post(place);
 }
@@ -86,8 +86,8 @@ void ElasticTraffic::poll(const Word& word, Time now) {
     const BucketBoard::Unseen unseen = board_.take();
     for (const auto& [bucket, sync] : unseen.consumed) ring_.consumed(bucket, sync);
     for (const Contribution& contribution : unseen.contributions) ring_.contributed(contribution);
-    finishing_ = word.own.final_round.has_value();
-    own_round_ = word.own.progress[settings_.self].round;
+    finishing_ = word.own.standing.final_round.has_value();
+    own_round_ = word.own.standing.progress[settings_.self].round;
     over_ = word.closing || word.broken;
     if (!first_poll_) first_poll_ = polled_at_ = now;
     if (now - polled_at_ > life_timeout_ / 2) stood_until_ = now;
@@ -110,33 +110,51 @@ std::optional<std::string> ElasticTraffic::refuse(PeerIndex peer, const Header& 
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
     if (const auto* status = std::get_if<Status>(&header)) {
-        if (status->progress.size() == peer_count) return bounds_.refuse(*status);
-        return "Status of " + std::to_string(status->progress.size()) + " peers in a cluster of " +
-               std::to_string(peer_count);
+        if (status->standing.progress.size() == peer_count) return bounds_.refuse(*status);
+        return "Status of " + std::to_string(status->standing.progress.size()) +
+               " peers in a cluster of " + std::to_string(peer_count);
     }
     if (const auto* bye = std::get_if<Bye>(&header))
         return bounds_.refuse(bye->final_round, "Bye.final_round");
     if (const auto* said = std::get_if<Membership>(&header)) {
-        for (const auto* list : {&said->epoch.processes, &said->accepted, &said->proposed})
-            if (!list->empty() && list->size() != peer_count)
-                return "Membership of " + std::to_string(list->size()) + " peers in a cluster of " +
-                       std::to_string(peer_count);
-        std::uint64_t buckets = 0;
-        for (const SyncRun& run : said->holding.sums) buckets += run.buckets;
-        if (!said->holding.sums.empty() && buckets != bucket_count_)
-            return "Membership of " + std::to_string(buckets) + " buckets of " +
-                   std::to_string(bucket_count_);
-        if (said->asks.number > EpochVote::ballot_number_max ||
-            said->promised.number > EpochVote::ballot_number_max)
-            return "Membership with a ballot beyond all that are made";
-        return std::nullopt;
+        if (auto complaint = vote_.refuse(*said)) return complaint;
+        return refuse(said->holding);
     }
-    if (const auto* state = std::get_if<MemberState>(&header)) {
-        if (state->now.samples.size() == peer_count && state->before.samples.size() == peer_count)
-            return std::nullopt;
-        return "MemberState of other peers than the " + std::to_string(peer_count) + " of the file";
-    }
+    if (const auto* state = std::get_if<MemberState>(&header)) return refuse(*state);
     return std::string("a ") + header_name(header) + ", which only the mode ako sends";
+}
+
+std::optional<std::string> ElasticTraffic::refuse(const Holding& holding) const {
+    if (auto complaint = bounds_.refuse(holding.begun, "Membership.begun")) return complaint;
+    std::uint64_t buckets = 0;
+    for (const SyncRun& run : holding.sums) {
+        buckets += run.buckets;
+        if (run.sync > holding.begun)
+            return "Membership with the sum of sync " + std::to_string(run.sync) +
+                   ", where the newest begun is " + std::to_string(holding.begun);
+    }
+    if (holding.sums.empty() || buckets == bucket_count_) return std::nullopt;
+    return "Membership of " + std::to_string(buckets) + " buckets of " +
+           std::to_string(bucket_count_);
+}
+
+std::optional<std::string> ElasticTraffic::refuse(const MemberState& state) const {
+    for (const Tally* tally : {&state.before, &state.now}) {
+        if (tally->samples.size() != links_.size())
+            return "MemberState of other peers than the " + std::to_string(links_.size()) +
+                   " of the file";
+        if (auto complaint = bounds_.refuse(tally->sync, "MemberState.sync")) return complaint;
+        if (links_.size() < peers_max && tally->contributors >> links_.size() != 0)
+            return "MemberState.contributors names peers that are not in the file";
+        for (const std::uint64_t samples : tally->samples)
+            if (samples > tally->sync * bounds_.batch)
+                return "MemberState has " + std::to_string(samples) + " samples after sync " +
+                       std::to_string(tally->sync);
+    }
+    for (std::size_t peer = 0; peer < links_.size(); ++peer)
+        if (state.now.samples[peer] < state.before.samples[peer])
+            return "MemberState in which samples fall";
+    return std::nullopt;
 }
 
 std::optional<Destination> ElasticTraffic::reserve(PeerIndex peer, const Header& header,
@@ -170,7 +188,7 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
     } else if (const auto* state = std::get_if<MemberState>(&header)) {
         if (state->epoch == vote_.epoch().number) link.state = *state;
     } else if (const auto* status = std::get_if<Status>(&header)) {
-        const Round round = status->progress[peer].round;
+        const Round round = status->standing.progress[peer].round;
         if (round > std::exchange(link.round, round)) {
             link.hangs = false;
             board_.sign_came(arrived_at);

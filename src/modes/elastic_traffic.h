@@ -2,13 +2,15 @@
 // another epoch, and what each is told of it. The agreement is EpochVote's business, sums and
 // states that of ElasticRing.
 //
-// An epoch ends when a session between two members has ended, for a frame may be lost with it; when
-// a member is gone (its process is over, it left, or was silent for the life time-out) or comes in
-// and nothing of the state comes for as long; when one hangs, which is known by all waiting for it
-// for three quarters of the finish time-out; and when somebody asks to come in. Who can be reached
-// again before it is lost stays. The lowest member that is there proposes; who comes after it waits
-// its turn, longer each time that nothing comes of it. Of two that do not hear each other for the
-// life time-out the higher is left out.
+// An epoch ends when
+//  - a session between two members has ended, for a frame may be lost with it;
+//  - a member is gone: its process is over, it left, or it was silent for the life time-out;
+//  - a newcomer has had nothing of the state for the life time-out;
+//  - a member hangs: all have waited for it for three quarters of the finish time-out;
+//  - a process asks to come in.
+// A member that can be reached again before it is lost stays in. The lowest member that is there
+// proposes; the next ones wait their turns, longer each time that a proposal fails. Where two
+// members do not hear each other for the life time-out the higher one is left out.
 //
 // Network thread only. Speaks to the compute half through the mailbox and the two boards.
 #pragma once
@@ -79,6 +81,8 @@ class ElasticTraffic final : public TrafficHalf {
         Time moved_at{};                   ///< when more had come, or nothing waited for it, last
         Round round = 0;                   ///< the newest it has announced
         bool hangs = false;                ///< others came further, and wait for it for long
+        std::uint64_t taken_in = 0;        ///< the newest process that was taken in,
+        Round taken_in_at = 0;             ///< and this peer's round then
     };
     /// What the others are to this peer at a moment.
     struct View {
@@ -88,11 +92,18 @@ class ElasticTraffic final : public TrafficHalf {
         bool broken = false;   ///< somebody says that this epoch is
     };
 
+    std::optional<std::string> refuse(const Holding& holding) const AKO_NETWORK_THREAD;
+    std::optional<std::string> refuse(const MemberState& state) const AKO_NETWORK_THREAD;
     bool speaks_of_this(const Link& link) const AKO_NETWORK_THREAD {
         return link.heard && link.said.epoch.number == vote_.epoch().number;
     }
     void look(Time now) AKO_NETWORK_THREAD;
     void adopted(Time now) AKO_NETWORK_THREAD;
+    /// It was in already since the newest round here, so that taking it in again may go on for
+    /// ever.
+    bool was_tried(const Link& link) const AKO_NETWORK_THREAD;
+    /// A new epoch is a sign that the others get on, but not one after the other without a round.
+    void sign_of_epoch(Time now) AKO_NETWORK_THREAD;
     /// Once all members have said what they hold, and once all know that.
     void begin_epoch(Time now) AKO_NETWORK_THREAD;
     bool all_ready() const AKO_NETWORK_THREAD;
@@ -127,7 +138,7 @@ class ElasticTraffic final : public TrafficHalf {
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
     std::string names(PeerSet peers) const;
 
-    const ModeSettings settings_;  // constant after construction
+    const ModeSettings& settings_;
     const RunBounds bounds_;
     const std::size_t bucket_count_;
     const Time life_timeout_;
@@ -142,9 +153,9 @@ class ElasticTraffic final : public TrafficHalf {
 
     EpochVote vote_;
     Departures departures_;
-    std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
-    bool finishing_ = false;   ///< this peer's last round is made
-    bool over_ = false;        ///< closing, or it cannot go on
+    std::vector<Link> links_;   ///< [peer_count]; the entry of this peer is not used
+    bool finishing_ = false;    ///< this peer's last round is made
+    bool over_ = false;         ///< closing, or it cannot go on
     bool run_is_over_ = false;  ///< without this peer
     Round own_round_ = 0;
     std::optional<Time> first_poll_;
@@ -153,6 +164,9 @@ class ElasticTraffic final : public TrafficHalf {
     Time looked_at_{};
 
     // Of the epoch.
+    PeerSet members_before_ = 0;  ///< its members, once it was looked at
+    Round round_of_epoch_ = 0;    ///< this peer's round when it came about
+    std::size_t epochs_without_round_ = 0;
     Holding holding_;
     PeerSet fell_ = 0;     ///< of its members
     bool broken_ = false;  ///< a session of this peer with another member has ended

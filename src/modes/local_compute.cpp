@@ -15,9 +15,10 @@ LocalCompute::LocalCompute(const ModeSettings& settings, std::vector<float> init
       optimizer_(parameters_.size(), settings_.training, settings_.layers),
       growth_(plan_) {
     if (settings_.checkpoints.empty()) return;
-    const Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
+    Result<Checkpoint> read = settings_.read_checkpoint(settings_.checkpoints.front());
     if (!read) throw StartupError(read.error().what);
     if (const auto restored = restore(*read); !restored) throw StartupError(restored.error().what);
+    restored_ = std::make_shared<const Checkpoint>(*std::move(read));
     settings_.log("goes on from round " + std::to_string(round_));
 }
 

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ako/settings.h"
+#include "ako/algorithm_settings.h"
 #include "ako/types.h"
 #include "src/numbers/learning_rate.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "ako/settings.h"
+#include "ako/algorithm_settings.h"
 
 namespace ako {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/norm.h"
-#include "ako/settings.h"
 #include "ako/types.h"
 
 namespace ako {

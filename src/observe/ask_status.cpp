@@ -7,6 +7,7 @@
 #include <chrono>
 #include <future>
 
+#include "ako/mode_table.h"
 #include "src/diagnosis/find_bottleneck.h"
 #include "src/observe/status_json.h"
 
@@ -69,8 +70,9 @@ Result<Observed> ask_status(const std::string& host, unsigned port) {
     if (answer.status == 503)
         return fail(Error::Kind::io, where + ": the peer has only just begun; ask again");
     if (answer.status == 421)
-        return fail(Error::Kind::io, where + ": the peer is observed on loopback; ask it by "
-                                             "127.0.0.1 or localhost");
+        return fail(Error::Kind::io, where +
+                                         ": the peer is observed on loopback; ask it by "
+                                         "127.0.0.1 or localhost");
     std::optional<Observed> observed;
     if (answer.status == 200) observed = parse_status(answer.body);
     if (!observed) return fail(Error::Kind::io, where + ": what answers there is no peer of Ako");
@@ -81,8 +83,8 @@ std::vector<StatusAnswer> ask_all(const std::vector<ObservedPeer>& peers,
                                   const std::string& through) {
     std::vector<std::future<StatusAnswer>> asked;
     for (const ObservedPeer& peer : peers)
-        asked.push_back(std::async(std::launch::async,
-                                   [peer, through] { return ask_peer(peer, through); }));
+        asked.push_back(
+            std::async(std::launch::async, [peer, through] { return ask_peer(peer, through); }));
     std::vector<StatusAnswer> answers;
     for (auto& each : asked) answers.push_back(each.get());
     return answers;
@@ -94,7 +96,8 @@ Bottleneck bottleneck_of(const ObservedRun& run, const std::vector<StatusAnswer>
         if (answers[k].observed)
             seen.push_back(
                 {run.peers[k].name, run.peers[k].serves_only, &answers[k].observed->line});
-    return find_bottleneck(seen, run.mode != "ako");
+    const ModeEntry* const mode = entry_named(run.mode);
+    return find_bottleneck(seen, mode == nullptr || mode->waits);
 }
 
 Result<std::string> ask_health(const std::string& host, unsigned port) {

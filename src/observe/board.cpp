@@ -9,6 +9,7 @@ void Board::post(Observed observed) {
     auto posted = std::make_shared<const Observed>(std::move(observed));
     {
         const std::lock_guard lock(mutex_);
+        history_.add(posted->line);
         newest_ = {newest_.number + 1, std::move(posted), std::chrono::steady_clock::now()};
     }
     changed_.notify_all();
@@ -17,6 +18,11 @@ void Board::post(Observed observed) {
 Board::Post Board::newest() const {
     const std::lock_guard lock(mutex_);
     return newest_;
+}
+
+RunHistory Board::history() const {
+    const std::lock_guard lock(mutex_);
+    return history_;
 }
 
 Board::Post Board::wait_newer(std::uint64_t number, std::chrono::milliseconds patience) const {

@@ -1,5 +1,6 @@
 // Where a peer posts how it stands, and where those who observe it find that. It holds the newest
-// alone, so nobody who is slow makes the compute thread wait, or the memory grow. Any thread.
+// and a history of bounded size, so nobody who is slow makes the compute thread wait, or the memory
+// grow. Any thread.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <mutex>
 
 #include "src/observe/observed.h"
+#include "src/observe/run_history.h"
 
 namespace ako {
 
@@ -21,9 +23,11 @@ class Board {
         std::chrono::steady_clock::time_point at;
     };
 
-    /// Never waits but for another's copying of a pointer.
+    /// Never waits but for another's copying of a pointer, or of the history.
     void post(Observed observed);
     Post newest() const;
+    /// Of all that was posted.
+    RunHistory history() const;
     /// The newest, once it is newer than `number`; nothing new within `patience`, or once `close`
     /// was called: as it is.
     Post wait_newer(std::uint64_t number, std::chrono::milliseconds patience) const;
@@ -35,6 +39,7 @@ class Board {
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     Post newest_;          // guarded by mutex_
+    RunHistory history_;   // likewise
     bool closed_ = false;  // likewise
 };
 

@@ -7,12 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "ako/error.h"
 #include "net/address_range.h"
@@ -29,57 +24,6 @@ namespace {
 constexpr std::chrono::seconds stream_beat{5};
 
 using Clock = std::chrono::steady_clock;
-
-/// So many threads, and at most so many connections that wait for one: then no more is accepted,
-/// and clients wait in the kernel, which has a limit too.
-class Threads final : public httplib::TaskQueue {
-  public:
-    Threads(std::size_t count, std::size_t waiting_max) : waiting_max_(waiting_max) {
-        for (std::size_t k = 0; k < count; ++k) threads_.emplace_back([this] { work(); });
-    }
-
-    void enqueue(std::function<void()> task) override {
-        std::unique_lock lock(mutex_);
-        room_.wait(lock, [this] { return ended_ || tasks_.size() < waiting_max_; });
-        tasks_.push_back(std::move(task));
-        work_.notify_one();
-    }
-
-    void shutdown() override {
-        {
-            const std::lock_guard lock(mutex_);
-            ended_ = true;
-        }
-        room_.notify_all();
-        work_.notify_all();
-        for (std::thread& thread : threads_) thread.join();
-        threads_.clear();
-    }
-
-  private:
-    void work() {
-        for (;;) {
-            std::function<void()> task;
-            {
-                std::unique_lock lock(mutex_);
-                work_.wait(lock, [this] { return ended_ || !tasks_.empty(); });
-                if (tasks_.empty()) return;
-                task = std::move(tasks_.front());
-                tasks_.pop_front();
-            }
-            room_.notify_one();
-            task();
-        }
-    }
-
-    const std::size_t waiting_max_;
-    std::vector<std::thread> threads_;
-    std::mutex mutex_;
-    std::condition_variable room_;
-    std::condition_variable work_;
-    std::deque<std::function<void()>> tasks_;  // guarded by mutex_
-    bool ended_ = false;                       // likewise
-};
 
 std::string origin_of(const std::string& host, unsigned port) {
     const bool is_ip6 = host.find(':') != std::string::npos;
@@ -106,7 +50,10 @@ std::string host_of(const std::string& host_header) {
 }  // namespace
 
 HttpServer::HttpServer(const std::string& host, unsigned port, Board& board)
-    : board_(board), cluster_(board), port_(port), server_(std::make_unique<LimitedServer>()) {
+    : board_(board),
+      cluster_(board),
+      port_(port),
+      server_(std::make_unique<LimitedServer>("GET /health ", threads, waiting_max)) {
     set_limits();
     set_routes();
     if (is_loopback(host)) refuse_other_names();
@@ -116,6 +63,7 @@ HttpServer::HttpServer(const std::string& host, unsigned port, Board& board)
             fmt::format("observe.address: cannot listen at {}:{}", host, port),
             "another program may use that port, or the address is none of this machine; another: "
             "--set observe.address=127.0.0.1:9570");
+    server_->let_wait(static_cast<int>(RequestReader::of_all_max));
     thread_ = std::thread([this] {
         server_->listen_after_bind();
         ended_ = true;
@@ -131,7 +79,6 @@ HttpServer::~HttpServer() {
 }
 
 void HttpServer::set_limits() {
-    server_->new_task_queue = [] { return new Threads(threads, waiting_max); };
     // Unless told so, the library shares a port with whoever listens there already.
     server_->set_socket_options([](int socket) {
         const int yes = 1;
@@ -148,18 +95,17 @@ void HttpServer::set_limits() {
 // Another name that leads here was given out by somebody else, whose page, in a browser of this
 // machine, would then be of the same origin (DNS rebinding).
 void HttpServer::refuse_other_names() {
-    server_->set_pre_routing_handler(
-        [](const httplib::Request& request, httplib::Response& response) {
-            using Answer = httplib::Server::HandlerResponse;
-            const std::string header = request.get_header_value("Host");
-            const std::string host = host_of(header);
-            // Every browser says it.
-            if (header.empty() || is_loopback(host)) return Answer::Unhandled;
-            response.status = 421;
-            response.set_content("this listens on loopback, and is not " + host + "\n",
-                                 "text/plain");
-            return Answer::Handled;
-        });
+    server_->set_pre_routing_handler([](const httplib::Request& request,
+                                        httplib::Response& response) {
+        using Answer = httplib::Server::HandlerResponse;
+        const std::string header = request.get_header_value("Host");
+        const std::string host = host_of(header);
+        // Every browser says it.
+        if (header.empty() || is_loopback(host)) return Answer::Unhandled;
+        response.status = 421;
+        response.set_content("this listens on loopback, and is not " + host + "\n", "text/plain");
+        return Answer::Handled;
+    });
 }
 
 void HttpServer::allow_origin(const httplib::Request& request, httplib::Response& response) const {
@@ -171,8 +117,7 @@ void HttpServer::allow_origin(const httplib::Request& request, httplib::Response
         // Ports of containers are published at the machine that a browser runs on.
         return origin == origin_of(peer.host, peer.port) ||
                origin == origin_of("localhost", peer.port) ||
-               origin == origin_of("127.0.0.1", peer.port) ||
-               origin == origin_of("::1", peer.port);
+               origin == origin_of("127.0.0.1", peer.port) || origin == origin_of("::1", peer.port);
     });
     if (!known) return;
     response.set_header("Access-Control-Allow-Origin", origin);
@@ -202,11 +147,13 @@ void HttpServer::set_routes() {
                  with_newest([](const Observed& observed, httplib::Response& response) {
                      response.set_content(status_text(observed) + "\n", "application/json");
                  }));
-    server_->Get("/bottleneck.json",
-                 with_newest([this](const Observed&, httplib::Response& response) {
-                     response.set_content(to_json_text(cluster_.newest()) + "\n",
-                                          "application/json");
-                 }));
+    server_->Get(
+        "/bottleneck.json", with_newest([this](const Observed&, httplib::Response& response) {
+            response.set_content(to_json_text(cluster_.newest()) + "\n", "application/json");
+        }));
+    server_->Get("/history.json", [this](const httplib::Request&, httplib::Response& response) {
+        response.set_content(board_.history().text() + "\n", "application/json");
+    });
     server_->Get("/health", [this](const httplib::Request&, httplib::Response& response) {
         const Health health = health_of(board_.newest(), Clock::now());
         response.status = health.is_well ? 200 : 503;

@@ -4,13 +4,14 @@
 //   /metrics      the text format of Prometheus (prometheus_text.h)
 //   /status.json  the newest status (status_json.h)
 //   /events       the same, each as it comes, as server-sent events
+//   /history.json  curves and events since the run began, bounded (run_history.h)
 //   /bottleneck.json  what limits the cluster (cluster_watch.h): {"label", "evidence", "remedy"}
 //   /health       200 or 503, and why in a line (health.h)
 //
 // It has threads of its own, which see the board and nothing else: a slow or hostile client costs
-// one of them, for a limited time (limited_server.h), and the training nothing. Connections are
-// limited by these threads and a queue; of event streams there are fewer, so that they leave some
-// for /metrics.
+// the training nothing. One reads all headers, under a deadline (request_reader.h), and answers
+// /health itself, whatever the others are at. The others are limited in number and by a queue; of
+// event streams there are fewer, so that they leave some for /metrics.
 //
 // A page of one peer joins the statuses of the others, so those of the run, and no other page, may
 // read this one (Access-Control-Allow-Origin); on loopback only by its names there. Made and

@@ -1,25 +1,11 @@
 // See observe_run.h.
 #include "src/observe/observe_run.h"
 
-#include <algorithm>
-
 #include "src/config/fields.h"
 #include "src/config/peer_list.h"
 #include "src/system/build_info.h"
 
 namespace ako {
-namespace {
-
-/// As the cluster file has it.
-std::string written(const Settings& settings, const std::string& path) {
-    const auto& fields = all_fields();
-    const auto field = std::find_if(fields.begin(), fields.end(),
-                                    [&](const Field& it) { return it.path == path; });
-    return field->write(settings);
-}
-
-}  // namespace
-
 std::optional<ObserveAddress> observe_address(const Settings& settings, PeerIndex peer) {
     if (settings.observe.address.empty()) return std::nullopt;
     const HostPort first = split_address(settings.observe.address, "", "observe.address");
@@ -30,9 +16,9 @@ ObservedRun observed_run(const Settings& settings, PeerIndex self) {
     ObservedRun run;
     run.run = settings.run;
     run.peer = settings.peers[self].name;
-    run.mode = written(settings, "exchange.mode");
-    run.model = settings.model.kind == ModelKind::layers ? "layers"
-                                                         : written(settings, "model.name");
+    run.mode = written_value(settings, "exchange.mode");
+    run.model =
+        settings.model.kind == ModelKind::layers ? "layers" : written_value(settings, "model.name");
     run.version = AKO_VERSION;
     run.commit = build_commit();
     for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/observe/observed.h"
 
 namespace ako {

@@ -56,8 +56,7 @@ class Exposition {
     }
     /// `suffix`: of a histogram.
     void sample(double value, const Labels& labels = {}, const char* suffix = "") {
-        text_ +=
-            fmt::format("{}{}{} {}\n", name_, suffix, label_text(labels), number_text(value));
+        text_ += fmt::format("{}{}{} {}\n", name_, suffix, label_text(labels), number_text(value));
     }
     void gauge(const char* name, const char* help, double value) {
         begin(name, Type::gauge, help);
@@ -111,8 +110,7 @@ void add_round_parts(Exposition& out, const RoundParts& parts) {
         for (std::size_t bin = 0; bin < took.counts.size(); ++bin) {
             count += took.counts.at(bin);
             const bool last = bin == PartDurations::bounds.size();
-            const std::string bound =
-                last ? "+Inf" : number_text(PartDurations::bounds.at(bin));
+            const std::string bound = last ? "+Inf" : number_text(PartDurations::bounds.at(bin));
             out.sample(whole(count), {label, {"le", bound}}, "_bucket");
         }
         out.sample(took.seconds, {label}, "_sum");
@@ -128,6 +126,8 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.counter("ako_samples_total", "Samples that this peer has trained on.", whole(line.images));
     out.gauge("ako_progress_ratio", "Of the sample budget of all peers.", line.progress);
     out.gauge("ako_training_loss", "Mean over the rounds of the last second.", line.loss);
+    out.counter("ako_losses_not_finite_total", "Rounds whose loss is not a number.",
+                whole(line.losses_not_finite));
     out.gauge("ako_gradient_noise_scale_images",
               "Batch of all peers from which on more images per step are worth little.",
               line.noise_scale);
@@ -149,18 +149,17 @@ void add_training(Exposition& out, const MetricsLine& line) {
         out.gauge("ako_compute_running_ratio",
                   "Share of the last seconds in which the thread that trains had a processor.",
                   line.usage.compute_running);
-        out.gauge("ako_compute_runnable_ratio",
-                  "Share in which it could have run and had none.", line.usage.compute_runnable);
-        out.gauge("ako_throttled_ratio",
-                  "Share in which the quota of its control group was spent.",
+        out.gauge("ako_compute_runnable_ratio", "Share in which it could have run and had none.",
+                  line.usage.compute_runnable);
+        out.gauge("ako_throttled_ratio", "Share in which the quota of its control group was spent.",
                   line.usage.throttled);
         out.gauge("ako_major_faults_per_second", "Pages that were read from a disk.",
                   line.usage.major_faults_per_s);
     }
     out.gauge("ako_sent_bytes_per_second", "To all peers, on the wire, over the last second.",
               line.egress_mbit * 1e6 / 8);
-    out.gauge("ako_received_bytes_per_second",
-              "From all peers, on the wire, over the last second.", line.ingress_mbit * 1e6 / 8);
+    out.gauge("ako_received_bytes_per_second", "From all peers, on the wire, over the last second.",
+              line.ingress_mbit * 1e6 / 8);
 }
 
 using OfLink = std::function<std::optional<double>(const LinkLine&)>;
@@ -190,9 +189,7 @@ const std::vector<LinkMetric>& link_metrics() {
          [](const LinkLine& link) { return whole(link.ingress_bytes); }},
         {"ako_link_partitions", gauge,
          "Observed P: rounds between two sends of the same block to the peer.",
-         [](const LinkLine& link) {
-             return known(link.partitions);
-         }},
+         [](const LinkLine& link) { return known(link.partitions); }},
         {"ako_link_staleness_rounds", gauge,
          "Newest round of the peer that was announced, less the oldest that is held of its row.",
          [](const LinkLine& link) { return whole(link.staleness_rounds); }},
@@ -256,6 +253,11 @@ void add_links(Exposition& out, const MetricsLine& line) {
         out.sample(1, {{"peer", link.peer},
                        {"presence", word(link.presence)},
                        {"standing", word(link.standing())}});
+    }
+    for (const LinkLine& link : line.links) {
+        if (link.ended.empty()) continue;
+        out.begin("ako_link_ended_info", gauge, "How the peer ended, by a failure; always 1.");
+        out.sample(1, {{"peer", link.peer}, {"cause", link.ended}, {"why", link.why}});
     }
 }
 

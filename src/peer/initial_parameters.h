@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ako/network.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 

@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "ako/mode_table.h"
 #include "models/catalog.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/numbers/batch_plan.h"
 #include "src/training/evaluation.h"
 #include "src/training/learners.h"
@@ -58,8 +59,9 @@ std::size_t sum_of(const std::vector<MemoryTerm>& terms) {
 void add_learners(const Settings& settings, std::size_t parameter_count,
                   std::vector<MemoryTerm>& terms) {
     const std::size_t vector_bytes = parameter_count * sizeof(float);
-    const Mode mode = settings.exchange.mode;
-    const bool alone = mode == Mode::local || (mode == Mode::sma && settings.peers.size() == 1);
+    const LearnersMeet meet = entry_of(settings.exchange).learners;
+    const bool alone = meet == LearnersMeet::at_peer ||
+                       (meet == LearnersMeet::at_all_peers && settings.peers.size() == 1);
     const std::size_t shared = Learners::vectors_shared(alone);
     const auto vectors = [vector_bytes](const char* name, std::size_t count) {
         return MemoryTerm{name, std::to_string(count) + " M", count * vector_bytes};

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/member/memory_plan.h"
 
 namespace ako {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ako/mode_table.h"
 #include "models/accumulation.h"
 #include "models/catalog.h"
 #include "models/random.h"
@@ -53,10 +54,10 @@ std::unique_ptr<BatchSource> Peer::batches() { return data_.batches(self_, membe
 
 std::unique_ptr<Learners> Peer::learners(const PeerLog& log) {
     if (!has_learners(settings_.training, settings_.exchange)) return nullptr;
-    const Mode mode = settings_.exchange.mode;
+    const LearnersMeet meet = entry_of(settings_.exchange).learners;
     LearnerOptions options;
-    options.peers_together = mode == Mode::sma ? settings_.peers.size() : 1;
-    options.follows = mode == Mode::ako;
+    options.peers_together = meet == LearnersMeet::at_all_peers ? settings_.peers.size() : 1;
+    options.follows = meet == LearnersMeet::with_exchange;
     options.count_max = learners_at_most(settings_, network_->parameter_count(), memory_);
     options.notice = log.notice;
     options.detail = log.detail;
@@ -67,10 +68,12 @@ std::unique_ptr<Learners> Peer::learners(const PeerLog& log) {
 }
 
 Brought Peer::brought(const Settings& settings) const {
+    check_own_samples(settings, self_, data_.held());
     return {.tensors = network_->tensors(),
             .initial = initial_parameters(settings, *network_),
             .sample_count = data_.sample_count(),
-            .sample_budget = data_.sample_budget()};
+            .sample_budget = data_.sample_budget(),
+            .data = data_.description()};
 }
 
 }  // namespace ako

@@ -1,6 +1,7 @@
 #include "src/peer/training_data.h"
 
 #include <filesystem>
+#include <limits>
 
 #include "ako/error.h"
 #include "models/catalog.h"
@@ -8,6 +9,7 @@
 #include "models/shard.h"
 #include "src/config/key_places.h"
 #include "src/member/sample_budget.h"
+#include "src/peer/dataset_description.h"
 
 namespace ako {
 
@@ -48,6 +50,7 @@ Dataset load_part(const Settings& settings, DataPart part) {
 
 std::uint64_t training_set_size(const Settings& settings) {
     if (!needs_data(settings.model.kind)) return settings.model.samples;
+    if (settings.data.sharding == Sharding::own) return samples_of_all(settings, 0);
     return load_part(settings, DataPart::train).size();
 }
 
@@ -66,9 +69,9 @@ TrainingData::TrainingData(const Settings& settings, DataParts parts)
     slices_.emplace(*test_);
     if (parts == DataParts::test) return;
     train_ = load_part(settings, DataPart::train);
-    sample_count_ = train_->size();
+    sample_count_ = samples_of_all(settings, train_->size());
     naming_key(settings, "data.path", [&] {  // now, and not in every peer
-        check_shardable(*train_, settings.peers.size());
+        check_shardable(*train_, shard_place(settings, 0).count);
     });
 }
 
@@ -77,7 +80,7 @@ std::unique_ptr<BatchSource> TrainingData::batches(PeerIndex self, PortionSource
     const AugmentationSettings& augmentation = settings_.data.augmentation;
     if (portions != nullptr)
         return make_elastic_source(*train_, *portions, settings_.seed, augmentation);
-    const auto [place, count] = place_among_workers(settings_, self);
+    const auto [place, count] = shard_place(settings_, self);
     const bool shuffled = settings_.data.sharding == Sharding::shuffled;
     return make_shard(*train_, shuffled ? Sharding::shuffled : Sharding::disjoint, place, count,
                       settings_.seed, augmentation);
@@ -88,6 +91,28 @@ TestSet TrainingData::test_set() {
     if (!test_) return {1, [](std::size_t, std::size_t count) { return Batch{{}, {}, count}; }};
     return {test_->size(),
             [this](std::size_t first, std::size_t count) { return slices_->slice(first, count); }};
+}
+
+std::vector<std::string> TrainingData::notes() const {
+    std::vector<std::string> all;
+    for (const auto* part : {&train_, &test_})
+        if (*part) all.insert(all.end(), (*part)->notes().begin(), (*part)->notes().end());
+    return all;
+}
+
+std::vector<std::size_t> TrainingData::test_images_of_class() const {
+    if (!test_) return {};
+    std::vector<std::size_t> images(std::numeric_limits<std::uint8_t>::max() + 1);
+    for (const std::uint8_t label : test_->labels(0, test_->size())) ++images[label];
+    return images;
+}
+
+DataDescription TrainingData::description() const {
+    DataDescription data;
+    const bool own = settings_.data.sharding == Sharding::own;  // and others' may differ
+    if (train_ && !own) data.train = describe(*train_);
+    if (test_) data.test = describe(*test_);
+    return data;
 }
 
 std::uint64_t TrainingData::sample_budget() const {

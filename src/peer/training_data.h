@@ -5,13 +5,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "ako/data_description.h"
 #include "ako/network.h"
 #include "ako/portions.h"
 #include "models/dataset.h"
-#include "src/config/settings.h"
-#include "src/member/mode_settings.h"
-#include "src/training/trainer.h"
+#include "src/config/cluster_settings.h"
+#include "src/member/member_settings.h"
+#include "src/training/evaluation.h"
 
 namespace ako {
 
@@ -37,9 +40,17 @@ class TrainingData {
     std::unique_ptr<BatchSource> batches(PeerIndex self, PortionSource* portions = nullptr) const;
     /// Must not outlive this.
     TestSet test_set();
-    /// Samples in the training set, of which `epochs` counts.
+    /// Samples in the training set of this peer.
+    std::uint64_t held() const { return train_ ? train_->size() : 0; }
+    /// And in those of all peers, of which `epochs` counts.
     std::uint64_t sample_count() const { return sample_count_; }
     std::uint64_t sample_budget() const;
+    /// What was changed as they were read, a line each.
+    std::vector<std::string> notes() const;
+    /// Images of each class in the test set; empty without one.
+    std::vector<std::size_t> test_images_of_class() const;
+    /// Of what training and evaluation use and is the same at all peers; reads all of it.
+    DataDescription description() const;
 
   private:
     const Settings& settings_;

@@ -29,33 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A key that tells one run from another at a glance, and the mode that alone heeds it.
-struct ShownKey {
-    const char* path;
-    std::optional<Mode> mode = std::nullopt;
-};
-
-constexpr std::array<ShownKey, 20> shown_keys = {{{"model.name"},
-                                                  {"data.sharding"},
-                                                  {"seed"},
-                                                  {"training.batch.local"},
-                                                  {"training.learners"},
-                                                  {"training.epochs"},
-                                                  {"training.learning_rate"},
-                                                  {"training.schedule.kind"},
-                                                  {"training.momentum"},
-                                                  {"training.weight_decay"},
-                                                  {"exchange.mode"},
-                                                  {"exchange.rule", Mode::ako},
-                                                  {"exchange.precision", Mode::ako},
-                                                  {"exchange.partitions", Mode::ako},
-                                                  {"exchange.servers", Mode::parameter_server},
-                                                  {"exchange.placement", Mode::parameter_server},
-                                                  {"exchange.consistency", Mode::parameter_server},
-                                                  {"exchange.local_rounds", Mode::local_sgd},
-                                                  {"exchange.link_mbit"},
-                                                  {"exchange.egress_mbit_max"}}};
-
 constexpr const char* not_known = "\u2013";
 
 std::string paragraph(const std::string& text) {
@@ -170,12 +143,12 @@ std::string state_text(const RunRecord& run) {
 }
 
 std::string opening(const RunRecord& run) {
-    std::string text = fmt::format(
-        "<h1>{}</h1>\n<p class=\"soft\">{}</p>\n<p class=\"conclusion\">{}</p>\n",
-        html_text(run.settings ? run.settings->run : run.name),
-        html_text(fmt::format("{}, {} {}", run.name, run.peers.size(),
-                              run.peers.size() == 1 ? "peer" : "peers")),
-        html_text(state_text(run)));
+    std::string text =
+        fmt::format("<h1>{}</h1>\n<p class=\"soft\">{}</p>\n<p class=\"conclusion\">{}</p>\n",
+                    html_text(run.settings ? run.settings->run : run.name),
+                    html_text(fmt::format("{}, {} {}", run.name, run.peers.size(),
+                                          run.peers.size() == 1 ? "peer" : "peers")),
+                    html_text(state_text(run)));
     if (run.outcome && run.outcome->replicas_identical)
         text += paragraph(identical_text(run.outcome->digest, run.outcome->finished_with));
     return text;
@@ -200,14 +173,12 @@ std::string reading(const RunRecord& run, const std::vector<std::string>& missin
 
 std::string settings_table(const Settings& settings) {
     std::vector<std::vector<HtmlCell>> rows;
-    for (const ShownKey& key : shown_keys) {
-        if (key.mode && key.mode != settings.exchange.mode) continue;
-        for (const Field& field : all_fields()) {
-            if (field.path != key.path || (field.applies && !field.applies(settings))) continue;
-            const std::string value = field.write(settings);
-            if (value == "null") continue;
-            rows.push_back({head_cell(html_text(key.path)), {html_text(value)}});
-        }
+    for (const Field& field : all_fields()) {
+        if (!field.is_told || !heeds(settings, field.path)) continue;
+        if (field.applies && !field.applies(settings)) continue;
+        const std::string value = field.write(settings);
+        if (value == "null" || value == "none") continue;
+        rows.push_back({head_cell(html_text(field.path)), {html_text(value)}});
     }
     return "<h2>Settings</h2>\n" + html_table("The rest is in config.yaml", {"key", "value"}, rows);
 }
@@ -238,9 +209,9 @@ std::string write_run_page(const RunRecord& run, const std::string& folder) {
     for (const Chart& chart : charts) figures += draw_chart(chart, plots.string());
     std::vector<std::string> missing;
     for (const RunChart& known : known_run_charts) {
-        const bool drawn =
-            std::any_of(charts.begin(), charts.end(),
-                        [&known](const Chart& chart) { return chart.name == known.name; });
+        const bool drawn = std::any_of(charts.begin(), charts.end(), [&known](const Chart& chart) {
+            return chart.name == known.name;
+        });
         if (drawn) continue;
         missing.emplace_back(known.words);
         remove_chart(plots / known.name);

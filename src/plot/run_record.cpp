@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "ako/plain_file.h"
 #include "src/config/cluster_file.h"
 #include "src/results/json_number.h"
 
@@ -34,11 +35,11 @@ constexpr const char* other_version = "was it written by another version of ako?
 }
 
 std::ifstream open_to_read(const fs::path& path) {
+    refuse_what_is_no_file(path.string());
     std::ifstream in(path);
     if (!in)
-        throw StartupError(
-            fmt::format("{}: cannot be read: {}", path.string(),
-                        std::generic_category().message(errno)));
+        throw StartupError(fmt::format("{}: cannot be read: {}", path.string(),
+                                       std::generic_category().message(errno)));
     return in;
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/results/curve.h"
 #include "src/results/metrics_line.h"
 

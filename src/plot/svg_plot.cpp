@@ -48,7 +48,7 @@ std::string gnuplot_file(const std::string& file) {
     return "'" + safe + "'";
 }
 
-struct Extent {
+struct DataRange {
     double low = std::numeric_limits<double>::infinity();
     double high = -std::numeric_limits<double>::infinity();
 
@@ -87,7 +87,7 @@ std::string log_ticks(double low, double high) {
     return "(" + text + ")";
 }
 
-std::string accuracy_axis(const Extent& y) {
+std::string accuracy_axis(const DataRange& y) {
     std::string ticks;
     for (const double error : error_ticks)
         ticks += fmt::format("{}\"{:g} %%\" {}", ticks.empty() ? "" : ", ", 100 - error, error);
@@ -96,7 +96,7 @@ std::string accuracy_axis(const Extent& y) {
                        std::min(95.0, y.high * 1.05), y.low / 1.15, ticks);
 }
 
-std::string axes(const SvgPlot& plot, const Extent& x, const Extent& y) {
+std::string axes(const SvgPlot& plot, const DataRange& x, const DataRange& y) {
     std::string text;
     if (plot.x_axis == Axis::logarithmic)
         text += fmt::format("set logscale x\nset xrange [{}:{}]\nset xtics {}\n", x.low / 1.05,
@@ -222,7 +222,7 @@ std::string frame(const SvgPlot& plot, const std::string& file) {
 }
 
 std::string script_of(const SvgPlot& plot, const std::string& file) {
-    Extent x, y;
+    DataRange x, y;
     for (const SvgLine& line : plot.lines) {
         for (const SvgPoint& point : line.points) {
             if (!std::isfinite(point.y)) continue;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "ako/frame.h"
+#include "src/results/disk_reserve.h"
 
 namespace ako {
 
@@ -43,11 +44,24 @@ Result<void> CheckpointFolder::take_over(const std::vector<KeptCheckpoint>& earl
     return {};
 }
 
+Result<void> CheckpointFolder::write_beside_reserve(const Checkpoint& checkpoint) {
+    std::uint64_t bytes = 0;
+    for (const auto& [name, values] : checkpoint.floats) bytes += values.size() * sizeof(float);
+    for (const auto& [name, values] : checkpoint.words)
+        bytes += values.size() * sizeof(std::uint64_t);
+    if (auto enough = keep_reserve(files_, folder_, bytes, reserve_); !enough) return enough;
+    if (auto written = write_checkpoint(files_, folder_, owner_, checkpoint); !written)
+        return written;
+    // Another peer may have written one in the same room meanwhile.
+    return keep_reserve(files_, folder_, 0, reserve_);
+}
+
 Result<std::vector<CheckpointId>> CheckpointFolder::write(const Checkpoint& checkpoint) {
     const std::string path = checkpoint_path(folder_, owner_.peer, checkpoint.id.round);
     const auto same = [&path](const KeptCheckpoint& it) { return it.path == path; };
-    if (const auto written = write_checkpoint(files_, folder_, owner_, checkpoint); !written) {
-        // Where only its name is not safe it is there, and nobody would ever remove it.
+    if (const auto written = write_beside_reserve(checkpoint); !written) {
+        // Where its name is not safe, or no reserve left, it is there, and nobody would ever remove
+        // it.
         if (std::none_of(kept_.begin(), kept_.end(), same)) files_.remove(path);
         return fail(Error::Kind::io, path + ": " + written.error().what);
     }
@@ -83,9 +97,8 @@ std::size_t CheckpointFolder::least_needed(const Checkpoint& newest) const {
 
 bool CheckpointFolder::slow_disk_is_at(std::size_t place) const {
     for (std::uint64_t apart = 2; apart <= marks_apart_max; apart *= 2) {
-        const auto newest = std::find_if(kept_.begin(), kept_.end(), [apart](const auto& it) {
-            return it.mark % apart == 0;
-        });
+        const auto newest = std::find_if(kept_.begin(), kept_.end(),
+                                         [apart](const auto& it) { return it.mark % apart == 0; });
         if (newest - kept_.begin() == static_cast<std::ptrdiff_t>(place)) return true;
     }
     return false;

@@ -27,9 +27,10 @@ struct KeptCheckpoint {
 
 class CheckpointFolder {
   public:
-    /// `files` outlives this.
-    CheckpointFolder(FileLayer& files, std::string folder, CheckpointOwner owner)
-        : files_(files), folder_(std::move(folder)), owner_(std::move(owner)) {}
+    /// `files` outlives this. `reserve`: so many bytes of the disk stay free, see disk_reserve.h.
+    CheckpointFolder(FileLayer& files, std::string folder, CheckpointOwner owner,
+                     std::uint64_t reserve = 0)
+        : files_(files), folder_(std::move(folder)), owner_(std::move(owner)), reserve_(reserve) {}
 
     /// Has these, newest first, in this folder as well, so that whoever goes on from this run
     /// before it has written one of its own finds them: by a second name, or as a copy where a file
@@ -44,6 +45,8 @@ class CheckpointFolder {
     std::vector<CheckpointId> kept() const;
 
   private:
+    /// Written, and the reserve is free all the same.
+    Result<void> write_beside_reserve(const Checkpoint& checkpoint);
     void remove_older(const Checkpoint& than);
     void remove(std::size_t place);
     /// The oldest but for the newest two, and those that a slow disk is at; a place in kept_.
@@ -53,6 +56,7 @@ class CheckpointFolder {
     FileLayer& files_;
     const std::string folder_;
     const CheckpointOwner owner_;
+    const std::uint64_t reserve_;
     std::vector<KeptCheckpoint> kept_;  ///< newest first
 };
 

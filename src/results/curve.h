@@ -15,14 +15,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/frame.h"
-#include "ako/settings.h"
 
 namespace ako {
 

@@ -13,8 +13,11 @@ namespace ako {
 using nlohmann::ordered_json;
 
 std::string left_peer_text(const LeftPeer& left) {
-    std::string text = fmt::format("{} left at {:.0f} % of the budget, after {} rounds", left.peer,
-                                   std::floor(100 * left.at), grouped(left.rounds));
+    std::string text =
+        left.farewell.failed()
+            ? left.peer + " " + ended_and_stays_text(left.farewell, left.rounds)
+            : fmt::format("{} left at {:.0f} % of the budget, after {} rounds", left.peer,
+                          std::floor(100 * left.at), grouped(left.rounds));
     if (left.unseen() == 0) return text;
     return text + fmt::format(": {} of the {} images in its data shard were never seen",
                               grouped(left.unseen()), grouped(left.images));
@@ -40,6 +43,9 @@ ordered_json left_peers_json(const std::vector<LeftPeer>& left) {
         entry["images"] = apart ? ordered_json(it.images) : ordered_json(nullptr);
         entry["seen"] = apart ? ordered_json(it.seen) : ordered_json(nullptr);
         entry["unseen"] = apart ? ordered_json(it.unseen()) : ordered_json(nullptr);
+        entry["cause"] = word(it.farewell.cause);
+        entry["since"] = it.farewell.since;
+        entry["why"] = it.farewell.why;
     }
     return list;
 }
@@ -53,6 +59,8 @@ std::vector<LeftPeer> left_peers_from(const ordered_json& json) {
         it.at = entry.at("at");
         if (!entry.at("images").is_null()) it.images = entry.at("images");
         if (!entry.at("seen").is_null()) it.seen = entry.at("seen");
+        it.farewell = {end_cause_of(entry.at("cause").get<std::string>()), entry.at("since"),
+                       entry.at("why")};
     }
     return left;
 }

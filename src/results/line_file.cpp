@@ -15,6 +15,7 @@
 
 #include "ako/error.h"
 #include "src/system/file_layer.h"
+#include "src/system/output_file.h"
 
 namespace ako {
 namespace {
@@ -50,12 +51,11 @@ bool is_regular(int fd) {
 
 LineFile::LineFile(std::string path, bool goes_on, std::string what, Say say)
     : path_(std::move(path)), what_(std::move(what)), say_(std::move(say)) {
-    constexpr mode_t everyone_may = 0666;  // less what the umask takes away
-    const int anew = goes_on ? 0 : O_TRUNC;
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | anew, everyone_may);
-    if (fd_ < 0)
-        throw StartupError(path_ + ": cannot be written: " + newest_error(),
+    const Result<int> file = open_output(path_, O_APPEND | (goes_on ? 0 : O_TRUNC));
+    if (!file)
+        throw StartupError(path_ + ": cannot be written: " + file.error().what,
                            "is the output folder writable?");
+    fd_ = *file;
     if (!goes_on || !is_regular(fd_)) return;
     const auto whole = end_of_lines(path_);
     if (!whole) {

@@ -65,6 +65,7 @@ void Metrics::round_done(const RoundReport& report) {
     if (report.loss) {
         loss_sum_ += static_cast<double>(*report.loss);
         ++losses_since_;
+        loss_trend_.add(*report.loss, report.progress);
     }
     const Time now = clock_.now();
     if (now >= due_at_) write_line(now);
@@ -215,7 +216,10 @@ void Metrics::update_standing(const std::vector<LinkCounters>& counters) {
         link.advancing = view.advancing;
         link.joining = view.joining;
         const bool has_session = view.presence == Presence::up;
-        link.why = has_session ? "" : counters[view.peer].last_error;
+        link.why = has_session     ? ""
+                   : view.farewell ? ended_and_stays_text(*view.farewell, view.round)
+                                   : counters[view.peer].last_error;
+        link.ended = view.farewell ? word(view.farewell->cause) : "";
         link.partitions = view.partitions;
         link.staleness_rounds = view.staleness_rounds;
         link.staleness_ms = view.staleness_ms;
@@ -234,8 +238,7 @@ void Metrics::update_standing(const std::vector<LinkCounters>& counters) {
     }
 }
 
-void Metrics::update_usage(const ProcessUsage& process,
-                           const std::vector<LinkCounters>& counters) {
+void Metrics::update_usage(const ProcessUsage& process, const std::vector<LinkCounters>& counters) {
     // What a round waits for is part of it; before the first and after the last it stays as it was.
     const bool waits = line_.phase == "waiting" && times_.rounds() > 0;
     if (line_.phase != "training" && line_.phase != "serving" && !waits) return;

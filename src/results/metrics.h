@@ -12,13 +12,14 @@
 #include "ako/exchange.h"
 #include "ako/transport.h"
 #include "src/results/curve.h"
+#include "src/results/loss_trend.h"
 #include "src/results/metrics_files.h"
 #include "src/results/metrics_line.h"
 #include "src/results/milestone_file.h"
 #include "src/results/training_figures.h"
 #include "src/results/usage.h"
 #include "src/training/round_times.h"
-#include "src/training/trainer.h"
+#include "src/training/run_driver.h"
 
 namespace ako {
 
@@ -35,11 +36,13 @@ class Metrics final : public TrainingObserver {
     void watch(const Exchange& exchange) { exchange_ = &exchange; }
     /// What progress counts: samples of all peers.
     void set_sample_budget(std::uint64_t samples) { sample_budget_ = samples; }
+    std::uint64_t sample_budget() const { return sample_budget_; }
     /// Where milestones go, with `evaluate: after`. Must outlive the last round.
     void keep_milestones_in(MilestoneWriter& file) { milestones_ = &file; }
 
     void reached(RoundMoment moment) override;
     void round_done(const RoundReport& report) override;
+    void loss_not_finite() override { ++line_.losses_not_finite; }
     void milestone_passed(const Milestone& milestone) override;
     void evaluation_done(const Verdict& verdict) override;
     void serving() override;
@@ -64,6 +67,7 @@ class Metrics final : public TrainingObserver {
     const std::optional<double>& egress_mbit() const { return egress_mbit_; }
     /// What this peer evaluated while it trained.
     const std::vector<CurvePoint>& curve() const { return curve_; }
+    const LossTrend& loss_trend() const { return loss_trend_; }
 
   private:
     /// Bytes of all links and processor time of the process.
@@ -115,6 +119,7 @@ class Metrics final : public TrainingObserver {
     std::optional<TrainingFigures> figures_;
     CurvePoint evaluating_;  ///< what is being evaluated, without its verdict
     std::vector<CurvePoint> curve_;
+    LossTrend loss_trend_;
 };
 
 }  // namespace ako

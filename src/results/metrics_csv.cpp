@@ -27,14 +27,14 @@ std::string part(const MetricsLine& line, RoundPart which) {
     return rounded(line.round_parts[which].seconds);
 }
 
-struct Column {
+struct CsvColumn {
     const char* name;
     std::string (*text)(const MetricsLine&);
 };
 
 using Line = MetricsLine;
 
-constexpr std::array<Column, 24> columns = {{
+constexpr std::array<CsvColumn, 25> columns = {{
     {"time", [](const Line& line) { return rounded(line.time); }},
     {"phase", [](const Line& line) { return line.phase; }},
     {"round", [](const Line& line) { return fmt::to_string(line.round); }},
@@ -62,13 +62,14 @@ constexpr std::array<Column, 24> columns = {{
     {"staleness_rounds", staleness},
     {"noise_scale", [](const Line& line) { return text_of(line.noise_scale); }},
     {"learners", [](const Line& line) { return fmt::to_string(line.learners); }},
+    {"losses_not_finite", [](const Line& line) { return fmt::to_string(line.losses_not_finite); }},
 }};
 
 }  // namespace
 
 std::string metrics_csv_head() {
     std::string text;
-    for (const Column& column : columns) {
+    for (const CsvColumn& column : columns) {
         if (!text.empty()) text += ',';
         text += column.name;
     }
@@ -77,7 +78,7 @@ std::string metrics_csv_head() {
 
 std::string to_csv_text(const MetricsLine& line) {
     std::string text;
-    for (const Column& column : columns) {
+    for (const CsvColumn& column : columns) {
         if (!text.empty()) text += ',';  // the first field, a time, is never empty
         text += column.text(line);
     }

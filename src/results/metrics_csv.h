@@ -9,7 +9,8 @@
 //                     of all rounds so far: round_parts.h
 //   partitions        P: the mean over the live links that know theirs
 //   staleness_rounds  the largest of a live link
-//   noise_scale, learners  as in the metrics line
+//   noise_scale, learners, losses_not_finite
+//                     as in the metrics line
 #pragma once
 
 #include <string>

@@ -23,6 +23,7 @@ ordered_json to_json(const LinkLine& link) {
             {"standing", word(link.standing())},
             {"since", rounded(link.since)},
             {"why", link.why},
+            {"ended", link.ended},
             {"partitions", rounded(link.partitions)},
             {"staleness_rounds", link.staleness_rounds},
             {"staleness_ms", rounded(link.staleness_ms)},
@@ -65,11 +66,16 @@ ordered_json to_json(const Usage& usage) {
 }
 
 Usage usage_from(const ordered_json& json) {
-    return {json.at("seconds"),          json.at("rounds_per_s"),
-            json.at("gradient"),         json.at("input"),
-            json.at("wait"),             json.at("compute_running"),
-            json.at("compute_runnable"), json.at("network_running"),
-            json.at("network_runnable"), json.at("throttled"),
+    return {json.at("seconds"),
+            json.at("rounds_per_s"),
+            json.at("gradient"),
+            json.at("input"),
+            json.at("wait"),
+            json.at("compute_running"),
+            json.at("compute_runnable"),
+            json.at("network_running"),
+            json.at("network_runnable"),
+            json.at("throttled"),
             json.at("major_faults_per_s")};
 }
 
@@ -106,19 +112,19 @@ LinkLine link_from(const ordered_json& json) {
             json.at("images"),
             json.at("images_per_s"),
             optional_number(json.at("loss")),
-            link_usage_from(json.at("usage"))};
+            link_usage_from(json.at("usage")),
+            json.at("ended")};
 }
 
 }  // namespace
 
 std::string to_json_text(const MetricsLine& line) {
-    ordered_json json = {{"time", rounded(line.time)},
-                         {"phase", line.phase},
-                         {"waiting_for", line.waiting_for},
-                         {"round", line.round},
-                         {"images", line.images},
-                         {"images_per_s", rounded(line.images_per_s)},
-                         {"loss", or_null(line.loss)}};
+    ordered_json json = {
+        {"time", rounded(line.time)},      {"phase", line.phase},
+        {"waiting_for", line.waiting_for}, {"round", line.round},
+        {"images", line.images},           {"images_per_s", rounded(line.images_per_s)},
+        {"loss", or_null(line.loss)}};
+    json["losses_not_finite"] = line.losses_not_finite;
     json["noise_scale"] = or_null(line.noise_scale);
     json["learners"] = line.learners;
     json["accuracy"] = or_null(line.accuracy);
@@ -153,6 +159,7 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.images = json.at("images");
     line.images_per_s = json.at("images_per_s");
     line.loss = optional_number(json.at("loss"));
+    line.losses_not_finite = json.at("losses_not_finite");
     line.noise_scale = optional_number(json.at("noise_scale"));
     line.learners = json.at("learners");
     line.accuracy = optional_number(json.at("accuracy"));

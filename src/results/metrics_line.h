@@ -11,6 +11,8 @@
 //   round         rounds this peer has made
 //   images        images this peer has computed on; images_per_s over the time since the last line
 //   loss          mean over the rounds since the last line that had one; null if none is known
+//   losses_not_finite
+//                 so many rounds of this process had a loss that is not a number
 //   noise_scale   of the gradient, in images (gradient_noise.h); null unless batches are computed
 //                 in parts (training.batch.accumulate)
 //   learners      that made the newest round (training.learners); 1 where a peer has no others
@@ -31,7 +33,8 @@
 //                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining; standing,
 //                 which is all of these as one word ("advancing", "still", "lost", ..:
 //                 peer_standing.h), since when (seconds, as time) and, where it has no session,
-//                 why; partitions
+//                 why; ended, the cause by which it ended otherwise than somebody wanted
+//                 (ako/farewell.h: "numbers", "program", "broken"; else ""); partitions
 //                 (observed P; 0: not known), staleness_rounds, staleness_ms, age_ms (from the
 //                 binding of a partial at its sender to its arrival here: median of the newest, by
 //                 the estimate of the clocks), answer_ms (for so long an answer of it is waited
@@ -88,8 +91,12 @@ struct LinkLine {
     double images_per_s = 0;
     std::optional<double> loss;
     LinkUsage usage;
+    std::string ended;
 
-    PeerStanding standing() const { return standing_of(presence, advancing, joining, round); }
+    PeerStanding standing() const {
+        const PeerStanding seen = standing_of(presence, advancing, joining, round);
+        return seen == PeerStanding::left && !ended.empty() ? PeerStanding::ended : seen;
+    }
 };
 
 struct MetricsLine {
@@ -100,6 +107,7 @@ struct MetricsLine {
     std::uint64_t images = 0;
     double images_per_s = 0;
     std::optional<double> loss;
+    std::uint64_t losses_not_finite = 0;
     std::optional<double> noise_scale;
     std::uint64_t learners = 1;
     std::optional<double> accuracy;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "src/system/output_file.h"
 
 namespace ako {
 
@@ -73,13 +74,16 @@ std::string milestone_path(const std::string& folder, const std::string& peer) {
 MilestoneWriter::MilestoneWriter(std::string path, std::size_t parameter_count,
                                  std::function<void(const std::string&)> say, bool goes_on)
     : path_(std::move(path)), say_(std::move(say)) {
-    constexpr mode_t everyone_may = 0666;  // less what the umask takes away
-    fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, everyone_may);
+    const Result<int> file = open_output(path_, 0);
+    if (!file)
+        throw StartupError(fmt::format("{}: cannot be written: {}", path_, file.error().what),
+                           "is the output folder writable, the disk full?");
+    fd_ = *file;
     const FileHead head{.parameter_count = parameter_count};
     const std::uint64_t there = goes_on ? bytes_there(fd_) : 0;
     if (there >= sizeof head)
         bytes_ = sizeof head + count_in(there, parameter_count) * bytes_each(parameter_count);
-    if (fd_ < 0 || !cut_to(bytes_) ||
+    if (!cut_to(bytes_) ||
         (bytes_ == 0 && write(fd_, &head, sizeof head) != static_cast<ssize_t>(sizeof head)))
         throw StartupError(fmt::format("{}: cannot be written: {}", path_, system_text()),
                            "is the output folder writable, the disk full?");

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "models/safetensors.h"
+#include "src/results/disk_reserve.h"
 
 namespace ako {
 
-ModelFiles::ModelFiles(std::string folder, const Settings& settings, std::string peer,
-                       std::vector<Tensor> tensors)
-    : folder_(std::move(folder)),
+ModelFiles::ModelFiles(FileLayer& files, std::string folder, const Settings& settings,
+                       std::string peer, std::vector<Tensor> tensors)
+    : files_(files),
+      folder_(std::move(folder)),
       run_(settings.run),
       peer_(std::move(peer)),
       epochs_(settings.training.epochs),
@@ -28,6 +30,9 @@ std::map<std::string, std::string> ModelFiles::metadata(
 
 Result<void> ModelFiles::write_checkpoint(std::span<const float> parameters,
                                           const Verdict& verdict) const try {
+    const std::uint64_t reserve = end_bytes(parameters.size());
+    if (auto enough = keep_reserve(files_, folder_, parameters.size_bytes(), reserve); !enough)
+        return fail(Error::Kind::io, folder_ + "/checkpoint.safetensors: " + enough.error().what);
     auto stated = metadata(verdict);
     stated["epochs"] = fmt::format("{:.4f}", verdict.progress * epochs_);
     write_safetensors(folder_ + "/checkpoint.safetensors", tensors_, parameters, stated,

@@ -11,17 +11,20 @@
 #include "ako/error.h"
 #include "ako/frame.h"
 #include "ako/network.h"
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
+#include "src/system/file_layer.h"
 
 namespace ako {
 
 class ModelFiles {
   public:
     /// `peer` is who writes; `tensors` are those of the network.
-    ModelFiles(std::string folder, const Settings& settings, std::string peer,
+    /// `files` outlives this.
+    ModelFiles(FileLayer& files, std::string folder, const Settings& settings, std::string peer,
                std::vector<Tensor> tensors);
 
-    /// Writes checkpoint.safetensors; the one before becomes checkpoint-before.safetensors. An
+    /// Writes checkpoint.safetensors; the one before becomes checkpoint-before.safetensors. That
+    /// the end's reserve (disk_reserve.h) would not stay free is an error, too. An
     /// error leaves both as they were.
     Result<void> write_checkpoint(std::span<const float> parameters, const Verdict& verdict) const;
 
@@ -32,6 +35,7 @@ class ModelFiles {
   private:
     std::map<std::string, std::string> metadata(const std::optional<Verdict>& verdict) const;
 
+    FileLayer& files_;
     const std::string folder_;
     const std::string run_;
     const std::string peer_;

@@ -86,6 +86,31 @@ std::string handed_over_text(const PeerResult& result) {
                        result.finish_seconds);
 }
 
+std::string losses_text(const PeerResult& result) {
+    if (result.losses_not_finite == 0) return "";
+    return result.losses_not_finite == 1
+               ? "1 loss is not a number"
+               : fmt::format("{} losses are not numbers", grouped(result.losses_not_finite));
+}
+
+std::uint64_t samples_beyond(std::uint64_t made, std::uint64_t budget, double round,
+                             std::size_t peers) {
+    if (made <= budget) return 0;
+    const bool more = static_cast<double>(made - budget) > round * static_cast<double>(peers);
+    return more ? made - budget : 0;
+}
+
+std::string beyond_budget_text(const PeerResult& result) {
+    if (result.samples_beyond == 0) return "";
+    const std::uint64_t budget = result.samples_total - result.samples_beyond;
+    const double percent =
+        100 * static_cast<double>(result.samples_beyond) / static_cast<double>(budget);
+    return fmt::format(
+        "{} samples ({:.2g} %) beyond the budget of {}: the peers made them while word of its end "
+        "was on its way",
+        grouped(result.samples_beyond), percent, grouped(budget));
+}
+
 std::string stopped_early_text(double progress, const std::string& who) {
     // Rounded down: "100 %" would be no early end.
     const double percent = std::floor(100 * progress);
@@ -110,7 +135,9 @@ ordered_json to_json(const PeerResult& result) {
                          {"waited_for", result.waited_for},
                          {"rounds", result.rounds},
                          {"images", result.images},
+                         {"losses_not_finite", result.losses_not_finite},
                          {"samples_total", result.samples_total},
+                         {"samples_beyond", result.samples_beyond},
                          {"egress_bytes", result.egress_bytes},
                          {"ingress_bytes", result.ingress_bytes},
                          {"training_began_ns", moment_or_null(result.training_began)},
@@ -153,7 +180,9 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.waited_for = json.at("waited_for").get<std::vector<std::string>>();
     result.rounds = json.at("rounds");
     result.images = json.at("images");
+    result.losses_not_finite = json.at("losses_not_finite");
     result.samples_total = json.at("samples_total");
+    result.samples_beyond = json.at("samples_beyond");
     result.egress_bytes = json.at("egress_bytes");
     result.ingress_bytes = json.at("ingress_bytes");
     const ordered_json& began = json.at("training_began_ns");

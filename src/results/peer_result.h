@@ -46,7 +46,10 @@ struct PeerResult {
     std::vector<std::string> waited_for;  ///< who were not there, or did not move any more
     std::uint64_t rounds = 0;
     std::uint64_t images = 0;
-    std::uint64_t samples_total = 0;  ///< of all peers, as known here
+    std::uint64_t losses_not_finite = 0;  ///< as in the metrics line
+    std::uint64_t samples_total = 0;      ///< of all peers, as known here
+    /// Of them, beyond the budget, if these are more than a round of every peer; else 0.
+    std::uint64_t samples_beyond = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
     std::optional<Time> training_began;  ///< its first round, by its machine's monotonic clock
@@ -80,6 +83,14 @@ std::string identical_text(const std::string& digest, const std::vector<std::str
 std::string differs_text(const std::string& name, const std::string& digest);
 /// "stopped early at 14 % of the budget: peer b asked for it"; `who`: the words after the colon.
 std::string stopped_early_text(double progress, const std::string& who);
+/// "3 losses are not numbers"; empty if there were none.
+std::string losses_text(const PeerResult& result);
+/// "1,088 samples (5 %) beyond the budget of 20,000: ..."; empty if it was kept.
+std::string beyond_budget_text(const PeerResult& result);
+/// How many samples `made` by all are beyond the budget, if these are more than a round of every
+/// peer; `round`: the samples of a usual one, of one peer.
+std::uint64_t samples_beyond(std::uint64_t made, std::uint64_t budget, double round,
+                             std::size_t peers);
 /// As many of its 64 digits as people compare; all are in the files.
 std::string short_digest(const std::string& digest);
 

@@ -16,7 +16,7 @@ struct Named {
 };
 
 /// In the order of the enumeration.
-constexpr std::array<Named, 9> names = {{
+constexpr std::array<Named, 10> names = {{
     {"absent", "not there yet"},
     {"connected", "connected"},
     {"joining", "joins the run"},
@@ -26,6 +26,7 @@ constexpr std::array<Named, 9> names = {{
     {"lost", "lost"},
     {"gone", "gone"},
     {"left", "has left"},
+    {"ended", "has ended"},
 }};
 
 const Named& of(PeerStanding standing) { return names.at(static_cast<std::size_t>(standing)); }
@@ -58,11 +59,13 @@ const char* words(PeerStanding standing) { return of(standing).words; }
 
 bool is_trouble(PeerStanding standing) {
     return standing == PeerStanding::still || standing == PeerStanding::down ||
-           standing == PeerStanding::lost || standing == PeerStanding::gone;
+           standing == PeerStanding::lost || standing == PeerStanding::gone ||
+           standing == PeerStanding::ended;
 }
 
 std::string standing_text(PeerStanding standing, double seconds, const std::string& why) {
     if (!is_trouble(standing)) return words(standing);
+    if (standing == PeerStanding::ended && !why.empty()) return why;
     std::string text = fmt::format("{} for {:.0f} s", words(standing), std::max(0.0, seconds));
     if (!why.empty()) text += ": " + why;
     return text;

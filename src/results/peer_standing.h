@@ -21,12 +21,13 @@ enum class PeerStanding : std::uint8_t {
     lost,       ///< not heard from for the life time-out
     gone,       ///< lost, and nobody listens at its address
     left,       ///< said goodbye
+    ended,      ///< likewise, and that it ended by a failure
 };
 
-inline constexpr std::array<PeerStanding, 9> peer_standings = {
-    PeerStanding::absent, PeerStanding::connected, PeerStanding::joining,
-    PeerStanding::advancing, PeerStanding::still, PeerStanding::down,
-    PeerStanding::lost, PeerStanding::gone, PeerStanding::left};
+inline constexpr std::array<PeerStanding, 10> peer_standings = {
+    PeerStanding::absent, PeerStanding::connected, PeerStanding::joining, PeerStanding::advancing,
+    PeerStanding::still,  PeerStanding::down,      PeerStanding::lost,    PeerStanding::gone,
+    PeerStanding::left,   PeerStanding::ended};
 
 /// `round`: its newest that was heard of.
 PeerStanding standing_of(Presence presence, bool advancing, bool joining, Round round);

@@ -34,6 +34,9 @@ void link_latest(FileLayer& files, const fs::path& folder) {
     const fs::path fresh =
         folder.parent_path() / fmt::format(".latest-{}", folder.filename().string());
     std::error_code error;
+    const fs::file_status there = fs::symlink_status(latest, error);
+    if (fs::exists(there) && !fs::is_symlink(there)) return;  // it is the user's
+    error.clear();
     fs::create_symlink(folder.filename(), fresh, error);
     if (!error) fs::rename(fresh, latest, error);
     if (error)
@@ -72,6 +75,12 @@ class MadeFolders {
     std::vector<std::string> made_;
 };
 
+[[noreturn]] void refuse_folder(const std::string& chosen, const std::error_code& error) {
+    throw StartupError(
+        fmt::format("--output-dir: the folder {} cannot be made: {}", chosen, error.message()),
+        "is it writable, or is something else of that name there?");
+}
+
 /// After a loss of power somebody may want to go on with this run.
 void write_settings(FileLayer& files, const fs::path& folder, const MadeFolders& made,
                     const Settings& settings) {
@@ -95,7 +104,7 @@ std::string make_run_folder(FileLayer& files, const Settings& settings) {
     bool own = false;
     for (int again = 2; !error && !own && again < same_second_max; ++again) {
         own = fs::create_directory(folder, error);
-        if (!own) folder = fs::path(settings.output) / fmt::format("{}-{}", stem, again);
+        if (!own && !error) folder = fs::path(settings.output) / fmt::format("{}-{}", stem, again);
     }
     if (!own)
         throw StartupError(fmt::format("output: the folder {} cannot be made: {}", folder.string(),
@@ -112,15 +121,18 @@ std::string make_run_folder(FileLayer& files, const Settings& settings, const st
     MadeFolders made;
     if (!error) error = made.make(folder);
     const bool empty = !error && fs::is_empty(folder, error);
-    if (error)
-        throw StartupError(
-            fmt::format("--output-dir: the folder {} cannot be made: {}", chosen, error.message()),
-            "is it writable, or is something else of that name there?");
+    if (error) refuse_folder(chosen, error);
     if (!empty)
         throw StartupError(fmt::format("--output-dir: the folder {} is not empty", chosen),
                            "results of two runs must not mix: name a new folder");
     write_settings(files, folder, made, settings);
     return folder.string();
+}
+
+void require_folder(const std::string& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) refuse_folder(folder, error);
 }
 
 void LatestRun::trained(FileLayer& files) {

@@ -22,7 +22,7 @@
 #include <string>
 #include <utility>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/system/file_layer.h"
 #include "src/system/whole_file.h"
 
@@ -34,6 +34,10 @@ std::string make_run_folder(FileLayer& files, const Settings& settings);
 /// The same in the folder `chosen`, which is made unless it is there and empty. Returns its
 /// absolute path.
 std::string make_run_folder(FileLayer& files, const Settings& settings, const std::string& chosen);
+
+/// Makes a folder of which another process, as `ako launch`, may have made a run's already. Throws
+/// a StartupError that names the folder, and says why there can be none.
+void require_folder(const std::string& folder);
 
 /// The link runs/latest, which moves to a run once a peer of it has made a round: a start that came
 /// to nothing must not hide the model of the run before. One thread.

@@ -170,6 +170,8 @@ ExitStatus Summary::exit_status() const {
     if (!alone && !replicas_identical()) return exit_no_agreement;
     if (any([](const PeerResult& peer) { return peer.exit == exit_not_written; }))
         return exit_not_written;
+    if (any([](const PeerResult& peer) { return peer.exit == exit_not_learned; }))
+        return exit_not_learned;
     // A peer that was asked to end by someone else than launch ended as asked, but nobody who
     // waits for the whole training must take this for it.
     return stopped_at() ? exit_stopped_early : exit_ok;
@@ -221,6 +223,7 @@ std::string Summary::json() const {
     json["finish_waiting_seconds"] = waiter != nullptr ? waiter->finish_waiting_seconds : 0;
     json["waited_for"] = waiter != nullptr ? waiter->waited_for : std::vector<std::string>();
     json["samples"] = first != nullptr ? first->samples_total : 0;
+    json["samples_beyond"] = first != nullptr ? first->samples_beyond : 0;
     json["egress_bytes"] = total_egress(peers);
     json["exit"] = static_cast<int>(exit_status());
     json["interrupted"] = interrupted;
@@ -242,6 +245,7 @@ std::string Summary::json() const {
                  {"restarts", peer.restarts},
                  {"rounds", peer.rounds},
                  {"images", peer.images},
+                 {"losses_not_finite", peer.losses_not_finite},
                  {"egress_bytes", peer.egress_bytes},
                  {"ingress_bytes", peer.ingress_bytes},
                  {"digest", peer.digest},
@@ -287,9 +291,12 @@ std::string Summary::text(const std::string& folder) const {
                 fmt::format("{} died and was started again {}\n", peer.name,
                             peer.restarts == 1 ? "once" : fmt::format("{} times", peer.restarts));
         const bool as_usual = peer.agreed || peer.exit == exit_left;  // which is told below
-        if (!as_usual || peer.exit == exit_not_written)
+        if (!as_usual || peer.exit == exit_not_written || peer.exit == exit_not_learned)
             text += fmt::format("{}: {}\n", peer.name, how_it_ended(peer));
+        if (const std::string losses = losses_text(peer); !losses.empty())
+            text += fmt::format("{}: {}\n", peer.name, losses);
     }
+    if (first != nullptr && first->samples_beyond > 0) text += beyond_budget_text(*first) + "\n";
     for (const LostShard& shard : lost_shards()) text += lost_shard_text(shard) + "\n";
     for (const LeftPeer& left : left_peers()) text += left_peer_text(left) + "\n";
     if (first != nullptr && first->seen)
@@ -311,6 +318,16 @@ std::string Summary::text(const std::string& folder) const {
     return text + fmt::format("results: {}\n", folder);
 }
 
+PeerResult result_of_line(const MetricsLine& last) {
+    PeerResult result;
+    result.rounds = last.round;
+    result.images = last.images;
+    result.losses_not_finite = last.losses_not_finite;
+    result.egress_bytes = last.egress_bytes;
+    result.ingress_bytes = last.ingress_bytes;
+    return result;
+}
+
 Summary summary_of_one(const std::string& run, bool alone, const PeerResult& result,
                        const MetricsLine& last) {
     Summary summary;
@@ -322,9 +339,8 @@ Summary summary_of_one(const std::string& run, bool alone, const PeerResult& res
     summary.peers = {result};
     if (alone) return summary;  // who exchanges nothing hears of nobody
     for (const LinkLine& link : last.links)
-        summary.others.push_back(
-            {link.peer, link.standing(), last.time - link.since, link.why, link.round,
-             link.images});
+        summary.others.push_back({link.peer, link.standing(), last.time - link.since, link.why,
+                                  link.round, link.images});
     return summary;
 }
 

@@ -20,18 +20,19 @@
 //   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
 //                       peer: images in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
-//   left_peers          [{peer, rounds, at, images, seen, unseen}] of each peer that left on
-//                       purpose while the others went on: rounds that it made, how much of the
-//                       budget of all was done then (0 .. 1), and of its shard as above, null
-//                       without one
+//   left_peers          [{peer, rounds, at, images, seen, unseen, cause, since, why}] of each peer
+//                       that left on purpose or ended by a failure, while the others went on:
+//                       rounds that it made, how much of the budget of all was done then (0 .. 1),
+//                       of its shard as above, null without one, and how it ended: ako/farewell.h
 //   seen                {images, passes, of_next, of_after, repeated} with elastic data shards:
 //                       all images were seen in so many passes over them, so many of the next pass
 //                       and of the one after it; samples that were trained on twice in one pass.
 //                       Null with others
 //   bottleneck          {label, evidence, remedy} of what limited the cluster while it trained, as
 //                       `ako launch` saw it: src/results/bottleneck.h. Null if that is not known
-//   peers               [{name, role, restarts, rounds, images, egress_bytes, ingress_bytes,
-//                       digest, lost_peers, exit, why, egress_mbit, train_seconds, round_ms, ..}];
+//   peers               [{name, role, restarts, rounds, images, losses_not_finite, egress_bytes,
+//                       ingress_bytes, digest, lost_peers, exit, why, egress_mbit, train_seconds,
+//                       round_ms, ..}]; `losses_not_finite`: as in metrics_line.h;
 //                       `exit` is negative if a signal ended it (-9: SIGKILL), and then rounds,
 //                       images and bytes are those of its last metrics line; `egress_mbit` is from
 //                       the beginning of its first round to the end of its last, of a server while
@@ -109,6 +110,9 @@ struct Summary {
     /// Some lines for people.
     std::string text(const std::string& folder) const;
 };
+
+/// Of a peer that left no result: what its last metrics line says.
+PeerResult result_of_line(const MetricsLine& last);
 
 /// Of `ako train`: the result of its peer and what that peer's last metrics line says of the
 /// others.

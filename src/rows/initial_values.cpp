@@ -45,13 +45,14 @@ PeerSet InitialValues::holders() const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const std::optional<Status>& status = roster_[peer].status;
         if (peer == roster_.self() || !roster_.reachable(peer) || !status) continue;
-        if (status->initial && (!target_ || status->initial == target_)) holders |= peer_bit(peer);
+        if (status->start.initial && (!target_ || status->start.initial == target_))
+            holders |= peer_bit(peer);
     }
     return holders;
 }
 
 bool InitialValues::differ(const Status& status) const {
-    return said_ && status.initial && *said_ != *status.initial;
+    return said_ && status.start.initial && *said_ != *status.start.initial;
 }
 
 // ---- taking over
@@ -65,7 +66,7 @@ void InitialValues::aim(Time now) {
         target_ = before;
         return;
     }
-    target_ = roster_[static_cast<PeerIndex>(std::countr_zero(others))].status->initial;
+    target_ = roster_[static_cast<PeerIndex>(std::countr_zero(others))].status->start.initial;
     forget();
     if (!again_) moved_at_ = now;
 }

@@ -71,7 +71,8 @@ bool Joining::met(Time now) const {
     if (now - began_at_ >= times_.meet) return true;
     PeerSet theirs = 0;
     for (PeerIndex peer = 0; peer < sources_.size(); ++peer) {
-        if (roster_.reachable(peer) && roster_[peer].heard) theirs |= roster_[peer].status->reached;
+        if (roster_.reachable(peer) && roster_[peer].heard)
+            theirs |= roster_[peer].status->heartbeat.reached;
     }
     if ((theirs & ~roster_.reached() & ~peer_bit(roster_.self())) != 0) return false;
     return !holders_may_come();

@@ -11,6 +11,7 @@ namespace ako {
 
 Outbox::Outbox(std::size_t peer_count)
     : relay_pool_(peer_count * relay_bytes_max),
+      asked_(peer_count, 0),
       control_waiting_(peer_count, 0),
       control_bytes_(peer_count, 0),
       relay_waiting_(peer_count, 0) {
@@ -39,6 +40,8 @@ void Outbox::keep(SnapshotIndex snapshot) {
 }
 
 bool Outbox::send(PeerIndex peer, Header header) {
+    const auto* want = std::get_if<Want>(&header);
+    if (want != nullptr && want->row != initial_row) asked_[peer] |= peer_bit(owner_of(want->row));
     const MutexLock lock(mutex_);
     if (control_waiting_[peer] >= control_max || control_bytes_[peer] >= control_bytes_max)
         return false;

@@ -54,6 +54,10 @@ class Outbox {
     void keep(SnapshotIndex snapshot) AKO_COMPUTE_THREAD;
     /// False if the peer's queue is full; the caller's protocol asks again by itself.
     bool send(PeerIndex peer, Header header) AKO_COMPUTE_THREAD;
+    /// Has a Want of this row gone to this peer, ever? Then what it relays of it may be an answer.
+    bool asked(PeerIndex peer, RowIndex row) const AKO_COMPUTE_THREAD {
+        return (asked_[peer] & peer_bit(owner_of(row))) != 0;
+    }
     /// How many bytes may be relayed to this peer now.
     std::size_t relay_room(PeerIndex peer) const AKO_COMPUTE_THREAD;
     /// Memory for a relay; nothing if all of it is on its way.
@@ -82,7 +86,8 @@ class Outbox {
     void give_back(SnapshotIndex snapshot);
 
   private:
-    BufferPool relay_pool_;  ///< synchronised by itself; outlives what lies in unseen_
+    BufferPool relay_pool_;       ///< synchronised by itself; outlives what lies in unseen_
+    std::vector<PeerSet> asked_;  ///< [peer_count]: rows, by their owners; compute thread
 
     mutable Mutex mutex_;
     Unseen unseen_ AKO_GUARDED_BY(mutex_);

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/blocks.h"
-#include "ako/settings.h"
 #include "src/rows/snapshots.h"
 
 namespace ako {

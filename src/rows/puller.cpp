@@ -9,7 +9,7 @@ namespace {
 
 /// Blocks over which the rate of a link is measured, about.
 constexpr double rate_blocks = 16;
-/// Of nothing known: a window takes a patience.
+/// Where nothing is known of a holder, its first window is expected to take one patience.
 constexpr double block_share_unknown = 1 / Puller::window_first;
 /// Without a sign for so many times the patience, or so many blocks' time, a holder is silent.
 constexpr int silence_patiences = 4;

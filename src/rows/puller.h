@@ -48,10 +48,11 @@ class Puller {
         Want want;
     };
 
-    /// `exact`: what kind of Want. `roster` outlives this; how long it waits for an answer of a
-    /// holder (answer_time) is the patience: what a window is to hold of a link, and after how long
-    /// a block that a holder does not have is asked of it again; four times that, without a sign of
-    /// a holder, and what was asked of it is taken for lost.
+    /// `exact`: the kind of Want that is sent. REQUIRES: `roster` outlives this.
+    /// The patience with a holder is the time that the roster gives it for an answer (answer_time).
+    /// A window holds what its link delivers in one patience. A holder that did not have a block is
+    /// asked for it again after one. After four without a sign of the holder, all that was asked of
+    /// it is taken for lost.
     Puller(const Roster& roster, BlockIndex block_count, bool exact);
 
     /// The questions that are due.

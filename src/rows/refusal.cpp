@@ -18,7 +18,7 @@ std::string text(BlockRun run) {
 std::string text(RowIndex row) { return std::to_string(row.place()); }
 
 /// What the run is: the context every check needs.
-struct Checker {
+struct HeaderChecker {
     PeerIndex from;
     std::size_t peer_count;
     const Blocks& blocks;
@@ -65,8 +65,8 @@ struct Checker {
     }
 
     Complaint operator()(const Status& status) const {
-        if (status.progress.size() != peer_count || status.rows.size() != peer_count) {
-            return "Status of " + std::to_string(status.progress.size()) + " peers and " +
+        if (status.standing.progress.size() != peer_count || status.rows.size() != peer_count) {
+            return "Status of " + std::to_string(status.standing.progress.size()) + " peers and " +
                    std::to_string(status.rows.size()) + " rows in a cluster of " +
                    std::to_string(peer_count);
         }
@@ -75,8 +75,9 @@ struct Checker {
             if (auto complaint = check(row.lowest, "Status.rows.lowest")) return complaint;
             if (auto complaint = check(row.highest, "Status.rows.highest")) return complaint;
         }
-        if (auto complaint = check_or_none(status.accepted, "Status.accepted")) return complaint;
-        return check_or_none(status.decided, "Status.decided");
+        if (auto complaint = check_or_none(status.vote.accepted, "Status.accepted"))
+            return complaint;
+        return check_or_none(status.vote.decided, "Status.decided");
     }
 
     Complaint operator()(const Want& want) const {
@@ -203,7 +204,7 @@ std::optional<std::string> refusal(const Header& header, std::size_t payload_byt
         return std::string(header_name(header)) + " with " + std::to_string(payload_bytes) +
                " bytes of payload; only a Partial has one";
     }
-    return std::visit(Checker{from, peer_count, blocks, bounds, payload_bytes}, header);
+    return std::visit(HeaderChecker{from, peer_count, blocks, bounds, payload_bytes}, header);
 }
 
 }  // namespace ako

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ako/mode_table.h"
 #include "models/shard.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/numbers/digest.h"
+#include "src/run/learning_verdict.h"
 
 namespace ako {
 namespace {
@@ -28,12 +30,18 @@ bool shards_apart(const Settings& settings) {
            !shards_follow(settings);
 }
 
+/// Images in the data shard of a worker.
+std::uint64_t shard_size(const Settings& settings, PeerIndex worker, std::uint64_t item_count) {
+    if (settings.data.sharding == Sharding::own) return settings.peers[worker].samples;
+    const auto [place, count] = place_among_workers(settings, worker);
+    return disjoint_shard(item_count, place, count).count;
+}
+
 /// Whose shard it is, how many images are in it, and on how many its worker has trained.
 template <class Shard>
 Shard shard_of(PeerIndex worker, const Settings& settings, const FinishReport& report,
                std::uint64_t item_count) {
-    const auto [place, count] = place_among_workers(settings, worker);
-    return {settings.peers[worker].name, disjoint_shard(item_count, place, count).count,
+    return {settings.peers[worker].name, shard_size(settings, worker, item_count),
             report.samples.at(worker)};
 }
 
@@ -55,7 +63,10 @@ std::vector<LeftPeer> left_peers(const Settings& settings, const FinishReport& r
     std::vector<LeftPeer> found;
     for (const EarlyLeave& left : report.left_early) {
         LeftPeer& it = found.emplace_back();
-        it = {settings.peers[left.peer].name, left.round, left.progress};
+        it.peer = settings.peers[left.peer].name;
+        it.rounds = left.round;
+        it.at = left.progress;
+        it.farewell = left.farewell;
         if (!shards_apart(settings) || settings.peers[left.peer].role != Role::worker) continue;
         const auto shard = shard_of<ShardPasses>(left.peer, settings, report, item_count);
         it.images = shard.images;
@@ -76,23 +87,12 @@ bool stayed(const FinishReport& report, PeerIndex peer) {
 std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishReport& report,
                                       std::uint64_t item_count) {
     std::vector<ShardPasses> shards;
-    if (!shards_apart(settings) || settings.exchange.mode == Mode::local) return shards;
+    if (!shards_apart(settings) || entry_of(settings.exchange).is_alone()) return shards;
     for (PeerIndex peer = 0; peer < report.samples.size(); ++peer) {
         if (!stayed(report, peer) || settings.peers[peer].role != Role::worker) continue;
         shards.push_back(shard_of<ShardPasses>(peer, settings, report, item_count));
     }
     return shards;
-}
-
-/// What to do about a loss that is not finite, or numbers that became so.
-std::string numbers_remedy(const Settings& settings) {
-    const TrainingSettings& training = settings.training;
-    if (settings.model.kind == ModelKind::external)
-        return "; lower the learning rate of the program's optimizer, or let it rise at first";
-    return fmt::format("; lower training.learning_rate ({}){}", training.learning_rate,
-                       training.schedule.warm_up > 0
-                           ? ""
-                           : ", or let it rise with training.schedule.warm_up: 0.05");
 }
 
 /// The last point of the curve: the parameters that stay.
@@ -107,18 +107,57 @@ CurvePoint final_point(const TrainingOutcome& outcome, double seconds) {
     return point;
 }
 
+/// Where the learning rate is said.
+std::string rate_text(const Settings& settings) {
+    if (settings.model.kind == ModelKind::external)
+        return "the learning rate of the program's optimizer";
+    return fmt::format("training.learning_rate ({})", settings.training.learning_rate);
+}
+
+/// Of a training that came to its own end, and was no mere try.
+void judge_learning(PeerResult& result, const Settings& settings, const LossTrend& losses,
+                    std::optional<double> chance) {
+    if (!settings.training.must_learn) return;
+    if (result.ending != Ending::finished || result.rounds == 0) return;
+    const double round = static_cast<double>(result.images) / static_cast<double>(result.rounds);
+    if (static_cast<double>(result.samples_total) < judged_rounds_min * round) return;
+    const std::string wrong = why_not_learned(result.accuracy, chance, losses.ends());
+    if (wrong.empty()) return;
+    result.ending = Ending::not_learned;
+    result.exit = entry_of(result.ending).exit;
+    result.why =
+        fmt::format("{}; look at {} and at the labels (training.must_learn: false ends with 0)",
+                    wrong, rate_text(settings));
+}
+
 }  // namespace
 
+std::string numbers_remedy(const Settings& settings, const TrainingOutcome& outcome) {
+    if (outcome.ending != Ending::numbers) return "";
+    if (outcome.numbers_of)
+        return fmt::format(
+            "look at the data, the learning rate and the log of peer {}, or bound every step with "
+            "training.clip",
+            settings.peers[*outcome.numbers_of].name);
+    const char* const rises = settings.model.kind == ModelKind::external
+                                  ? ", or let it rise at first"
+                              : settings.training.schedule.warm_up > 0
+                                  ? ""
+                                  : ", or let it rise with training.schedule.warm_up: 0.05";
+    return "lower " + rate_text(settings) + rises;
+}
+
 PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
-                       Metrics& metrics, std::uint64_t item_count) {
+                       Metrics& metrics, std::uint64_t item_count, std::optional<double> chance) {
     const FinishReport& report = outcome.report;
     const MetricsLine& last = metrics.last();
+    const bool alone = entry_of(settings.exchange).is_alone();
     PeerResult result;
     result.name = settings.peers[self].name;
     result.role = settings.peers[self].role;
     result.ending = outcome.ending;
     result.why = outcome.why;
-    if (outcome.ending == Ending::numbers) result.why += numbers_remedy(settings);
+    if (outcome.ending == Ending::numbers) result.why += "; " + numbers_remedy(settings, outcome);
     result.exit = entry_of(outcome.ending).exit;
     result.seconds = last.time;
     result.finish_seconds = report.seconds;
@@ -127,6 +166,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.waited_for = names_of(report.waited_for, settings);
     result.rounds = last.round;
     result.images = last.images;
+    result.losses_not_finite = last.losses_not_finite;
     result.samples_total = report.samples_total;
     result.egress_bytes = last.egress_bytes;
     result.ingress_bytes = last.ingress_bytes;
@@ -140,6 +180,11 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
         if (outcome.verdict->loss) result.loss = rounded(*outcome.verdict->loss);
         result.curve.push_back(final_point(outcome, metrics.seconds_to_end()));
     }
+    if (!alone && result.rounds > 0)
+        result.samples_beyond =
+            samples_beyond(report.samples_total, metrics.sample_budget(),
+                           static_cast<double>(result.images) / static_cast<double>(result.rounds),
+                           settings.peers.size());
     if (report.stopped_early()) {
         result.stopped_at = report.progress;
         result.asked_by = names_of(report.asked, settings);
@@ -148,8 +193,8 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     }
     if (!report.why_not.empty()) result.why = report.why_not;
     result.agreed = report.agreed;
-    // In the mode local there is nothing to compare.
-    result.identical = report.identical && settings.exchange.mode != Mode::local;
+    // A peer that trains alone has nothing to compare.
+    result.identical = report.identical && !alone;
     if (report.agreed || result.accuracy) result.digest = hex(report.digest);
     result.finished_with = names_of(report.finished_with, settings);
     result.lost_peers = names_of(report.lost, settings);
@@ -158,6 +203,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.seen = report.seen;
     result.handed_to = names_of(report.handed_to, settings);
     result.shards = shard_passes(settings, report, item_count);
+    judge_learning(result, settings, metrics.loss_trend(), chance);
     return result;
 }
 
@@ -166,15 +212,16 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
         log(left_peer_text(result.left_peers.back()));
         return log(handed_over_text(result));
     }
+    if (const std::string losses = losses_text(result); !losses.empty()) log(losses);
     const bool trained = result.accuracy || result.agreed || result.rounds > 0;
     if (gave_up(result.ending) || !trained) return log(fmt::format("stopped: {}", result.why));
     if (result.stopped_at) log(stopped_early_text(*result.stopped_at, asked_text(result.asked_by)));
     std::string word = entry_of(result.ending).word;
     std::replace(word.begin(), word.end(), '_', ' ');
-    if (result.role == Role::server)
-        return log(fmt::format("{}: all workers have ended", word));
+    if (result.role == Role::server) return log(fmt::format("{}: all workers have ended", word));
     const std::string accuracy =
         result.accuracy ? fmt::format("test accuracy {:.2f} %, ", *result.accuracy * 100) : "";
+    if (result.samples_beyond > 0) log(beyond_budget_text(result));
     for (const LostShard& shard : result.lost_shards) log(lost_shard_text(shard));
     for (const LeftPeer& left : result.left_peers) log(left_peer_text(left));
     if (result.seen) log(seen_text(*result.seen, result.samples_total));
@@ -185,6 +232,7 @@ void log_ending(const PeerResult& result, const std::function<void(const std::st
         return log(fmt::format("no agreement: {}{}", result.why,
                                accuracy.empty() ? "" : "; " + accuracy + "of this peer's own"));
     log(fmt::format("{}: {}digest {}", word, accuracy, short_digest(result.digest)));
+    if (result.ending == Ending::not_learned) log(result.why);
     if (result.identical) log(identical_text(result.digest, result.finished_with));
     if (result.exit == exit_no_agreement) log(differs_text(result.name, result.digest));
 }

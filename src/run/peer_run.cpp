@@ -9,9 +9,11 @@
 #include <exception>
 #include <utility>
 
+#include "ako/mode_table.h"
 #include "src/config/cluster_file.h"
 #include "src/numbers/digest.h"
 #include "src/observe/observe_run.h"
+#include "src/results/disk_reserve.h"
 #include "src/results/summary.h"
 #include "src/run/peer_report.h"
 #include "src/screen/live_view.h"
@@ -27,7 +29,7 @@ constexpr std::chrono::seconds report_patience{5};
 
 /// "listens at 0.0.0.0:7701 (for others: 10.0.0.1:7701) and waits for b, c (60 s at most)".
 std::string first_words(const Settings& settings, PeerIndex self) {
-    if (settings.exchange.mode == Mode::local)
+    if (entry_of(settings.exchange).is_alone())
         return "trains alone (exchange.mode: local) and listens nowhere";
     const PeerSettings& own = settings.peers[self];
     std::string text = "listens at " + own.listen;
@@ -70,6 +72,7 @@ MemberCalls PeerRun::member_calls(std::function<bool()> leaves) {
 void PeerRun::begin(Member& member, std::vector<Tensor> model, const RunSize& size) {
     const bool own = options_.output_dir.empty();
     folder_ = own ? make_run_folder(system_files_, settings_) : options_.output_dir;
+    if (!own) require_folder(folder_);
     latest_ = LatestRun(own ? folder_ : "");
     log_.keep_in(fmt::format("{}/log-{}.txt", folder_, name_));
     start_server(size);
@@ -81,18 +84,20 @@ void PeerRun::begin(Member& member, std::vector<Tensor> model, const RunSize& si
     metrics.watch(member.exchange());
     metrics.set_sample_budget(size.sample_budget);
     parameter_count_ = size.parameter_count;
+    chance_ = size.chance;
     milestones_ = make_milestones(size.parameter_count);
     if (milestones_) metrics.keep_milestones_in(*milestones_);
     say_warnings(size);
     member.start();
     (launched() ? log_.detail() : log_.notice())(first_words(settings_, self_));
-    files_.emplace(folder_, settings_, name_, std::move(model));
-    checkpoint_folder_.emplace(system_files_, folder_, member.owner());
+    files_.emplace(system_files_, folder_, settings_, name_, std::move(model));
+    checkpoint_folder_.emplace(system_files_, folder_, member.owner(),
+                               end_bytes(size.parameter_count));
     take_over_earlier(member);
 }
 
 void PeerRun::start_view() {
-    const bool alone = settings_.exchange.mode == Mode::local;  // and hears of nobody
+    const bool alone = entry_of(settings_.exchange).is_alone();  // and hears of nobody
     const std::size_t own = alone ? 0 : self_;
     RunState state(fmt::format("{} as {} sees it", settings_.run, name_), settings_.training.epochs,
                    alone ? std::vector{name_} : peer_names(settings_), own);
@@ -124,6 +129,7 @@ void PeerRun::start_server(const RunSize& size) {
 
 void PeerRun::say_warnings(const RunSize& size) {
     if (launched()) return;  // launch has said so before it started its peers
+    for (const std::string& note : size.data_notes) log_.notice()(note);
     for (const std::string& warning : warnings(settings_, size))
         log_.notice()("warning: " + warning);
 }
@@ -156,7 +162,7 @@ void PeerRun::take_over_earlier(Member& member) {
 std::unique_ptr<Checkpoints> PeerRun::make_checkpoints() {
     if (settings_.training.checkpoint_every == 0) return nullptr;
     Checkpoints::Write write;
-    if (settings_.exchange.keeps_checkpoints())
+    if (entry_of(settings_.exchange).keeps_checkpoints())
         write = [this](const Checkpoint& it) { return checkpoint_folder_->write(it); };
     return std::make_unique<Checkpoints>(
         parameter_count_,
@@ -176,7 +182,7 @@ std::unique_ptr<MilestoneWriter> PeerRun::make_milestones(std::size_t parameter_
 
 PeerResult PeerRun::end(const TrainingOutcome& outcome, std::uint64_t item_count,
                         const Evaluate& evaluate) {
-    PeerResult result = make_result(settings_, self_, outcome, *metrics_, item_count);
+    PeerResult result = make_result(settings_, self_, outcome, *metrics_, item_count, chance_);
     // The others have; who serves makes no round.
     if (result.samples_total > 0) latest_.trained(system_files_);
     if (!live_) tell(result);
@@ -200,8 +206,7 @@ void PeerRun::tell(const PeerResult& result) {
     report_.send(result_line(result), report_patience);
     if (view_) close_view(result);
     // Launch itself shows how its peers ended, unless something went wrong.
-    const bool told_by_launch =
-        launched() && result.exit != exit_no_agreement && result.agreed;
+    const bool told_by_launch = launched() && result.exit != exit_no_agreement && result.agreed;
     if (!told_by_launch) log_ending(result, log_.notice());
 }
 
@@ -248,8 +253,8 @@ void PeerRun::write_model(const TrainingOutcome& outcome) const {
     const bool together = !options_.output_dir.empty();
     const bool lowest = report.finished_with.empty() || report.finished_with.front() == self_;
     if (together && report.agreed && report.identical && !lowest) return;
-    // In the mode local everybody has its own.
-    const bool own = settings_.exchange.mode == Mode::local && self_ != 0;
+    // Peers that train alone have a model each.
+    const bool own = entry_of(settings_.exchange).is_alone() && self_ != 0;
     const bool apart = together && (!report.agreed || !report.identical || own);
     const std::string name = apart ? "model-" + name_ : "model";
     files_->write_model(name, outcome.parameters, outcome.verdict, hex(report.digest));
@@ -262,7 +267,7 @@ void PeerRun::write_curve(const PeerResult& result) const {
 }
 
 void PeerRun::write_summary(const PeerResult& result) {
-    const bool alone = settings_.exchange.mode == Mode::local;
+    const bool alone = entry_of(settings_.exchange).is_alone();
     const Summary summary = summary_of_one(settings_.run, alone, result, metrics_->newest());
     write_whole_file(folder_ + "/summary.json", summary.json());
 }

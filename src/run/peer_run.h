@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/launch/report_pipe.h"
 #include "src/member/member.h"
 #include "src/observe/board.h"
@@ -26,7 +26,8 @@
 #include "src/screen/view_thread.h"
 #include "src/system/console.h"
 #include "src/system/log.h"
-#include "src/training/trainer.h"
+#include "src/training/checkpoints.h"
+#include "src/training/run_driver.h"
 
 namespace ako {
 
@@ -119,6 +120,7 @@ class PeerRun {
     // From begin on.
     std::string folder_;
     std::size_t parameter_count_ = 0;
+    std::optional<double> chance_;
     std::optional<Metrics> metrics_;
     std::unique_ptr<MilestoneWriter> milestones_;
     std::optional<ModelFiles> files_;

@@ -4,9 +4,10 @@
 
 #include "ako/blocks.h"
 #include "ako/ending.h"
+#include "ako/mode_table.h"
 #include "src/config/key_places.h"
-#include "src/config/layer_list.h"
-#include "src/member/mode_settings.h"
+#include "src/config/layer_fields.h"
+#include "src/member/member_settings.h"
 #include "src/numbers/batch_plan.h"
 #include "src/results/number_text.h"
 
@@ -45,7 +46,8 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
     Warnings found(settings);
     const std::size_t blocks = Blocks(run.parameter_count).count();
     const std::size_t partitions = settings.exchange.partitions;
-    if (settings.exchange.mode == Mode::ako && partitions > blocks)
+    const ModeEntry& mode = entry_of(settings.exchange);
+    if (heeds(settings, "exchange.partitions") && partitions > blocks)
         found.add("exchange.partitions",
                   fmt::format("{} for the {} blocks of this network: in {} of {} rounds a link "
                               "carries nothing",
@@ -67,25 +69,28 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
                               shape_text(input), input.height, input.width, input.channels),
                   fmt::format("channels come last: {}",
                               shape_text({input.width, input.channels, input.height})));
-    if (settings.data.sharding == Sharding::elastic && settings.exchange.mode != Mode::ako)
+    if (settings.data.sharding == Sharding::elastic && !mode.shards_follow)
         found.add("data.sharding", "elastic is of the mode ako",
                   "in this mode every peer has its own share, as with disjoint");
     const std::size_t majority = settings.peers.size() / 2 + 1;
     const std::size_t begins_with = settings.exchange.start_peers_min;
-    if (settings.exchange.mode == Mode::ako && begins_with > 0 && begins_with < majority)
+    if (mode.arrivals == Arrivals::into_rows && begins_with > 0 && begins_with < majority)
         found.add("exchange.start_peers_min",
                   fmt::format("{} of {} peers may begin, but only {} can agree at the end",
                               begins_with, settings.peers.size(), majority),
                   fmt::format("where too few come later, each ends with a model of its own and "
                               "exit {}, after finish_timeout_s",
                               static_cast<int>(exit_no_agreement)));
-    if (settings.training.checkpoint_every > 0 && !settings.exchange.keeps_checkpoints())
+    if (settings.training.checkpoint_every > 0 && !mode.keeps_checkpoints())
         found.add("training.checkpoint_every",
-                  "with exchange.consistency ssp or async, with dedicated servers, or in an "
-                  "elastic ring, only models are kept, and nothing that --resume could go on from",
-                  settings.exchange.is_elastic()
+                  fmt::format("{} only models are kept, and nothing that --resume could go on from",
+                              mode.why_no_checkpoints),
+                  mode.goes_on()
                       ? "as long as one of its members lives the others have the state from it"
                       : "with consistency bsp and co-located servers there is");
+    for (const auto& [path, value] : settings.retired)
+        found.add(path, value + " is not heeded: it is no key any more",
+                  "leave it out: " + field_at(path).meaning);
     return found.lines;
 }
 

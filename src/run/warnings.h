@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "src/config/settings.h"
+#include "src/config/cluster_settings.h"
 #include "src/member/memory_plan.h"
 
 namespace ako {
@@ -16,6 +17,8 @@ struct RunSize {
     std::size_t parameter_count = 0;
     std::uint64_t sample_budget = 0;
     MemoryPlan memory = {};
+    std::vector<std::string> data_notes = {};  ///< what was changed as the data were read
+    std::optional<double> chance = {};         ///< the accuracy of who has learned nothing
 };
 
 /// Rounds of one peer if all who train are equally fast; at least 1.

@@ -87,14 +87,14 @@ bool trains_several(const PeerState& peer) { return peer.line.learners > 1; }
 bool was_restarted(const PeerState& peer) { return peer.restarts > 0; }
 
 /// What not every run has to tell.
-struct Told {
+struct Extras {
     bool noise = false;
     bool learners = false;
     bool restarts = false;
 };
 
 /// `one`: as one peer sees it.
-std::vector<Column> all_columns(bool one, const Told& told) {
+std::vector<Column> all_columns(bool one, const Extras& told) {
     std::vector<Column> columns = {
         {"samples/s", 10, 7,
          [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},

@@ -124,13 +124,13 @@ Lines help(const RunState& state) {
 }
 
 /// Rows that the middle needs at least and can use at most, the blank line above it included.
-struct Need {
+struct RowsNeeded {
     std::size_t least;
     std::size_t most;
 };
 
 /// As it should be, or the barest.
-Need middle_need(const RunState& state, Middle middle, bool usual) {
+RowsNeeded middle_need(const RunState& state, Middle middle, bool usual) {
     const std::size_t peers = state.peers().size();
     constexpr std::size_t help_rows = std::size(help_of_all) + std::size(help_of_keys) + 1;
     constexpr std::size_t plots_most = plot_rows_max + 1;
@@ -230,14 +230,14 @@ Layout lay_out(const RunState& state, const ScreenChoice& choice, std::size_t ro
     const auto log_rows = [log_most](std::size_t rows) {
         return log_most == 0 ? 0 : std::min(log_most, rows) + 1;
     };
-    const Need usual = middle_need(state, choice.middle, true);
-    const Need bare = middle_need(state, choice.middle, false);
+    const RowsNeeded usual = middle_need(state, choice.middle, true);
+    const RowsNeeded bare = middle_need(state, choice.middle, false);
     const bool plotting = choice.middle == Middle::plots;
     // Help that has no room beside anything has all there is.
     if (choice.middle == Middle::help && usual.least > room) return {0, room, 0};
     // From the best on: the first that has room with all peers, else with some of them. Plots can
     // be small, and give way to peers; of a table, which was asked for, all should be seen.
-    using Ways = std::vector<std::pair<Need, std::size_t>>;
+    using Ways = std::vector<std::pair<RowsNeeded, std::size_t>>;
     const std::size_t log = log_rows(std::max(log_rows_usual, newest_rows));
     const Ways ways =
         plotting ? Ways{{usual, log},        {bare, log}, {bare, log_rows(newest_rows)},

@@ -34,13 +34,15 @@ std::string end_text(int exit) {
         case exit_start_up:
             return "could not start (exit 2)";
         case exit_numbers:
-            return "a loss or gradient is not finite (exit 3)";
+            return "a loss, gradient or update is not to be trusted (exit 3)";
         case exit_no_agreement:
             return "no agreement, or replicas that differ (exit 4)";
         case exit_broken:
             return "could not go on without a peer (exit 5)";
         case exit_not_written:
             return "results could not be written (exit 6)";
+        case exit_not_learned:
+            return "the model has learned nothing (exit 8)";
         default:
             return fmt::format("ended, exit {}", exit);
     }
@@ -238,9 +240,9 @@ void RunState::refresh_peer(PeerState& peer) const {
 void RunState::refresh_told(PeerState& peer) {
     using Mood = PeerState::Mood;
     const PeerStanding standing = peer.told->standing();
-    peer.mood = is_trouble(standing)               ? Mood::ill
+    peer.mood = is_trouble(standing)             ? Mood::ill
                 : standing == PeerStanding::left ? Mood::ended
-                                                   : Mood::waits;
+                                                 : Mood::waits;
     const std::string text = standing_text(standing, peer.told_s, peer.told->why);
     peer.doing = standing == PeerStanding::advancing
                      ? std::string("does not answer here; others say that it trains")
@@ -256,8 +258,8 @@ void RunState::refresh_seen(PeerState& peer) const {
     if (peer.finished) return set(Mood::ended, "finished with the same parameters");
     const std::string& phase = peers_[*own_].line.phase;
     const PeerStanding standing = peer.seen->standing();
-    const std::string text = standing_text(
-        standing, peers_[*own_].line.time - peer.seen->since, peer.seen->why);
+    const std::string text =
+        standing_text(standing, peers_[*own_].line.time - peer.seen->since, peer.seen->why);
     switch (standing) {
         case PeerStanding::connected:
         case PeerStanding::joining:
@@ -273,6 +275,7 @@ void RunState::refresh_seen(PeerState& peer) const {
             return set(Mood::waits, text);
         case PeerStanding::lost:
         case PeerStanding::gone:
+        case PeerStanding::ended:
             return set(Mood::ill, text);
         case PeerStanding::left:
             return set(Mood::ended, text);

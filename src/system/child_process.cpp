@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -46,6 +46,13 @@ namespace {
     execvp(words[0], words);
     _exit(ChildProcess::exit_not_found);
 }
+
+struct Closes {
+    const int fd;
+    ~Closes() {
+        if (fd >= 0) close(fd);
+    }
+};
 
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -106,10 +113,10 @@ int ChildProcess::exit() const {
 }
 
 CommandOutput run_command(const std::vector<std::string>& words, double seconds) {
-    std::string file = (std::filesystem::temp_directory_path() / "ako-output-XXXXXX").string();
-    const int fd = mkstemp(file.data());
-    if (fd < 0) refuse_start(words.front(), "a temporary file");
-    close(fd);
+    // In memory: there may be no folder for temporary files, or no room in it.
+    const Closes memory{memfd_create("ako-output", MFD_CLOEXEC)};
+    if (memory.fd < 0) refuse_start(words.front(), "memfd_create");
+    const std::string file = fmt::format("/proc/self/fd/{}", memory.fd);
     CommandOutput output;
     {
         ChildProcess child(words, file);
@@ -124,8 +131,6 @@ CommandOutput run_command(const std::vector<std::string>& words, double seconds)
     std::ostringstream text;
     text << std::ifstream(file, std::ios::binary).rdbuf();
     output.text = text.str();
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
     return output;
 }
 

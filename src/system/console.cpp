@@ -20,7 +20,7 @@ namespace {
 
 using Stream = Console::Stream;
 
-struct Piece {
+struct Printed {
     Stream stream;
     std::string text;
     std::uint64_t lines;  ///< of who prints, none of the console itself
@@ -76,7 +76,7 @@ struct Console::Shared {
     std::mutex mutex;
     std::condition_variable changed;
     // Protected by mutex.
-    std::deque<Piece> waiting;
+    std::deque<Printed> waiting;
     std::size_t waiting_bytes = 0;  ///< those being written included
     std::uint64_t left_out = 0;     ///< lines that found no room, not yet said
     bool ending = false;
@@ -92,7 +92,7 @@ struct Console::Shared {
 
     /// Tries each time, for a disk may have room again, but speaks of it only once, and of the
     /// lines at the end: a line about every line would fill the other stream to the end of a run.
-    void write(const Piece& piece) {
+    void write(const Printed& piece) {
         Sink& sink = piece.stream == Stream::out ? out : err;
         const int error = write_all(sink.fd, piece.text);
         if (error == 0) return;
@@ -114,7 +114,7 @@ struct Console::Shared {
             changed.wait(lock, [this] { return !waiting.empty() || ending; });
             if (waiting.empty() && left_out > 0) put_left_out();
             if (waiting.empty()) break;
-            const Piece piece = std::move(waiting.front());
+            const Printed piece = std::move(waiting.front());
             waiting.pop_front();
             lock.unlock();
             write(piece);

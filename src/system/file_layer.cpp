@@ -1,6 +1,7 @@
 #include "src/system/file_layer.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,8 @@
 #include <functional>
 #include <system_error>
 #include <vector>
+
+#include "src/system/output_file.h"
 
 namespace ako {
 
@@ -56,12 +59,7 @@ Result<void> put(FileLayer& files, const std::string& path, const std::string& u
 
 }  // namespace
 
-Result<int> SystemFiles::create(const std::string& path) {
-    constexpr mode_t everyone_may = 0666;  // less what the umask takes away
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, everyone_may);
-    if (file < 0) return refused();
-    return file;
-}
+Result<int> SystemFiles::create(const std::string& path) { return open_output(path, O_TRUNC); }
 
 Result<void> SystemFiles::write(int file, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -97,6 +95,13 @@ Result<void> SystemFiles::sync_folder(const std::string& folder) {
 }
 
 void SystemFiles::remove(const std::string& path) { ::unlink(path.c_str()); }
+
+std::optional<std::uint64_t> SystemFiles::room_in(const std::string& folder) {
+    struct statvfs found {};
+    // Some file systems, as of networks, do not count blocks.
+    if (::statvfs(folder.c_str(), &found) != 0 || found.f_blocks == 0) return std::nullopt;
+    return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
 
 Result<void> write_durable_file(FileLayer& files, const std::string& path,
                                 const std::string& unfinished,

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,6 +35,8 @@ class FileLayer {
     virtual Result<void> sync_folder(const std::string& folder) = 0;
     /// Nothing if there is no such file.
     virtual void remove(const std::string& path) = 0;
+    /// Bytes that this user may still write where the folder lies; nothing where that is unknown.
+    virtual std::optional<std::uint64_t> room_in(const std::string& folder) = 0;
 };
 
 /// That of this machine. Errors say why in words ("No space left on device").
@@ -46,6 +50,7 @@ class SystemFiles final : public FileLayer {
     Result<void> link(const std::string& from, const std::string& to) override;
     Result<void> sync_folder(const std::string& folder) override;
     void remove(const std::string& path) override;
+    std::optional<std::uint64_t> room_in(const std::string& folder) override;
 };
 
 /// Writes the pieces one after the other to the file `unfinished`, which becomes `path` when it is

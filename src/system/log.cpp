@@ -1,8 +1,10 @@
 #include "src/system/log.h"
 
+#include <fcntl.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <mutex>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "ako/error.h"
 #include "ako/printable.h"
 #include "src/system/console.h"
+#include "src/system/output_file.h"
 
 namespace ako {
 
@@ -56,6 +59,10 @@ Log::Log(const std::string& name, LogStyle style, Console& console) {
 }
 
 void Log::keep_in(const std::string& path) try {
+    const Result<int> may_be_written = open_output(path, O_APPEND);
+    if (!may_be_written)
+        throw StartupError(path + ": cannot be written: " + may_be_written.error().what);
+    close(*may_be_written);
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     sink->set_pattern("%Y-%m-%d %H:%M:%S.%e  %v");
     logger_->sinks().push_back(std::move(sink));

@@ -5,10 +5,13 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "ako/error.h"
+#include "src/system/output_file.h"
 
 namespace ako {
 
@@ -24,27 +27,30 @@ bool write_all(int fd, std::string_view text) {
     return true;
 }
 
-/// 0, or errno of what failed first.
-int write_and_rename(const std::string& fresh, const std::string& path, std::string_view text) {
-    constexpr mode_t everyone_may = 0666;  // less what the umask takes away
-    const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, everyone_may);
-    if (fd < 0) return errno;
-    const int not_written = write_all(fd, text) ? 0 : errno;
+/// Why it did not become one; nothing if it did.
+std::optional<std::string> write_and_rename(const std::string& fresh, const std::string& path,
+                                            std::string_view text) {
+    const Result<int> file = open_output(fresh, O_TRUNC);
+    if (!file) return file.error().what;
+    bool done = write_all(*file, text);
+    int error = errno;
     // Some file systems say only now that there is no room.
-    const int not_closed = close(fd) == 0 ? 0 : errno;
-    if (not_written != 0) return not_written;
-    if (not_closed != 0) return not_closed;
-    return std::rename(fresh.c_str(), path.c_str()) == 0 ? 0 : errno;
+    if (close(*file) != 0 && std::exchange(done, false)) error = errno;
+    if (done && std::rename(fresh.c_str(), path.c_str()) != 0) {
+        done = false;
+        error = errno;
+    }
+    return done ? std::nullopt : std::optional(std::generic_category().message(error));
 }
 
 }  // namespace
 
 void write_whole_file(const std::string& path, const std::string& text) {
     const std::string fresh = path + ".new";
-    const int error = write_and_rename(fresh, path, text);
-    if (error == 0) return;
+    const std::optional<std::string> why = write_and_rename(fresh, path, text);
+    if (!why) return;
     unlink(fresh.c_str());  // half a file takes room that is short
-    throw StartupError(path + ": cannot be written: " + std::generic_category().message(error),
+    throw StartupError(path + ": cannot be written: " + *why,
                        "is the disk full, the folder writable?");
 }
 

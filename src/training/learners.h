@@ -38,10 +38,10 @@
 #include <string>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/checkpoint.h"
 #include "ako/clock.h"
 #include "ako/network.h"
-#include "ako/settings.h"
 #include "src/numbers/optimizer.h"
 #include "src/training/learner_count.h"
 #include "src/training/learner_threads.h"
@@ -136,13 +136,13 @@ class Learners {
 
     std::vector<Learner> learners_;
     std::unique_ptr<LearnerThreads> threads_;
-    std::vector<float> update_;     ///< the newest, [parameter_count]
-    std::vector<float> followed_;   ///< what the average was left at; empty: nobody follows it
+    std::vector<float> update_;          ///< the newest, [parameter_count]
+    std::vector<float> followed_;        ///< what the average was left at; empty: nobody follows it
     std::vector<float> average_before_;  ///< empty: no other peer's learners share it
-    bool begun_ = false;            ///< the learners have parameters
-    std::size_t steps_passed_ = 0;  ///< of the learning rate
-    double rate_ = 0;               ///< of this round
-    std::uint64_t skipped_ = 0;     ///< rounds, for learners that come later
+    bool begun_ = false;                 ///< the learners have parameters
+    std::size_t steps_passed_ = 0;       ///< of the learning rate
+    double rate_ = 0;                    ///< of this round
+    std::uint64_t skipped_ = 0;          ///< rounds, for learners that come later
     std::optional<LearnerCount> adapts_;
     std::size_t images_ = 0;        ///< of this round
     Time took_{};                   ///< this round so far, without what is waited for

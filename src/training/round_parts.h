@@ -20,9 +20,8 @@ enum class RoundPart : std::uint8_t {
     publish,   ///< ending the round: what it taught is given
 };
 
-inline constexpr std::array<RoundPart, 5> round_parts = {RoundPart::apply, RoundPart::input,
-                                                         RoundPart::gradient, RoundPart::wait,
-                                                         RoundPart::publish};
+inline constexpr std::array<RoundPart, 5> round_parts = {
+    RoundPart::apply, RoundPart::input, RoundPart::gradient, RoundPart::wait, RoundPart::publish};
 
 constexpr const char* word(RoundPart part) {
     constexpr std::array<const char*, round_parts.size()> words = {"apply", "input", "gradient",

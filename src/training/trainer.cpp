@@ -5,47 +5,8 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/numbers/finite.h"
 
 namespace ako {
-
-void judge_finish(TrainingOutcome& outcome, bool interrupted) {
-    if (outcome.report.agreed && !outcome.report.identical) {
-        // Worse than any interrupt: what the program promises does not hold.
-        outcome.ending = Ending::not_identical;
-        outcome.why = "the peers finished together, but their parameters are not the same";
-    } else if (interrupted) {
-        outcome.ending = Ending::interrupted;
-    } else if (!outcome.report.agreed) {
-        outcome.ending = Ending::not_agreed;
-    } else if (outcome.report.stopped_early()) {
-        outcome.ending = Ending::stopped_early;
-    }
-}
-
-Result<void> check_loss(float loss, Round round) {
-    if (std::isfinite(loss)) return {};
-    return fail(Error::Kind::numbers, "the loss of round " + std::to_string(round) +
-                                          " is not finite: nothing of it was sent");
-}
-
-bool take_model(TrainingOutcome& outcome, std::span<const float> parameters) {
-    if (outcome.report.left) {  // its notice is short, and nobody needs its parameters
-        outcome.ending = Ending::left;
-        return false;
-    }
-    // Steps with finite gradients may still lead beyond what a number can be.
-    if (all_finite(parameters)) return true;
-    outcome = {Ending::numbers, "a parameter is not finite at the end: no model", {}, {}, {}};
-    return false;
-}
-
-TrainingOutcome given_up(Next next, bool interrupted) {
-    const bool waited = next.ending == Ending::failed;
-    const Ending ending = waited && interrupted ? Ending::interrupted : next.ending;
-    return {ending, std::move(next.why), {}, {}, {}};
-}
-
 ProgressMarks::ProgressMarks(double every, double epochs)
     : distance_(every > 0 ? every / epochs : std::numeric_limits<double>::infinity()),
       next_(distance_) {}
@@ -67,10 +28,10 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
       batches_(batches),
       exchange_(exchange),
       settings_(settings),
-      interrupts_(interrupts),
       observer_(observer),
       checkpoints_(checkpoints),
       learners_(learners),
+      driver_(settings, interrupts),
       gradient_(learners == nullptr ? network.parameter_count() : 0),
       evaluation_(network, std::move(test_set), network.parameter_count()),
       evaluation_marks_(settings.evaluate_every, settings.epochs),
@@ -78,35 +39,27 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
                    settings.epochs),
       checkpoint_marks_(settings.checkpoint_every, settings.epochs) {
     AKO_ASSERT(checkpoints_ != nullptr || settings.checkpoint_every == 0, "nobody to keep them");
+    driver_.start(exchange, observer);
 }
 
 TrainingOutcome Trainer::run() {
     for (;;) {
-        observer_.reached(RoundMoment::begun);
-        Next next = exchange_.begin_round();
+        std::optional<Next> next = driver_.begin_round({}, forever);
         // What an evaluation says after a round counts before the next begins.
-        if (next.kind == Next::Kind::train && drawn_ == 0) {
-            if (const Result<void> restored = restore_learners(); !restored)
-                return {Ending::failed, restored.error().what, {}, {}, {}};
-            if (go_on()) next = exchange_.begin_round();
+        if (next->kind == Next::Kind::train && drawn_ == 0) {
+            if (learners_ != nullptr && next->restored != nullptr) {
+                const Result<void> restored = learners_->restore(*next->restored);
+                if (!restored)
+                    return {Ending::failed, next->restored->path + ": " + restored.error().what};
+            }
+            if (go_on()) next = driver_.begin_round({}, forever);
         }
-        if (next.kind == Next::Kind::finish) return finish(std::move(next.why));
-        if (next.kind == Next::Kind::give_up)
-            return given_up(std::move(next), interrupts_.load() > 0);
-        if (const Result<void> trained = train_round(next.images); !trained)
-            return {Ending::numbers, trained.error().what, {}, {}, {}};
+        if (next->kind == Next::Kind::finish) return finish();
+        if (next->kind == Next::Kind::give_up || !train_round(next->images))
+            return std::move(driver_.outcome());
         keep_checkpoint();
         evaluate_slice();
     }
-}
-
-Result<void> Trainer::restore_learners() {
-    if (learners_ == nullptr) return {};
-    const std::optional<Checkpoint> from = exchange_.take_restored();
-    if (!from) return {};
-    Result<void> restored = learners_->restore(*from);
-    if (!restored) restored.error().what = from->path + ": " + restored.error().what;
-    return restored;
 }
 
 bool Trainer::go_on() {
@@ -151,34 +104,22 @@ Batch Trainer::next_batch(std::size_t images) {
     return batch;
 }
 
-void Trainer::await(Range range) {
-    observer_.reached(RoundMoment::await_begun);
-    exchange_.await(range);
-    observer_.reached(RoundMoment::await_ended);
-}
-
-void Trainer::make_way(Range range) {
-    observer_.reached(RoundMoment::await_begun);
-    exchange_.make_way(range);
-    observer_.reached(RoundMoment::await_ended);
-}
-
 Learned Trainer::learn(const Batch& batch, float& loss) {
+    const auto await = [this](Range range) { driver_.await(range, Use::read); };
     const auto ready = [this](Range range) {
-        make_way(range);
+        driver_.await(range, Use::give);
         exchange_.gradient_ready(range, gradient_);
     };
-    loss = network_.gradient(
-        batch, exchange_.replica(), gradient_, [this](Range range) { await(range); }, ready);
+    loss = network_.gradient(batch, exchange_.replica(), gradient_, await, ready);
     return Gradient{gradient_};
 }
 
 Learned Trainer::learn_together(const Batch& batch, float& loss) {
     const Range all{0, network_.parameter_count()};
     const double progress = exchange_.standing().progress;
-    if (learners_->begins_anew(progress)) await(all);
+    if (learners_->begins_anew(progress)) driver_.await(all, Use::read);
     loss = learners_->learn(batch, exchange_.replica(), progress);
-    await(all);
+    driver_.await(all, Use::read);
     const std::size_t together = exchange_.standing().learners_together;
     return Update{learners_->correct(exchange_.replica(), together)};
 }
@@ -190,24 +131,23 @@ void Trainer::add_norms() {
         noise_.add(*norms);
 }
 
-Result<void> Trainer::train_round(std::size_t images) {
-    observer_.reached(RoundMoment::may_train);
+bool Trainer::train_round(std::size_t images) {
     const Batch batch = next_batch(learners_ != nullptr ? learners_->images_per_round() : images);
     const std::size_t learners = learners_ != nullptr ? learners_->count() : 1;
     observer_.reached(RoundMoment::gradient_begun);
     float loss = 0;
     const Learned learned = learners_ != nullptr ? learn_together(batch, loss) : learn(batch, loss);
     observer_.reached(RoundMoment::gradient_ended);
-    if (Result<void> checked = check_loss(loss, exchange_.standing().round + 1); !checked)
-        return checked;
+    if (!std::isfinite(loss)) {  // asked before anything of the round is sent
+        const Round round = exchange_.standing().round + 1;
+        const std::string why =
+            "the loss of round " + std::to_string(round) + " is not finite: nothing of it was sent";
+        observer_.loss_not_finite();
+        driver_.give_up({EndCause::numbers, round, why}, why);
+        return false;
+    }
     add_norms();
-    const RoundResult result{batch.count, loss, noise_.scale(), learners};
-    if (Result<void> ended = exchange_.end_round(learned, result); !ended) return ended;
-    observer_.reached(RoundMoment::ended);
-    const Standing standing = exchange_.standing();
-    observer_.round_done(
-        {standing.round, batch.count, loss, standing.progress, result.noise_scale, learners});
-    return {};
+    return driver_.end_round(learned, {batch.count, loss, noise_.scale(), learners}).has_value();
 }
 
 void Trainer::keep_checkpoint() {
@@ -217,7 +157,8 @@ void Trainer::keep_checkpoint() {
     if (puts_checkpoints_off() && slices_left_ > 0) return;
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
-    exchange_.settle();  // also where there is no room: nothing is to depend on a disk
+    exchange_.await({}, Use::keep,
+                    forever);  // also where there is no room: nothing is to depend on a disk
     Checkpoint* const room = checkpoints_->room(progress);
     if (room == nullptr || !exchange_.save(*room)) return;
     if (learners_ != nullptr) learners_->save(*room);
@@ -255,27 +196,21 @@ void Trainer::go_on_evaluating() {
 }
 
 void Trainer::judged(const Verdict& verdict) {
-    exchange_.announce(verdict);
-    observer_.evaluation_done(verdict);
+    driver_.announce(verdict);
     // What has diverged must not take the place of what has not.
     if (keeps_ && std::isfinite(verdict.loss.value_or(0)))
         checkpoints_->take(evaluation_.parameters(), verdict);
-    if (settings_.target_accuracy && verdict.accuracy >= *settings_.target_accuracy)
-        exchange_.request_stop(StopReason::target_reached);
 }
 
-TrainingOutcome Trainer::finish(std::string why) {
-    observer_.stopping(why);
-    TrainingOutcome outcome;
-    outcome.why = std::move(why);
-    outcome.report = exchange_.finish(evaluation_.parameters());
-    observer_.finished(outcome.report);
-    if (!take_model(outcome, evaluation_.parameters())) return outcome;
+TrainingOutcome Trainer::finish() {
+    driver_.finish(evaluation_.parameters(), forever);
+    TrainingOutcome& outcome = driver_.outcome();
+    if (!driver_.has_model()) return std::move(outcome);
     evaluation_.begin(exchange_.standing().progress);
     outcome.verdict = evaluation_.complete();
     outcome.parameters = evaluation_.release();
-    judge_finish(outcome, interrupts_.load() > 0);
-    return outcome;
+    driver_.judge();
+    return std::move(outcome);
 }
 
 }  // namespace ako

@@ -1,7 +1,7 @@
 // The trainer: the loop that is the same for every mode. begin_round -> next batch -> gradient ->
-// end_round -> record, and in between one slice of the test set where this peer evaluates. What
+// end_round -> checkpoint, and in between one slice of the test set where this peer evaluates. What
 // peers say to each other, and where the optimizer runs, is the exchange's business; what time it
-// is, the observer's.
+// is, the observer's; where the run stands, the driver's.
 // Compute thread only; everything handed in must outlive it.
 #pragma once
 
@@ -12,76 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/exchange.h"
 #include "ako/network.h"
-#include "ako/settings.h"
 #include "src/training/checkpoints.h"
 #include "src/training/evaluation.h"
 #include "src/training/gradient_noise.h"
 #include "src/training/learners.h"
-#include "src/training/round_times.h"
+#include "src/training/run_driver.h"
 
 namespace ako {
-
-/// One round that has been made and given to the exchange.
-struct RoundReport {
-    Round round = 0;
-    std::size_t samples = 0;
-    std::optional<float> loss;  ///< mean over the batch; nothing: not known
-    double progress = 0;  ///< 0 .. 1 of the sample budget of all peers
-    std::optional<double> noise_scale = {};  ///< in images (gradient_noise.h); nothing: not known
-    std::size_t learners = 1;                ///< that made it
-};
-
-/// The parameters of a mark of `evaluate_every` or `checkpoint_every`.
-struct Milestone {
-    Round round = 0;
-    double progress = 0;
-    std::span<const float> parameters;  ///< valid during the call
-};
-
-/// Who wants to know how it goes. Called on the compute thread: be quick.
-class TrainingObserver {
-  public:
-    virtual ~TrainingObserver() = default;
-    /// Several times in every round.
-    virtual void reached(RoundMoment moment) = 0;
-    virtual void round_done(const RoundReport& report) = 0;
-    /// Parameters that this peer evaluates from now on, or, with `evaluate: after`, that are to be
-    /// kept until the training is over.
-    virtual void milestone_passed(const Milestone& milestone) = 0;
-    /// A verdict that this peer made.
-    virtual void evaluation_done(const Verdict& verdict) = 0;
-    /// A peer without data begins to serve the others.
-    virtual void serving() {}
-    /// The last round is made and the final exchange begins.
-    virtual void stopping(const std::string& why) = 0;
-    virtual void finished(const FinishReport& report) = 0;
-};
-
-/// How a run ended.
-struct TrainingOutcome {
-    Ending ending = Ending::finished;
-    std::string why;      ///< why it stopped, for people
-    FinishReport report;  ///< empty if it gave up
-    /// Of the final parameters on the whole test set; nothing if it gave up, left, only served, or
-    /// if nobody evaluated them.
-    std::optional<Verdict> verdict;
-    std::vector<float> parameters;  ///< [parameter_count]; empty if it gave up, left or only served
-};
-
-/// Of a run without a final exchange. Who was interrupted while it waited for the others is not
-/// told of a failure.
-TrainingOutcome given_up(Next next, bool interrupted);
-/// An error of Kind::numbers if the loss of this round is not finite; to be asked before anything
-/// of it is sent.
-Result<void> check_loss(float loss, Round round);
-
-/// After the final exchange, before it is judged: is there a model? Not if this peer has left, nor
-/// if a parameter is not finite, which is then the outcome.
-bool take_model(TrainingOutcome& outcome, std::span<const float> parameters);
-/// By what the final exchange came to, unless it was interrupted.
-void judge_finish(TrainingOutcome& outcome, bool interrupted);
 
 /// Marks of progress at equal distances, each passed once.
 class ProgressMarks {
@@ -100,10 +40,9 @@ class ProgressMarks {
 
 class Trainer {
   public:
-    /// `interrupts` counts the signals that ask this process to end, which the exchange heeds; here
-    /// they say how it ended.
-    /// `checkpoints` may be null only if the settings ask for none. `learners`: what makes the
-    /// steps; null: the exchange does, with the gradient of the network at its replica.
+    /// `interrupts`: as RunDriver. `checkpoints` may be null only if the settings ask for none.
+    /// `learners`: what makes the steps; null: the exchange does, with the gradient of the network
+    /// at its replica.
     Trainer(Network& network, BatchSource& batches, TestSet test_set, Exchange& exchange,
             const TrainingSettings& settings, const std::atomic<int>& interrupts,
             TrainingObserver& observer, Checkpoints* checkpoints = nullptr,
@@ -113,21 +52,17 @@ class Trainer {
     TrainingOutcome run();
 
   private:
-    /// One round on a batch of so many images, or on one for each learner; an error means its
-    /// numbers are not finite.
-    Result<void> train_round(std::size_t images);
+    /// One round on a batch of so many images, or on one for each learner; false: its numbers are
+    /// not finite.
+    bool train_round(std::size_t images);
     /// What it teaches, for as long as Exchange asks; `loss` gets the mean over the batch.
     Learned learn(const Batch& batch, float& loss);
     Learned learn_together(const Batch& batch, float& loss);
-    void await(Range range);
-    void make_way(Range range);
     /// The next batch of so many. What an earlier process of this peer has trained on is not drawn
     /// again.
     Batch next_batch(std::size_t images);
     /// Adds what the newest gradients tell of their noise.
     void add_norms();
-    /// Takes up what the learners were at in the checkpoint that the exchange went on from, if any.
-    Result<void> restore_learners();
     /// In a run that was begun earlier the marks up to here were passed. The newest, if that was in
     /// the round before, is evaluated now: an earlier process had no time for it, for a checkpoint
     /// is made at the same marks. Where the verdict may end the run, one is made in any case.
@@ -146,18 +81,18 @@ class Trainer {
     void begin_evaluation(const Standing& standing, bool keep);
     void go_on_evaluating();
     void judged(const Verdict& verdict);
-    TrainingOutcome finish(std::string why);
+    TrainingOutcome finish();
 
     // Constant after construction.
     Network& network_;
     BatchSource& batches_;
     Exchange& exchange_;
     const TrainingSettings settings_;
-    const std::atomic<int>& interrupts_;
     TrainingObserver& observer_;
     Checkpoints* const checkpoints_;
     Learners* const learners_;
 
+    RunDriver driver_;
     std::vector<float> gradient_;  ///< empty with learners, who have their own
     GradientNoise noise_;
     SlicedEvaluation evaluation_;

@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
                                             transport, clock, interrupts);
         exchange->start();
         std::vector<float> gradient(lenet_parameter_count, 1e-3f);
-        while (clock.now() < until && exchange->begin_round().kind == Next::Kind::train) {
+        while (clock.now() < until && exchange->begin_round(forever)->kind == Next::Kind::train) {
             std::this_thread::sleep_for(round_time);
             if (!exchange->end_round(Gradient{gradient}, {1, 0.5f})) return 1;
         }

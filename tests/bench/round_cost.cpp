@@ -45,7 +45,7 @@ class Bench {
         for (PeerIndex peer = 1; peer < peer_count; ++peer) {
             mailbox_.set_presence(peer, Presence::up);
             Status status;
-            status.progress.resize(peer_count);
+            status.standing.progress.resize(peer_count);
             status.rows.resize(peer_count);
             mailbox_.push({peer, std::move(status), {}, Time{0}});
             rows_.emplace_back(parameter_count);

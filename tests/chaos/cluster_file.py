@@ -34,10 +34,10 @@ class ClusterFile:
     def agree_s(self):
         """How long a majority that hears each other may take to agree: the wait for last rounds,
         and some seconds for the cut."""
-        return self.number("finish_exchange_s") + AGREE_SLACK_S
+        return self.number("finish_timeout_s") / 4 + AGREE_SLACK_S
 
     def ending_s(self):
         """How long a peer may take to end, at most, when nothing happens any more: waiting for
         others at the start, for blocks, and for those who may come back."""
-        return sum(self.number(key) for key in
-                   ("start_wait_s", "finish_exchange_s", "finish_timeout_s", "finish_linger_s"))
+        return (self.number("start_wait_s") + 1.25 * self.number("finish_timeout_s")
+                + 0.4 * self.number("leave_timeout_s"))

@@ -131,6 +131,13 @@ class Bench:
 
     def __init__(self, ako, source, folder):
         self.ako, self.source, self.folder = ako, source, folder
+        self.started = []
+
+    def end(self):
+        """Whatever a case that failed has left running."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
 
     def file(self, peers, **keys):
         """Writes a cluster file of `peers` peers on ports that are free now."""
@@ -154,10 +161,12 @@ class Bench:
         return path
 
     def start(self, *words, **how):
-        return Process(self, *words, **how)
+        process = Process(self, *words, **how)
+        self.started.append(process.process)
+        return process
 
     def launch(self, *words):
-        return Process(self, "launch", *words, "--free-ports")
+        return self.start("launch", *words, "--free-ports")
 
     def path(self, name):
         """A file of the newest run, whether it has trained or not."""

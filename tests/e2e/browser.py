@@ -6,6 +6,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 
@@ -25,6 +26,7 @@ class Browser:
         program = shutil.which("chromium")
         if program is None:
             raise Skipped("there is no chromium (deploy/install-deps --tests installs it)")
+        self.profile = os.path.join(folder, "chromium")
         to_browser, self.commands = os.pipe()
         self.answers, from_browser = os.pipe()
 
@@ -35,8 +37,9 @@ class Browser:
 
         self.process = subprocess.Popen(
             [program, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
-             f"--user-data-dir={folder}/chromium", f"--window-size={width},{height}"],
-            preexec_fn=place, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+             f"--user-data-dir={self.profile}", f"--window-size={width},{height}"],
+            preexec_fn=place, close_fds=False, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
         self.unread = b""
@@ -48,10 +51,16 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        # The last of its helpers may still be writing there.
+        wait_for(self._removed, f"{self.profile} is removed")
         os.close(self.commands)
         os.close(self.answers)
+
+    def _removed(self):
+        shutil.rmtree(self.profile, ignore_errors=True)
+        return not os.path.exists(self.profile)
 
     def open(self, url):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -73,6 +82,11 @@ class Browser:
         """Of a JavaScript expression in the page, as JSON has it."""
         return self.call("Runtime.evaluate", expression=expression,
                          returnByValue=True)["result"].get("value")
+
+    def faults(self):
+        """What the script complained of. A connection that the server ends as the browser takes
+        it up is no fault of the script."""
+        return [it for it in self.complaints if "Failed to load resource: net::" not in it]
 
     def text(self):
         return self.value("document.body.innerText")

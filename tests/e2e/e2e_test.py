@@ -21,6 +21,7 @@ import time
 import zlib
 
 import compose_cases
+import diverging
 import elastic_cases
 import launching
 import leaving
@@ -189,7 +190,7 @@ def case_kill_one_of_four(bench):
 def case_kill_ten_times(bench):
     """Real training; any of the four dies at any moment, from the start to the final exchange."""
     file = bench.file(4, model="lenet", training="epochs: 0.6, evaluate_every: 0.3",
-                      exchange="start_wait_s: 5, finish_linger_s: 3, link_mbit: 50")
+                      exchange="start_wait_s: 5, leave_timeout_s: 7.5, link_mbit: 50")
     for number in range(10):
         seed = random.randrange(1 << 32)
         chance = random.Random(seed)
@@ -321,12 +322,13 @@ def case_train_by_hand(bench):
 
 
 def case_numbers(bench):
-    """A loss that is no number ends the peers with status 3."""
+    """A loss that is no number ends the peers with status 3, and so does one that is near it."""
     # A quadratic loss at a rate that multiplies the distance by 99 every round.
     file = bench.file(2, model="{name: synthetic, parameters: 5000, compute_ms: 1}",
                       training="learning_rate: 100, epochs: 0.5")
-    output = bench.launch(file).expect(3, 60)
-    check("not finite" in output, "it says what happened")
+    for growth_max, said in ((0, "not finite"), (10, "far beyond what is usual")):
+        output = bench.launch(file, "--set", f"training.growth_max={growth_max}").expect(3, 60)
+        check(said in output, f"it says what happened, with growth_max {growth_max}:\n{output}")
     check_equal(bench.summary()["replicas_identical"], False, "replicas_identical")
 
 
@@ -400,20 +402,21 @@ def issues():
 
 SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
-         for name, case in {**globals(), **vars(compose_cases), **vars(elastic_cases),
-                            **vars(launching), **vars(leaving), **vars(live_view), **vars(modes),
-                            **vars(observing), **vars(own_data),
+         for name, case in {**globals(), **vars(compose_cases), **vars(diverging),
+                            **vars(elastic_cases), **vars(launching), **vars(leaving),
+                            **vars(live_view), **vars(modes), **vars(observing), **vars(own_data),
                             **vars(own_program), **vars(plotting), **vars(prometheus_cases),
-                            **vars(refusals), **vars(resuming),
-                            **vars(returning), **issues()}.items()
+                            **vars(refusals), **vars(resuming), **vars(returning),
+                            **issues()}.items()
          if name.startswith("case_")}
 
 
 def run_case(name, ako, source):
     folder = tempfile.mkdtemp(prefix=f"ako-e2e-{name}-")
     began = time.monotonic()
+    bench = Bench(ako, source, folder)
     try:
-        CASES[name](Bench(ako, source, folder))
+        CASES[name](bench)
     except Skipped as why:
         shutil.rmtree(folder)
         print(f"skipped {name}: {why}", flush=True)
@@ -422,6 +425,8 @@ def run_case(name, ako, source):
         print(f"FAILED {name} ({time.monotonic() - began:.1f} s): {error}\n"
               f"       its folder: {folder}\n{what_is_left(folder)}", flush=True)
         return False
+    finally:
+        bench.end()
     shutil.rmtree(folder)
     print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
     return True

@@ -72,8 +72,8 @@ def case_leave(bench):
     check_equal(len(summary["left_peers"]), 1, "peers that left")
     left = summary["left_peers"][0]
     b = summary["peers"][1]
-    check_equal((left["peer"], left["rounds"], left["images"], left["seen"]),
-                ("b", b["rounds"], 20000, b["images"]), "who left, and what it had seen")
+    check_equal((left["peer"], left["cause"], left["rounds"], left["images"], left["seen"]),
+                ("b", "left", b["rounds"], 20000, b["images"]), "who left, and what it had seen")
     check_equal(left["unseen"], max(0, 20000 - left["seen"]), "unseen")
     check(0 < left["at"] < 1, f"when: {left}")
     said = f"b left at {int(100 * left['at'])} % of the budget, after {left['rounds']:,} rounds"

@@ -124,20 +124,21 @@ def case_observed_by_prometheus(bench):
 def case_observed_in_a_browser(bench):
     """The page joins all peers, goes on by itself and shows who is lost, without an error of its
     script, wide and on a telephone, light and dark."""
-    run, port = observed_run(bench, 20)
+    run, port = observed_run(bench, 120)  # however slow the browser is
     with Browser(bench.folder) as browser:
         browser.open(f"http://127.0.0.1:{port}/")
-        wait_for(lambda: "All 3 peers are at work." in browser.text(), "all are seen", 10, 0.2)
+        wait_for(lambda: "All 3 peers are at work." in browser.text(), "all are seen", 30, 0.2)
         flows = "[...document.querySelectorAll('#links td.good')].length"
-        wait_for(lambda: browser.value(flows) == PEERS * (PEERS - 1), "all links flow", 10, 0.2)
+        wait_for(lambda: browser.value(flows) == PEERS * (PEERS - 1), "all links flow", 30, 0.2)
         before = browser.value("document.querySelector('#peers').innerText")
         wait_for(lambda: browser.value("document.querySelector('#peers').innerText") != before,
-                 "it goes on by itself", 5, 0.2)
+                 "it goes on by itself", 30, 0.2)
         for name in "abc":
             heard_at = f"statuses.get('{name}').at"
             for _ in range(2):
                 before = browser.value(heard_at)
-                wait_for(lambda: browser.value(heard_at) > before, f"{name} is heard again", 5, 0.2)
+                wait_for(lambda: browser.value(heard_at) > before, f"{name} is heard again", 30,
+                         0.2)
         for width, height in ((1280, 800), (390, 844)):
             browser.resize(width, height)
             for is_dark in (False, True):
@@ -147,10 +148,43 @@ def case_observed_in_a_browser(bench):
                 check(os.path.getsize(picture) > 10_000, "a picture of the page")
             page = browser.value("document.documentElement.scrollWidth")
             check(page <= width, f"the page is {page} wide in a window of {width}")
-        check_equal(browser.complaints, [], "what the script complains of")
+        check_equal(browser.faults(), [], "what the script complains of")
         os.kill(run.peers()["b"], signal.SIGKILL)
-        wait_for(lambda: re.search("b is (lost|gone)", browser.text()), "b is lost", 10, 0.2)
-    run.expect(0)
+        wait_for(lambda: re.search("b is (lost|gone)", browser.text()), "b is lost", 30, 0.2)
+    run.process.send_signal(signal.SIGINT)
+    run.expect(130)
+
+
+def case_observed_late(bench):
+    """A page that is opened late shows the run from its beginning: curves with axes, who was lost
+    when, and how long the rest takes."""
+    run, port = observed_run(bench, 600)  # however slow the browser is
+    os.kill(run.peers()["b"], signal.SIGKILL)
+
+    def of_b():
+        history = json.loads(get(port, "/history.json"))
+        texts = [event["text"] for event in history["events"] if event["peer"] == "b"]
+        return any(re.match("was lost|is gone", text) for text in texts) and history
+
+    history = wait_for(of_b, "b is lost", 60)
+    lost = [event for event in history["events"] if event["text"] != "trains"]
+    check_equal({event["peer"] for event in lost}, {"b"}, f"who was lost: {history}")
+    with Browser(bench.folder) as browser:
+        browser.open(f"http://127.0.0.1:{port}/")
+        table = "document.querySelector('#events').innerText"
+        wait_for(lambda: re.search(r"b\s+(was lost|is gone)", browser.value(table)), "when", 60,
+                 0.2)
+        wait_for(lambda: " left" in browser.text(), "the time that is left", 60, 0.2)
+        drawn = "document.querySelectorAll('#loss polyline').length"
+        wait_for(lambda: browser.value(drawn) == 1, "a curve", 60, 0.2)
+        check(browser.value("document.querySelector('#loss').textContent").count("s") >= 2, "axis")
+        browser.value("window.scrollTo(0, 9999)")
+        browser.screenshot(f"{bench.folder}/page-opened-late.png")
+        first = browser.value("past.loss[0][0]")
+        check(first < lost[0]["time"], f"the curve begins at {first} s, before {lost}")
+        check("samples/s" in browser.text() and "images" not in browser.text(), browser.text())
+    run.process.send_signal(signal.SIGINT)
+    run.expect(130)
 
 
 def case_sixteen_in_a_browser(bench):
@@ -163,15 +197,15 @@ def case_sixteen_in_a_browser(bench):
         for width, height in ((1280, 800), (390, 844)):
             browser.resize(width, height)
             rows = "document.querySelectorAll('#peers tr').length"
-            wait_for(lambda: browser.value(rows) == peers + 1, "a row for each peer", 10, 0.2)
+            wait_for(lambda: browser.value(rows) == peers + 1, "a row for each peer", 60, 0.2)
             cells = "document.querySelectorAll('#links td').length"
-            wait_for(lambda: browser.value(cells) == peers * peers, "all links", 10, 0.2)
+            wait_for(lambda: browser.value(cells) == peers * peers, "all links", 60, 0.2)
             known = "[...document.querySelectorAll('#links td.quiet')].length"
-            wait_for(lambda: browser.value(known) == 0, "all links are known", 10, 0.2)
+            wait_for(lambda: browser.value(known) == 0, "all links are known", 60, 0.2)
             browser.screenshot(f"{bench.folder}/page-of-16-{width}.png")
             page = browser.value("document.documentElement.scrollWidth")
             check(page <= width, f"the page is {page} wide in a window of {width}")
-        check_equal(browser.complaints, [], "what the script complains of")
+        check_equal(browser.faults(), [], "what the script complains of")
     run.process.send_signal(signal.SIGINT)
     run.expect(130)
 

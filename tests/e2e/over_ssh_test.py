@@ -77,6 +77,12 @@ class Hosts:
         with open(path, "w") as file:
             file.write(text)
 
+    def keep_key(self, bytes_of_key):
+        """A cluster file with a key."""
+        self.write("cluster.yaml", CLUSTER.replace("run: tiny", "run: tiny, cluster_key_file: key"))
+        self.write("key", "k" * bytes_of_key)
+        os.chmod(os.path.join(self.folder, "key"), 0o600)
+
     def start(self):
         """In a process group of its own, as in the foreground of a terminal."""
         self.said = open(os.path.join(self.folder, "said"), "w+")
@@ -127,6 +133,29 @@ class Hosts:
 def all_come(hosts):
     said = hosts.run(0, "model.safetensors", "result-a.json", "result-b.json")
     check("the model: runs/tiny-" in said and hosts.latest(), said)
+
+
+def key_is_brought(hosts):
+    hosts.keep_key(4096)
+    hosts.run(0, "model.safetensors", "result-a.json", "result-b.json")
+    for host in HOSTS.values():
+        path = os.path.join(hosts.folder, "hosts", host, ".ako-runs", "tiny", "cluster.key")
+        check_equal((os.path.getsize(path), os.stat(path).st_mode & 0o777), (4096, 0o600), path)
+
+
+def no_key(hosts):
+    """A file that is no key, whatever its size, stays here, and no pipe is waited for."""
+    hosts.keep_key(4097)
+    status, said = hosts.finish(hosts.start())
+    check("cluster_key_file: " in said and "more than 4096 bytes are no key" in said, said)
+    check_equal(status, 2, said)
+    os.remove(os.path.join(hosts.folder, "key"))
+    os.mkfifo(os.path.join(hosts.folder, "key"))
+    status, said = hosts.finish(hosts.start())
+    check("cluster_key_file: " in said and "this is no file" in said, said)
+    check_equal(status, 2, said)
+    for host in HOSTS.values():
+        check_equal(os.listdir(os.path.join(hosts.folder, "hosts", host)), [], "what is there")
 
 
 def one_breaks(hosts):
@@ -279,8 +308,8 @@ def main():
     parser.add_argument("--ako", required=True)
     parser.add_argument("--source", required=True)
     words = parser.parse_args()
-    for case in (all_come, one_breaks, breaks_between_files, all_break, greeting,
-                 folder_called_latest, interrupted_while_fetching,
+    for case in (all_come, key_is_brought, no_key, one_breaks, breaks_between_files,
+                 all_break, greeting, folder_called_latest, interrupted_while_fetching,
                  interrupted_twice_while_fetching, interrupted_twice_while_a_copy_starts, stops):
         with tempfile.TemporaryDirectory(prefix="ako-over-ssh-") as folder:
             case(Hosts(os.path.abspath(words.ako), words.source, folder))

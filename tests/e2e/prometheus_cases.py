@@ -8,7 +8,8 @@ import signal
 import subprocess
 
 from bench import Failure, Skipped, check, check_equal, has_trained, wait_for
-from fleet import BATCH, COMPUTE_MS, paced_file
+from diverging import STRICT
+from fleet import BATCH, COMPUTE_MS, Fleet, paced_file
 from observing import free_ports_in_a_row
 from prometheus import Prometheus, program, shipped
 
@@ -163,6 +164,26 @@ def case_prometheus_alerts(bench):
         os.kill(run.peers()["c"], signal.SIGKILL)
         wait_for(lambda: ("LostPeer", None, "c") in server.firing(), "c is told of", 30, 0.2)
     end(run)
+
+
+def case_prometheus_ended(bench):
+    """A peer that ends for its numbers is told of, and is not missed."""
+    program("prometheus")
+    port = free_ports_in_a_row(len(PEERS))
+    fleet = Fleet(bench, paced_file(bench, len(PEERS), 120))
+    observe = ("--set", f"observe.address=127.0.0.1:{port}")
+    for name in PEERS:
+        fleet.start(name, *observe)
+    for name in PEERS:
+        fleet.wait_trains(name)
+    with Prometheus(bench, PEERS, port) as server:
+        check_equal(server.firing(), set(), "alerts before")
+        fleet.runs["b"].process.send_signal(signal.SIGTERM)
+        fleet.runs["b"].expect(143, 30)
+        fleet.start("b", *observe, *STRICT).expect(3, 60)
+        wait_for(lambda: server.firing() == {("EndedPeer", None, "b")}, "it is told of", 30, 0.2)
+    for name in "acd":
+        fleet.kill(name)
 
 
 def case_prometheus_diverging(bench):

@@ -67,13 +67,13 @@ struct Peer {
         const auto exchange = make_exchange(settings, std::vector<float>(parameter_count, 1.0f),
                                             *transport, clock, interrupts);
         exchange->start();
-        while ((next = exchange->begin_round()).kind == Next::Kind::train) {
+        while ((next = *exchange->begin_round(forever)).kind == Next::Kind::train) {
             const std::span<const float> replica = exchange->replica();
-            for (const Range& layer : layers) exchange->await(layer);
+            for (const Range& layer : layers) exchange->await(layer, Use::read, forever);
             for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
                 for (std::size_t k = layer->first; k < layer->first + layer->count; ++k)
                     gradient[k] = replica[k];
-                exchange->make_way(*layer);
+                exchange->await(*layer, Use::give, forever);
                 exchange->gradient_ready(*layer, gradient);
             }
             if (!exchange->end_round(Gradient{gradient}, {1, 0.5f})) return;
@@ -85,7 +85,9 @@ struct Peer {
         }
         if (next.kind != Next::Kind::finish) return;
         parameters.resize(parameter_count);
-        report = exchange->finish(parameters);
+        exchange->finish(forever);
+        exchange->close();
+        report = exchange->report(parameters);
     }
 
     const PeerIndex self;

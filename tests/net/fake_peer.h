@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -20,16 +19,6 @@
 namespace ako::test {
 
 inline constexpr auto patience = std::chrono::seconds(20);
-
-/// Stands still until it is told to move on. Any thread.
-class ManualClock final : public Clock {
-  public:
-    Time now() const override { return Time{now_.load()}; }
-    void advance(Time by) { now_ += by.count(); }
-
-  private:
-    std::atomic<Time::rep> now_{Time(std::chrono::hours(1)).count()};
-};
 
 inline const Clock& steady_clock() {
     static const SteadyClock clock;

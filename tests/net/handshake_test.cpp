@@ -1,6 +1,7 @@
 // Who is let in: every field of Hello, crossing dials, strangers, and one session per pair.
 #include <doctest/doctest.h>
 
+#include "net/codec.h"
 #include "net/hello_check.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
@@ -81,6 +82,24 @@ TEST_CASE("every field of Hello that differs is refused by name, and the refused
     RawPeer raw(a.transport().port());
     CHECK(raw.shake_hands(good_hello(1, 0)));
     CHECK(a.wait([&] { return a.ups[1] == 1; }));
+}
+
+TEST_CASE("a peer that reads no Reject of ours is told the protocol by the number of a Hello") {
+    FakePeer a(make_settings(0));
+    a.start();
+    Hello hello = good_hello(1, 0);
+    hello.protocol = older_protocol;
+    RawPeer raw(a.transport().port());
+    REQUIRE(raw.send(Header{hello}));
+    const auto answer = raw.read_frame();
+    REQUIRE(answer.has_value());
+    REQUIRE(std::holds_alternative<Hello>(*answer));
+    Hello number;  // and nothing else of the run, which a stranger has no business to know
+    CHECK(std::get<Hello>(*answer) == number);
+    CHECK(a.wait([&] { return a.logged("another version of Ako"); }));
+    std::byte rest;
+    CHECK_FALSE(raw.read({&rest, 1}));
+    CHECK(a.seen().ups.empty());
 }
 
 TEST_CASE("two transports that differ refuse each other, both naming field and values") {

@@ -52,7 +52,7 @@ def write_cluster(folder, names, epochs=1.0, training="", exchange="", start_wai
     path = os.path.join(folder, "cluster.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(f"run: test\nmodel: external\ntraining: {{epochs: {epochs}{training}}}\n"
-                   f"exchange: {{start_wait_s: {start_wait_s}, finish_linger_s: 5{exchange}}}\n"
+                   f"exchange: {{start_wait_s: {start_wait_s}, leave_timeout_s: 12.5{exchange}}}\n"
                    f"output: {os.path.join(folder, 'runs')}\npeers:\n{peers}")
     return path
 

@@ -105,7 +105,42 @@ class WithNumPy(ClusterCase):
         self.begin("line.py", "--epochs", "4", "--sleep", "0.01", own={"b": ["--fail-at", "20"]})
         self.check_ends(b=1)
         self.assertIn("ZeroDivisionError: of the program", self.peers[1].errors())
-        self.check_identical(("a", "c"), loss=0.1)
+        self.check_ended("program", "ZeroDivisionError: of the program",
+                         r"b ended after round \d+: its program ended \(ZeroDivisionError: of the "
+                         r"program\); what it gave up to round \d+ stays")
+
+    def check_ended(self, cause, why, said):
+        """The others go on, and both name b with its cause, in the log and in the report."""
+        for result in self.check_identical(("a", "c"), loss=0.1):
+            (left,) = result["left_peers"]
+            self.assertEqual((left["peer"], left["cause"]), ("b", cause))
+            self.assertRegex(left["why"], why)
+            self.assertEqual(result["lost_peers"], [])
+        for peer in (self.peers[0], self.peers[2]):
+            self.assertRegex(peer.errors(), said)
+        return left
+
+    def test_step_explodes_in_one(self):
+        self.begin("line.py", "--epochs", "4", "--sleep", "0.01",
+                   own={"b": ["--explode-at", "20"]})
+        self.check_ends(b=3)
+        self.assertIn("ako.NotFinite: the update of round", self.peers[1].errors())
+        self.assertIn("lower the learning rate of the program's", self.peers[1].errors())
+        left = self.check_ended("numbers", "the update of round .* is far beyond what is usual",
+                                r"b ended at round \d+: its numbers are not to be trusted \(the ")
+        self.assertEqual(left["since"], left["rounds"] + 1)
+
+    def test_losses_of_one_are_no_numbers(self):
+        self.begin("line.py", "--epochs", "6", "--sleep", "0.01",
+                   own={"b": ["--no-loss-from", "20"]})
+        self.check_ends(b=3)
+        self.assertIn("is not finite: after 20 such rounds in a row this peer ends",
+                      self.peers[1].errors())
+        self.assertIn("b  20 losses are not numbers", self.peers[1].errors())
+        left = self.check_ended("numbers", "^20 losses in a row are not finite$",
+                                r"b ended after round \d+: its numbers are not to be trusted from "
+                                r"round \d+ on \(20 losses in a row are not finite\)")
+        self.assertEqual(left["since"], left["rounds"] - 18)
 
     def test_killed(self):
         self.begin("line.py", "--epochs", "8", "--sleep", "0.02", own={"b": ["--die-at", "20"]})
@@ -178,8 +213,27 @@ class WithNumPy(ClusterCase):
             peer.wait()
         self.assertLess(time.monotonic() - began, 60)
         self.assertIn("ZeroDivisionError", self.peers[1].errors())
+        self.check_broken(5, r"peer b is gone, .*: it ended( after round \d+)?: its program ended "
+                          r"\(ZeroDivisionError: of the program\)")
+
+    def check_broken(self, status, *said):
+        """The others end for b, with its cause."""
         for peer in (self.peers[0], self.peers[2]):
-            self.assertEqual(peer.process.returncode, 5, peer.errors())
+            self.assertEqual(peer.process.returncode, status, peer.errors())
+            for text in said:
+                self.assertRegex(peer.errors(), text)
+
+    def test_local_sgd_step_explodes_in_one(self):
+        """Whose numbers are fine is told to look at b, and not at a learning rate of its own."""
+        self.begin("line.py", *LOCAL_SGD, "--epochs", "1000", own={"b": ["--explode-at", "30"]})
+        for peer in self.peers:
+            peer.wait()
+        self.assertEqual(self.peers[1].process.returncode, 3, self.peers[1].errors())
+        self.check_broken(3, r"peer b is gone, .*: it ended at round \d+: its numbers are not to "
+                          r"be trusted \(the update of round \d+ is far beyond what is usual",
+                          "look at the data, the learning rate and the log of peer b")
+        for peer in (self.peers[0], self.peers[2]):
+            self.assertNotIn("lower the learning rate", peer.errors())
 
     def refused(self, own, *words):
         """All start, and the odd one does not train with the others; both say why."""
@@ -193,7 +247,12 @@ class WithNumPy(ClusterCase):
         self.refused({"b": ["--extra"]}, r"tensors\.more")
 
     def test_another_data_set(self):
-        self.refused({"b": ["--samples", "2999"]}, "2999", "3000")
+        self.refused({"b": ["--samples", "2999"]},
+                     r"data\.train_count differs: .*2,999 items", "3,000 items")
+
+    def test_another_data_digest(self):
+        """Who says none is told apart from who says one, too."""
+        self.refused({"b": ["--data-digest", "0f"]}, r"data\.digest differs: ", "0f", "nothing")
 
     def test_initial_of_the_lowest(self):
         """Where they begin does not matter but for the first one, and who comes late has it too."""

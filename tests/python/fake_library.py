@@ -17,6 +17,7 @@ import numpy
 OK, WRONG_CALL, START_UP, NUMBERS = 0, 1, 2, 3
 TRAIN, WAIT, FINISH, GIVE_UP = 0, 1, 2, 3
 FINISHING, FINISHED, FINISHED_WITHOUT = 0, 1, 2
+OPENED, TRAINING, ENDING, OVER = 1, 2, 3, 4
 STOP_PEER = 2
 EXITS = {"finished": 0, "stopped_early": 7, "interrupted": 130, "not_agreed": 4, "failed": 2,
          "broken": 5, "numbers": 3, "left": 143}
@@ -30,6 +31,7 @@ class FakeLibrary:
         self.slices = 0            # so often the final exchange is not over yet
         self.agreed_shift = 0.0    # what the agreed parameters have more than the replica
         self.give_up = None        # an ending: said in place of the first round
+        self.refused_round = None  # whose losses are too many that are no numbers
         self.ending = None         # of the report, in place of what it would be
         self.evaluates = 1
         self.trainers, self.place = 1, 0
@@ -45,12 +47,14 @@ class FakeLibrary:
         self.message, self.hint = b"", b""
         self.layout, self.requirements = None, {}
         self.samples, self.samples_per_round = None, 32
+        self.data_digest = None
         self.epochs, self.parameters = 1.0, None
         self.started, self.in_round, self.over, self.finished = False, False, False, False
         self.rounds = self.trained = 0
         self.stops, self.left = [], False
         self.losses, self.announced, self.results, self.log = [], [], [], []
         self.ended_with = None
+        self.failure = None
 
     # Its life.
 
@@ -92,6 +96,12 @@ class FakeLibrary:
     def ako_hint(self, peer):
         return self.hint
 
+    def ako_fail(self, peer, why):
+        if (wrong := self._wrong(True)) is not None:
+            return wrong
+        self.failure = self.failure or why.decode()
+        return OK
+
     def ako_close(self, peer):
         if peer == 1:
             self.calls.append("close")
@@ -117,6 +127,12 @@ class FakeLibrary:
         if (wrong := self._wrong(not self.started and self.samples is None)) is not None:
             return wrong
         self.samples, self.samples_per_round = samples, samples_per_round or 32
+        return OK
+
+    def ako_set_data_digest(self, peer, digest):
+        if (wrong := self._wrong(not self.started and self.data_digest is None)) is not None:
+            return wrong
+        self.data_digest = digest.decode()
         return OK
 
     def ako_require_equal(self, peer, key, value):
@@ -170,6 +186,10 @@ class FakeLibrary:
             self.ended_with = "numbers"
             self.message, self.hint = b"a parameter is not finite", b"use a smaller learning rate"
             return NUMBERS
+        if self.rounds + 1 == self.refused_round:
+            self.ended_with = "numbers"
+            self.message = b"20 losses in a row are not finite"
+            return NUMBERS
         self.parameters = self._at(parameters).copy()
         self.rounds += 1
         self.trained += self.samples_per_round
@@ -182,6 +202,11 @@ class FakeLibrary:
             return wrong
         self._at(out)[:] = self.parameters
         return OK
+
+    def ako_get_state(self, peer):
+        if not self.started:
+            return OPENED
+        return OVER if self.ended_with else ENDING if self.over else TRAINING
 
     def ako_get_standing(self, peer, standing):
         if (wrong := self._wrong(True)) is not None:

@@ -17,7 +17,7 @@ CODE = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
 TYPES = {
     "void": None, "int": "c_int", "double": "c_double", "float": "c_float", "size_t": "c_ulong",
     "uint64_t": "c_ulong", "ako_status": "c_int", "ako_next": "c_int", "ako_stop": "c_int",
-    "ako_initial": "c_int", "ako_finish *": "LP_c_int",
+    "ako_initial": "c_int", "ako_state": "c_int", "ako_finish *": "LP_c_int",
     "ako_view": "c_int", "ako_peer *": "c_void_p", "const char *": "c_char_p",
     "ako_peer * *": "LP_c_void_p", "const char * *": "LP_c_char_p", "ako_next *": "LP_c_int",
     "int *": "LP_c_int", "const ako_options *": "LP_Options", "ako_standing *": "LP_Standing",
@@ -66,7 +66,8 @@ class Declarations(unittest.TestCase):
 
     def test_enumerations(self):
         for prefix, ours in (("", _library.Status), ("VIEW_", _library.View),
-                             ("", _library.Next), ("STOP_", _library.Stop)):
+                             ("", _library.Next), ("STOP_", _library.Stop),
+                             ("STATE_", _library.State)):
             name = ours.__name__.lower()
             body = re.search(rf"typedef enum ako_{name} {{(.*?)}} ako_{name};", CODE,
                              re.DOTALL)[1]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 import unittest
 import warnings
@@ -90,8 +91,9 @@ class Finishing(PeerCase):
     def test_exception_in_the_loop(self):
         with self.assertRaises(KeyError), self.join(samples=4) as peer:
             for batch in peer.rounds([[1]]):
-                raise KeyError
+                raise KeyError("no such column")
         self.assertEqual(self.library.calls, ["open", "close"])
+        self.assertEqual(self.library.failure, "KeyError: 'no such column'")
         with self.assertRaisesRegex(RuntimeError, "this peer is closed"):
             peer.progress
         with self.assertRaisesRegex(RuntimeError, "this peer is closed"):
@@ -121,6 +123,17 @@ class Finishing(PeerCase):
 
 
 class Signals(PeerCase):
+    def test_exit_without_an_error(self):
+        with self.assertRaises(SystemExit), self.join(samples=100) as peer:
+            for batch in peer.rounds([[1]]):
+                sys.exit(0)
+        self.assertIsNone(self.library.failure)
+        self.assertIn("close", self.library.calls)
+        with self.assertRaises(SystemExit), self.join(samples=100) as peer:
+            for batch in peer.rounds([[1]]):
+                sys.exit(3)
+        self.assertEqual(self.library.failure, "SystemExit: 3")
+
     def test_interrupt(self):
         self.library.agreed_shift = 0.5
         seen = []

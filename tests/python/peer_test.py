@@ -25,6 +25,18 @@ class Joining(PeerCase):
         self.assertEqual(self.library.requirements,
                          {"optimizer": "Descent", "local_steps": "3", "frozen": "none"})
 
+    def test_data_digest(self):
+        for digest, told in ((b"\x0f\xa0", "0fa0"), ("sha: 1", "sha: 1"), (-7, "-7"),
+                             (b"\xff" * 32, "ff" * 32)):
+            with self.subTest(digest=digest):
+                self.join(data_digest=digest).close()
+                self.assertEqual(self.library.data_digest, told)
+        self.join().close()
+        self.assertIsNone(self.library.data_digest)
+        for digest in ("", "a\nb", b"\xff" * 33, "f" * 65):
+            with self.subTest(digest=digest), self.assertRaisesRegex(ValueError, "data_digest"):
+                self.join(data_digest=digest)
+
     def test_one_setting(self):
         self.join(set="training.epochs=2")
         self.assertEqual(self.library.options["overrides"], [b"training.epochs=2"])
@@ -240,6 +252,19 @@ class Numbers(PeerCase):
         self.assertEqual(caught.exception.hint, "use a smaller learning rate")
         self.assertEqual(caught.exception.report.exit, 3)
         self.assertEqual(self.library.calls, ["open", "report", "close"])
+
+    def test_losses_not_finite(self):
+        """The library counts them and ends this peer; of a round some of whose losses are numbers
+        these alone count."""
+        self.library.refused_round = 4
+        losses = [[1.0], [np.nan, 2.0, np.inf, 4.0], [np.nan, np.inf], [np.nan], []]
+        with self.assertRaisesRegex(ako.NotFinite, "20 losses in a row") as caught:
+            with self.join(samples=1000) as peer:
+                for of_round, _ in zip(losses, peer.rounds([[1]] * 1000)):
+                    for loss in of_round:
+                        peer.loss(loss)
+        self.assertEqual(caught.exception.exit, 3)
+        np.testing.assert_array_equal(self.library.losses, [1.0, 3.0, np.nan])
 
     def test_give_up(self):
         for ending, kind, status in (("failed", ako.StartupError, 2), ("broken", ako.Error, 5),

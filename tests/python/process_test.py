@@ -92,6 +92,17 @@ class Exit(bench.Case):
             """, self.file)
         self.assertEqual(done.stdout, "['open', 'close']\n", done.stderr)
 
+    def test_exception_without_a_block(self):
+        """The others are told what has ended the program, there too."""
+        for raised, told in (("ValueError('mine')", "ValueError: mine"), ("KeyError", "KeyError")):
+            done = run(f"""
+                import atexit
+                atexit.register(lambda: print(fake.calls, fake.failure))
+                peer = ako.join(sys.argv[1], "a", MODEL)
+                raise {raised}
+                """, self.file)
+            self.assertEqual(done.stdout, f"['open', 'close'] {told}\n", done.stderr)
+
     def test_fork(self):
         done = run("""
             with ako.join(sys.argv[1], "a", MODEL, samples=10) as peer:

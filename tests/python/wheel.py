@@ -48,7 +48,12 @@ def main():
                                   "scikit-build-core"], capture_output=True, text=True, check=False)
         if reached.returncode != 0:
             skip("PyPI cannot be reached")
-        run(python, "-m", "pip", "wheel", "--no-deps", "-w", wheels, f"{clone}/src/python")
+        # What was compiled before is found by the compiler cache in this folder too.
+        compiling = dict(os.environ, CCACHE_BASEDIR=clone, CCACHE_NOHASHDIR="true")
+        if shutil.which("ccache"):
+            compiling["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
+        run(python, "-m", "pip", "wheel", "--no-deps", "-w", wheels, f"{clone}/src/python",
+            env=compiling)
         wheel, = pathlib.Path(wheels).glob("ako-*-py3-none-linux_x86_64.whl")
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
         run(python, "-m", "pip", "install", "--no-deps", str(wheel))

@@ -56,9 +56,9 @@ void AgreementCheck::learn_of_earlier(const AkoPeer& to, const Status& status) {
     if (status.rows.empty()) return;
     const Incarnation said = status.rows[row_of(to.settings.self)].highest.incarnation;
     if (said != 0 && said != to.incarnation()) told_.insert(&to);
-    const bool may_vote = to.half.round() > 0 || to.half.finish().begun();
-    if (status.progress[to.settings.self].round > to.half.round()) told_.insert(&to);
-    const bool voted = (status.may_have_voted & peer_bit(to.settings.self)) != 0;
+    const bool may_vote = to.half.round() > 0 || to.half.agreement().begun();
+    if (status.standing.progress[to.settings.self].round > to.half.round()) told_.insert(&to);
+    const bool voted = (status.vote.may_have_voted & peer_bit(to.settings.self)) != 0;
     if (voted && !may_vote) told_.insert(&to);
 }
 
@@ -110,7 +110,7 @@ void AgreementCheck::note_apart(CutId cut) {
 }
 
 void AgreementCheck::stepped(const AkoPeer& peer) {
-    const Finish& finish = peer.half.finish();
+    const Finish& finish = peer.half.agreement();
     began_.try_emplace(&peer, cluster_.world().now());
     if (!finish.has_vote()) told_.insert(&peer);
     CutId& accepted = accepted_[&peer];
@@ -138,7 +138,8 @@ void AgreementCheck::check_holds(const AkoPeer& peer, CutId cut, const char* why
         const auto map = maps_.find({cut, row});
         if (map == maps_.end()) continue;  // nobody has asked for it yet
         for (BlockIndex block = 0; block < map->second.size(); ++block) {
-            if (!peer.half.finish().find(row, block, map->second[block]).values.empty()) continue;
+            if (!peer.half.agreement().find(row, block, map->second[block]).values.empty())
+                continue;
             throw Violation("I8: " + name(peer) + " has " + why + " the cut " + text(cut) +
                             " and does not hold its row " + std::to_string(row.place()) +
                             ", block " + std::to_string(block));
@@ -147,7 +148,7 @@ void AgreementCheck::check_holds(const AkoPeer& peer, CutId cut, const char* why
 }
 
 void AgreementCheck::adopted(const AkoPeer& peer) {
-    const CutId decided = peer.half.finish().decided();
+    const CutId decided = peer.half.agreement().decided();
     for (const auto& [id, versions] : maps_) {
         if (id.first != decided) continue;
         for (BlockIndex block = 0; block < versions.size(); ++block) {
@@ -167,7 +168,7 @@ void AgreementCheck::ended() const {
     for (const auto& process : cluster_.processes()) {
         const auto& peer = static_cast<const AkoPeer&>(*process);
         if (!peer.report || !peer.report->agreed) continue;
-        const auto by = accepted_by_.find(peer.half.finish().decided());
+        const auto by = accepted_by_.find(peer.half.agreement().decided());
         const PeerSet names = by == accepted_by_.end() ? 0 : by->second;
         if (static_cast<std::size_t>(std::popcount(names)) >= majority()) continue;
         throw Violation("I8: " + name(peer) + " claims an agreement that " +

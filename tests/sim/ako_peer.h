@@ -24,7 +24,9 @@ struct AkoPeer final : SimPeer {
 
     bool joining() const { return half.state() == AkoBeginning::State::joining; }
     /// In which it makes its rounds; 0 while it has not claimed its row.
-    Incarnation incarnation() const { return half.claimed() ? half.incarnation() : 0; }
+    Incarnation incarnation() const {
+        return half.rows().claimed() ? half.rows().incarnation() : 0;
+    }
 
     const Blocks blocks;
     AkoCompute& half;
@@ -45,7 +47,7 @@ struct AkoPeer final : SimPeer {
 inline std::optional<Phase> phase_of(const AkoPeer& peer) {
     if (!peer.begun || peer.over()) return std::nullopt;
     if (peer.state == SimPeer::State::finishing) {
-        return peer.half.finish().adopted() ? Phase::lingering : Phase::finishing;
+        return peer.half.agreement().adopted() ? Phase::lingering : Phase::finishing;
     }
     if (peer.joining()) return Phase::joining;
     return peer.half.started() ? Phase::training : Phase::connecting;

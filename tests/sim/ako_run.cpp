@@ -126,11 +126,10 @@ void AkoRun::watch() {
 
 std::unique_ptr<AkoPeer> AkoRun::make_peer(PeerIndex peer) {
     ModeSettings settings = settings_of(scenario_, peer, process_ids_.next() | 1);
-    if (scenario_.shows_logs) {
-        settings.log = [this, peer, id = settings.process_id](const std::string& line) {
-            show(peer, id, line);
-        };
-    }
+    settings.log = [this, peer, id = settings.process_id](const std::string& line) {
+        if (check_ != nullptr) check_->said(line);
+        if (scenario_.shows_logs) show(peer, id, line);
+    };
     const auto pool = static_cast<std::size_t>(scenario_.amount(FaultKind::pool, 1 << 20));
     auto made = std::make_unique<AkoPeer>(settings, quadratic_.initial(), pool, cluster_,
                                           scenario_.peers[peer].clock_offset);
@@ -163,6 +162,8 @@ float AkoRun::gradient(SimPeer& peer) {
     begun.replica.assign(replica.begin(), replica.end());
     begun.rate = learning_rate_at(peer.settings.training, peer.exchange.standing().progress);
     quadratic_.gradient(self, replica, cluster_.random(), peer.gradient);
+    if (const auto times = static_cast<float>(faults_.explosion(peer)); times != 1)
+        for (float& element : peer.gradient) element *= times;
     return 0;
 }
 
@@ -195,6 +196,7 @@ void AkoRun::started(SimPeer& peer) {
 }
 
 void AkoRun::died(SimPeer& peer, bool silently) {
+    coverage_.saw(Event::refused_growth, faults_.explosion(peer) != 1);
     if (!counts(peer)) return;
     promises_.died(peer.settings.self);
     stays_.died(peer.settings.self, silently);
@@ -221,7 +223,7 @@ void AkoRun::gave_up(SimPeer& peer, const Next& next) {
 void AkoRun::stepped(AkoPeer& peer, bool stops) {
     const PeerIndex self = peer.settings.self;
     look_at_claim(peer, stops);
-    if (peer.half.finish().adopted()) {
+    if (peer.half.agreement().adopted()) {
         invariants_.adopted(peer);
     } else {
         invariants_.drained(peer);
@@ -234,7 +236,7 @@ void AkoRun::stepped(AkoPeer& peer, bool stops) {
         departures_.drained(self);
     }
     State& state = states_[&peer];
-    const bool has_vote = peer.half.finish().has_vote();
+    const bool has_vote = peer.half.agreement().has_vote();
     coverage_.saw(Event::vote_regained, has_vote && !state.had_vote);
     state.had_vote = has_vote;
     const std::optional<Phase> phase = phase_of(peer);
@@ -246,9 +248,9 @@ void AkoRun::stepped(AkoPeer& peer, bool stops) {
 }
 
 void AkoRun::look_at_claim(AkoPeer& peer, bool stops) {
-    if (peer.half.finish().adopted()) return;  // its row is what the cut says
+    if (peer.half.agreement().adopted()) return;  // its row is what the cut says
     State& state = states_[&peer];
-    const Incarnation incarnation = peer.half.claimed() ? peer.incarnation() : 0;
+    const Incarnation incarnation = peer.half.rows().claimed() ? peer.incarnation() : 0;
     if (incarnation == 0 && state.incarnation != 0) coverage_.saw(Event::overtaken);
     if (incarnation != 0 && incarnation != state.incarnation) {
         joining_.claimed(peer, invariants_.claimed(peer), stops);
@@ -266,7 +268,7 @@ void AkoRun::began(SimPeer& process, const std::optional<Next>& next) {
         if (peer.half.started()) coverage_.saw(Event::staleness_wait);
         return;
     }
-    if (next->kind == Next::Kind::finish && peer.half.leaving()) return;
+    if (next->kind == Next::Kind::finish && peer.half.leaves()) return;
     if (next->kind == Next::Kind::finish) return stopped(peer, next->why);
     if (next->kind != Next::Kind::train) return;
     joining_.trains(peer);
@@ -280,6 +282,7 @@ void AkoRun::began(SimPeer& process, const std::optional<Next>& next) {
 void AkoRun::ended_round(SimPeer& process) {
     const auto& peer = static_cast<AkoPeer&>(process);
     const Begun& begun = states_[&process].begun;
+    invariants_.gave(peer, values_of(peer.learned));
     invariants_.round_ended(peer, peer.gradient, begun.replica, begun.rate, cluster_.world().now());
     coverage_.saw(Event::gave_way, !peer.half.rows().gave_way().empty());
     if (counts(peer)) promises_.round_ended(peer.settings.self);
@@ -288,7 +291,7 @@ void AkoRun::ended_round(SimPeer& process) {
 void AkoRun::stopped(AkoPeer& peer, const std::string& why) {
     const PeerIndex self = peer.settings.self;
     states_[&peer].stopped = true;
-    coverage_.saw(Event::joined_to_end, !peer.half.claimed());
+    coverage_.saw(Event::joined_to_end, !peer.half.rows().claimed());
     liveness_.stopped(peer);
     if (counts(peer)) {
         promises_.stopped(self);
@@ -301,10 +304,10 @@ void AkoRun::stopped(AkoPeer& peer, const std::string& why) {
 
 void AkoRun::finishes(SimPeer& process) {
     auto& peer = static_cast<AkoPeer&>(process);
-    if (peer.half.leaving()) return stepped(peer, false);
+    if (peer.half.leaves()) return stepped(peer, false);
     // Where nobody stays to go on without it, it stops for all.
     if (!states_[&peer].stopped) stopped(peer, "");
-    const Finish& finish = peer.half.finish();
+    const Finish& finish = peer.half.agreement();
     coverage_.saw(Event::gave_way_at_end, invariants_.finishes(peer, cluster_.world().now()));
     // What strikes then does so before anybody else can know.
     if (!finish.accepted().none()) faults_.pulled(Trigger::accept, peer);
@@ -327,7 +330,7 @@ void AkoRun::finishes(SimPeer& process) {
 void AkoRun::check_refused_blocks() {
     std::uint64_t refused = 0;
     for (const auto& process : cluster_.processes()) {
-        refused += static_cast<const AkoPeer&>(*process).half.blocks_refused();
+        refused += static_cast<const AkoPeer&>(*process).half.arrivals().blocks_refused();
     }
     coverage_.saw(Event::refused_block, refused);
     const std::uint64_t harmed =
@@ -352,7 +355,7 @@ Outcome AkoRun::outcome() const {
             outcome.loss_last = quadratic_.loss(peer.parameters);
         } else {
             ++outcome.not_agreed;
-            outcome.coverage.saw(Event::vote_missing, !peer.half.finish().has_vote());
+            outcome.coverage.saw(Event::vote_missing, !peer.half.agreement().has_vote());
         }
     }
     return outcome;

@@ -48,6 +48,8 @@ class RoundCheck {
                            Time now) = 0;
     /// `peer` has heard that training is over.
     virtual void stopped(const AkoPeers&, PeerIndex) {}
+    /// A peer says this to people.
+    virtual void said(const std::string&) {}
 };
 
 class AkoRun final : Work, Observer {
@@ -78,6 +80,8 @@ class AkoRun final : Work, Observer {
     Learned learned(SimPeer& peer) override;
     Time backward_time(const SimPeer& peer) override;
     Time idle_time(const SimPeer& peer) override { return faults_.hang(peer); }
+    /// Growth that is just not refused may drive the others' gradients as well.
+    bool may_be_refused(const SimPeer&) const override { return faults_.explodes(); }
 
     void started(SimPeer& peer) override;
     void began(SimPeer& peer, const std::optional<Next>& next) override;

@@ -61,7 +61,6 @@ class BoundHolds final : public RoundCheck {
 
     void may_train(const AkoPeers& peers, PeerIndex peer, const Invariants&, Time) override {
         const AkoPeer& p = *peers[peer];
-        check_patience(p);
         for (PeerIndex other = 0; other < peers.size(); ++other) {
             if (other == peer) continue;
             // Of the true rounds, not of what this peer has heard of them.
@@ -73,13 +72,12 @@ class BoundHolds final : public RoundCheck {
                             ", which has made " + std::to_string(made));
         }
     }
-    void stopped(const AkoPeers& peers, PeerIndex peer) override { check_patience(*peers[peer]); }
-
-  private:
-    static void check_patience(const AkoPeer& peer) {
-        if (peer.half.peers_given_up() > 0) throw Violation("I7: a wait ended by its time-out");
+    void said(const std::string& line) override {
+        const bool gives_up = line.find("not waited for until it does") != std::string::npos;
+        if (gives_up) throw Violation("I7: a wait ended by its time-out");
     }
 
+  private:
     const unsigned rounds_max_;
 };
 

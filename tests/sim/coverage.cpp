@@ -51,6 +51,7 @@ constexpr const char* names[] = {"frames lost",
                                  "peers taken for gone",
                                  "peers that left on purpose",
                                  "rows handed over before that",
+                                 "peers refused for their growth",
                                  "peers left behind",
                                  "ends without agreement"};
 static_assert(std::size(names) == static_cast<std::size_t>(Event::count));

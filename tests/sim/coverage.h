@@ -57,11 +57,12 @@ enum class Event : std::uint8_t {
     cut_overrides,    ///< a peer that adopted the cut held something newer
     long_pull,        ///< a peer adopted the cut by more than the linger after the first
     goodbye,
-    update,       ///< a round ended with what the peer's own optimizer made
-    gone,         ///< a peer takes another for gone: nobody listens where it was
-    left_early,   ///< a peer left on purpose
-    handed_over,  ///< when others held its whole row
-    left_behind,  ///< a peer stops because all others went while it stood still or was cut off
+    update,          ///< a round ended with what the peer's own optimizer made
+    gone,            ///< a peer takes another for gone: nobody listens where it was
+    left_early,      ///< a peer left on purpose
+    handed_over,     ///< when others held its whole row
+    refused_growth,  ///< what a peer gave was far beyond what is usual, and it ended
+    left_behind,     ///< a peer stops because all others went while it stood still or was cut off
     no_agreement,
     count
 };

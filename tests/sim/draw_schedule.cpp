@@ -21,6 +21,7 @@ class Draw {
         : scenario_(scenario),
           random_(random),
           leaving_(scenario.seed ^ 0x1EAF),
+          exploding_(scenario.seed ^ 0xB1A57),
           count_(scenario.peers.size()) {}
 
     Schedule schedule() {
@@ -39,6 +40,7 @@ class Draw {
         if (random_.chance(0.2)) draw_stop_wish();
         const bool faulty = rough || scenario_.weather == Weather::deaths;
         if (faulty && leaving_.chance(0.12)) draw_leaving();
+        if (faulty && exploding_.chance(0.1)) draw_exploding();
         return std::move(faults_);
     }
 
@@ -111,11 +113,14 @@ class Draw {
     void draw_second();
     void draw_stop_wish();
     void draw_leaving();
+    void draw_exploding();
     void draw_straggler(const Fault& wish);
 
     const Scenario& scenario_;
     Random& random_;
-    Random leaving_;  ///< of its own, so that all else of a seed is as it is without it
+    // Of their own, so that all else of a seed is as it is without them.
+    Random leaving_;
+    Random exploding_;
     const std::size_t count_;
     Schedule faults_;
 };
@@ -311,6 +316,14 @@ void Draw::draw_leaving() {
         move_newest(0.4, leaving_);
         if (leaving_.chance(0.5)) at = leaving_.time(ms(5), ms(700));
     }
+}
+
+/// One diverges; from its first round on nobody could tell.
+void Draw::draw_exploding() {
+    add(FaultKind::explode, static_cast<PeerIndex>(exploding_.below(count_)),
+        exploding_.time(ms(5), ms(700)));
+    faults_.back().amount = std::pow(10.0, exploding_.real(1, 9));
+    move_newest(0.4, exploding_);
 }
 
 /// Stands still from before the stop until the others have waited for it and left.

@@ -150,7 +150,7 @@ bool ElasticRun::others_in(PeerIndex peer) const {
         const SimPeer& process = cluster_[other];
         if (other == peer || !process.begun || process.over()) continue;
         if (hangs_[other] || leaves_[other]) continue;
-        const Place place = compute(process).place();
+        const EpochPlace place = compute(process).place();
         if (place.epoch > newest) in = false;
         newest = std::max(newest, place.epoch);
         in |= place.epoch == newest && place.in;

@@ -12,9 +12,9 @@ namespace ako::sim {
 namespace {
 
 constexpr std::array<const char*, static_cast<std::size_t>(FaultKind::count)> kind_words = {
-    "kill",    "vanish", "restart", "reboot",   "second", "late", "hang",    "pause",
-    "suspend", "drift",  "hurry",   "leave",    "cut",    "dark", "silence", "stop",
-    "target",  "loss",   "flip",    "infinite", "header", "slow", "rates",   "pool"};
+    "kill",  "vanish", "restart",  "reboot",  "second", "late",  "hang",    "pause", "suspend",
+    "drift", "hurry",  "leave",    "explode", "cut",    "dark",  "silence", "stop",  "target",
+    "loss",  "flip",   "infinite", "header",  "slow",   "rates", "pool"};
 
 constexpr std::array<const char*, static_cast<std::size_t>(Trigger::count)> trigger_words = {
     "begin", "join", "claim", "stop", "accept", "decide", "adopt"};

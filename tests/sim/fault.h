@@ -29,6 +29,7 @@ enum class FaultKind : std::uint8_t {
     drift,     ///< its clock goes so many times as fast as the others'
     hurry,     ///< it is asked to end when it has stopped training: it does not wait for the lost
     leave,     ///< it is asked to leave, as by SIGTERM: the others go on without it
+    explode,   ///< what its rounds give is so many times as large from then on
     cut,       ///< sessions with all others end and can not stand
     dark,      ///< nothing arrives from these peers at the others, nor from others at them
     silence,   ///< nothing arrives from these peers at those (or all others)

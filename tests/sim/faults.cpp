@@ -175,6 +175,11 @@ void Faults::strike_peer(const Fault& fault, PeerIndex index) {
             if (peer.over()) return;
             hangs_until_[&peer] = note(fault, peer).until;
             return;
+        case FaultKind::explode:
+            if (peer.over()) return;
+            note(fault, peer);
+            explosions_[&peer] = fault.amount;
+            return;
         case FaultKind::drift:
             return peer.clock.drift(fault.amount);
         case FaultKind::leave:
@@ -214,6 +219,11 @@ Time Faults::hang(const SimPeer& peer) const {
     const auto found = hangs_until_.find(&peer);
     if (found == hangs_until_.end()) return Time{0};
     return std::max(found->second - world_.now(), Time{0});
+}
+
+double Faults::explosion(const SimPeer& peer) const {
+    const auto found = explosions_.find(&peer);
+    return found == explosions_.end() ? 1 : found->second;
 }
 
 // ---- wishes

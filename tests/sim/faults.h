@@ -43,6 +43,10 @@ class Faults {
 
     /// How long the compute thread of `peer` still stands, while the network thread goes on.
     Time hang(const SimPeer& peer) const;
+    /// What its rounds give is so many times as large as it should be.
+    double explosion(const SimPeer& peer) const;
+    /// It is so of somebody.
+    bool explodes() const { return !explosions_.empty(); }
 
     /// Peers that were asked for the end.
     PeerSet asked() const { return asked_; }
@@ -79,6 +83,7 @@ class Faults {
     PeerSet pulled_ = 0;                          ///< triggers, a bit each
     std::vector<Schedule> deferred_;              ///< [peer]: until its process begins
     std::map<const SimPeer*, Time> hangs_until_;  ///< its compute thread
+    std::map<const SimPeer*, double> explosions_;
     bool someone_stopped_ = false;
     PeerSet asked_ = 0;
 };

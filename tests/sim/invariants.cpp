@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "ako/norm.h"
+#include "src/group/growth_watch.h"
 #include "src/group/incarnation.h"
 #include "src/rows/grid.h"
 
@@ -82,11 +84,26 @@ Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
     return sources;
 }
 
+void Invariants::gave(const AkoPeer& peer, std::span<const float> values) {
+    double usual = seen(peer).largest;
+    const bool first = usual == 0;  // nothing that it could be held against, as far as it knows
+    for (const auto& [process, seen] : seen_) usual = std::max(usual, seen.largest);
+    const double given = norm(values);
+    // At first what is no larger than the parameters is harmless, however little came before it.
+    const bool begins = seen(peer).given++ < GrowthWatch::few_rounds;
+    const bool harmless = begins && given <= 1.001 * norm(peer.half.replica());
+    if (!first && !harmless && given > 1.001 * training_.growth_max * usual) {
+        throw Violation("I9: peer " + std::to_string(peer.settings.self) + " gave what is " +
+                        std::to_string(given / usual) + " times as large as all before");
+    }
+    seen(peer).largest = std::max(seen(peer).largest, given);
+}
+
 void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradient,
                              std::span<const float> replica_before, double rate, Time now) {
     add_past(peer, now);
     Seen& mine = seen(peer);
-    const double step = rate * peer.half.update_scale();
+    const double step = rate * peer.half.meetings().scale();
     for (std::size_t k = 0; k < gradient.size(); ++k) {
         double& velocity = mine.velocity[k];
         const double decayed = gradient[k] + training_.weight_decay * replica_before[k];
@@ -100,7 +117,7 @@ void Invariants::round_ended(const AkoPeer& peer, std::span<const float> gradien
 }
 
 bool Invariants::finishes(const AkoPeer& peer, Time now) {
-    if (!peer.half.claimed() || peer.half.round() == seen(peer).round) return false;
+    if (!peer.half.rows().claimed() || peer.half.round() == seen(peer).round) return false;
     add_past(peer, now);
     give_way(peer);
     check_own_row(peer);
@@ -218,7 +235,7 @@ void Invariants::check_rows(const AkoPeer& peer, bool may_fall) {
     Seen& mine = seen(peer);
     for (const RowIndex row : ledger.all()) {
         const bool own = row == row_of(self);
-        if (own && peer.half.claimed() && !may_fall) continue;
+        if (own && peer.half.rows().claimed() && !may_fall) continue;
         for (BlockIndex block = 0; block < blocks_.count(); ++block) {
             const Version version = ledger.version(row, block);
             Version& before = mine.versions[owner_of(row)][block];
@@ -254,7 +271,7 @@ void Invariants::check_block(const AkoPeer& peer, RowIndex row, BlockIndex block
 
 void Invariants::check_replica(const AkoPeer& peer) {
     if (seen(peer).adopted) return;
-    const Replica& replica = peer.half.replica_state();
+    const Replica& replica = peer.half.rows().replica();
     std::vector<float> afresh(blocks_.element_count());
     replica.compute({0, afresh.size()}, afresh);
     double largest = 1;
@@ -282,7 +299,7 @@ void Invariants::ended(const SimCluster& cluster) const {
         const auto& peer = static_cast<const AkoPeer&>(*process);
         if (!peer.report || !peer.report->agreed) continue;
         all_see_the_same = all_see_the_same && peer.report->identical;
-        const auto [same, is_first] = first.emplace(peer.half.finish().decided(), &peer);
+        const auto [same, is_first] = first.emplace(peer.half.agreement().decided(), &peer);
         if (!is_first) check_same_end(*same->second, peer);
         for (const PeerIndex with : peer.report->finished_with) {
             check_finished_with(cluster, peer, with);
@@ -295,9 +312,9 @@ void Invariants::check_finished_with(const SimCluster& cluster, const AkoPeer& p
                                      PeerIndex with) {
     for (const auto& process : cluster.processes()) {
         const auto& other = static_cast<const AkoPeer&>(*process);
-        const Finish& finish = other.half.finish();
+        const Finish& finish = other.half.agreement();
         if (other.settings.self == with && finish.adopted() &&
-            finish.digest() == peer.half.finish().digest()) {
+            finish.digest() == peer.half.agreement().digest()) {
             return;
         }
     }

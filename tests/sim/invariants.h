@@ -1,5 +1,5 @@
-// The checker of the ledger's invariants (src/README.md, "What always holds"). Sees every process's
-// past.
+// The checker of the ledger's invariants (tests/sim/README.md, "What always holds"). Sees every
+// process's past.
 #pragma once
 
 #include <map>
@@ -21,6 +21,8 @@ class Invariants {
     using Sources = std::vector<std::vector<Version>>;
     /// `peer` has claimed its row: I1, of what it claims.
     Sources claimed(const AkoPeer& peer);
+    /// What `peer` has just given, and was not refused: I9.
+    void gave(const AkoPeer& peer, std::span<const float> values);
     /// `peer` has ended a round with this gradient, computed at this replica.
     void round_ended(const AkoPeer& peer, std::span<const float> gradient,
                      std::span<const float> replica_before, double rate, Time now);
@@ -52,6 +54,8 @@ class Invariants {
         /// gave way.
         std::vector<double> own_sum;
         std::vector<double> velocity;
+        double largest = 0;  ///< norm that it gave in a round, as this process
+        Round given = 0;     ///< rounds of it
     };
 
     Seen& seen(const AkoPeer& peer);

@@ -49,7 +49,7 @@ void JoiningCheck::arrived(const AkoPeer& from, const AkoPeer& to, const Header&
         return;
     }
     if (word.first.empty()) word.first = status->rows;
-    if (is_new) word.trained_before = status->progress[from.settings.self].round > 0;
+    if (is_new) word.trained_before = status->standing.progress[from.settings.self].round > 0;
 }
 
 const JoiningCheck::Word* JoiningCheck::word(const AkoPeer& peer, const AkoPeer& from) const {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "ako/mode_table.h"
 #include "src/modes/bucket_mode.h"
+#include "src/modes/make_exchange.h"
 #include "tests/sim/sim_times.h"
 #include "tests/sim/violation.h"
 
@@ -99,8 +101,14 @@ ModeRun::ModeRun(const ModeScenario& scenario, std::span<const float> initial, S
 
 std::unique_ptr<SimPeer> ModeRun::make_peer(PeerIndex peer) {
     return std::make_unique<SimPeer>(
-        settings_of(scenario_, peer), initial_.size(), 0,
-        [this](const ModeSettings& settings, Mailbox& mailbox, Transport& transport, const Clock&) {
+        settings_of(scenario_, peer), initial_.size(),
+        payload_bytes_max(scenario_.settings, initial_.size()),
+        [this](const ModeSettings& settings, Mailbox& mailbox, Transport& transport,
+               const Clock& clock) -> std::unique_ptr<Halves> {
+            const ExchangeSettings& exchange = settings.exchange;
+            if (exchange.mode == Mode::ako || exchange.is_elastic())
+                return make_halves(settings, {initial_.begin(), initial_.end()}, mailbox, transport,
+                                   clock);
             return std::make_unique<BucketMode>(settings, scenario_.buckets(), initial_, mailbox,
                                                 transport);
         },
@@ -181,8 +189,8 @@ const Clock& ModeRun::clock_of(PeerIndex peer) {
 
 void ModeRun::restore_learners(SimPeer& peer) {
     if (learners_.empty()) return;
-    const auto from = peer.exchange.take_restored();
-    if (!from) return;
+    const auto from = peer.restored;
+    if (from == nullptr) return;
     Learners& learners = *learners_[peer.settings.self];
     if (!learners.restore(*from)) throw Violation("learners refuse their checkpoint");
     learners.skip(from->id.round);

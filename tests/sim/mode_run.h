@@ -1,6 +1,6 @@
-// One run of a mode that exchanges buckets, under one scenario: its cluster, how every peer ended,
-// and what went over the network for it. Layers are awaited, computed and given back one by one, as
-// in a network.
+// One run of a mode, usually one that exchanges buckets, under one scenario: its cluster, how every
+// peer ended, and what went over the network for it. Layers are awaited, computed and given back
+// one by one, as in a network.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,7 @@ struct ModePlan {
     std::optional<Time> killed_at;
     bool killed_silently = false;
     std::optional<Round> stops_at;  ///< this peer asks for a stop after so many rounds
+    bool may_be_refused = false;    ///< for its numbers: then its process ends
 };
 
 /// For less than the life time-out nothing goes on at one place: that changes no result.
@@ -117,6 +118,9 @@ class ModeRun final : Work, Observer {
     void restore_learners(SimPeer& peer);
     Time forward_time(const SimPeer& peer) override { return layer_time(peer); }
     Time backward_time(const SimPeer& peer) override { return layer_time(peer); }
+    bool may_be_refused(const SimPeer& peer) const override {
+        return scenario_.peers[peer.settings.self].may_be_refused;
+    }
     bool settles(const SimPeer& peer) override {
         return scenario_.keeps_after == peer.exchange.standing().round;
     }
@@ -128,7 +132,7 @@ class ModeRun final : Work, Observer {
     const ModeScenario scenario_;
     const std::span<const float> initial_;
     const SimGradient gradient_;
-    const SteadyClock clock_;  // which learners of a fixed number do not look at
+    const SteadyClock clock_;                     // which learners of a fixed number do not look at
     std::vector<std::unique_ptr<Clock>> clocks_;  ///< [peer], of those who adapt
     SimCluster cluster_;
     std::vector<std::unique_ptr<Network>> networks_;   ///< [peer], of its first learner

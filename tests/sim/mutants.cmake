@@ -13,6 +13,18 @@ mutation(src/rows/replica.cpp
     [=[return replica + weight * (new_value - old_value);]=]
     [=[return replica + weight * (new_value + 0.0f * old_value);]=])
 
+# What is far beyond all that was usual is given all the same.
+mutant(growth_not_refused simulate "--count;400" "violated: I9")
+mutation(src/group/growth_watch.cpp
+    [=[    const bool sudden = usual > 0 && norm > growth_max_ * usual;]=]
+    [=[    const bool sudden = usual > 0 && norm > growth_max_ * growth_max_ * growth_max_ * usual;]=])
+
+# Growth by a little in each round is not held against the others.
+mutant(creeping_growth_not_seen simulate "--growth;--count;3" "violated: not all was as it should be")
+mutation(src/group/growth_watch.cpp
+    [=[    const bool creeping = known && known->many && norm > growth_max_ * median;]=]
+    [=[    const bool creeping = known && !known->many && norm > growth_max_ * median * usual;]=])
+
 # What came from another peer is sent on as if this peer had learned it.
 mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
 mutation(src/rows/rows.cpp
@@ -102,8 +114,8 @@ mutation(src/rows/attendance.cpp
 # ... and so it does where the scale is known, and not used.
 mutant(scale_not_used simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
 mutation(src/modes/ako_compute.cpp
-    [=[    const double rate = update_scale_ * plan_.learning_rate(progress(), growth_.wish());]=]
-    [=[    const double rate = plan_.learning_rate(progress(), growth_.wish());]=])
+    [=[    const double rate = scale * parts_.budget.rate();]=]
+    [=[    const double rate = parts_.budget.rate();]=])
 
 # What fixed P leaves of a block is lost, so that a cycle takes longer than P rounds.
 mutant(credit_lost simulate "--steady" "violated: I4")
@@ -122,21 +134,21 @@ mutation(src/rows/replica.cpp
 # Whoever waits for others keeps to its fixed P, so that they wait for it as well.
 mutant(grants_kept_while_waiting simulate "--bounded" "violated: I7: a wait ended by its time-out")
 mutation(src/modes/ako_compute.cpp
-    [=[    if (wait != std::exchange(held_back_, wait)) outbox_.lift_grants(wait);]=]
+    [=[    if (wait != std::exchange(held_back_, wait)) parts_.outbox.lift_grants(wait);]=]
     [=[    held_back_ = wait;]=])
 
 # Whoever waits does not say what it has received, which the others wait for.
 mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
 mutation(src/modes/ako_compute.cpp
-    [=[    if (rose) post_status(true);]=]
-    [=[    (void)rose;]=])
+    [=[    if (word_.rows_rose()) post_status(true);]=]
+    [=[]=])
 
 # A peer in the final exchange is waited for, although it takes in nothing new, and its stop is not heard.
 mutant(finishing_peers_waited_for simulate "--bounded" "violated: (I7: a wait ended by its time-out|peer [0-9]+ stopped)")
 mutation(src/modes/ako_compute.cpp
-    [=[    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=]
+    [=[    if (parts_.budget.progress() >= 1.0) parts_.stop.hear(StopReason::budget_spent);]=]
     [=[    if (too_stale(now)) return std::nullopt;
-    if (progress() >= 1.0) hear_stop(StopReason::budget_spent);]=])
+    if (parts_.budget.progress() >= 1.0) parts_.stop.hear(StopReason::budget_spent);]=])
 mutation(src/rows/staleness_bound.cpp
     [=[!view.live() || view.final_round || view.joins()) continue;]=]
     [=[!view.live()) continue;]=])
@@ -150,7 +162,7 @@ mutation(src/rows/staleness_bound.cpp
 # ---- what a run must come to (promises.h)
 
 # Nobody asks for the rows of the dead.
-mutant(nothing_relayed simulate "--count;400" "violated: .*, which died; peer [0-9]+ had round")
+mutant(nothing_relayed simulate "--count;2000" "violated: .*, which died; peer [0-9]+ had round")
 mutation(src/rows/relay.cpp
     [=[        if (row == ledger_.own()) continue;]=]
     [=[        continue;]=])
@@ -188,14 +200,14 @@ mutation(src/modes/ako_traffic.cpp
 # Only who is asked to stop stops.
 mutant(stop_not_gossiped simulate "--count;400" "violated: .*(stopped [0-9.]+ s after the first|has not ended its last round)")
 mutation(src/modes/ako_arrivals.cpp
-    [=[    hear_stop(status.stop, status.asked);]=]
+    [=[    parts_.stop.hear(status.standing.stop, status.standing.asked);]=]
     [=[]=])
 
 # Who asked for it is not passed on with a stop.
 mutant(asked_not_gossiped simulate "--count;400" "violated: peer [0-9]+ does not know who asked for the end")
 mutation(src/modes/ako_arrivals.cpp
-    [=[    hear_stop(status.stop, status.asked);]=]
-    [=[    hear_stop(status.stop);]=])
+    [=[    parts_.stop.hear(status.standing.stop, status.standing.asked);]=]
+    [=[    parts_.stop.hear(status.standing.stop);]=])
 
 # A proposer goes on taking in rows, so that it no longer holds what it proposes.
 mutant(proposer_not_frozen simulate "--count;400" "violated: I8: peer [0-9]+ has proposed the cut")
@@ -216,8 +228,8 @@ mutation(src/group/roster.cpp
 
 mutant(goodbye_ignored simulate "--count;400" "violated: peer [0-9]+ said goodbye")
 mutation(src/modes/ako_arrivals.cpp
-    [=[        roster_.heard_bye(arrival.from, *bye);]=]
-    [=[        (void)bye;]=])
+    [=[    parts_.roster.heard_bye(from, bye);]=]
+    [=[]=])
 
 # Whoever has adopted the cut leaves after the linger time, whoever still pulls it.
 mutant(leaves_while_others_pull simulate "--count;400" "violated: I2: others finished with a cut, but no agreement at peer")
@@ -255,7 +267,7 @@ mutation(src/group/roster.cpp
     [=[        peers_[other].samples = std::max(peers_[other].samples, progress.samples);]=]
     [=[        if (other == peer) peers_[other].samples = progress.samples;]=])
 
-# A proposer does not take over what may be decided already. (The rest of Paxos: unit/core/agreement_test.cpp.)
+# A proposer does not take over what may be decided already. (The rest of Paxos: unit/agreement.)
 mutant(accepted_cut_ignored simulate "--count;400" "violated: I8: two cuts")
 mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
@@ -323,14 +335,14 @@ mutation(src/modes/ako_traffic.cpp
 
 # Who hears of a wish takes it for its own.
 mutant(wish_taken_for_own simulate "--count;400" "violated: peer [0-9]+ names somebody whom nobody asked for the end")
-mutation(src/modes/ako_compute.cpp
+mutation(src/modes/ako_stop.cpp
     [=[    if (reason == StopReason::requested) asked_ |= asked;]=]
     [=[    if (reason == StopReason::requested) asked_ |= asked | peer_bit(settings_.self);]=])
 
 # Who comes back when all others have ended does not notice it.
 mutant(left_behind_unnoticed simulate "--count;400;--covered" "violated: .*peers left behind")
 mutation(src/modes/ako_compute.cpp
-    [=[    left_behind_ = left_behind_ || mailbox_.left_behind();]=]
+    [=[    left_behind_ = left_behind_ || parts_.mailbox.left_behind();]=]
     [=[]=])
 
 # Every block of an update is taken for its first.
@@ -374,8 +386,9 @@ mutation(src/buckets/butterfly.cpp
 # Who leaves does not say because of whom, and is taken for the one that died.
 mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
 mutation(src/group/links.cpp
-    [=[    return OutFrame{Bye{final_round, traffic_.because_of(), newest_.status.leaving}, {}, {}};]=]
-    [=[    return OutFrame{Bye{final_round, std::nullopt, newest_.status.leaving}, {}, {}};]=])
+    [=[traffic_.because_of(),
+            newest_.status.standing.leaving, farewell_};]=]
+    [=[std::nullopt, newest_.status.standing.leaving, {}};]=])
 
 # SSP: one round more than agreed.
 mutant(ssp_gap_off_by_one simulate "--modes;--count;400" "violated: SSP")
@@ -391,7 +404,7 @@ mutation(src/buckets/parameter_keeper.cpp
 
 # A worker stops when it knows of the budget's end, and not when all do.
 mutant(rounds_counted_late simulate "--modes;--count;100" "violated: ")
-mutation(src/modes/bucket_compute.cpp
+mutation(src/modes/bucket_budget.cpp
     [=[    return known_.rounds_total + known_.workers;]=]
     [=[    return newest_.rounds_total + known_.workers;]=])
 
@@ -483,7 +496,7 @@ mutation(src/buckets/elastic_ring.cpp
     [=[            return states_[bucket].consumed <= entry_sync_;
         };
         const auto found]=])
-mutation(src/modes/elastic_ends.cpp
+mutation(src/modes/elastic_compute.cpp
     [=[    if (digest_of_state() != said.digest)]=]
     [=[    if (said.digest == Digest{})]=])
 
@@ -491,35 +504,35 @@ mutation(src/modes/elastic_ends.cpp
 mutant(step_made_twice elastic "--case;one is killed"
     "violated: one is killed: a peer's own frame was refused: Status.progress")
 mutation(src/modes/elastic_compute.cpp
-    [=[        if (settled_[bucket] == sync_) continue;]=]
-    [=[        const bool anew = place_.epoch > 1 && settled_count_ < buckets_.count();
-        if (settled_[bucket] == sync_ && !anew) continue;]=])
+    [=[        if (syncs_.is_settled(bucket)) continue;]=]
+    [=[        const bool anew = place_.epoch > 1 && !syncs_.all_settled();
+        if (syncs_.is_settled(bucket) && !anew) continue;]=])
 
 # A newcomer counts with what the others count with only after one more sync.
 mutant(newcomer_a_sync_ahead elastic "--case;one comes as the target is reached"
     "violated: .*target is reached: seed 1: the end took")
-mutation(src/modes/elastic_ends.cpp
+mutation(src/modes/elastic_budget.cpp
     [=[    before_ = known_ = said.before;]=]
     [=[    before_ = known_ = said.now;]=])
 
 # Who has heard that one has left waits for nobody else, though the word of the others is on its way.
 mutant(the_rest_not_waited_for elastic "--case;all end"
     "violated: all end: seed [0-9]+: p[0-3] ended with [1-3]")
-mutation(src/modes/elastic_ends.cpp
-    [=[if (!ended || roster_.reachable(peer)) return false;]=]
-    [=[if (!ended) return false;]=])
+mutation(src/modes/lockstep_compute.cpp
+    [=[if (waits_for_unreachable || roster_.reachable(peer)) return false;]=]
+    [=[if (waits_for_unreachable) return false;]=])
 
 # Who waits for more has not used the newest sums, and has nothing to hand over.
 mutant(too_few_settle_nothing elastic "--case;too few come one by one"
     "violated: too few come one by one: nobody finished")
 mutation(src/modes/elastic_compute.cpp
-    [=[        settle_newest();  // or nothing could be handed to those who come in]=]
+    [=[        step_settle();  // or nothing could be handed to those who come in]=]
     [=[]=])
 
 # Who evaluates settles before its next round, when others have begun theirs.
 mutant(progress_by_the_round_under_way elastic "--case;they share a batch"
     "violated: they share a batch: ")
-mutation(src/modes/elastic_compute.cpp
+mutation(src/modes/elastic_budget.cpp
     [=[    std::uint64_t samples =
         sync_images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=]
     [=[    std::uint64_t samples =
@@ -583,7 +596,7 @@ mutation(src/modes/bucket_compute.cpp
 
 # ... or who goes on from a checkpoint has forgotten how many there were.
 mutant(learners_forgotten simulate "--modes;--count;20" "violated: averaging that goes on from a checkpoint")
-mutation(src/modes/bucket_checkpoint.cpp
+mutation(src/modes/bucket_budget.cpp
     [=[            summary->wish.learners[peer] = static_cast<std::uint8_t>(learners->second);]=]
     [=[]=])
 

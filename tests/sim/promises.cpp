@@ -208,7 +208,7 @@ void Promises::learn_way(PeerIndex from, PeerIndex to, const Status& status) {
     Way& way = ways_[to * peers_.size() + from];
     const Time began = network_.session_began(*network_.newest(from), *network_.newest(to));
     if (way.session_began != began) way = {began, Time{0}};
-    const Time sent_at = peers_[from]->clock.virtual_of(status.sent_at);
+    const Time sent_at = peers_[from]->clock.virtual_of(status.heartbeat.sent_at);
     way.longest = std::max(way.longest, world_.now() - sent_at);
 }
 

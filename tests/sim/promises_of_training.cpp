@@ -14,7 +14,7 @@ void Promises::trains(PeerIndex peer) {
     trained_at_[peer] = trained_at_[peer].value_or(world_.now());
     PeerSet now = 0;
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        if (peers_[peer]->half.replica_state().stands_in(other)) now |= peer_bit(other);
+        if (peers_[peer]->half.rows().replica().stands_in(other)) now |= peer_bit(other);
         if (other != peer) check_standing_in(peer, other);
     }
     check_scale(peer);
@@ -45,7 +45,7 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
         longest = std::max(longest, gap);
         if (k + enough > theirs.size()) shortest = std::min(shortest, gap);
     }
-    const bool stands_in = peers_[peer]->half.replica_state().stands_in(other);
+    const bool stands_in = peers_[peer]->half.rows().replica().stands_in(other);
 
     const double heard_gap_max = (std::max(longest, in_seconds(theirs.front())) + late) / 0.9;
     const double patience = std::max(Roster::gap_min, 2 * heard_gap_max / round) + 1;
@@ -89,14 +89,14 @@ void Promises::check_scale(PeerIndex peer) const {
         return;
     std::size_t there = 1, absent = 0;
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
-        there += peers_[peer]->half.replica_state().stands_in(other);
+        there += peers_[peer]->half.rows().replica().stands_in(other);
         absent += is_surely_absent(peer, other);
     }
     const bool anchored = scenario_.rule == Rule::anchored;
     const auto n = static_cast<double>(peers_.size());
     const double least = anchored ? n / (n - static_cast<double>(absent)) : 1;
     const double most = anchored ? n / static_cast<double>(there) : 1;
-    const double scale = peers_[peer]->half.update_scale();
+    const double scale = peers_[peer]->half.meetings().scale();
     if (scale >= least - 1e-9 && scale <= most + 1e-9) return;
     throw Violation(name("peer", peer) + " scales its updates by " + std::to_string(scale) +
                     ", where " + std::to_string(least) + " to " + std::to_string(most) +

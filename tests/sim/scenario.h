@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ako/algorithm_settings.h"
 #include "ako/frame.h"
-#include "ako/settings.h"
 #include "tests/sim/fault.h"
 #include "tests/sim/world.h"
 

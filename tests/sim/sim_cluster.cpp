@@ -78,7 +78,7 @@ bool SimCluster::idles(SimPeer& peer, Step step) {
 
 void SimCluster::begin(SimPeer& peer) {
     if (idles(peer, &SimCluster::begin)) return;
-    const std::optional<Next> next = peer.exchange.step_begin();
+    const std::optional<Next> next = peer.exchange.begin_round(at_once);
     observer_.began(peer, next);
     if (peer.over()) return;  // it was killed
     if (!next) return step_after(peer, pace_.wait_step, &SimCluster::begin);
@@ -86,6 +86,7 @@ void SimCluster::begin(SimPeer& peer) {
         case Next::Kind::train:
             peer.layer = 0;
             peer.images = next->images;
+            peer.restored = next->restored;
             work_.begins_round(peer);
             return forward(peer);
         case Next::Kind::give_up:
@@ -100,7 +101,7 @@ void SimCluster::begin(SimPeer& peer) {
 
 void SimCluster::forward(SimPeer& peer) {
     while (peer.layer < peer.layers.size()) {
-        if (!peer.exchange.step_await(peer.layers[peer.layer])) {
+        if (!peer.exchange.await(peer.layers[peer.layer], Use::read, at_once)) {
             return step_after(peer, pace_.wait_step, &SimCluster::forward);
         }
         ++peer.layer;
@@ -116,7 +117,7 @@ void SimCluster::backward(SimPeer& peer) {
     if (peer.layer == 0) return end_round(peer);
     if (const auto* gradient = std::get_if<Gradient>(&peer.learned)) {
         const Range layer = peer.layers[peer.layer - 1];
-        if (!peer.exchange.step_make_way(layer))
+        if (!peer.exchange.await(layer, Use::give, at_once))
             return step_after(peer, pace_.wait_step, &SimCluster::backward);
         peer.exchange.gradient_ready(layer, gradient->values);
     }
@@ -128,24 +129,25 @@ void SimCluster::backward(SimPeer& peer) {
 void SimCluster::end_round(SimPeer& peer) {
     const RoundResult result{peer.images, peer.loss, {}, work_.learners(peer)};
     const Result<void> ended = peer.exchange.end_round(peer.learned, result);
-    if (!ended) throw RefusedGradient(ended.error().what);
+    if (!ended && !work_.may_be_refused(peer)) throw RefusedGradient(ended.error().what);
+    if (!ended) return kill(peer, false);
     observer_.ended_round(peer);
     settle(peer);
 }
 
 void SimCluster::settle(SimPeer& peer) {
-    if (work_.settles(peer) && !peer.exchange.step_settle())
+    if (work_.settles(peer) && !peer.exchange.await({}, Use::keep, at_once))
         return step_after(peer, pace_.wait_step, &SimCluster::settle);
     begin(peer);
 }
 
 void SimCluster::finish(SimPeer& peer) {
     if (idles(peer, &SimCluster::finish)) return;
-    const bool done = peer.exchange.step_finish();
+    const bool done = peer.exchange.finish(at_once);
     observer_.finishes(peer);
     if (peer.over()) return;  // it was killed
     if (!done) return step_after(peer, pace_.wait_step, &SimCluster::finish);
-    peer.exchange.leave();
+    peer.exchange.close();
     if (peer.settings.role(peer.settings.self) == Role::worker) {
         peer.parameters.resize(peer.gradient.size());
     }

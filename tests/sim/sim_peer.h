@@ -50,6 +50,7 @@ struct SimPeer {
 
     // Of the round that it is in.
     std::size_t images = 0;
+    std::shared_ptr<const Checkpoint> restored;  ///< see Next
     std::size_t layer = 0;  ///< the next of the forward pass, the last of the backward pass
     std::vector<float> gradient;
     Learned learned;

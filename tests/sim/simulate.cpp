@@ -23,6 +23,7 @@
 #include "tests/sim/ako_run.h"
 #include "tests/sim/apart.h"
 #include "tests/sim/bounded.h"
+#include "tests/sim/growth.h"
 #include "tests/sim/joining_speed.h"
 #include "tests/sim/modes.h"
 #include "tests/sim/shrink.h"
@@ -35,7 +36,7 @@ using ako::sim::Scenario;
 
 constexpr const char* usage =
     "usage: simulate [--first SEED] [--count COUNT] [--steady | --bounded | --apart | --joining | "
-    "--modes] [--covered] [--keep-going] [--no-shrink] [--verbose]\n"
+    "--modes | --growth] [--covered] [--keep-going] [--no-shrink] [--verbose]\n"
     "       simulate --seed SEED [--faults \"FAULT; FAULT ...\"] [--no-shrink] [--logs]\n";
 
 /// Of one failing scenario: enough for a dozen faults, and some seconds.
@@ -50,6 +51,7 @@ struct Options {
     bool apart = false;
     bool joining = false;
     bool modes = false;
+    bool growth = false;
     bool covered = false;
     bool keep_going = false;
     bool shrinks = true;
@@ -95,6 +97,8 @@ Options parse(int argc, char** argv) {
             options.apart = true;
         } else if (word == "--joining") {
             options.joining = true;
+        } else if (word == "--growth") {
+            options.growth = true;
         } else if (word == "--modes") {
             options.modes = true;
         } else if (word == "--first") {
@@ -205,6 +209,7 @@ int main(int argc, char** argv) try {
     if (options.apart) return ako::sim::run_apart(options.verbose);
     if (options.joining) return ako::sim::run_joining(options.verbose);
     if (options.modes) return ako::sim::run_modes(options.first, options.count, options.verbose);
+    if (options.growth) return ako::sim::run_growth(options.first, options.count);
     if (options.steady) return ako::sim::run_steady(options.verbose);
     std::signal(SIGABRT, say_seed);
     Outcome sum;

@@ -26,6 +26,8 @@ class Work {
     virtual Time backward_time(const SimPeer& peer) = 0;
     /// Does it take what is under way before its next round?
     virtual bool settles(const SimPeer&) { return false; }
+    /// May what it gave be refused, for its numbers? Then its process ends.
+    virtual bool may_be_refused(const SimPeer&) const { return false; }
     /// How long its compute thread does nothing before it asks what is next, or goes on with the
     /// final exchange. Asked before each such step.
     virtual Time idle_time(const SimPeer&) { return Time{0}; }

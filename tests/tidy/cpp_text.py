@@ -20,6 +20,9 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\.|\\\n)*", re.MULTILINE)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 _SCOPE = re.compile(r"^(?:inline |typedef |static |constexpr )*"
                     r"(?:namespace|class|struct|union|enum|extern)\b")
+# The name with what comes before it: enum class, alignas(64), a macro with an attribute.
+_SCOPE_NAME = re.compile(r"\b(?:namespace|class|struct|union|enum(?:\s+class)?)\s+"
+                         r"(?:\w+\s*\([^)]*\)\s*)*([\w:]+(?:\s*<[^{]*>)?)")
 _TEMPLATE = re.compile(r"^template\s*")
 _NAME = re.compile(r"(?!__attribute__)\b([~\w:]+|operator\s*\S+)\s*\((?!\()")
 
@@ -34,6 +37,12 @@ class Function(NamedTuple):
     line: int
     name: str
     body_lines: int
+
+
+class Type(NamedTuple):
+    line: int
+    name: str          # with its namespaces and classes, but for the anonymous
+    anonymous: bool    # is it seen in its own source file alone?
 
 
 def _line(text: str, position: int) -> int:
@@ -72,15 +81,20 @@ def _is_scope(header: str) -> bool:
     return bool(_SCOPE.match(_without_template(header)))
 
 
-def functions(text: str) -> Iterator[Function]:
-    """Every function that stands in a namespace or a class, lambdas and local classes within it
-    being part of it. `body_lines` are the lines between its braces."""
-    code = _DIRECTIVE.sub(_spaces, blanked(text))
-    open_braces: list[tuple[str, int, str]] = []  # kind, position, header
+class _Block(NamedTuple):
+    kind: str                # "scope": of a namespace or a type; "function"; "block": any other
+    start: int
+    header: str
+    outer: tuple[str, ...]   # the headers of those around it
+
+
+def _blocks(code: str) -> Iterator[tuple[_Block, int]]:
+    """Every pair of braces that stands in namespaces and types alone, with where it ends."""
+    open_braces: list[_Block] = []
     header_start = 0
     parentheses = 0
     for position, character in enumerate(code):
-        in_scope = all(kind == "scope" for kind, _, _ in open_braces[-1:])
+        in_scope = all(block.kind == "scope" for block in open_braces[-1:])
         if in_scope and character in "()":
             parentheses += 1 if character == "(" else -1
         elif in_scope and character == ";" and parentheses == 0:
@@ -96,16 +110,47 @@ def functions(text: str) -> Iterator[Function]:
                     header_start = position + 1
                 elif "(" in header:
                     kind = "function"
-            open_braces.append((kind, position, header))
+            open_braces.append(_Block(kind, position, header,
+                                      tuple(block.header for block in open_braces)))
         elif character == "}" and open_braces:
-            kind, start, header = open_braces.pop()
+            block = open_braces.pop()
             # `a_{1}, b_{2} {`: the braces of a constructor's initialisers neither are a body nor
             # end the header.
             if parentheses == 0 and code[position + 1:].lstrip()[:1] in ("{", ","):
                 continue
-            if parentheses == 0 and all(kind == "scope" for kind, _, _ in open_braces[-1:]):
+            in_scope = all(around.kind == "scope" for around in open_braces[-1:])
+            if parentheses == 0 and in_scope:
                 header_start = position + 1
-            if kind == "function":
-                name = _NAME.search(header)
-                body_lines = max(0, code.count("\n", start, position) - 1)
-                yield Function(_line(code, start), name.group(1) if name else header, body_lines)
+            if in_scope:
+                yield block, position
+
+
+def functions(text: str) -> Iterator[Function]:
+    """Every function that stands in a namespace or a class, lambdas and local classes within it
+    being part of it. `body_lines` are the lines between its braces."""
+    code = _DIRECTIVE.sub(_spaces, blanked(text))
+    for block, end in _blocks(code):
+        if block.kind == "function":
+            name = _NAME.search(block.header)
+            body_lines = max(0, code.count("\n", block.start, end) - 1)
+            yield Function(_line(code, block.start), name.group(1) if name else block.header,
+                           body_lines)
+
+
+def _scope_name(header: str) -> str:
+    """`template <class T> class Grid<T> final : Base`: Grid<T>; empty for what has no name."""
+    header = re.sub(r"\[\[.*?\]\]|\binline\b", "", _without_template(header))
+    found = _SCOPE_NAME.search(header)
+    return found.group(1).replace(" ", "") if found else ""
+
+
+def types(text: str) -> Iterator[Type]:
+    """Every class, struct, union and enum with a name that is defined in a namespace or a type."""
+    code = _DIRECTIVE.sub(_spaces, blanked(text))
+    for block, _ in _blocks(code):
+        name = _scope_name(block.header)
+        if block.kind != "scope" or not name or block.header.startswith(("namespace", "extern")):
+            continue
+        outer = [_scope_name(header) for header in block.outer if not header.startswith("extern")]
+        yield Type(_line(code, block.start), "::".join(filter(None, [*outer, name])),
+                   "" in outer)

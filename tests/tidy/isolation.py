@@ -2,7 +2,7 @@
 
 The include path is built up, not thinned out: the compiler tells which files the whole standard
 library, tl/expected.hpp and OpenSSL consist of, and a folder of links to exactly these files takes
-the place of the system's include folders. Asio, Cap'n Proto, Eigen, YAML and anything else are then
+the place of the system's include folders. Asio, Eigen, YAML and anything else are then
 not to be found, however they are spelled.
 """
 

@@ -15,7 +15,10 @@ import sys
 from typing import Callable, Iterator, NamedTuple
 
 import cpp_text
+import documents
 import isolation
+import rooms
+from rooms import ROOMS
 
 FILE_LINES_MAX = 499
 FUNCTION_LINES_MAX = 70
@@ -24,38 +27,6 @@ COLUMNS_MAX = 100
 TOP_LEVEL_FILES = {"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json"}
 TOP_LEVEL_FOLDERS = {"include", "models", "net", "src", "tests", "deploy", "experiments"}
 
-# The rooms of the house, from the ground up, and which others each may see. All see include/ako;
-# a room names only rooms above it in this table, so no two can see each other.
-ROOMS = {
-    "models": "",
-    "src/numbers": "",
-    "net": "src/numbers",
-    "src/group": "src/numbers",
-    "src/rows": "src/numbers src/group",
-    "src/agreement": "src/numbers src/group src/rows",
-    "src/buckets": "src/numbers src/group",
-    "src/modes": "src/numbers src/group src/rows src/agreement src/buckets",
-    "src/training": "src/numbers",
-    "src/config": "models",
-    "src/system": "",
-    "src/results": "models src/numbers src/training src/config src/system",
-    "src/screen": "src/results src/system",
-    "src/launch": "src/results src/config",
-    "src/diagnosis": "src/results",
-    "src/observe": "net src/config src/system src/results src/diagnosis",
-    "src/member": "net src/numbers src/group src/modes src/config src/results",
-    "src/run": "models src/numbers src/training src/config src/system src/results src/screen "
-               "src/launch src/member src/observe",
-    "src/library": "net src/numbers src/group src/training src/config src/system src/results "
-                   "src/launch src/member src/run",
-    "src/peer": "models src/numbers src/modes src/training src/config src/results src/member",
-    "src/plot": "src/config src/results src/system",
-    "src/compare": "src/config src/results src/system src/plot",
-    "src/commands": "models src/numbers src/training src/config src/system src/results src/screen "
-                    "src/launch src/diagnosis src/observe src/member src/run src/peer src/plot "
-                    "src/compare",
-    "src": "src/commands",
-}
 # The algorithm: what decides, free of sockets, clocks and libraries.
 CORE = re.compile(r"src/(numbers|group|rows|agreement|buckets|modes|training)/")
 
@@ -69,7 +40,7 @@ INTRINSICS_HEADER = re.compile(r"[a-z0-9_]*intrin\.h$")
 LIBRARIES = (
     ("Eigen and BLAS", r"(unsupported/)?Eigen/|eigen3/|cblas|lapack|openblas", r"models/"),
     ("zlib", r"zlib\.h", r"models/"),
-    ("Asio and Cap'n Proto", r"asio\.hpp|asio/|boost/|capnp/|kj/|.*\.capnp\.h", r"net/"),
+    ("Asio", r"asio\.hpp|asio/|boost/", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
      r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|plot|"
@@ -94,6 +65,10 @@ WORDS = (
      "a shard is a share of the data set; what travels is a partition or a partial"),
 )
 _WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+# Who compares modes does not ask the table of modes. Where its rows are, and what makes a mode.
+_A_MODE = re.compile(r"(?<!\w)Mode::\w+")
+_OF_MODES = re.compile(r"include/ako/(mode_table|algorithm_settings)\.h|src/modes/")
 
 _LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 # Folders of somebody's machine; a path of the system (/usr, /etc, /tmp, /proc) is none.
@@ -154,7 +129,7 @@ class Tree:
         return name.endswith((".h", ".cpp"))
 
     def is_code(self, name: str) -> bool:
-        return self.is_cpp(name) or name.endswith((".py", ".capnp")) or self.is_script(name)
+        return self.is_cpp(name) or name.endswith(".py") or self.is_script(name)
 
     def is_script(self, name: str) -> bool:
         return (self.text(name) or "").startswith("#!")
@@ -175,6 +150,16 @@ def _room(name: str) -> str:
     return room if room in ROOMS or parts[0] == "src" else ""
 
 
+def rooms_of_tests(tree: Tree) -> Iterator[Finding]:
+    """A room's unit tests lie in a folder of its name, and so do the tests of bugs mended in it."""
+    folders = {room.removeprefix("src/") for room in ROOMS} | {"include", "e2e"}
+    for name in tree.files:
+        parts = name.split("/")
+        if parts[0] == "tests" and parts[1] in ("unit", "issues") and len(parts) > 3 \
+                and parts[2] not in folders:
+            yield Finding(name, 1, "rooms-of-tests", f"{parts[2]} is no room of the house")
+
+
 def _room_fault(name: str, target: str) -> str:
     room, other = _room(name), _room(target)
     if not other or other == room or name.startswith("tests/"):
@@ -182,9 +167,9 @@ def _room_fault(name: str, target: str) -> str:
     if name.startswith("include/"):
         return f'include/ako may not see "{target}"'
     if room not in ROOMS:
-        return f"{room}/ is no room of the house; see ROOMS in tests/tidy/tidy_test.py"
-    if other not in ROOMS[room].split():
-        return f'{room}/ may not see "{target}"; see ROOMS in tests/tidy/tidy_test.py'
+        return f"{room}/ is no room of the house; see tests/tidy/rooms.py"
+    if other not in ROOMS[room].sees.split():
+        return f'{room}/ may not see "{target}"; see tests/tidy/rooms.py'
     return ""
 
 
@@ -256,14 +241,51 @@ def opening_comments(tree: Tree) -> Iterator[Finding]:
             yield Finding(name, 1, "opening-comment", "the first line is no comment")
 
 
+def type_names(tree: Tree) -> Iterator[Finding]:
+    """No two types of the program have the same name, nor of the tests where other files see it:
+    two that are linked into one program break C++'s rule of one definition, and no compiler says
+    so. In the program not even in anonymous namespaces: some builds compile files in batches."""
+    first: dict[str, str] = {}
+    ours = sorted(filter(tree.is_cpp, tree.files), key=lambda name: name.startswith("tests/"))
+    for name, text in ((name, tree.text(name) or "") for name in ours):
+        for found in cpp_text.types(text):
+            if found.anonymous and name.startswith("tests/"):
+                continue
+            if (other := first.setdefault(found.name, name)) != name:
+                yield Finding(name, found.line, "type-names",
+                              f"{found.name} is defined in {other} too; each needs a name")
+
+
+def file_names(tree: Tree) -> Iterator[Finding]:
+    """Every file of the program has a name of its own, which tells what is in it."""
+    first: dict[str, str] = {}
+    for name in filter(tree.is_cpp, tree.files):
+        path = pathlib.PurePosixPath(name)
+        if path.parts[0] not in ("include", "models", "net", "src"):
+            continue
+        if (other := first.setdefault(path.name, name)) != name:
+            yield Finding(name, 1, "file-names", f"{other} has this name too")
+
+
 def words(tree: Tree) -> Iterator[Finding]:
-    for name, text in tree.texts(lambda name: tree.is_cpp(name) or name.endswith(".capnp")):
+    for name, text in tree.texts(tree.is_cpp):
         rules = [rule for rule in WORDS if rule[1].match(name) and not rule[2].match(name)]
         for number, line in enumerate(text.splitlines(), 1):
             parts = {part.lower() for part in _WORD_PARTS.findall(line)}
             for forbidden, _, _, instead in rules:
                 for word in sorted(forbidden & parts):
                     yield Finding(name, number, "words", f'"{word}": {instead}')
+
+
+def modes(tree: Tree) -> Iterator[Finding]:
+    for name, text in tree.texts(lambda name: tree.is_cpp(name)
+                                 and not name.startswith(("tests/", "experiments/"))):
+        if _OF_MODES.match(name):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := _A_MODE.search(line):
+                yield Finding(name, number, "modes", f"{found.group()}: ask entry_of() "
+                              "(include/ako/mode_table.h) for what it is about the mode")
 
 
 def leftovers(tree: Tree) -> Iterator[Finding]:
@@ -273,6 +295,16 @@ def leftovers(tree: Tree) -> Iterator[Finding]:
                 yield Finding(name, number, "left-open", f"{found.group()}: do it or file an issue")
             if found := _MACHINE_PATH.search(line):
                 yield Finding(name, number, "machine-path", "a folder of somebody's machine")
+
+
+def true_documents(tree: Tree) -> Iterator[Finding]:
+    for name, line, what in documents.faults(tree.files, tree.text):
+        yield Finding(name, line, "documents", what)
+    for page in rooms.PAGES:
+        text = tree.text(page) if page in tree.files else None
+        if text is not None and rooms.with_table(page, text) != text:
+            yield Finding(page, 1, "documents", "the table of rooms is not that of "
+                          "tests/tidy/rooms.py: rooms.py --write")
 
 
 def scripts(tree: Tree) -> Iterator[Finding]:
@@ -304,7 +336,8 @@ def isolated(tree: Tree, compiler: str) -> Iterator[Finding]:
                           f"library, tl::expected and OpenSSL alone:\n{refused.message}")
 
 
-RULES = (top_level, layers, sizes, functions, opening_comments, words, leftovers, scripts)
+RULES = (top_level, layers, rooms_of_tests, sizes, functions, opening_comments, type_names,
+         file_names, words, modes, leftovers, scripts, true_documents)
 
 
 def findings(tree: Tree, compiler: str) -> list[Finding]:

@@ -50,6 +50,14 @@ class Finish(enum.IntEnum):
     FINISHED_WITHOUT = 2
 
 
+class State(enum.IntEnum):
+    NONE = 0
+    OPENED = 1
+    TRAINING = 2
+    FINISHING = 3
+    OVER = 4
+
+
 class Stop(enum.IntEnum):
     RUN = 1
     PEER = 2
@@ -81,11 +89,13 @@ _FUNCTIONS = (
     ("ako_hint", c_char_p, [c_void_p]),
     ("ako_set_layout", c_int, [c_void_p, POINTER(Tensor), c_size_t]),
     ("ako_set_data", c_int, [c_void_p, c_uint64, c_uint64]),
+    ("ako_set_data_digest", c_int, [c_void_p, c_char_p]),
     ("ako_require_equal", c_int, [c_void_p, c_char_p, c_char_p]),
     ("ako_start", c_int, [c_void_p, c_void_p, c_int]),
     ("ako_begin_round", c_int, [c_void_p, c_double, c_void_p, POINTER(c_int)]),
     ("ako_end_round", c_int, [c_void_p, c_void_p, POINTER(c_float)]),
     ("ako_copy_anchor", c_int, [c_void_p, c_void_p]),
+    ("ako_get_state", c_int, [c_void_p]),
     ("ako_get_standing", c_int, [c_void_p, POINTER(Standing)]),
     ("ako_announce", c_int, [c_void_p, c_double, c_float, POINTER(c_float)]),
     ("ako_request_stop", None, [c_void_p, c_int]),
@@ -97,6 +107,7 @@ _FUNCTIONS = (
     ("ako_run_folder", c_char_p, [c_void_p]),
     ("ako_take_log", c_int, [c_void_p, POINTER(c_char_p)]),
     ("ako_after_fork", None, [c_void_p]),
+    ("ako_fail", c_int, [c_void_p, c_char_p]),
     ("ako_close", None, [c_void_p]),
 )
 

@@ -76,6 +76,9 @@ class NativePeer:
     def set_data(self, samples: int, samples_per_round: int) -> None:
         self._check(self._library.ako_set_data(self._open(), samples, samples_per_round))
 
+    def set_data_digest(self, digest: str) -> None:
+        self._check(self._library.ako_set_data_digest(self._open(), _text(digest)))
+
     def require_equal(self, key: str, value: str) -> None:
         self._check(self._library.ako_require_equal(self._open(), _text(key), _text(value)))
 
@@ -93,6 +96,10 @@ class NativePeer:
 
     def copy_anchor(self, out: int) -> None:
         self._check(self._library.ako_copy_anchor(self._open(), out))
+
+    def state(self) -> int:
+        """Where the run stands, one of State."""
+        return self._library.ako_get_state(self._open())
 
     def standing(self) -> Standing:
         got = _library.Standing(size=ctypes.sizeof(_library.Standing))
@@ -150,6 +157,15 @@ class NativePeer:
         """In a child of fork: the sockets are given back."""
         if self._handle is not None:
             self._library.ako_after_fork(self._handle)
+
+    def fail(self, error: BaseException) -> None:
+        """Before close: the program ends by `error`, and the others are told so. Where the library
+        has given up, or from elsewhere, it does nothing."""
+        text = str(error)
+        why = type(error).__name__ + (f": {text}" if text else "")
+        if self._handle is not None and self.thread == threading.get_ident() and \
+                self.process == os.getpid():
+            self._library.ako_fail(self._handle, why.encode("utf-8", "replace"))
 
     def close(self) -> None:
         """Ends it, with a goodbye if it was not finished; a second time does nothing."""

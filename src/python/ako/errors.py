@@ -42,7 +42,8 @@ class StartupError(Error):
 
 
 class NotFinite(Error):
-    """A parameter or the loss of this peer is not finite. Nothing of it was sent."""
+    """A parameter of this peer is not finite or far beyond what is usual, or twenty losses in a row
+    are no numbers; or so it was at a peer that the mode needs. Nothing of the round was sent."""
 
     exit = 3
 

@@ -18,6 +18,9 @@ VIEWS = {"lines": _library.View.LINES, "live": _library.View.LIVE, "none": _libr
 
 INITIAL = {"same": _library.Initial.SAME, "lowest": _library.Initial.OF_LOWEST}
 
+# As long as the library takes: a SHA-256 in hexadecimal digits.
+DATA_DIGEST_BYTES_MAX = 64
+
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -25,7 +28,7 @@ def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = N
          optimizer: Any = None, *, set: Sequence[str] = (), output_dir: Optional[Path] = None,
          view: str = "lines", samples: Optional[int] = None,
          samples_per_round: Optional[int] = None, local_steps: int = 1,
-         initial: str = "same") -> Peer:
+         initial: str = "same", data_digest: Union[str, bytes, int, None] = None) -> Peer:
     """Makes this program the peer `peer` of the cluster in `file`; both may be None under
     `ako launch`. Nothing is sent before training begins, with the first batch of Peer.rounds.
 
@@ -44,12 +47,15 @@ def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = N
     initial: "same", and a peer whose parameters differ is refused; or "lowest", and all begin with
         those of the first peer in the file, which may have loaded a saved model. The model has them
         from its first round on. What is not trained must be the same in any case.
+    data_digest: of the data set, such as hashlib.sha256(labels.tobytes()).digest(): peers with
+        another one refuse each other. Without it only the size of the data set is compared.
 
     Raises StartupError for what is wrong in the file, the model or the optimizer, ImportError
     without libako.so, TypeError and ValueError for wrong arguments.
     """
     _check_arguments(model, view, initial, samples=samples, samples_per_round=samples_per_round,
                      local_steps=local_steps)
+    digest = _digest_text(data_digest)
     process.set_up()
     native = NativePeer(
         _library.load(), file=None if file is None else os.fspath(file), peer=peer,
@@ -67,6 +73,8 @@ def join(file: Optional[Path] = None, peer: Optional[str] = None, model: Any = N
                               "the other peers do not hear of them", stacklevel=2)
         for key, value in _requirements(vector, optimizer, local_steps):
             native.require_equal(key, value)
+        if digest is not None:
+            native.set_data_digest(digest)
         native.set_layout(vector.tensors)
         counter = BatchCounter() if optimizer is None else StepCounter(optimizer)
     except BaseException:
@@ -87,6 +95,17 @@ def _check_arguments(model: Any, view: str, initial: str, **counts: Optional[int
     for name, count in counts.items():
         if count is not None and count < 1:
             raise ValueError(f"{name}={count}: it is 1 or more")
+
+
+def _digest_text(digest: Union[str, bytes, int, None]) -> Optional[str]:
+    if digest is None:
+        return None
+    text = bytes(digest).hex() if isinstance(digest, (bytes, bytearray)) else str(digest)
+    if not 1 <= len(text.encode()) <= DATA_DIGEST_BYTES_MAX or not text.isprintable():
+        raise ValueError(f"data_digest of {len(text.encode())} bytes: it has 1 to "
+                         f"{DATA_DIGEST_BYTES_MAX} on one line, as hashlib.sha256(..).hexdigest() "
+                         "has")
+    return text
 
 
 def _is_module(model: Any) -> bool:

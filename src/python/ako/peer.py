@@ -1,10 +1,7 @@
 """Peer: the life of one peer in a run, from joining to the parameters that all agree on.
 
-    joined      nothing was sent; settings of the model and the data set are known
-    training    from the first batch of rounds() on
-    over        there are no more rounds: the budget is spent, or somebody asked for the end
-    finished    the model holds what was agreed on, and the report is there
-    closed
+The library knows where its run stands (State). Before State.OPENED is over nothing was sent; from
+State.FINISHING on there are no more rounds: the budget is spent, or somebody asked for the end.
 
 One thread: that which called join. A child of fork may not use it.
 """
@@ -19,7 +16,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Callable, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
 
-from ._library import Finish, Initial, Next, Stop
+from ._library import Finish, Initial, Next, State, Stop
 from ._native import NativePeer
 from .batches import Batches, sample_count
 from .errors import Error, Interrupted, NoAgreementWarning, NotFinite, error_class
@@ -58,10 +55,7 @@ class Peer:
         self._initial = initial
         self._takes_log = takes_log
         self._signals = SignalHandlers(native.request_stop)
-        self._started = False
-        self._over = False
         self._ends_by_itself = False     # by finish or stop, before the budget was spent
-        self._has_agreed: Optional[bool] = None  # of the final exchange, when that is over
         self._report: Optional[Report] = None
         self._losses: List[Any] = []     # of the round under way
         self._rounds = 0                 # made by this object
@@ -163,7 +157,7 @@ class Peer:
             yield batch
             if self._loop is not loop:
                 raise RuntimeError("another loop over peer.rounds() has begun in the meantime")
-            if self._over:
+            if self._native.state() >= State.FINISHING:
                 return
             self._steps.batch_is_done()
             if self._steps.count - begun_at >= self._local_steps:
@@ -173,7 +167,7 @@ class Peer:
                            "on the optimizer that was handed to ako.join")
 
     def _start(self, batches: Batches, samples_of: Callable[[Any], int]) -> None:
-        if self._started:
+        if self._native.state() > State.OPENED:
             return
         if self._samples is None:
             raise ValueError("nobody has said how large the data set is: give its size, of all "
@@ -191,14 +185,13 @@ class Peer:
         except BaseException:
             self._signals.restore()
             raise
-        self._started = True
 
     def _begin(self) -> bool:
         """Is there another round? Then the model holds the parameters to compute at."""
         self._native.check_use()
         if self._anchor_inside:
             raise RuntimeError("the model holds the anchor: no round begins inside peer.anchor()")
-        while not self._over:
+        while self._native.state() < State.FINISHING:
             said = self._native.begin_round(SLICE_S, self._vector.pointer())
             if said == Next.GIVE_UP:
                 self._give_up()
@@ -206,7 +199,6 @@ class Peer:
             if said == Next.TRAIN:
                 self._vector.load()
                 return True
-            self._over = said == Next.FINISH
         return False
 
     def _end(self, samples: int) -> None:
@@ -215,14 +207,18 @@ class Peer:
         self._vector.check(thorough=self._rounds % CHECK_EVERY == 0)
         self._compare_samples(samples)
         self._vector.store()
-        # Of a step that a GradScaler skips the loss may be anything.
-        losses = [value for value in map(float, self._losses) if math.isfinite(value)]
-        loss = sum(losses) / len(losses) if losses else None
+        loss = self._mean_loss()
         try:
             self._native.end_round(self._vector.pointer(), loss)
         except NotFinite as error:
             raise self._not_finite(error) from None
         self._rounds += 1
+
+    def _mean_loss(self) -> float | None:
+        """Of the round, as far as finite: of a step that a GradScaler skips it may be anything."""
+        values = [float(value) for value in self._losses]
+        counted = [value for value in values if math.isfinite(value)] or values
+        return sum(counted) / len(counted) if counted else None
 
     def _compare_samples(self, samples: int) -> None:
         """Of the first rounds: the budget would last too long, or be spent too soon. One may be
@@ -238,7 +234,6 @@ class Peer:
         """With the name of a parameter, and after the result files are written."""
         name = self._vector.first_not_finite()
         what = f"{error.what} (the first is in {name})" if name else error.what
-        self._over = True
         with contextlib.suppress(RuntimeError):
             self._make_report()
         self._take_log()
@@ -247,7 +242,6 @@ class Peer:
     def _give_up(self) -> None:
         """Raises what the exit status stands for; the result files have been written."""
         what, hint = self._native.message()
-        self._over = True
         report = self._make_report()
         self._take_log()
         status = (report.exit if report else 0) or Error.exit
@@ -257,7 +251,9 @@ class Peer:
     def loss(self, value: Any) -> None:
         """The loss of the step just made, a float or a tensor of one element, for the metrics.
 
-        Several of one round are averaged. Without it the loss is shown as unknown.
+        Several of one round are averaged, those that are no numbers left out. Without it, or where
+        none is a number, it is shown as unknown. Rounds without a number are counted, and twenty in
+        a row end this peer: NotFinite.
         """
         detach = getattr(value, "detach", None)
         self._losses.append(value if detach is None else detach())
@@ -331,20 +327,18 @@ class Peer:
         """
         if self._report is not None:
             return self._report
-        self._native.check_use()
-        if not self._started:
+        state = self._native.state()
+        if state == State.OPENED:
             raise RuntimeError("training has not begun: there is nothing to finish. Go through "
                                "peer.rounds(loader) first")
-        if not self._over:
+        if state < State.FINISHING:
             self._ends_by_itself = True
             self._native.request_stop(Stop.PEER)
         while self._begin():
             # Where all wait for each other, they end after rounds that every peer makes: this one
             # changes nothing in them. In the mode ako there are none.
             self._native.end_round(self._vector.pointer(), None)
-        if self._has_agreed is None:
-            self._has_agreed = self._agree()
-        if self._has_agreed and evaluate is not None:
+        if self._agree() and evaluate is not None:
             self._native.final_result(*_accuracy_and_loss(evaluate()))
         report = self._make_report()
         self._take_log()
@@ -400,7 +394,11 @@ class Peer:
         if os.getpid() != self._native.process:
             return  # a child that runs out of the block: its parent goes on with the peer
         try:
-            if kind is None and self._started and not self._native.closed:
+            if isinstance(error, SystemExit) and error.code in (None, 0):
+                pass  # the program ends as it wants to: this peer leaves
+            elif error is not None:
+                self._native.fail(error)
+            elif not self._native.closed and self._native.state() > State.OPENED:
                 self.finish()
         finally:
             self.close()

@@ -67,6 +67,8 @@ def exit_by_status(hook: Hook) -> Hook:
     """
     def ending(kind: Type[BaseException], error: BaseException,
                trace: Optional[TracebackType]) -> None:
+        for peer in _open_peers():
+            peer.fail(error)
         if isinstance(error, StartupError):
             print(f"ako: {error}", file=sys.stderr)
         else:

@@ -18,6 +18,7 @@ class Report:
     exit: int                        # the status that `ako train` would exit with
     rounds: int                      # made by this peer
     samples: int                     # that it has trained on
+    losses_not_finite: int           # so many of its rounds had a loss that is not a number
     why: str                         # why training is over, or why there was no agreement
     left: bool                       # this peer alone went, while the others went on
     ending: str                      # one word, such as "finished" or "left"
@@ -32,6 +33,7 @@ class Report:
                    digest=json.get("digest") or "", exit=int(json.get("exit") or 0),
                    rounds=int(json.get("rounds") or 0),
                    samples=int(json.get("samples", json.get("images")) or 0),
+                   losses_not_finite=int(json.get("losses_not_finite") or 0),
                    why=json.get("why") or "", left=json.get("ending") == "left",
                    ending=json.get("ending") or "", json=json)
 
@@ -46,6 +48,6 @@ class Standing:
     epochs: float     # what a progress of 1 stands for: training.epochs of the cluster file
     seed: int         # of the cluster file
     place: int        # of this peer among those that train, from 0
-    trainers: int     # how many those are
+    trainers: int     # how many those are; with data.sharding: own 1, for it shares no data
     batch: int        # training.batch of the cluster file
     evaluates: bool   # it is this peer whose test results count now

@@ -16,7 +16,7 @@ def case_left_behind(bench):
     file = bench.file(3, model="{name: synthetic, parameters: 50000, "
                                f"compute_ms: {compute_ms}, samples: {samples}}}",
                       training="epochs: 1, learning_rate: 0.01, evaluate_every: 0",
-                      exchange="finish_linger_s: 1")
+                      exchange="leave_timeout_s: 2.5")
     run = bench.launch(file)
     wait_for(lambda: run.process.poll() is not None or all(
         any(line["round"] > 0 for line in bench.metrics(name)) for name in "abc"), "all train")

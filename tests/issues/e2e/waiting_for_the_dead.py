@@ -1,7 +1,7 @@
-"""After one of four was killed near the end, the others stayed finish_linger_s (10 s) for it, and
+"""After one of four was killed near the end, the others stayed their linger time (10 s) for it, and
 the outcome told of a final exchange of 0.00 s. Now nobody stays for a process that is over for
 longer than it could take to come back, and the outcome says what the time went into. (In virtual
-time: tests/issues/core/waiting_for_the_dead_test.cpp.)"""
+time: tests/issues/modes/waiting_for_the_dead_test.cpp.)"""
 
 import json
 import os
@@ -12,11 +12,11 @@ from bench import check, check_equal, long_run
 
 LIFE_S = 2  # life_timeout_ms
 BACK_S = 2 * LIFE_S + 1  # as long as one whose connection broke may take to come back
-LINGER_S = 60  # finish_linger_s: far from what is to be seen, on a machine as busy as may be
+LINGER_S = 60  # far from what is to be seen, on a machine as busy as may be
 
 
 def case_waiting_for_the_dead(bench):
-    run = long_run(bench, 4, 60, "--set", f"exchange.finish_linger_s={LINGER_S}")
+    run = long_run(bench, 4, 60, "--set", f"exchange.leave_timeout_s={2.5 * LINGER_S}")
     peers = run.peers()
     os.kill(peers["d"], signal.SIGKILL)
     killed_at = time.monotonic()

@@ -11,8 +11,8 @@
 
 #include "models/dataset.h"
 #include "tests/in_source.h"
+#include "tests/temporary_folder.h"
 #include "tests/unit/models/refusal.h"
-#include "tests/unit/models/temporary_folder.h"
 
 namespace ako {
 namespace {

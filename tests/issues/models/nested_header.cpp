@@ -8,8 +8,8 @@
 #include <string>
 
 #include "models/safetensors.h"
+#include "tests/temporary_folder.h"
 #include "tests/unit/models/refusal.h"
-#include "tests/unit/models/temporary_folder.h"
 
 namespace ako {
 namespace {

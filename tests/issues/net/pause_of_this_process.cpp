@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/contains.h"
+#include "tests/fakes/hand_clock.h"
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
@@ -15,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 using test::contains;
 using test::FakePeer;
+using test::HandClock;
 using test::make_settings;
-using test::ManualClock;
 using test::RawPeer;
 
 constexpr Time pause = 18s;
@@ -53,7 +54,7 @@ struct Bench {
         return clock.now() - began;
     }
 
-    ManualClock clock;
+    HandClock clock{std::chrono::hours(1)};
     TransportSettings settings;
     std::unique_ptr<FakePeer> peer;
     std::unique_ptr<RawPeer> raw;

@@ -10,7 +10,7 @@
 
 #include "ako/error.h"
 #include "src/results/run_folder.h"
-#include "tests/unit/models/temporary_folder.h"
+#include "tests/temporary_folder.h"
 #include "tests/unit/results/watched_files.h"
 
 namespace ako {

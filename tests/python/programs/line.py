@@ -36,12 +36,15 @@ def main():
     parser.add_argument("--epochs", type=float, default=3)
     parser.add_argument("--sleep", type=float, default=0, help="seconds a round takes")
     parser.add_argument("--fail-at", type=int, help="raise an exception in this round")
+    parser.add_argument("--explode-at", type=int, help="a parameter is far off in this round")
+    parser.add_argument("--no-loss-from", type=int, help="the loss is no number from there on")
     parser.add_argument("--break-at", type=int, help="leave the loop in this round")
     parser.add_argument("--anchor-at", type=int, help="look at the anchor in this round")
     parser.add_argument("--set", action="append", default=[], help="of the cluster file")
     parser.add_argument("--stop-at", type=int, help="have all stop in this round")
     parser.add_argument("--die-at", type=int, help="kill this process in this round")
     parser.add_argument("--samples", type=int, help="the size of the data set, as it is said")
+    parser.add_argument("--data-digest", help="what it says of its data")
     parser.add_argument("--extra", action="store_true", help="the model has another array")
     parser.add_argument("--start", type=float, default=0, help="what the parameters begin with")
     parser.add_argument("--initial", default="same", help="see ako.join")
@@ -52,6 +55,7 @@ def main():
         model["more"] = np.zeros(2, dtype=np.float32)
     with ako.join(arguments.file, arguments.peer, model,
                   samples=arguments.samples, initial=arguments.initial,
+                  data_digest=arguments.data_digest,
                   set=[f"training.epochs={arguments.epochs}", *arguments.set]) as peer:
         loader = batches(iter(peer.sampler(range(SAMPLES))))
         slope, offset = peer.parameters["slope"], peer.parameters["offset"]
@@ -59,7 +63,10 @@ def main():
             error = x @ slope + offset - y
             slope -= RATE * 2 * x.T @ error / len(y)
             offset -= np.float32(RATE * 2 * error.mean())
-            peer.loss(float((error ** 2).mean()))
+            if made == arguments.explode_at:
+                slope[1] += 1e6
+            is_lost = arguments.no_loss_from is not None and made >= arguments.no_loss_from
+            peer.loss(float("nan") if is_lost else float((error ** 2).mean()))
             if made == 0:
                 print("began", file=sys.stderr, flush=True)
             if made == arguments.fail_at:

@@ -11,7 +11,7 @@
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
 #include "src/member/link_safety.h"
-#include "src/member/mode_settings.h"
+#include "src/member/member_settings.h"
 #include "src/peer/network_memory.h"
 #include "src/peer/peer.h"
 #include "src/results/shard_passes.h"

@@ -70,15 +70,15 @@ TEST_CASE("the script for bash knows commands, options and keys") {
 }
 
 TEST_CASE("a key is printed with meaning, range and default, within 80 columns") {
-    CHECK(keys_text("training.batch.local") ==
+    CHECK(keys_text({.group = "training.batch.local"}) ==
           "training.batch.local\n"
           "    images per round of one peer (`batch: 64`); with a batch of all peers\n"
           "    together: at most so many are computed at once\n"
           "    a whole number from 1 to 65536; default 64\n");
-    CHECK(contains(keys_text("data.path"), "required but for models"));
-    CHECK(contains(keys_text("model.noise"), "    only with model.name: synthetic\n"));
-    CHECK(contains(keys_text("model.layers"), "    - conv: {outputs: 20, window: 5}"));
-    const std::string all = keys_text("");
+    CHECK(contains(keys_text({.group = "data.path"}), "required but for models"));
+    CHECK(contains(keys_text({.group = "model.noise"}), "    only with model.name: synthetic\n"));
+    CHECK(contains(keys_text({.group = "model.layers"}), "    - conv: {outputs: 20, window: 5}"));
+    const std::string all = keys_text({});
     for (std::size_t at = 0; at < all.size();) {
         const std::size_t end = all.find('\n', at);
         const std::string line = all.substr(at, end - at);

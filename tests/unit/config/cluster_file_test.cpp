@@ -127,8 +127,9 @@ TEST_CASE("a batch of all together that cannot be had is refused") {
         return refused({"exchange.mode=ring", "exchange.elastic=true", setting});
     };
     CHECK(elastic("training.batch=auto")
-              .find("constant or steps with exchange.elastic, found auto") != std::string::npos);
-    CHECK(elastic("training.optimizer=lars").find("sgd with exchange.elastic, found lars") !=
+              .find("constant or steps with exchange.elastic: true, found auto") !=
+          std::string::npos);
+    CHECK(elastic("training.optimizer=lars").find("sgd with exchange.elastic: true, found lars") !=
           std::string::npos);
     CHECK(refused({"training.trust_coefficient=0.01"})
               .find("it only with training.optimizer: lars") != std::string::npos);
@@ -281,7 +282,6 @@ TEST_CASE("unknown keys are refused with the nearest known one") {
     CHECK(complaint(minimal, {"peers.0.adress=h:1"}).find("did you mean") != std::string::npos);
     CHECK(complaint(minimal, {"zzzzzzzzzzzz=1"}).find("`ako keys` prints all") !=
           std::string::npos);
-    CHECK(complaint(with("<<: {seed: 2}\n")).find("unknown key <<") != std::string::npos);
 }
 
 TEST_CASE("a key given twice is refused, with the first place") {
@@ -357,8 +357,6 @@ TEST_CASE("relations between keys") {
                     {"training.batch.accumulate=2", "model={name: synthetic, parameters: 9}"})
               .find("training.batch.accumulate: expected 1 with model: synthetic, found 2") !=
           std::string::npos);
-    CHECK(complaint(minimal, {"exchange.finish_timeout_s=30"})
-              .find("expected more than finish_exchange_s (30), found 30") != std::string::npos);
     CHECK(complaint(minimal, {"training.schedule={kind: steps, at: [0.5, 0.4]}"})
               .find("a rising list") != std::string::npos);
 }
@@ -404,7 +402,6 @@ TEST_CASE("what is not a cluster file at all") {
     }
     CHECK(complaint(std::string(config_bytes_max + 1, '#')).find("at most 1048576 bytes, found") !=
           std::string::npos);
-    CHECK_THROWS_AS(read_cluster_file("/dev/zero", {}), StartupError);
     CHECK(complaint(minimal, {"training.epochs"}).find("expected key=value") != std::string::npos);
     CHECK(complaint(minimal, {"run.x=1"}).find("a key that has keys below it") !=
           std::string::npos);
@@ -435,7 +432,7 @@ TEST_CASE("the resolved file names every key that applies") {
     const Settings settings = read_cluster_file(full, {});
     const std::string text = write_cluster_text(settings);
     for (const Field& field : all_fields()) {
-        if (field.applies && !field.applies(settings)) continue;
+        if (field.is_retired || (field.applies && !field.applies(settings))) continue;
         const std::string leaf = field.path.substr(field.path.rfind('.') + 1);
         CAPTURE(field.path);
         CHECK(text.find(leaf + ":") != std::string::npos);
@@ -449,8 +446,9 @@ TEST_CASE("the training digest holds what peers share and nothing of one peer al
           "exchange.partitions=4", "exchange.link_mbit=5", "exchange.egress_mbit_max=5",
           "exchange.link_limits=[{from: c, to: b, mbit: 0.3}]", "exchange.start_wait_s=0",
           "exchange.start_peers_min=1", "exchange.connect_timeout_ms=9",
-          "exchange.want_timeout_ms=9", "cluster_key_file=k", "model.initial=m.safetensors",
-          "peers.0.address=10.1.1.1:5", "peers.0.listen=0.0.0.0:5"}) {
+          "exchange.want_timeout_ms=9", "exchange.leave_timeout_s=9", "cluster_key_file=k",
+          "model.initial=m.safetensors", "peers.0.address=10.1.1.1:5",
+          "peers.0.listen=0.0.0.0:5"}) {
         CAPTURE(own);
         CHECK(training_digest_text(read(minimal, {own})) == text);
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ako/mode_table.h"
 #include "complaint.h"
 #include "src/config/cluster_file.h"
 
@@ -162,7 +163,7 @@ TEST_CASE("learners: a number or auto, in the modes that take what they learned"
         CHECK(!has_learners(one.training, one.exchange));
     }
     CHECK(complaint({"exchange.mode=ring", "training.learners=2"})
-              .find("training.learners: expected 1 with this exchange.mode, found 2") !=
+              .find("training.learners: expected 1 with exchange.mode: ring, found 2") !=
           std::string::npos);
     CHECK(complaint({"exchange.mode=local-sgd", "training.learners=auto"})
               .find("expected 1 with exchange.mode: local-sgd, found auto") != std::string::npos);
@@ -189,8 +190,8 @@ TEST_CASE("a butterfly is for all modes that sum up, but not for an elastic ring
           std::string::npos);
     CHECK(
         complaint({"exchange.mode=ring", "exchange.elastic=true", "exchange.all_reduce=butterfly"})
-            .find("exchange.all_reduce: expected ring with exchange.elastic, found butterfly") !=
-        std::string::npos);
+            .find("exchange.all_reduce: expected ring with exchange.elastic: true, found "
+                  "butterfly") != std::string::npos);
 }
 
 TEST_CASE("a ring is elastic where the file says so, and other modes do not heed it") {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "refusal.h"
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace ako {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "models/idx.h"
 #include "refusal.h"
-#include "temporary_folder.h"
 #include "tests/in_source.h"
+#include "tests/temporary_folder.h"
 
 namespace ako {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/settings.h"
+#include "models/model_settings.h"
 
 namespace ako::test {
 

@@ -10,33 +10,16 @@
 #include <vector>
 
 #include "models/dataset.h"
+#include "npy_file.h"
 #include "refusal.h"
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace ako {
 namespace {
 
 using test::Bytes;
 using test::check_refused;
-
-/// A file as numpy.save writes it: the header padded to a multiple of 64 bytes.
-template <class Element>
-Bytes npy_file(const std::string& type, const std::string& shape,
-               const std::vector<Element>& elements, const std::string& order = "False",
-               int version = 1) {
-    std::string header =
-        "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
-    const std::size_t start = version == 1 ? 10 : 12;
-    while ((start + header.size() + 1) % 64 != 0) header += ' ';
-    header += '\n';
-    Bytes bytes{0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(version), 0};
-    for (std::size_t shift = 0; shift < 8 * (start - 8); shift += 8)
-        bytes.push_back(static_cast<std::uint8_t>(header.size() >> shift));
-    bytes.insert(bytes.end(), header.begin(), header.end());
-    const auto* data = reinterpret_cast<const std::uint8_t*>(elements.data());
-    bytes.insert(bytes.end(), data, data + elements.size() * sizeof(Element));
-    return bytes;
-}
+using test::npy_file;
 
 const std::vector<std::uint8_t> twelve{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
@@ -57,7 +40,7 @@ TEST_CASE("npy: images of uint8 and float32, grey and with channels, of every ve
     const std::string path = folder.file("x.npy");
     for (const int version : {1, 2, 3}) {
         test::write_bytes(path, npy_file("|u1", "(2, 2, 3)", twelve, "False", version));
-        const Images grey = read_npy_images(path);
+        const Images grey = read_npy_images(path).images;
         CHECK(grey.count == 2);
         CHECK(grey.shape == Shape{2, 3, 1});
         CHECK(grey.bytes == twelve);
@@ -65,10 +48,72 @@ TEST_CASE("npy: images of uint8 and float32, grey and with channels, of every ve
     }
     const std::vector<float> numbers{0.5f, -1, 3, 1e9f};
     test::write_bytes(path, npy_file("<f4", "(1, 1, 2, 2)", numbers));
-    const Images coloured = read_npy_images(path);
+    const Images coloured = read_npy_images(path).images;
     CHECK(coloured.shape == Shape{1, 2, 2});
     CHECK(coloured.numbers == numbers);
     CHECK(coloured.bytes.empty());
+}
+
+TEST_CASE("npy: images of other numbers are converted, and a note says so") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("x.npy");
+    const auto check = [&](const Bytes& bytes, const std::vector<float>& numbers,
+                           const std::string& note) {
+        test::write_bytes(path, bytes);
+        const NotedImages read = read_npy_images(path);
+        CHECK(read.images.numbers == numbers);
+        CHECK(read.images.bytes.empty());
+        CHECK(read.note == note);
+        CHECK(npy_image_bytes(path) == numbers.size() * sizeof(float));
+    };
+    check(npy_file("<f8", "(1, 1, 2)", std::vector<double>{0.1, -2}), {0.1F, -2},
+          "float64 is read as float32 and rounded");
+    // 1, the smallest, the largest and -0.5 of binary16.
+    check(npy_file("<f2", "(1, 1, 4)", std::vector<std::uint16_t>{0x3c00, 1, 0x7bff, 0xb800}),
+          {1, 0x1p-24F, 65504, -0.5F}, "float16 is read as float32");
+    check(npy_file("<u2", "(1, 1, 2)", std::vector<std::uint16_t>{0, 65535}), {0, 65535},
+          "uint16 is read as float32 as it is (0 to 65535): only uint8 is divided by 255");
+    check(npy_file("|i1", "(1, 1, 2)", std::vector<std::int8_t>{-128, 127}), {-128, 127},
+          "int8 is read as float32 as it is (-128 to 127): only uint8 is divided by 255");
+    check(npy_file(">i4", "(1, 1, 2)", std::vector<std::uint32_t>{0x01000000, 0xffffffff}), {1, -1},
+          "big-endian int32 is read as float32 as it is (-1 to 1): only uint8 is divided by 255");
+    check(npy_file("<f4", "(1, 2, 3)", std::vector<float>{1, 2, 3, 4, 5, 6}, "True"),
+          {1, 3, 5, 2, 4, 6}, "float32 in Fortran order is read as float32");
+}
+
+TEST_CASE("npy: truth is 0 and 1, and Fortran order is put into rows") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("x.npy");
+    test::write_bytes(path, npy_file("|b1", "(1, 1, 3)", std::vector<std::uint8_t>{0, 1, 1}));
+    const NotedImages truth = read_npy_images(path);
+    CHECK(truth.images.bytes == std::vector<std::uint8_t>{0, 255, 255});  // divided by 255 later
+    CHECK(truth.note == "bool is read as 0 and 1");
+    // Of element [n, y, x] the place in the file is n + 2 y + 4 x.
+    test::write_bytes(path, npy_file("|u1", "(2, 2, 3)", twelve, "True"));
+    const NotedImages rows = read_npy_images(path);
+    CHECK(rows.images.bytes == std::vector<std::uint8_t>{0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11});
+    CHECK(rows.note == "uint8 in Fortran order is read into rows");
+}
+
+TEST_CASE("npy: labels in a column, as floats or turned round, where they are whole") {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("y.npy");
+    const auto check = [&](const Bytes& bytes, const Labels& expected, const std::string& note) {
+        test::write_bytes(path, bytes);
+        const NotedLabels read = read_npy_labels(path, 10);
+        CHECK(read.labels == expected);
+        CHECK(read.note == note);
+        CHECK(npy_label_bytes(path) == expected.size());
+    };
+    check(npy_file("<i8", "(3, 1)", std::vector<std::int64_t>{3, 0, 9}), {3, 0, 9},
+          "[3, 1] of int64 is read as class numbers");
+    check(npy_file("<f8", "(2,)", std::vector<double>{7, 0}), {7, 0},
+          "[2] of float64 is read as class numbers");
+    check(npy_file("|b1", "(2,)", std::vector<std::uint8_t>{1, 0}), {1, 0},
+          "[2] of bool is read as class numbers");
+    check(npy_file(">u2", "(1,)", std::vector<std::uint16_t>{0x0500}), {5},
+          "[1] of big-endian uint16 is read as class numbers");
+    check(npy_file("|u1", "(2,)", std::vector<std::uint8_t>{1, 0}), {1, 0}, "");
 }
 
 TEST_CASE("npy: labels of every type of integer") {
@@ -77,7 +122,7 @@ TEST_CASE("npy: labels of every type of integer") {
     const Labels expected{3, 0, 9};
     const auto check = [&](const Bytes& bytes) {
         test::write_bytes(path, bytes);
-        CHECK(read_npy_labels(path, 10) == expected);
+        CHECK(read_npy_labels(path, 10).labels == expected);
     };
     check(npy_file("|u1", "(3,)", std::vector<std::uint8_t>{3, 0, 9}));
     check(npy_file("|i1", "(3,)", std::vector<std::int8_t>{3, 0, 9}));
@@ -100,12 +145,18 @@ TEST_CASE("npy: labels that are none of the network's outputs") {
         CAPTURE(type);
         const std::size_t width = std::strtoul(type + 2, nullptr, 10);
         check_labels_refused(npy_file(type, "(1,)", std::vector<std::uint8_t>(width, 0)),
-                             {"integers of", type, "astype(numpy.uint8)"});
+                             {"numbers of", type, "astype(numpy.uint8)"});
     }
-    check_labels_refused(npy_file("<f4", "(1,)", std::vector<float>{1}),
-                         {"integers", "'<f4'", "astype(numpy.uint8)"});
-    check_labels_refused(npy_file("|u1", "(3, 1)", std::vector<std::uint8_t>{3, 0, 9}),
-                         {"one dimension", "[3, 1]", "reshape(-1)"});
+    for (const float label : {1.5F, -0.5F, std::nanf(""), 1e30F}) {
+        CAPTURE(label);
+        check_labels_refused(npy_file("<f4", "(2,)", std::vector<float>{1, label}),
+                             {"of item 1", "whole number", "numpy.unique(labels"});
+    }
+    check_labels_refused(npy_file("<f8", "(1,)", std::vector<double>{10}), {"label 10 of item 0"});
+    check_labels_refused(npy_file("<U3", "(1,)", std::vector<std::uint8_t>(12, 65)),
+                         {"'<U3'", "numpy.unique(labels"});
+    check_labels_refused(npy_file("|u1", "(1, 3)", std::vector<std::uint8_t>{3, 0, 9}),
+                         {"one dimension", "[1, 3]", "reshape(-1)"});
     // One-hot: reshaped it would be as many labels of 0 and 1 as there are images times classes.
     check_labels_refused(npy_file("|u1", "(2, 3)", std::vector<std::uint8_t>{0, 1, 0, 1, 0, 0}),
                          {"one dimension", "[2, 3]", "one-hot", "argmax(axis=1)"});
@@ -113,15 +164,17 @@ TEST_CASE("npy: labels that are none of the network's outputs") {
 }
 
 TEST_CASE("npy: other types, orders and dimensions") {
-    check_images_refused(npy_file("<f8", "(1, 1, 1)", std::vector<double>{1}),
-                         {"uint8", "'<f8'", "astype(numpy.float32)"});
-    check_images_refused(npy_file("|b1", "(1, 1, 1)", std::vector<std::uint8_t>{1}), {"'|b1'"});
-    check_images_refused(npy_file(">f4", "(1, 1, 1)", std::vector<float>{1}),
-                         {"big-endian", "newbyteorder"});
+    check_images_refused(npy_file("<f16", "(1, 1, 1)", std::vector<std::uint8_t>(16)),
+                         {"uint8", "'<f16'", "astype(numpy.float32)"});
+    check_images_refused(npy_file("<c8", "(1, 1, 1)", std::vector<double>{1}), {"'<c8'"});
+    check_images_refused(npy_file("<f1", "(1, 1, 1)", std::vector<std::uint8_t>{1}), {"'<f1'"});
+    check_images_refused(npy_file("<f8", "(2, 1, 1)", std::vector<double>{1, -1e39}),
+                         {"image 1", "beyond what float32 holds", "images / images.max()"});
+    check_images_refused(npy_file("<i4", "(1, 1, 2)", std::vector<std::int32_t>{1 << 24, 16777217}),
+                         {"image 0 is 16777217", "exactly", "astype(numpy.float32)"});
     check_images_refused(npy_file("|O", "(1, 1, 1)", std::vector<double>{1}), {"'|O'"});
     check_images_refused(npy_file("<U0", "(1, 1, 1)", std::vector<double>{}), {"'<U0'"});
-    check_images_refused(npy_file("|u1", "(2, 2, 3)", twelve, "True"),
-                         {"Fortran", "ascontiguousarray"});
+    check_images_refused(npy_file("|u1", "(2, 2, 3)", twelve, "Maybe"), {"fortran_order"});
     check_images_refused(npy_file("|u1", "(12,)", twelve), {"[count, height, width]", "[12]"});
     check_images_refused(npy_file("|u1", "(3, 4)", twelve), {"[3, 4]", "reshape(-1, 2, 2)"});
     check_images_refused(npy_file("|u1", "(4, 3)", twelve), {"[4, 3]", "channels come last"});
@@ -130,6 +183,8 @@ TEST_CASE("npy: other types, orders and dimensions") {
                          {"without pixels"});
     check_images_refused(npy_file("<f4", "(2, 1, 1)", std::vector<float>{1, std::nanf("")}),
                          {"image 1", "not finite", "nan_to_num"});
+    check_images_refused(npy_file(">f8", "(1, 1, 1)", std::vector<std::uint64_t>{0xf07f}),
+                         {"image 0", "not finite", "nan_to_num"});  // infinite, turned round
 }
 
 TEST_CASE("npy: every truncation, bytes too many, and absurd extents") {
@@ -152,9 +207,10 @@ TEST_CASE("npy: every truncation, bytes too many, and absurd extents") {
 TEST_CASE("npy: what is no such file at all") {
     const test::TemporaryFolder folder;
     check_refused([&] { read_npy_images(folder.file("none.npy")); }, folder.file("none.npy"),
-                  {"No such file", "train_images.npy"});
+                  {"No such file", "train_images.npy", "train.npz"});
     check_refused([&] { read_npy_images(folder.path()); }, folder.path(), {"opened"});
-    check_images_refused({'P', 'K', 3, 4, 0, 0, 0, 0, 0}, {".npz", "numpy.save"});
+    check_images_refused({'P', 'K', 3, 4, 0, 0, 0, 0, 0},
+                         {".npz", "call it train.npz", "numpy.save"});
     check_images_refused(Bytes(200, 7), {"NUMPY"});
     Bytes future = npy_file("|u1", "(2, 2, 3)", twelve);
     future[6] = 9;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ako/error.h"
-#include "temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace ako {
 namespace {

@@ -9,9 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <list>
 #include <memory>
 #include <string>
 #include <thread>
@@ -66,6 +68,14 @@ class Client {
     /// As much of it as there is room for.
     void send(const std::string& text) const {
         ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    /// The beginning of what the server says; empty: nothing in that time, or it has hung up.
+    std::string answer(std::chrono::milliseconds patience) const {
+        pollfd wanted{socket_, POLLIN, 0};
+        if (poll(&wanted, 1, static_cast<int>(patience.count())) <= 0) return "";
+        std::array<char, 256> said{};
+        const ssize_t count = recv(socket_, said.data(), said.size(), 0);
+        return {said.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
     }
     bool ended_within(std::chrono::milliseconds patience) const {
         pollfd wanted{socket_, POLLIN, 0};
@@ -122,10 +132,20 @@ TEST_CASE("a status is asked for, and what is no peer is refused") {
     CHECK(nobody.error().what.starts_with("127.0.0.1:"));
 }
 
+TEST_CASE("a connection that a browser makes ahead is there when it wants it") {
+    Bench bench;
+    bench.board.post(observed_example());
+    const Client client(bench.port);
+    CHECK_FALSE(client.ended_within(RequestReader::header_time_max + std::chrono::seconds(1)));
+    client.send("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+    CHECK(client.answer(std::chrono::seconds(10)).starts_with("HTTP/1.1 200"));
+}
+
 TEST_CASE("a request that trickles in, or is too long, is given up") {
     Bench bench;
     bench.board.post(observed_example());
-    constexpr double request_s_max = static_cast<double>(LimitedServer::request_time_max.count());
+    constexpr double request_s_max =
+        std::chrono::duration<double>(RequestReader::header_time_max).count();
     /// Sends it piece by piece until the server has hung up, or for much too long; seconds.
     const auto hung_up_after = [&](const std::string& first, const std::string& piece,
                                    std::chrono::milliseconds pause) {
@@ -140,14 +160,55 @@ TEST_CASE("a request that trickles in, or is too long, is given up") {
         return seconds();
     };
     // A letter at a time, each long before the library would give up waiting for the next.
-    CHECK(hung_up_after("GET /metrics HTTP/1.1\r\nX-Long: ", "x",
-                        std::chrono::milliseconds(100)) < 4 * request_s_max);
+    CHECK(hung_up_after("GET /metrics HTTP/1.1\r\nX-Long: ", "x", std::chrono::milliseconds(100)) <
+          4 * request_s_max);
     // A request of a little more than there may be, and nothing after it.
     std::string long_one = "GET /metrics HTTP/1.1\r\n";
-    while (long_one.size() <= LimitedServer::request_bytes_max)
+    while (long_one.size() <= RequestReader::header_bytes_max)
         long_one += "X-One-More: " + std::string(4000, 'x') + "\r\n";
     CHECK(hung_up_after(long_one, "", std::chrono::milliseconds(50)) < request_s_max);
     CHECK(bench.client.Get("/metrics")->status == 200);
+}
+
+// A user saw: sixty clients that sent a byte a second each, and /health answered nobody, so that
+// Compose would have restarted a healthy container.
+TEST_CASE("health is told beside a crowd of slow clients, and metrics too") {
+    Bench bench;
+    bench.board.post(observed_example());
+    std::list<Client> crowd;
+    for (std::size_t k = 0; k < 3 * RequestReader::of_source_max; ++k) {
+        crowd.emplace_back(bench.port).send("GET /health HTTP/1.1\r\nX: ");
+        if (k % 20 != 0) continue;
+        const auto health = ask_health(host, bench.port);
+        CHECK_MESSAGE(health, (health ? *health : health.error().what));
+    }
+    CHECK(ask_health(host, bench.port));
+    CHECK(bench.client.Get("/metrics")->status == 200);
+    // Who has waited longest gave way to those who came after.
+    CHECK(crowd.front().ended_within(std::chrono::seconds(5)));
+}
+
+// A user saw: a few clients that asked for /health two thousand times in one request, and did not
+// read it, kept it from everybody else.
+TEST_CASE("an answer is given once, however many ranges of it are asked for") {
+    Bench bench;
+    bench.board.post(observed_example());
+    std::string ranges = "bytes=0-";
+    for (int k = 0; k < 2000; ++k) ranges += ",0-";
+    for (const char* name : {"Range", "RANGE"}) {
+        for (const char* path : {"/health", "/metrics", "/"}) {
+            const auto whole = bench.client.Get(path);
+            const auto ranged = bench.client.Get(path, {{name, ranges}, {"X-More", "1"}});
+            REQUIRE(whole);
+            REQUIRE(ranged);
+            CHECK(ranged->status == 200);
+            CHECK(ranged->body.size() < 2 * whole->body.size());
+        }
+    }
+    // A line that ends with a line feed alone would hide one from who looks for both.
+    const Client client(bench.port);
+    client.send("GET /metrics HTTP/1.1\r\nX: y\nRange: " + ranges + "\r\n\r\n");
+    CHECK(client.ended_within(std::chrono::seconds(5)));
 }
 
 TEST_CASE("a peer is asked for its health, and who is none has none") {

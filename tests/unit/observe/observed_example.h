@@ -17,6 +17,7 @@ inline Observed observed_example() {
     line.images = 20'544;
     line.images_per_s = 1'640;
     line.loss = 0.25;
+    line.losses_not_finite = 2;
     line.progress = 0.43;
     line.egress_mbit = 16;
     line.links.resize(2);

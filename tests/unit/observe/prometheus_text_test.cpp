@@ -53,10 +53,24 @@ TEST_CASE("a peer's figures as metrics, in base units, with the other end of a l
     CHECK(samples["ako_link_up_ratio{peer=\"c\"}"] == "0");
     CHECK(samples["ako_link_rejects_total{peer=\"b\",field=\"run_name\"}"] == "2");
     CHECK(samples["ako_link_presence_info{peer=\"c\",presence=\"lost\",standing=\"lost\"}"] == "1");
+    CHECK(samples["ako_losses_not_finite_total"] == "2");
     CHECK(samples["ako_link_standing_seconds{peer=\"c\"}"] == "3");
     CHECK(samples["ako_refused_blocks_total{peer=\"b\",reason=\"damaged\"}"] == "3");
     CHECK(samples["ako_refused_blocks_total{peer=\"b\",reason=\"diverged\"}"] == "0");
     CHECK(samples["ako_memory_planned_bytes{purpose=\"rows of the others\"}"] == "8000");
+}
+
+TEST_CASE("how a peer ended, if it did by a failure") {
+    Observed observed = observed_example();
+    const std::string text = prometheus_text(observed);
+    CHECK(text.find("ako_link_ended_info") == std::string::npos);
+    LinkLine& link = observed.line.links[1];
+    link.presence = Presence::left;
+    link.ended = "program";
+    link.why = "ended: \"x\"";
+    auto samples = samples_of(prometheus_text(observed));
+    CHECK(samples[R"(ako_link_ended_info{peer="c",cause="program",why="ended: \"x\""})"] == "1");
+    CHECK(samples[R"(ako_link_presence_info{peer="c",presence="left",standing="ended"})"] == "1");
 }
 
 TEST_CASE("whether the final exchange agreed is said once it is over") {

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "tests/contains.h"
-#include "tests/unit/models/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 using namespace ako;
 using test::contains;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "src/results/metrics_line.h"
-#include "tests/unit/models/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace ako::test {
 

@@ -5,7 +5,7 @@
 
 #include "src/numbers/digest.h"
 #include "src/results/checkpoint_folder.h"
-#include "tests/unit/models/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace ako::test {
 

@@ -10,7 +10,7 @@
 
 #include "ako/error.h"
 #include "src/results/metrics_files.h"
-#include "tests/unit/models/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 using namespace ako;
 
@@ -36,6 +36,7 @@ MetricsLine full_line() {
     line.accuracy_at = 0.25;
     line.noise_scale = 412.5;
     line.learners = 3;
+    line.losses_not_finite = 2;
     line.progress = 0.4375;
     line.egress_bytes = 13640508;
     line.ingress_bytes = 14079324;
@@ -65,23 +66,23 @@ TEST_CASE("a line of CSV has the peer's values below their names, rounded as in 
           "time,phase,round,images,images_per_s,loss,accuracy,accuracy_at,progress,"
           "egress_bytes,ingress_bytes,egress_mbit,ingress_mbit,cpu_seconds,memory_bytes,"
           "apply_seconds,input_seconds,gradient_seconds,wait_seconds,publish_seconds,partitions,"
-          "staleness_rounds,noise_scale,learners");
+          "staleness_rounds,noise_scale,learners,losses_not_finite");
     CHECK(to_csv_text(full_line()) ==
           "12.003,training,99,3168,3144.498,0.7353078588993862,0.9887,0.25,0.4375,"
           "13640508,14079324,108.315,111.8,0.667,115412992,"
-          "0,0.003,0.573,0.399,0,10.5,7,412.5,3");
+          "0,0.003,0.573,0.399,0,10.5,7,412.5,3,2");
 }
 
 TEST_CASE("nothing stands where a value is not known, and no column is lost") {
     MetricsLine line;
     line.phase = "waiting";
-    CHECK(to_csv_text(line) == "0,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1");
+    CHECK(to_csv_text(line) == "0,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1,0");
     line = full_line();
     line.loss = std::numeric_limits<double>::quiet_NaN();
     line.links = {LinkLine{}};
     const std::string text = to_csv_text(line);
     CHECK(text.find(",3144.498,,0.9887,") != std::string::npos);
-    CHECK(text.ends_with(",0.399,0,,,412.5,3"));
+    CHECK(text.ends_with(",0.399,0,,,412.5,3,2"));
     const std::string head = metrics_csv_head();
     CHECK(std::count(text.begin(), text.end(), ',') == std::count(head.begin(), head.end(), ','));
 }
@@ -99,16 +100,16 @@ TEST_CASE("a process that is started again goes on below the lines of the one be
         files.write(line);
     }
     const std::string rows =
-        metrics_csv_head() + "\n0,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1\n";
-    CHECK(content(stem + ".csv") == rows + "1,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1\n");
+        metrics_csv_head() + "\n0,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1,0\n";
+    CHECK(content(stem + ".csv") == rows + "1,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1,0\n");
     std::ofstream(stem + ".csv") << rows << "1,wait";  // as a process that is killed leaves it
     MetricsFiles(stem, true, ignore).write(line);
-    CHECK(content(stem + ".csv") == rows + "1,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1\n");
+    CHECK(content(stem + ".csv") == rows + "1,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1,0\n");
     const std::string json = content(stem + ".jsonl");
     CHECK(std::count(json.begin(), json.end(), '\n') == 3);
     MetricsFiles(stem, false, ignore).write(line);
     CHECK(content(stem + ".csv") ==
-          metrics_csv_head() + "\n1,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1\n");
+          metrics_csv_head() + "\n1,waiting,0,0,0,,,,0,0,0,0,0,0,,0,0,0,0,0,,,,1,0\n");
 }
 
 TEST_CASE("a disk that is full from the beginning costs the CSV lines, and not their names") {

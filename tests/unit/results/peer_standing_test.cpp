@@ -25,18 +25,35 @@ TEST_CASE("what a peer is, by its presence and its rounds") {
 
 TEST_CASE("each has a word of its own, and words for people") {
     std::set<std::string> seen;
-    for (int k = 0; k <= static_cast<int>(PeerStanding::left); ++k) {
-        const auto standing = static_cast<PeerStanding>(k);
+    for (const PeerStanding standing : peer_standings) {
         CHECK(seen.insert(word(standing)).second);
         CHECK(std::string(words(standing)).size() > 3);
     }
     CHECK(word(PeerStanding::left) == std::string("left"));
 }
 
+TEST_CASE("of who ended by a failure it is said how") {
+    LinkLine link;
+    link.presence = Presence::left;
+    CHECK(link.standing() == PeerStanding::left);
+    link.ended = "numbers";
+    link.why = "ended at round 31: its numbers are not to be trusted";
+    CHECK(link.standing() == PeerStanding::ended);
+    CHECK(is_trouble(link.standing()));
+    CHECK(standing_text(link.standing(), 4, link.why) == link.why);
+    CHECK(standing_text(link.standing(), 4, "") == "has ended for 4 s");
+    link.presence = Presence::up;  // another process under its name
+    CHECK(link.standing() != PeerStanding::ended);
+    MetricsLine line;
+    line.links = {link};
+    CHECK(parse_metrics_line(to_json_text(line))->links[0].ended == "numbers");
+}
+
 TEST_CASE("a metrics line comes back with all that it says of a link") {
     MetricsLine line;
     line.phase = "training";
     line.memory_limit = 512;
+    line.losses_not_finite = 3;
     line.usage = {10, 20, 0.8, 0.01, 0.1, 0.3, 0.6, 0.02, 0.01, 0.5, 3};
     line.round_parts[RoundPart::wait].add(std::chrono::milliseconds(3));
     line.links.resize(1);
@@ -54,6 +71,7 @@ TEST_CASE("a metrics line comes back with all that it says of a link") {
     REQUIRE(came);
     CHECK(to_json_text(*came) == text);
     CHECK(came->round_parts[RoundPart::wait] == line.round_parts[RoundPart::wait]);
+    CHECK(came->losses_not_finite == 3);
     CHECK(came->usage.major_faults_per_s == 3);
     CHECK(came->links[0].rejects == link.rejects);
     CHECK(came->links[0].diverged_blocks == 4);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -79,6 +80,8 @@ class UnsafeDisk final : public FileLayer {
         call();
         change([path](Names& names) { names.erase(path); });
     }
+
+    std::optional<std::uint64_t> room_in(const std::string&) override { return std::nullopt; }
 
     /// What is on the disk when the power comes back, as files of a folder that is there.
     void write_what_is_left() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@ class WatchedFiles final : public FileLayer {
     }
     Result<void> sync(int file) override {
         calls.push_back("sync " + created);
+        if (room_when_synced) room = room_when_synced;
         return files_.sync(file);
     }
     Result<void> close(int file) override { return files_.close(file); }
@@ -38,7 +41,10 @@ class WatchedFiles final : public FileLayer {
         return files_.sync_folder(folder);
     }
     void remove(const std::string& path) override { files_.remove(path); }
+    std::optional<std::uint64_t> room_in(const std::string&) override { return room; }
 
+    std::optional<std::uint64_t> room;  ///< unknown, unless a test says
+    std::optional<std::uint64_t> room_when_synced;
     bool links = true;
     bool syncs_folders = true;
     std::string created;

@@ -10,7 +10,8 @@
 #include "src/results/summary.h"
 #include "src/screen/peer_table.h"
 #include "tests/contains.h"
-#include "tests/unit/core/no_transport.h"
+#include "tests/fakes/hand_clock.h"
+#include "tests/fakes/no_transport.h"
 
 using namespace ako;
 using std::chrono::seconds;
@@ -49,11 +50,6 @@ struct File {
         return out.str();
     }
     const std::string path;
-};
-
-class HandClock final : public Clock {
-  public:
-    Time now() const override { return {}; }
 };
 
 }  // namespace
@@ -113,7 +109,7 @@ TEST_CASE("metrics go on after the whole lines of the process before, or begin a
     std::ofstream(file.path) << "first\nsecond\nunfinis";
     std::ofstream(csv.path) << "names\n1\n2,";
     const test::NoTransport transport;
-    const HandClock clock;
+    const test::HandClock clock;
     const auto make = [&](bool goes_on) {
         return Metrics(
             file.path.substr(0, file.path.rfind('.')), [](const MetricsLine&) {},

@@ -263,3 +263,22 @@ TEST_CASE("a history keeps means of equal parts and leaves out what is no number
     history.add(1, 7);
     CHECK(history.points() == std::vector<PlotPoint>{{0.02, 2}, {1, 7}});
 }
+
+TEST_CASE("of a peer that ended by a failure its row says how, as heard here or by others") {
+    RunState state("r", 1, {"a", "b", "c"}, 0);
+    MetricsLine line = line_of("training", 0.1);
+    LinkLine link;
+    link.peer = "b";
+    link.presence = Presence::left;
+    link.ended = "numbers";
+    link.why = "ended at round 31: its numbers are not to be trusted";
+    line.links = {link};
+    state.take_line(0, line, 1);
+    link.peer = "c";
+    state.take_told(2, link, 3);
+    state.refresh(1);
+    CHECK(state.peers()[1].mood == Mood::ill);
+    CHECK(state.peers()[1].doing == link.why);
+    CHECK(state.peers()[2].mood == Mood::ill);
+    CHECK(state.peers()[2].doing == link.why + " (as others say)");
+}

@@ -2,8 +2,10 @@
 #include "src/system/whole_file.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include <iterator>
 
 #include "ako/error.h"
+#include "src/system/output_file.h"
 
 namespace ako {
 
@@ -72,6 +75,20 @@ TEST_CASE("a file is replaced as a whole, or stays as it was, and the reason is 
     CHECK(refusal(nowhere, "new") == nowhere + ": cannot be written: No such file or directory");
     write_whole_file(path, "new");
     CHECK(text_of(path) == "new");
+    fs::remove_all(folder);
+}
+
+TEST_CASE("a pipe in the place of a file is refused, and not waited for") {
+    const fs::path folder = fs::temp_directory_path() / ("ako-pipe-" + std::to_string(getpid()));
+    fs::create_directory(folder);
+    const std::string path = folder / "log.txt";
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    for (const int reader : {-1, open(path.c_str(), O_RDONLY | O_NONBLOCK)}) {
+        const Result<int> file = open_output(path, O_APPEND);
+        REQUIRE_FALSE(file);
+        CHECK(file.error().what == "it is a pipe, and no file");
+        if (reader >= 0) close(reader);
+    }
     fs::remove_all(folder);
 }
 

@@ -1,0 +1,48 @@
+// Files and checkpoints of earlier versions, which have keys that there are no more.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "src/config/cluster_file.h"
+#include "tests/contains.h"
+#include "tests/unit/config/complaint.h"
+
+using namespace ako;
+using test::contains;
+
+namespace {
+
+const std::string minimal =
+    "run: x\nmodel: synthetic\npeers: [{name: a, address: '127.0.0.1:1'}]\n";
+
+Settings read(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    return read_cluster_text(text, "small.yaml", overrides);
+}
+
+}  // namespace
+
+TEST_CASE("keys of earlier versions are read, and digested as they were") {
+    const Settings plain = read(minimal);
+    const Settings same = read(minimal, {"exchange.finish_linger_s=10"});
+    CHECK(same.retired.empty());
+    CHECK(write_cluster_text(plain).find("finish_linger_s") == std::string::npos);
+    // Checkpoints of that time have this in the digest of what they were trained with.
+    const std::string then =
+        "  life_timeout_ms: 2000\n  finish_exchange_s: 30\n"
+        "  finish_timeout_s: 120\n  finish_linger_s: 10\n";
+    CHECK(contains(training_digest_text(plain), then));
+    const Settings other = read(minimal, {"exchange.finish_linger_s=2"});
+    CHECK(other.retired.at("exchange.finish_linger_s") == "2");
+    CHECK(other.exchange == plain.exchange);
+    CHECK(read(write_cluster_text(other)).retired == other.retired);
+    CHECK(test::complaint(minimal, "small.yaml", {"exchange.want_timeout=9"}).find("unknown key") !=
+          std::string::npos);
+}
+
+TEST_CASE("two of the times of the end follow from the others") {
+    const Settings settings =
+        read(minimal, {"exchange.finish_timeout_s=8", "exchange.leave_timeout_s=5"});
+    CHECK(settings.exchange.finish_exchange_s == doctest::Approx(2));
+    CHECK(settings.exchange.finish_linger_s == doctest::Approx(2));
+}

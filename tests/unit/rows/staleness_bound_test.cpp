@@ -1,0 +1,125 @@
+// A bound that neither waits for ever nor lets anybody run ahead.
+#include "src/rows/staleness_bound.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace ako {
+namespace {
+
+constexpr PeerIndex self = 0;
+constexpr PeerIndex other = 1;
+constexpr Time patience = std::chrono::milliseconds(100);
+
+/// This peer and another, one block a row.
+struct Pair {
+    Blocks blocks{4, 4};
+    Ledger ledger{self, 2, blocks};
+    Roster roster{self, 2};
+    StalenessBound bound{3, patience, ledger, roster};
+    Round round = 0;
+
+    Pair() { roster.set_presence(other, Presence::up); }
+
+    void made(Round rounds) {
+        round = rounds;
+        roster.set_own(round, 0);
+    }
+    /// The other is at `announced` and holds `held` of this peer's row.
+    void heard(Round announced, Round held, std::optional<Round> final_round = std::nullopt) {
+        Status status;
+        status.standing.progress = {{0, 0}, {announced, 0}};
+        status.rows.push_back({{1, held}, {1, held}, 0});
+        status.rows.push_back({{1, announced}, {1, announced}, 0});
+        status.standing.final_round = final_round;
+        roster.heard_status(other, status, Time{1}, round);
+    }
+    void received(Round version) {
+        const std::vector<float> values(4, static_cast<float>(version));
+        ledger.replace(row_of(other), 0, {1, version}, values, static_cast<std::uint32_t>(version));
+    }
+};
+
+TEST_CASE("no bound, no waiting") {
+    Pair pair;
+    pair.heard(100, 0);
+    StalenessBound none(0, patience, pair.ledger, pair.roster);
+    CHECK_FALSE(none.active());
+    CHECK_FALSE(none.must_wait(Time{0}));
+}
+
+TEST_CASE("a peer waits for what it lacks of another's row") {
+    Pair pair;
+    pair.heard(3, 0);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.heard(4, 0);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.received(1);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+}
+
+TEST_CASE("a peer waits for what another would lack of its own row after the round") {
+    Pair pair;
+    pair.made(2);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));  // round 3 without a word from the other
+    pair.made(3);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.heard(0, 1);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+}
+
+TEST_CASE("who is lost, gone or in the final exchange is not waited for") {
+    Pair pair;
+    pair.made(10);
+    CHECK(pair.bound.must_wait(Time{0}));
+    SUBCASE("lost") { pair.roster.set_presence(other, Presence::lost); }
+    SUBCASE("left") { pair.roster.heard_bye(other, Bye{1}); }
+    SUBCASE("finishing") { pair.heard(1, 1, 1); }
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    CHECK(pair.bound.take_given_up().empty());
+}
+
+TEST_CASE("patience runs while nothing moves, and is renewed by whatever does") {
+    Pair pair;
+    pair.made(10);
+    const Time start{1'000'000};
+    CHECK(pair.bound.must_wait(start));
+    CHECK(pair.bound.must_wait(start + patience / 2));
+    pair.heard(1, 1);  // a little, and not enough
+    CHECK(pair.bound.must_wait(start + patience));
+    CHECK(pair.bound.must_wait(start + patience * 2 - Time{1}));
+    CHECK_FALSE(pair.bound.must_wait(start + patience * 2));
+    CHECK(pair.bound.take_given_up() == std::vector<PeerIndex>{other});
+    CHECK_FALSE(pair.bound.must_wait(start + patience * 2));
+    CHECK(pair.bound.take_given_up().empty());  // told once
+    pair.heard(2, 1);                           // it moves again, and is waited for again
+    CHECK(pair.bound.must_wait(start + patience * 3));
+}
+
+TEST_CASE("rounds that take longer than the least patience are waited for") {
+    const Time start{1'000'000};
+    SUBCASE("by the own rounds") {
+        Pair pair;
+        CHECK_FALSE(pair.bound.must_wait(start));  // a round begins ...
+        pair.made(10);                             // ... and ends a second later
+        const Time ended = start + std::chrono::seconds(1);
+        CHECK(pair.bound.must_wait(ended));
+        CHECK(pair.bound.must_wait(ended + std::chrono::milliseconds(3999)));
+        CHECK_FALSE(pair.bound.must_wait(ended + std::chrono::seconds(4)));
+    }
+    SUBCASE("by the other's") {
+        Pair pair;
+        pair.made(10);
+        pair.heard(1, 1);
+        CHECK(pair.bound.must_wait(start));
+        pair.heard(2, 2);
+        const Time heard = start + std::chrono::milliseconds(90);
+        CHECK(pair.bound.must_wait(heard));
+        CHECK(pair.bound.must_wait(heard + std::chrono::milliseconds(359)));
+        CHECK_FALSE(pair.bound.must_wait(heard + std::chrono::milliseconds(360)));
+    }
+}
+
+}  // namespace
+}  // namespace ako
