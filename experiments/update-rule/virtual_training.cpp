@@ -31,9 +31,9 @@
 #include "models/shard.h"
 #include "models/workers.h"
 #include "src/config/cluster_file.h"
-#include "src/member/member_settings.h"
 #include "src/modes/make_exchange.h"
 #include "src/training/evaluation.h"
+#include "src/wiring/settings_of_mode.h"
 #include "tests/sim/sim_cluster.h"
 #include "tests/sim/violation.h"
 
@@ -84,10 +84,9 @@ class VirtualTraining final : Work, Observer {
 
   private:
     TestSet test_set() {
-        return {std::min(test_.size(), options_.judged),
-                [this](std::size_t first, std::size_t count) {
-                    return slices_.slice(first, count);
-                }};
+        return {
+            std::min(test_.size(), options_.judged),
+            [this](std::size_t first, std::size_t count) { return slices_.slice(first, count); }};
     }
     std::unique_ptr<SimPeer> make_peer(PeerIndex self);
     Time time_of_round(const SimPeer& peer) const {
@@ -112,8 +111,8 @@ class VirtualTraining final : Work, Observer {
     Time backward_time(const SimPeer& peer) override {
         const Time usual = time_of_round(peer) / static_cast<std::int64_t>(peer.layers.size());
         if (peer.exchange.standing().round > 0 || peer.layer > 0) return usual;
-        const double share = static_cast<double>(peer.settings.self) /
-                             static_cast<double>(settings_.peers.size());
+        const double share =
+            static_cast<double>(peer.settings.self) / static_cast<double>(settings_.peers.size());
         return usual + times(share, round_time);
     }
     void gave_up(SimPeer& peer, const Next& next) override {
@@ -177,8 +176,8 @@ std::unique_ptr<SimPeer> VirtualTraining::make_peer(PeerIndex self) {
 float VirtualTraining::gradient(SimPeer& peer) {
     if (peer.settings.self == 0) look(peer);
     return network_->gradient(
-        batches_[peer.settings.self]->next(peer.images), peer.exchange.replica(),
-        peer.gradient, [](Range) {}, [](Range) {});
+        batches_[peer.settings.self]->next(peer.images), peer.exchange.replica(), peer.gradient,
+        [](Range) {}, [](Range) {});
 }
 
 void VirtualTraining::look(SimPeer& peer) {

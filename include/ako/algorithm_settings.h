@@ -77,8 +77,8 @@ struct TrainingSettings {
     bool nesterov = true;  ///< Nesterov's momentum instead of the classical, see Sgd
     double weight_decay = 0;
     double clip = 0;          ///< norm that what a round gives is scaled down to; 0: it is not
-    double growth_max = 100;  ///< see src/group/growth_watch.h; 0: nothing is refused
-    bool must_learn = true;   ///< see src/run/learning_verdict.h; false: any end is as good
+    double growth_max = 100;  ///< see src/exchange/growth_watch.h; 0: nothing is refused
+    bool must_learn = true;   ///< see src/reporting/learning_verdict.h; false: any end is as good
     double epochs = 1;        ///< samples of all peers / size of the data set
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end

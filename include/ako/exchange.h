@@ -1,7 +1,7 @@
 // The seam between what drives a run and a mode: how peers agree. One implementation, in
-// src/group/, of which each mode has its two halves. Eight verbs, in the order of a run, five views
-// and two for checkpoints. A verb with an `until` waits no longer than that: with `forever` it
-// returns when it is done, with `at_once` it takes one step. Called by the compute thread only;
+// src/exchange/, of which each mode has its two halves. Eight verbs, in the order of a run, five
+// views and two for checkpoints. A verb with an `until` waits no longer than that: with `forever`
+// it returns when it is done, with `at_once` it takes one step. Called by the compute thread only;
 // src/training/run_driver.h has the order in which, for whoever computes.
 //
 // A round is begin_round, the gradient at the replica, end_round. In the modes in which all wait

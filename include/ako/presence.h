@@ -16,7 +16,7 @@ enum class Presence : std::uint8_t {
     up,      ///< a session stands
     down,    ///< its session ended, within the life time-out
     lost,    ///< no byte for the life time-out
-    gone,    ///< lost, and nobody listens at its address: see src/group/departures.h
+    gone,    ///< lost, and nobody listens at its address: see src/exchange/departures.h
     left,    ///< said Bye
 };
 

@@ -67,7 +67,7 @@ struct Verdict {
 };
 
 /// What of the data has been trained on, by anybody, as far as the sender has heard, where data
-/// shards follow the live peers (src/group/coverage.h); merged by union.
+/// shards follow the live peers (src/exchange/coverage.h); merged by union.
 struct Covered {
     std::uint32_t pass = 0;                ///< all before it are over
     std::vector<std::uint64_t> done;       ///< portions of it that are: bit k % 64 of word k / 64
@@ -88,7 +88,7 @@ struct Covered {
 
 /// The state of the sender, repeated as a heartbeat; nothing in it is said only once.
 struct Status {
-    /// Who lives, and with whom: for the links and the roster (src/group), in every mode.
+    /// Who lives, and with whom: for the links and the roster (src/exchange), in every mode.
     struct Heartbeat {
         Time sent_at{};       ///< sender's clock
         Time echo_sent_at{};  ///< `sent_at` of the newest Status received from you; 0 = none
@@ -124,7 +124,7 @@ struct Status {
         /// by maximum. Only ako says so: in the other modes it travels as a wish with the elements.
         std::uint8_t batch_doublings = 0;
         /// The largest norm of a gradient or an update that I have given so far; 0 = none yet. It
-        /// says what is usual (src/group/growth_watch.h).
+        /// says what is usual (src/exchange/growth_watch.h).
         float largest_norm = 0;
 
         bool operator==(const Standing&) const = default;
@@ -164,7 +164,7 @@ struct Status {
         }
     };
 
-    /// What I begin from: for src/group/common_start.h in the modes that all resume, and for a
+    /// What I begin from: for src/exchange/common_start.h in the modes that all resume, and for a
     /// beginning beside a run that is under way in ako.
     struct Start {
         /// My checkpoints on the disk, newest first. Before the first round those that I could go
@@ -192,7 +192,7 @@ struct Status {
     PerRow<RowHeld> rows;  ///< [peer_count]: what I hold of each; for src/rows, in ako alone
     Vote vote;
     Start start;
-    std::optional<Covered> covered;  ///< for src/group/coverage.h, with `data.sharding: elastic`
+    std::optional<Covered> covered;  ///< for src/exchange/coverage.h, with `data.sharding: elastic`
 
     bool operator==(const Status&) const = default;
 

@@ -19,7 +19,7 @@ using BlockIndex = std::uint32_t;
 
 /// A moment: nanoseconds since an arbitrary origin of one machine's monotonic clock. Moments of two
 /// machines cannot be compared, and a peer does not know on which machine another one is;
-/// `src/group/clock_offset.h` translates.
+/// `src/exchange/clock_offset.h` translates.
 using Time = std::chrono::nanoseconds;
 
 /// Upper bound on the peers of one cluster file. All-to-all exchange costs n(n-1) links, so more
@@ -31,7 +31,7 @@ using PeerSet = std::uint64_t;
 
 constexpr PeerSet peer_bit(PeerIndex peer) { return PeerSet{1} << peer; }
 
-/// One life of the owner of a row; 0 = none. What it is made of: src/group/incarnation.h.
+/// One life of the owner of a row; 0 = none. What it is made of: src/exchange/incarnation.h.
 using Incarnation = std::uint64_t;
 
 /// The version of a block of a row: which life of its owner, and which of its rounds, it is from.

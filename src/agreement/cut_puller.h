@@ -12,7 +12,7 @@
 
 #include "ako/frame.h"
 #include "src/agreement/cut.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 #include "src/rows/puller.h"
 

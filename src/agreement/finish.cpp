@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "ako/assert.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 
 namespace ako {
 namespace {

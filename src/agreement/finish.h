@@ -35,7 +35,7 @@
 #include "src/agreement/agreement.h"
 #include "src/agreement/cut_puller.h"
 #include "src/agreement/movement.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 
 namespace ako {
@@ -218,7 +218,7 @@ class Finish {
     unsigned asked_for_vote_ = 0;             ///< and so does this
     std::optional<Time> asked_for_vote_at_;   ///< last, under a new ballot
     std::optional<Time> voteless_since_;
-    Time vote_came_to_nothing_at_{};          ///< the question that was asked then
+    Time vote_came_to_nothing_at_{};  ///< the question that was asked then
     Time heard_at_{};  ///< of the agreement, or a block of a cut: something still moves
     std::optional<Time> asked_at_;  ///< the outstanding question was last sent
     Time ask_again_in_{};           ///< after that

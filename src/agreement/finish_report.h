@@ -5,8 +5,8 @@
 #include "ako/exchange.h"
 #include "src/agreement/end_times.h"
 #include "src/agreement/finish.h"
-#include "src/group/mode_settings.h"
-#include "src/group/roster.h"
+#include "src/exchange/mode_settings.h"
+#include "src/exchange/roster.h"
 
 namespace ako {
 

@@ -13,14 +13,14 @@
 #include "ako/assert.h"
 #include "ako/checkpoint.h"
 #include "ako/types.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 #include "src/numbers/optimizer.h"
 
 namespace ako {
 
 /// What a sync is known by beside its sums.
 struct OfSync {
-    double rate = 0;  ///< the learning rate of the round that it follows
+    double rate = 0;           ///< the learning rate of the round that it follows
     std::size_t learners = 0;  ///< sma: of all peers, that made what is summed up
 };
 

@@ -21,7 +21,7 @@
 #include "ako/checkpoint.h"
 #include "src/buckets/bucket_board.h"
 #include "src/buckets/slices.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 #include "src/numbers/batch_plan.h"
 #include "src/numbers/optimizer.h"
 

@@ -6,7 +6,7 @@
 
 #include "ako/assert.h"
 #include "ako/payload.h"
-#include "src/group/run_bounds.h"
+#include "src/exchange/run_bounds.h"
 
 namespace ako {
 

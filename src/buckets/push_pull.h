@@ -14,7 +14,7 @@
 #include "src/buckets/chunk_queue.h"
 #include "src/buckets/parameter_keeper.h"
 #include "src/buckets/slices.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 
 namespace ako {
 

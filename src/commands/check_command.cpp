@@ -14,13 +14,13 @@
 #include "src/config/field_types.h"
 #include "src/config/layer_fields.h"
 #include "src/config/path_variables.h"
-#include "src/member/link_safety.h"
-#include "src/member/member_settings.h"
-#include "src/peer/initial_parameters.h"
-#include "src/peer/network_memory.h"
-#include "src/peer/training_data.h"
+#include "src/native_peer/initial_parameters.h"
+#include "src/native_peer/network_memory.h"
+#include "src/native_peer/training_data.h"
+#include "src/reporting/warnings.h"
 #include "src/results/number_text.h"
-#include "src/run/warnings.h"
+#include "src/wiring/link_safety.h"
+#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 

@@ -9,11 +9,11 @@
 #include "ako/mode_table.h"
 #include "models/catalog.h"
 #include "src/config/fields.h"
+#include "src/native_peer/training_data.h"
 #include "src/numbers/answer_time.h"
 #include "src/numbers/batch_plan.h"
-#include "src/peer/training_data.h"
+#include "src/reporting/warnings.h"
 #include "src/results/number_text.h"
-#include "src/run/warnings.h"
 
 namespace ako {
 

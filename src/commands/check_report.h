@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/config/cluster_settings.h"
-#include "src/member/member_settings.h"
+#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 

@@ -17,7 +17,7 @@
 #include "src/compare/provenance.h"
 #include "src/compare/report.h"
 #include "src/compare/runner.h"
-#include "src/peer/training_data.h"
+#include "src/native_peer/training_data.h"
 #include "src/plot/svg_plot.h"
 #include "src/screen/terminal.h"
 #include "src/system/build_info.h"

@@ -19,9 +19,9 @@
 #include "src/compare/earlier_results.h"
 #include "src/compare/estimate.h"
 #include "src/compare/spread.h"
-#include "src/member/member_settings.h"
+#include "src/native_peer/training_data.h"
 #include "src/numbers/batch_plan.h"
-#include "src/peer/training_data.h"
+#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 

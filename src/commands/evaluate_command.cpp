@@ -13,7 +13,7 @@
 #include "models/softmax_cross_entropy.h"
 #include "models/workers.h"
 #include "src/config/cluster_file.h"
-#include "src/peer/training_data.h"
+#include "src/native_peer/training_data.h"
 #include "src/results/number_text.h"
 #include "src/screen/confusion_matrix.h"
 #include "src/training/evaluation.h"

@@ -10,11 +10,11 @@
 #include "models/catalog.h"
 #include "src/config/key_places.h"
 #include "src/launch/ports.h"
-#include "src/member/link_safety.h"
-#include "src/peer/initial_parameters.h"
-#include "src/peer/network_memory.h"
-#include "src/peer/training_data.h"
-#include "src/run/warnings.h"
+#include "src/native_peer/initial_parameters.h"
+#include "src/native_peer/network_memory.h"
+#include "src/native_peer/training_data.h"
+#include "src/reporting/warnings.h"
+#include "src/wiring/link_safety.h"
 
 namespace ako {
 namespace {

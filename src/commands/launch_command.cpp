@@ -24,7 +24,7 @@
 #include "src/launch/peer_words.h"
 #include "src/launch/ports.h"
 #include "src/launch/restarts.h"
-#include "src/peer/training_data.h"
+#include "src/native_peer/training_data.h"
 #include "src/results/checkpoint_file.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "ako/error.h"
-#include "src/member/resume.h"
 #include "src/results/checkpoint_file.h"
+#include "src/wiring/resume.h"
 
 namespace ako {
 

@@ -10,11 +10,11 @@
 
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
-#include "src/peer/peer.h"
+#include "src/native_peer/native_peer.h"
+#include "src/reporting/learning_verdict.h"
+#include "src/reporting/peer_run.h"
 #include "src/results/milestone_evaluation.h"
 #include "src/results/milestone_file.h"
-#include "src/run/learning_verdict.h"
-#include "src/run/peer_run.h"
 #include "src/system/interrupts.h"
 #include "src/training/trainer.h"
 
@@ -26,13 +26,13 @@ namespace {
 /// gradient it may be sending, however the trainer ends.
 class NetworkStop {
   public:
-    explicit NetworkStop(Member& member) : member_(member) {}
-    ~NetworkStop() { member_.transport().stop(member_.clock().now()); }
+    explicit NetworkStop(Wiring& wiring) : wiring_(member) {}
+    ~NetworkStop() { wiring_.transport().stop(wiring_.clock().now()); }
     NetworkStop(const NetworkStop&) = delete;
     NetworkStop& operator=(const NetworkStop&) = delete;
 
   private:
-    Member& member_;
+    Wiring& wiring_;
 };
 
 RunOptions run_options(const TrainOptions& options) {
@@ -61,7 +61,7 @@ class PeerProcess {
                 run_.member_calls(asked_to_leave), interrupts) {}
 
     ExitStatus run() {
-        run_.begin(peer_.member(), peer_.network().tensors(),
+        run_.begin(peer_.wiring(), peer_.network().tensors(),
                    {peer_.network().parameter_count(), peer_.data().sample_budget(), peer_.memory(),
                     peer_.data().notes(), chance_accuracy(peer_.data().test_images_of_class())});
         const TrainingOutcome outcome = train_or_serve();
@@ -76,17 +76,17 @@ class PeerProcess {
   private:
     TrainingOutcome train_or_serve() {
         if (settings_.peers[self_].role == Role::server) {
-            const NetworkStop stop(peer_.member());
+            const NetworkStop stop(peer_.wiring());
             return RunDriver(settings_.training, interrupts_)
-                .serve(peer_.member().exchange(), run_.metrics());
+                .serve(peer_.wiring().exchange(), run_.metrics());
         }
         const auto batches = peer_.batches();
         const auto checkpoints = run_.make_checkpoints();
         const auto learners = peer_.learners({run_.log().notice(), run_.log().detail()});
         Trainer trainer(peer_.network(), *batches, peer_.data().test_set(),
-                        peer_.member().exchange(), settings_.training, interrupts_, run_.metrics(),
+                        peer_.wiring().exchange(), settings_.training, interrupts_, run_.metrics(),
                         checkpoints.get(), learners.get());
-        const NetworkStop stop(peer_.member());
+        const NetworkStop stop(peer_.wiring());
         return trainer.run();
     }
 
@@ -117,7 +117,7 @@ class PeerProcess {
     const Settings settings_;
     const PeerIndex self_;
     PeerRun run_;
-    Peer peer_;
+    NativePeer peer_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "net/sockets_of_process.h"
 #include "src/launch/launched_peer.h"
 #include "src/library/library_peer.h"
-#include "src/member/member_settings.h"
+#include "src/wiring/settings_of_mode.h"
 #include "src/system/build_info.h"
 
 using ako::LibraryPeer;

@@ -9,11 +9,11 @@
 #include "src/config/cluster_file.h"
 #include "src/config/key_places.h"
 #include "src/library/layout_text.h"
-#include "src/member/member_settings.h"
-#include "src/member/memory_plan.h"
-#include "src/member/sample_budget.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
+#include "src/wiring/memory_plan.h"
+#include "src/wiring/sample_budget.h"
+#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 namespace {
@@ -195,23 +195,23 @@ void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
         plan_memory(settings_, parameter_count_,
                     {{"newest update", "M", vector_bytes}, {"library", "", library_bytes}});
     check_memory(settings_, memory);
-    const MemberCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
-    auto member = std::make_unique<Member>(settings_, self_, brought(initial, of_lowest), "", calls,
+    const WiringCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
+    auto wiring = std::make_unique<Wiring>(settings_, self_, brought(initial, of_lowest), "", calls,
                                            stops_.count());
     update_.resize(parameter_count_);
-    run_.begin(*member, tensors_, {parameter_count_, sample_budget(), memory});
-    member_ = std::move(member);
-    driver_.start(member_->exchange(), run_.metrics());
+    run_.begin(*wiring, tensors_, {parameter_count_, sample_budget(), memory});
+    wiring_ = std::move(wiring);
+    driver_.start(wiring_->exchange(), run_.metrics());
 }
 
 // ---- rounds
 
 std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> parameters) {
     require(Call::begin_round, "ako_begin_round");
-    const Time until = member_->clock().now() + at_most;
+    const Time until = wiring_->clock().now() + at_most;
     const std::optional<Next> next = driver_.begin_round({0, parameter_count_}, until);
     if (next && next->kind == Next::Kind::train) {
-        const std::span<const float> replica = member_->exchange().replica();
+        const std::span<const float> replica = wiring_->exchange().replica();
         std::copy(replica.begin(), replica.end(), parameters.begin());
         run_.metrics().reached(RoundMoment::gradient_begun);
     }
@@ -221,7 +221,7 @@ std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> para
 Result<void> LibraryPeer::end_round(std::span<const float> parameters, std::optional<float> loss) {
     require(Call::end_round, "ako_end_round");
     run_.metrics().reached(RoundMoment::gradient_ended);
-    const Exchange& exchange = member_->exchange();
+    const Exchange& exchange = wiring_->exchange();
     loss = known_loss(loss, exchange.standing().round + 1);
     if (const auto farewell = losses_.end())
         return driver_.give_up(
@@ -248,7 +248,7 @@ void LibraryPeer::copy_anchor(std::span<float> out) {
     const bool between = driver_.state() != RunDriver::State::in_round;
     if (between && !entry_of(settings_.exchange).every_round)
         throw WrongCall("ako_copy_anchor: within a round only, in the mode local-sgd");
-    member_->exchange().copy_parameters(out);
+    wiring_->exchange().copy_parameters(out);
 }
 
 void LibraryPeer::announce(Verdict verdict) {
@@ -262,7 +262,7 @@ void LibraryPeer::announce(Verdict verdict) {
 }
 
 Standing LibraryPeer::standing() const {
-    return member_ == nullptr ? Standing{} : member_->exchange().standing();
+    return wiring_ == nullptr ? Standing{} : wiring_->exchange().standing();
 }
 
 // ---- the end
@@ -270,7 +270,7 @@ Standing LibraryPeer::standing() const {
 bool LibraryPeer::step_finish(Time at_most, std::span<float> out) {
     require(Call::finish, "ako_step_finish");
     if (driver_.over()) return true;
-    if (!driver_.finish(update_, member_->clock().now() + at_most, farewell_)) return false;
+    if (!driver_.finish(update_, wiring_->clock().now() + at_most, farewell_)) return false;
     if (!driver_.has_model()) return true;
     driver_.judge();
     std::copy(update_.begin(), update_.end(), out.begin());
@@ -290,7 +290,7 @@ void LibraryPeer::set_final_verdict(float accuracy, std::optional<float> loss) {
 const PeerResult* LibraryPeer::report() {
     if (!driver_.over()) return nullptr;
     if (result_) return &*result_;
-    member_->transport().stop(member_->clock().now());
+    wiring_->transport().stop(wiring_->clock().now());
     TrainingOutcome& outcome = driver_.outcome();
     if (!outcome.parameters.empty() && !row_major(tensors_, strides_))
         outcome.parameters = to_row_major(tensors_, strides_, outcome.parameters);
@@ -303,9 +303,9 @@ void LibraryPeer::leave_training() {
     // A second request to stop asks for an end without waiting.
     const bool alone = entry_of(settings_.exchange).goes_on() && stops_.of_this_peer();
     if (!alone || stops_.count().load() > 2) return;
-    const Time until = member_->clock().now() + leaving_max;
+    const Time until = wiring_->clock().now() + leaving_max;
     std::vector<float> unused(parameter_count_);
-    while (!driver_.over() && member_->clock().now() < until) {
+    while (!driver_.over() && wiring_->clock().now() < until) {
         if (driver_.trains())
             begin_round(leaving_step, unused);
         else
@@ -320,14 +320,14 @@ void LibraryPeer::fails(std::string_view why) {
 }
 
 void LibraryPeer::leave_unfinished() {
-    if (member_ == nullptr) return;
+    if (wiring_ == nullptr) return;
     if (driver_.trains()) {
         if (farewell_.cause == EndCause::finished) farewell_.cause = EndCause::left;
         leave_training();
     }
     if (!driver_.over()) {
         // The final exchange of a program that has gone must not count as one that it finished.
-        member_->exchange().close(farewell_);
+        wiring_->exchange().close(farewell_);
         run_.log().notice()("left: the program closed its peer before the end");
     } else if (!result_) {
         report();
@@ -337,7 +337,7 @@ void LibraryPeer::leave_unfinished() {
 // ---- what there is to see
 
 const MetricsLine& LibraryPeer::metrics() {
-    if (member_ == nullptr) throw WrongCall("ako_metrics: ako_start comes before");
+    if (wiring_ == nullptr) throw WrongCall("ako_metrics: ako_start comes before");
     return run_.metrics().last();
 }
 

@@ -21,11 +21,11 @@
 #include "src/config/cluster_settings.h"
 #include "src/library/loss_watch.h"
 #include "src/library/storage_order.h"
-#include "src/member/member.h"
+#include "src/reporting/peer_report.h"
+#include "src/reporting/peer_run.h"
 #include "src/results/peer_result.h"
-#include "src/run/peer_report.h"
-#include "src/run/peer_run.h"
 #include "src/training/run_driver.h"
+#include "src/wiring/wiring.h"
 
 namespace ako {
 
@@ -146,8 +146,8 @@ class LibraryPeer {
     std::string data_digest_;
     std::string must_equal_;
 
-    PeerRun run_;  // outlives the member, which logs
-    std::unique_ptr<Member> member_;
+    PeerRun run_;  // outlives the wiring, which logs
+    std::unique_ptr<Wiring> wiring_;
     std::vector<float> update_;  ///< [parameter_count]; of the newest round, until it is finished
     LossWatch losses_;
     Farewell farewell_;  ///< what the others are told at the end

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "src/group/coverage.h"
+#include "src/exchange/coverage.h"
 #include "src/rows/coded_blocks.h"
 
 namespace ako {

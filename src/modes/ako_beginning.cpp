@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "src/group/common_start.h"
-#include "src/group/departures.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/common_start.h"
+#include "src/exchange/departures.h"
+#include "src/exchange/incarnation.h"
 #include "src/numbers/batch_plan.h"
 
 namespace ako {

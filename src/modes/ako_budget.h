@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "ako/exchange.h"
-#include "src/group/mode_settings.h"
-#include "src/group/roster.h"
+#include "src/exchange/mode_settings.h"
+#include "src/exchange/roster.h"
 #include "src/numbers/batch_growth.h"
 #include "src/numbers/batch_plan.h"
 #include "src/numbers/budget_share.h"

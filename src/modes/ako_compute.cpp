@@ -8,7 +8,7 @@
 
 #include "src/agreement/finish_report.h"
 #include "src/agreement/why_not_agreed.h"
-#include "src/group/coverage.h"
+#include "src/exchange/coverage.h"
 #include "src/numbers/digest.h"
 #include "src/numbers/finite.h"
 

@@ -1,6 +1,6 @@
 // The compute half of the mode `ako`: a state machine that is told the time and never waits. It
 // begins (AkoBeginning), trains, and leaves or finishes (Finish); see "Peers that come and return"
-// in src/group/README.md. What arrives AkoArrivals takes in, what is said AkoWord says. Compute
+// in src/exchange/README.md. What arrives AkoArrivals takes in, what is said AkoWord says. Compute
 // thread only; speaks to the traffic half through Mailbox and Outbox.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "ako/exchange.h"
 #include "ako/threads.h"
 #include "src/agreement/end_times.h"
-#include "src/group/halves.h"
+#include "src/exchange/halves.h"
 #include "src/modes/ako_arrivals.h"
 #include "src/modes/ako_meetings.h"
 #include "src/modes/ako_parts.h"

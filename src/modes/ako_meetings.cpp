@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "src/group/run_bounds.h"
+#include "src/exchange/run_bounds.h"
 
 namespace ako {
 namespace {

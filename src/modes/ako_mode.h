@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ako/payload.h"
-#include "src/group/halves.h"
+#include "src/exchange/halves.h"
 #include "src/modes/ako_compute.h"
 #include "src/modes/ako_traffic.h"
 #include "src/modes/costs.h"

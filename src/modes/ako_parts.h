@@ -7,9 +7,9 @@
 #include <string>
 
 #include "src/agreement/finish.h"
-#include "src/group/mailbox.h"
-#include "src/group/mode_settings.h"
-#include "src/group/roster.h"
+#include "src/exchange/mailbox.h"
+#include "src/exchange/mode_settings.h"
+#include "src/exchange/roster.h"
 #include "src/modes/ako_beginning.h"
 #include "src/modes/ako_budget.h"
 #include "src/modes/ako_stop.h"

@@ -7,7 +7,7 @@
 
 #include "ako/ending.h"
 #include "ako/exchange.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 
 namespace ako {
 

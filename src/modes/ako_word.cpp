@@ -1,7 +1,7 @@
 // See ako_word.h.
 #include "src/modes/ako_word.h"
 
-#include "src/group/coverage.h"
+#include "src/exchange/coverage.h"
 
 namespace ako {
 

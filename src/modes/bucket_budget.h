@@ -11,7 +11,7 @@
 #include "ako/checkpoint.h"
 #include "ako/threads.h"
 #include "src/buckets/bucket_board.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 #include "src/numbers/batch_growth.h"
 #include "src/numbers/batch_plan.h"
 

@@ -12,8 +12,8 @@
 #include "ako/threads.h"
 #include "src/buckets/bucket_protocol.h"
 #include "src/buckets/bucket_rule.h"
-#include "src/group/common_start.h"
-#include "src/group/start_wait.h"
+#include "src/exchange/common_start.h"
+#include "src/exchange/start_wait.h"
 #include "src/modes/bucket_budget.h"
 #include "src/modes/lockstep_compute.h"
 

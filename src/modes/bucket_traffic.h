@@ -12,10 +12,10 @@
 #include "ako/threads.h"
 #include "src/buckets/bucket_board.h"
 #include "src/buckets/bucket_protocol.h"
-#include "src/group/halves.h"
-#include "src/group/mailbox.h"
-#include "src/group/mode_settings.h"
-#include "src/group/run_bounds.h"
+#include "src/exchange/halves.h"
+#include "src/exchange/mailbox.h"
+#include "src/exchange/mode_settings.h"
+#include "src/exchange/run_bounds.h"
 
 namespace ako {
 

@@ -7,7 +7,7 @@
 
 #include "ako/membership.h"
 #include "src/buckets/bucket_board.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 #include "src/numbers/batch_plan.h"
 
 namespace ako {

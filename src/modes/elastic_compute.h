@@ -11,7 +11,7 @@
 #include "ako/threads.h"
 #include "src/buckets/elastic_ring.h"
 #include "src/buckets/epoch_board.h"
-#include "src/group/start_wait.h"
+#include "src/exchange/start_wait.h"
 #include "src/modes/elastic_budget.h"
 #include "src/modes/lockstep_compute.h"
 #include "src/numbers/optimizer.h"

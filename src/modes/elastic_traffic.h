@@ -25,11 +25,11 @@
 #include "src/buckets/bucket_board.h"
 #include "src/buckets/elastic_ring.h"
 #include "src/buckets/epoch_board.h"
-#include "src/group/departures.h"
-#include "src/group/halves.h"
-#include "src/group/mailbox.h"
-#include "src/group/mode_settings.h"
-#include "src/group/run_bounds.h"
+#include "src/exchange/departures.h"
+#include "src/exchange/halves.h"
+#include "src/exchange/mailbox.h"
+#include "src/exchange/mode_settings.h"
+#include "src/exchange/run_bounds.h"
 
 namespace ako {
 

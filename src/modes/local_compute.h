@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ako/threads.h"
-#include "src/group/halves.h"
-#include "src/group/mode_settings.h"
+#include "src/exchange/halves.h"
+#include "src/exchange/mode_settings.h"
 #include "src/modes/costs.h"
 #include "src/numbers/batch_growth.h"
 #include "src/numbers/batch_plan.h"

@@ -13,10 +13,10 @@
 #include "src/buckets/bucket_board.h"
 #include "src/buckets/buckets.h"
 #include "src/buckets/syncs.h"
-#include "src/group/halves.h"
-#include "src/group/mailbox.h"
-#include "src/group/mode_settings.h"
-#include "src/group/roster.h"
+#include "src/exchange/halves.h"
+#include "src/exchange/mailbox.h"
+#include "src/exchange/mode_settings.h"
+#include "src/exchange/roster.h"
 #include "src/numbers/finite_watch.h"
 
 namespace ako {

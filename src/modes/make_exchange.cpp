@@ -57,16 +57,16 @@ ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) 
     AKO_BUG("an unknown mode");
 }
 
-std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
-                                             Transport& transport, const Clock& clock,
-                                             const std::atomic<int>& interrupts) {
+std::unique_ptr<ModeExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
+                                            Transport& transport, const Clock& clock,
+                                            const std::atomic<int>& interrupts) {
     const std::size_t payload_bytes = payload_bytes_max(settings, initial.size());
     const auto make = [&initial](const ModeSettings& given, Mailbox& mailbox, Transport& over,
                                  const Clock& by) {
         return make_halves(given, std::move(initial), mailbox, over, by);
     };
-    return std::make_unique<GroupExchange>(std::move(settings), payload_bytes, make, transport,
-                                           clock, interrupts);
+    return std::make_unique<ModeExchange>(std::move(settings), payload_bytes, make, transport,
+                                          clock, interrupts);
 }
 
 }  // namespace ako

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/group/group_exchange.h"
+#include "src/exchange/mode_exchange.h"
 #include "src/modes/costs.h"
 
 namespace ako {
@@ -21,9 +21,9 @@ std::size_t payload_bytes_max(const ModeSettings& settings, std::size_t paramete
 /// What that mode costs. Of `settings` it needs what the cluster file says.
 ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count);
 
-/// The exchange with that mode; see GroupExchange.
-std::unique_ptr<GroupExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
-                                             Transport& transport, const Clock& clock,
-                                             const std::atomic<int>& interrupts);
+/// The exchange with that mode; see ModeExchange.
+std::unique_ptr<ModeExchange> make_exchange(ModeSettings settings, std::vector<float> initial,
+                                            Transport& transport, const Clock& clock,
+                                            const std::atomic<int>& interrupts);
 
 }  // namespace ako

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "ako/types.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 
 namespace ako {
 

@@ -20,7 +20,7 @@
 #include "ako/blocks.h"
 #include "ako/frame.h"
 #include "ako/types.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 #include "src/rows/puller.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 
 namespace ako {
 

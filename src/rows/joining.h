@@ -29,7 +29,7 @@
 #include "ako/frame.h"
 #include "ako/row_index.h"
 #include "ako/types.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 #include "src/rows/puller.h"
 

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "ako/types.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 
 namespace ako {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "ako/assert.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/numbers/checksum.h"
 #include "src/numbers/finite.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ako/assert.h"
-#include "src/group/mailbox.h"
+#include "src/exchange/mailbox.h"
 
 namespace ako {
 

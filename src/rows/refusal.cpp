@@ -2,7 +2,7 @@
 #include "src/rows/refusal.h"
 
 #include "ako/payload.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/rows/coded_blocks.h"
 #include "src/rows/initial_values.h"
 

@@ -7,7 +7,7 @@
 
 #include "ako/blocks.h"
 #include "ako/frame.h"
-#include "src/group/run_bounds.h"
+#include "src/exchange/run_bounds.h"
 
 namespace ako {
 

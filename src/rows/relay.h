@@ -11,7 +11,7 @@
 #include "ako/frame.h"
 #include "ako/threads.h"
 #include "ako/types.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 #include "src/rows/outbox.h"
 #include "src/rows/puller.h"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/rows/ledger.h"
 
 namespace ako {

@@ -17,7 +17,7 @@ namespace ako::test {
 using sim::ms;
 
 class VirtualCluster final : sim::Work, sim::Observer {
-    /// Short steps, and so long a goodbye as GroupExchange allows for.
+    /// Short steps, and so long a goodbye as ModeExchange allows for.
     static constexpr sim::Pace pace{ms(20), ms(10), ms(2000)};
 
     const std::size_t element_count_;

@@ -93,7 +93,7 @@ void SmallCluster::tick(Time takes) {
 void SmallCluster::pass_while_waiting(PeerIndex waits) {
     wires(waits).notified_ = true;
     pump();
-    clock_.advance(GroupExchange::wait_step);
+    clock_.advance(ModeExchange::wait_step);
 }
 
 // ---- sessions

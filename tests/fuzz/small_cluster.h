@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "src/group/coverage.h"
-#include "src/group/group_exchange.h"
+#include "src/exchange/coverage.h"
+#include "src/exchange/mode_exchange.h"
 #include "tests/fakes/hand_clock.h"
 #include "tests/fuzz/lies.h"
 
@@ -66,7 +66,7 @@ class FuzzedMember {
     bool over() const { return state_ == State::over; }
     const std::optional<FinishReport>& report() const { return report_; }
     const std::string& why() const { return why_; }
-    GroupExchange& exchange() { return exchange_; }
+    ModeExchange& exchange() { return exchange_; }
     const Halves& halves() const { return *halves_; }
     Halves& halves() { return *halves_; }
     PeerIndex self() const { return settings_.self; }
@@ -89,7 +89,7 @@ class FuzzedMember {
     const std::atomic<int> interrupts_ = 0;
     Mailbox* mailbox_ = nullptr;  ///< of the exchange, as the halves
     Halves* halves_ = nullptr;
-    GroupExchange exchange_;
+    ModeExchange exchange_;
 
     State state_ = State::begins;
     std::size_t images_ = 0;

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/numbers/learning_rate.h"
 #include "tests/sim/sim_times.h"
 

@@ -1,4 +1,4 @@
-// What a peer makes of it that others are not there any more (src/group/departures.h), judged by
+// What a peer makes of it that others are not there any more (src/exchange/departures.h), judged by
 // what really became of them: only a process that is over may be taken for gone, and left behind is
 // only who has met nobody that goes on.
 #pragma once

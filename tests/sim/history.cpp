@@ -6,7 +6,7 @@
 #include <functional>
 #include <iterator>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 
 namespace ako::sim {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "ako/norm.h"
-#include "src/group/growth_watch.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/growth_watch.h"
+#include "src/exchange/incarnation.h"
 #include "src/rows/grid.h"
 
 namespace ako::sim {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "tests/sim/sim_times.h"
 
 namespace ako::sim {

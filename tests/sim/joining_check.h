@@ -1,6 +1,6 @@
 // What a process must have before it goes on from what others hold ("Peers that come and return" in
-// src/group/README.md): its own row as new as anybody whom it reaches has said, and every other row
-// as new as its owner said when their session began. Judged by what was said to it.
+// src/exchange/README.md): its own row as new as anybody whom it reaches has said, and every other
+// row as new as its owner said when their session began. Judged by what was said to it.
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "src/agreement/finish.h"
-#include "src/group/departures.h"
+#include "src/exchange/departures.h"
 #include "src/rows/joining.h"
 #include "tests/sim/sim_times.h"
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Time heartbeat = ms(30);
 /// A compute half looks more often than in the mode `ako`, for it waits in every layer. The goodbye
-/// is longer than a heartbeat, as in GroupExchange.
+/// is longer than a heartbeat, as in ModeExchange.
 constexpr Pace pace{poll_interval, ms(1), goodbye};
 /// Of virtual time, after which somebody hangs.
 constexpr Time deadline = std::chrono::seconds(600);

@@ -15,13 +15,13 @@ mutation(src/rows/replica.cpp
 
 # What is far beyond all that was usual is given all the same.
 mutant(growth_not_refused simulate "--count;400" "violated: I9")
-mutation(src/group/growth_watch.cpp
+mutation(src/exchange/growth_watch.cpp
     [=[    const bool sudden = usual > 0 && norm > growth_max_ * usual;]=]
     [=[    const bool sudden = usual > 0 && norm > growth_max_ * growth_max_ * growth_max_ * usual;]=])
 
 # Growth by a little in each round is not held against the others.
 mutant(creeping_growth_not_seen simulate "--growth;--count;3" "violated: not all was as it should be")
-mutation(src/group/growth_watch.cpp
+mutation(src/exchange/growth_watch.cpp
     [=[    const bool creeping = known && known->many && norm > growth_max_ * median;]=]
     [=[    const bool creeping = known && !known->many && norm > growth_max_ * median * usual;]=])
 
@@ -217,12 +217,12 @@ mutation(src/agreement/finish.cpp
     [=[    ++proposals_;]=])
 
 mutant(never_advancing simulate "--count;400" "violated: peer [0-9]+ does not stand in for peer")
-mutation(src/group/roster.cpp
+mutation(src/exchange/roster.cpp
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;]=]
     [=[    return static_cast<double>(own_round - view.own_round_at_move) < -allowed;]=])
 
 mutant(always_advancing simulate "--count;400" "violated: peer [0-9]+ stands in for peer [0-9]+, which has made no round")
-mutation(src/group/roster.cpp
+mutation(src/exchange/roster.cpp
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= allowed;]=]
     [=[    return static_cast<double>(own_round - view.own_round_at_move) <= 1e9 + allowed;]=])
 
@@ -257,13 +257,13 @@ mutation(src/rows/joining.cpp
 
 # What was learned of a clock outlives the session, in which it may have stood still.
 mutant(clock_kept_over_sessions simulate "--count;400" "violated: peer [0-9]+ is wrong about the clock of peer")
-mutation(src/group/roster.cpp
+mutation(src/exchange/roster.cpp
     [=[    view.clock = {};  // it may have stood still meanwhile, as it does in suspend]=]
     [=[]=])
 
 # How far a peer is, is believed of itself only, so that what the dead did is counted differently.
 mutant(samples_not_passed_on simulate "--count;400" "violated: peers [0-9]+ and [0-9]+ know of different samples")
-mutation(src/group/roster.cpp
+mutation(src/exchange/roster.cpp
     [=[        peers_[other].samples = std::max(peers_[other].samples, progress.samples);]=]
     [=[        if (other == peer) peers_[other].samples = progress.samples;]=])
 
@@ -385,7 +385,7 @@ mutation(src/buckets/butterfly.cpp
 
 # Who leaves does not say because of whom, and is taken for the one that died.
 mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
-mutation(src/group/links.cpp
+mutation(src/exchange/links.cpp
     [=[traffic_.because_of(),
             newest_.status.standing.leaving, farewell_};]=]
     [=[std::nullopt, newest_.status.standing.leaving, {}};]=])

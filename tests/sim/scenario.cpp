@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "src/group/mode_settings.h"
+#include "src/exchange/mode_settings.h"
 #include "src/numbers/answer_time.h"
 #include "tests/sim/draw_schedule.h"
 #include "tests/sim/sim_times.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/group/group_exchange.h"
+#include "src/exchange/mode_exchange.h"
 #include "tests/sim/sim_network.h"
 #include "tests/sim/world.h"
 
@@ -41,7 +41,7 @@ struct SimPeer {
     SimTransport transport;
     std::atomic<int> interrupts = 0;
     Halves* halves = nullptr;  ///< those of the exchange
-    GroupExchange exchange;
+    ModeExchange exchange;
 
     enum class State { training, finishing, ended, left, broken, dead };
     State state = State::training;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "src/group/departures.h"
+#include "src/exchange/departures.h"
 #include "tests/sim/ako_peer.h"
 #include "tests/sim/scenario.h"
 #include "tests/sim/sim_times.h"

@@ -2,8 +2,8 @@
 
 A path is what stands in a Markdown link, or in backquotes or a comment and looks like one of ours
 (`src/rows/ledger.h`, `src/modes/*_compute.cpp`). A name is what stands in backquotes right after
-the path of a file: "`src/group/links.cpp`, `peer_lost`" wants that word in that file. A heading is
-what a link has behind its #, or a comment puts in quotes before a page ("Lost peers" in
+the path of a file: "`src/exchange/links.cpp`, `peer_lost`" wants that word in that file. A heading
+is what a link has behind its #, or a comment puts in quotes before a page ("Lost peers" in
 src/README.md).
 """
 

@@ -31,24 +31,24 @@ ROOMS = {
         "src/numbers",
         "peers and bytes: codec, sessions, handshake, pacing, keys: [its page](net/README.md)",
         "Asio"),
-    "src/group": Room(
+    "src/exchange": Room(
         "src/numbers",
         "what the exchange of all modes shares: steps and waits, links, mailbox, roster, "
-        "departures, the two halves of a mode: [its page](src/group/README.md)"),
+        "departures, the two halves of a mode: [its page](src/exchange/README.md)"),
     "src/rows": Room(
-        "src/numbers src/group",
+        "src/numbers src/exchange",
         "what the mode `ako` keeps and sends: ledger, replica, anchor, link schedule, puller, "
         "relay: [its page](src/rows/README.md)"),
     "src/agreement": Room(
-        "src/numbers src/group src/rows",
+        "src/numbers src/exchange src/rows",
         "how peers agree: the cut at the end of `ako`, the epochs of an elastic ring: [its "
         "page](src/agreement/README.md)"),
     "src/buckets": Room(
-        "src/numbers src/group",
+        "src/numbers src/exchange",
         "what the other modes sum up and send: ring, butterfly, parameter server, local SGD, "
         "model averaging"),
     "src/modes": Room(
-        "src/numbers src/group src/rows src/agreement src/buckets",
+        "src/numbers src/exchange src/rows src/agreement src/buckets",
         "the two halves of each mode and what it costs; `lockstep_compute`, what those share that "
         "wait for each other; `make_exchange`, which knows all: [its page](src/modes/README.md)"),
     "src/training": Room(
@@ -79,22 +79,21 @@ ROOMS = {
         "net src/config src/system src/results src/diagnosis",
         "a run as browsers and Prometheus see it: board, web server, page, metrics text, health",
         "cpp-httplib"),
-    "src/member": Room(
-        "net src/numbers src/group src/modes src/config src/results",
-        "a peer's part in a cluster, whatever it trains: transport, exchange, what it says of "
-        "itself, its memory plan, the safety of its links"),
-    "src/run": Room(
+    "src/wiring": Room(
+        "net src/numbers src/exchange src/modes src/config src/results",
+        "puts a peer's part in a cluster together, whatever it trains: transport, exchange, what "
+        "it says of itself, its memory plan, the safety of its links"),
+    "src/reporting": Room(
         "models src/numbers src/training src/config src/system src/results src/screen src/launch "
-        "src/member src/observe",
-        "such a peer's run as people and files see it: log, folder, metrics, view, results, "
-        "warnings"),
+        "src/wiring src/observe",
+        "a peer's run as people and files see it: log, folder, metrics, view, results, warnings"),
     "src/library": Room(
         "net src/numbers src/training src/config src/system src/results src/launch "
-        "src/member src/run",
+        "src/wiring src/reporting",
         "a peer for a program with a training loop of its own: the [C "
         "interface](include/ako/ako.h)"),
-    "src/peer": Room(
-        "models src/numbers src/modes src/training src/config src/results src/member",
+    "src/native_peer": Room(
+        "models src/numbers src/modes src/training src/config src/results src/wiring",
         "a peer that trains a network of `models`; its data, what both need of the memory"),
     "src/plot": Room(
         "src/config src/results src/system",
@@ -105,7 +104,7 @@ ROOMS = {
         "`ako compare`: [its page](src/compare/README.md)"),
     "src/commands": Room(
         "models src/numbers src/training src/config src/system src/results src/screen src/launch "
-        "src/diagnosis src/observe src/member src/run src/peer src/plot src/compare",
+        "src/diagnosis src/observe src/wiring src/reporting src/native_peer src/plot src/compare",
         "one file for each command, and the command line",
         "CLI11"),
     "src": Room(

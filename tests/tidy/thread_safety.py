@@ -26,9 +26,9 @@ _timeout_s = 120
 _SEEDS = (
     '#include "src/rows/outbox.h"\n'
     "void f(ako::Outbox& outbox) AKO_NETWORK_THREAD { outbox.spare(); }\n",
-    '#include "src/group/mailbox.h"\n'
+    '#include "src/exchange/mailbox.h"\n'
     "void f(ako::Mailbox& mailbox) AKO_COMPUTE_THREAD { mailbox.set_left_behind(true); }\n",
-    '#include "src/group/halves.h"\n'
+    '#include "src/exchange/halves.h"\n'
     "bool f(ako::ComputeHalf& half) { return half.started(); }\n",
     '#include "ako/threads.h"\n'
     "struct S { ako::Mutex mutex; int value AKO_GUARDED_BY(mutex) = 0; };\n"

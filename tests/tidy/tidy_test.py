@@ -28,7 +28,7 @@ TOP_LEVEL_FILES = {"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json"
 TOP_LEVEL_FOLDERS = {"include", "models", "net", "src", "tests", "deploy", "experiments"}
 
 # The algorithm: what decides, free of sockets, clocks and libraries.
-CORE = re.compile(r"src/(numbers|group|rows|agreement|buckets|modes|training)/")
+CORE = re.compile(r"src/(numbers|exchange|rows|agreement|buckets|modes|training)/")
 
 STANDARD_HEADER = re.compile(r"[a-z_0-9]+$")
 # The one header that is C.
@@ -43,8 +43,8 @@ LIBRARIES = (
     ("Asio", r"asio\.hpp|asio/|boost/", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|member|run|peer|plot|"
-          r"compare|commands|main)"),
+     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|wiring|reporting|native_peer|"
+          r"plot|compare|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|plot|compare|commands)/"),
@@ -60,7 +60,7 @@ WORDS = (
      "the glossary says peer"),
     ({"node", "nodes"}, re.compile(r"(include|models|net|src|tests)/"),
      re.compile(r"src/config/|tests/(unit/config|fuzz)/"), "the glossary says peer"),
-    ({"shard", "shards"}, re.compile(r"net/|src/(group|rows|agreement|buckets|modes)/"),
+    ({"shard", "shards"}, re.compile(r"net/|src/(exchange|rows|agreement|buckets|modes)/"),
      re.compile(r"$^"),
      "a shard is a share of the data set; what travels is a partition or a partial"),
 )

@@ -4,7 +4,7 @@
 // the first frame of a session begins it anew.
 #include <doctest/doctest.h>
 
-#include "src/group/links.h"
+#include "src/exchange/links.h"
 #include "src/modes/ako_compute.h"
 #include "src/modes/ako_traffic.h"
 #include "tests/fakes/hand_clock.h"

@@ -7,7 +7,7 @@
 
 #include <variant>
 
-#include "src/group/links.h"
+#include "src/exchange/links.h"
 #include "src/modes/ako_traffic.h"
 #include "tests/fakes/hand_clock.h"
 #include "tests/fakes/no_transport.h"

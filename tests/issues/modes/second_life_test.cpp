@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "tests/fakes/virtual_cluster.h"
 
 using namespace ako;

@@ -5,7 +5,7 @@
 
 #include <variant>
 
-#include "src/group/links.h"
+#include "src/exchange/links.h"
 #include "src/modes/bucket_mode.h"
 #include "src/modes/bucket_traffic.h"
 #include "tests/fakes/hand_clock.h"

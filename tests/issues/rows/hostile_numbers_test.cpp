@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/agreement/agreement.h"
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 #include "src/numbers/checksum.h"
 #include "src/numbers/finite.h"
 #include "src/rows/ledger.h"

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "src/agreement/why_not_agreed.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "tests/contains.h"
 #include "tests/unit/agreement/finish_bench.h"
 

@@ -10,13 +10,13 @@
 
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
-#include "src/member/link_safety.h"
-#include "src/member/member_settings.h"
-#include "src/peer/network_memory.h"
-#include "src/peer/peer.h"
+#include "src/native_peer/native_peer.h"
+#include "src/native_peer/network_memory.h"
+#include "src/reporting/warnings.h"
 #include "src/results/shard_passes.h"
 #include "src/results/summary.h"
-#include "src/run/warnings.h"
+#include "src/wiring/link_safety.h"
+#include "src/wiring/settings_of_mode.h"
 #include "tests/contains.h"
 
 namespace ako {
@@ -61,8 +61,7 @@ TEST_CASE("images, images per peer and rounds per peer") {
 }
 
 TEST_CASE("what a link carries in a round, and what the limits of the file make of it") {
-    CHECK(
-        contains(traffic({}), "1.7 MB per round at most: 13.8 Mbit/s at one round per second\n"));
+    CHECK(contains(traffic({}), "1.7 MB per round at most: 13.8 Mbit/s at one round per second\n"));
     CHECK_FALSE(contains(traffic({}), "Mbit/s ("));
     CHECK(
         contains(traffic({"exchange.link_mbit=20"}),
@@ -183,9 +182,7 @@ TEST_CASE("what is refused late has the key that was written") {
         const Settings settings = read(overrides);
         const std::atomic<int> interrupts = 0;
         const std::string by_check = refused([&] { check_links(settings); });
-        const std::string by_peer = refused([&] {
-            Peer(settings, 0, "", {}, interrupts);
-        });
+        const std::string by_peer = refused([&] { Peer(settings, 0, "", {}, interrupts); });
         CHECK(by_check == by_peer);
         return by_peer;
     };

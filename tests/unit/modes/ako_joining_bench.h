@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/modes/ako_compute.h"
 #include "src/numbers/checksum.h"
 

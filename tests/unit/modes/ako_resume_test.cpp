@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ako/error.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "tests/contains.h"
 #include "tests/fakes/virtual_cluster.h"
 #include "tests/sim/distance.h"
@@ -60,7 +60,7 @@ class Run {
 
   private:
     void keep(PeerIndex peer) {
-        GroupExchange& exchange = cluster[peer].exchange;
+        ModeExchange& exchange = cluster[peer].exchange;
         const Round round = exchange.standing().round;
         first_rounds.push_back(round);
         if (keeps_after[peer] != round || kept[peer]) return;

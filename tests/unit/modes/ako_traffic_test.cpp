@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "src/group/incarnation.h"
-#include "src/group/links.h"
+#include "src/exchange/incarnation.h"
+#include "src/exchange/links.h"
 #include "src/rows/coded_blocks.h"
 #include "tests/fakes/no_transport.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/group/links.h"
+#include "src/exchange/links.h"
 #include "src/modes/bucket_mode.h"
 #include "tests/contains.h"
 #include "tests/fakes/no_transport.h"

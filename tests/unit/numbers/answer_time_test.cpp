@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "src/group/roster.h"
+#include "src/exchange/roster.h"
 
 using namespace ako;
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/numbers/checksum.h"
 
 using namespace ako;

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/numbers/checksum.h"
 
 using namespace ako;

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "ako/payload.h"
-#include "src/group/incarnation.h"
+#include "src/exchange/incarnation.h"
 #include "src/rows/initial_values.h"
 #include "tests/contains.h"
 

@@ -1,0 +1,151 @@
+#include "src/wiring/resume.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "ako/error.h"
+#include "ako/mode_table.h"
+#include "net/hello_check.h"
+#include "net/settings_difference.h"
+#include "src/config/cluster_file.h"
+#include "src/numbers/digest.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* from_a_model =
+    "to begin with what the earlier run had learned: --set model.initial=FILE, a saved model such "
+    "as its checkpoint.safetensors";
+
+/// What differs in the settings that all peers share.
+std::string settings_text(const CheckpointOwner& own, const CheckpointOwner& found) {
+    const auto keys = reject_for_settings(own.settings, found.settings);
+    const auto text =
+        keys ? settings_reject_text(keys->expected, keys->got, "there") : std::nullopt;
+    return "it was made with other settings" + (text ? ": " + *text : "");
+}
+
+/// Why a whole checkpoint is not this peer's; empty if it is.
+std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found) {
+    if (found.run != own.run) return fmt::format("it is of the run {}, not {}", found.run, own.run);
+    if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
+    if (found.peers != own.peers)
+        return fmt::format("it is of the peers {}; the cluster file names {}",
+                           fmt::join(found.peers, ", "), fmt::join(own.peers, ", "));
+    if (found.training != own.training) return settings_text(own, found);
+    if (found.layout != own.layout)
+        return fmt::format("it is of another network (layout {}, not {})", short_hex(found.layout),
+                           short_hex(own.layout));
+    if (found.initial != own.initial)
+        return fmt::format("its run began with other initial parameters ({}, not {})",
+                           short_hex(found.initial), short_hex(own.initial));
+    return "";
+}
+
+/// The newest checkpoint of these peers in the folder, if there is one.
+std::optional<fs::file_time_type> newest_in(const fs::path& folder,
+                                            const std::vector<std::string>& peers) {
+    std::optional<fs::file_time_type> newest;
+    std::error_code error;
+    for (const std::string& peer : peers) {
+        for (const std::string& path : checkpoint_paths(folder.string(), peer)) {
+            const fs::file_time_type written = fs::last_write_time(path, error);
+            if (!error) newest = std::max(newest.value_or(written), written);
+        }
+    }
+    return newest;
+}
+
+/// "20260131-235959", as after the name of a run in that of its folder; then a number may follow.
+bool is_time(const std::string& text) {
+    constexpr std::string_view form = "00000000-000000";
+    if (text.size() < form.size()) return false;
+    for (std::size_t k = 0; k < form.size(); ++k) {
+        const bool digit = text[k] >= '0' && text[k] <= '9';
+        if (form[k] == '-' ? text[k] != '-' : !digit) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello) {
+    const std::string text = checkpoint_digest_text(settings);
+    return {hello.run_name,
+            hello.peer_name,
+            peer_names(settings),
+            sha256(text),
+            hello.layout_digest,
+            hello.initial_digest,
+            text};
+}
+
+EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner) {
+    EarlierCheckpoints earlier;
+    for (const std::string& path : checkpoint_paths(folder, owner.peer)) {
+        const Result<CheckpointHead> head = check_checkpoint(path);
+        const std::string why = head ? foreign(owner, head->owner) : head.error().what;
+        if (why.empty())
+            earlier.usable.push_back({head->id, head->progress, path});
+        else
+            earlier.refused.push_back(fmt::format("{} is not used: {}", path, why));
+    }
+    std::sort(earlier.usable.begin(), earlier.usable.end(), [](const auto& one, const auto& other) {
+        return std::tie(one.id.round, one.id.start) > std::tie(other.id.round, other.id.start);
+    });
+    std::sort(earlier.refused.begin(), earlier.refused.end());
+    return earlier;
+}
+
+EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std::string& folder,
+                                             const CheckpointOwner& owner) {
+    const ModeEntry& mode = entry_of(settings.exchange);
+    if (!mode.keeps_checkpoints())
+        throw StartupError(fmt::format("--resume: {} there are no checkpoints to go on from",
+                                       mode.why_no_checkpoints),
+                           from_a_model);
+    EarlierCheckpoints earlier = find_checkpoints(folder, owner);
+    const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
+    if (!earlier.usable.empty() || lost) return earlier;
+    std::string what = fmt::format("--resume: no checkpoint of peer {} in {}", owner.peer, folder);
+    for (const std::string& refused : earlier.refused) what += "\n       " + refused;
+    throw StartupError(what, earlier.refused.empty()
+                                 ? "with training.checkpoint_every a run keeps some; is it the "
+                                   "folder of the run?"
+                                 : from_a_model);
+}
+
+std::string newest_run_with_checkpoints(const Settings& settings,
+                                        const std::vector<std::string>& peers) {
+    const std::string begin = settings.run + "-";  // and then the time
+    std::optional<std::pair<fs::file_time_type, std::string>> newest;
+    std::error_code error;
+    for (fs::directory_iterator entry(settings.output, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        const bool of_run = name.starts_with(begin) && is_time(name.substr(begin.size()));
+        std::error_code unknown;
+        if (!of_run || entry->is_symlink(unknown)) continue;  // `latest` is one of the others
+        const auto written = newest_in(entry->path(), peers);
+        if (!written) continue;
+        const auto found = std::pair(*written, entry->path().string());
+        newest = std::max(newest.value_or(found), found);
+    }
+    if (newest) return newest->second;
+    throw StartupError(fmt::format("--resume: no run of {} below {} has left a checkpoint of {}",
+                                   settings.run, settings.output, fmt::join(peers, ", ")),
+                       "with training.checkpoint_every a run keeps some; name its folder: "
+                       "--resume FOLDER");
+}
+
+}  // namespace ako

@@ -1,0 +1,183 @@
+// What a peer goes on from: whole checkpoints of this very training; of any other why not.
+#include "src/wiring/resume.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ako/error.h"
+#include "src/commands/resume_words.h"
+#include "tests/contains.h"
+#include "tests/unit/results/checkpoints.h"
+
+using namespace ako;
+using namespace ako::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void keep(const std::string& folder, const CheckpointOwner& owner, Round round) {
+    SystemFiles files;
+    const auto written = write_checkpoint(files, folder, owner, checkpoint_of(round, 10));
+    REQUIRE_MESSAGE(written, written.error().what);
+}
+
+/// Why a checkpoint of `found` is not taken by peer a of `owner_of`.
+std::string refusal(const CheckpointOwner& found) {
+    const TemporaryFolder folder;
+    keep(folder.path(), found, 40);
+    const std::string path = checkpoint_path(folder.path(), found.peer, 40);
+    if (found.peer != "a") fs::rename(path, checkpoint_path(folder.path(), "a", 40));
+    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), owner_of("a"));
+    CHECK(earlier.usable.empty());
+    REQUIRE(earlier.refused.size() == 1);
+    const std::string begin = checkpoint_path(folder.path(), "a", 40) + " is not used: ";
+    REQUIRE(earlier.refused[0].starts_with(begin));
+    return earlier.refused[0].substr(begin.size());
+}
+
+/// What a StartupError says.
+template <class Action>
+std::string complaint(const Action& action) {
+    try {
+        action();
+    } catch (const StartupError& error) {
+        return error.what() + std::string(" (") + error.hint() + ")";
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("checkpoints of this training are found, newest first") {
+    const TemporaryFolder folder;
+    for (const Round round : {9, 100, 40}) keep(folder.path(), owner_of("a"), round);
+    keep(folder.path(), owner_of("b"), 500);
+    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), owner_of("a"));
+    CHECK(earlier.refused.empty());
+    REQUIRE(earlier.usable.size() == 3);
+    for (std::size_t k = 0; k < 3; ++k)
+        CHECK(earlier.usable[k].id.round == std::vector<Round>{100, 40, 9}[k]);
+    CHECK(earlier.usable[0].path == checkpoint_path(folder.path(), "a", 100));
+}
+
+TEST_CASE("a checkpoint of anything else is refused with what is different") {
+    CheckpointOwner found = owner_of("a");
+    found.run = "cifar";
+    CHECK(refusal(found) == "it is of the run cifar, not mnist");
+    CHECK(refusal(owner_of("b")) == "it is of peer b");
+    found = owner_of("a");
+    found.peers = {"a", "b"};
+    CHECK(refusal(found) == "it is of the peers a, b; the cluster file names a, b, c");
+    found = owner_of("a");
+    found.settings = "training:\n  learning_rate: 0.01\n";
+    found.training = sha256(found.settings);
+    CHECK(refusal(found) ==
+          "it was made with other settings: training.learning_rate: nothing here, 0.01 there");
+    found = owner_of("a");
+    found.layout = sha256("another");
+    CHECK(contains(refusal(found), "it is of another network (layout "));
+    found = owner_of("a");
+    found.initial = sha256("another");
+    CHECK(contains(refusal(found), "its run began with other initial parameters ("));
+}
+
+TEST_CASE("of other settings the keys are named") {
+    CheckpointOwner own = owner_of("a"), found = own;
+    own.settings = "training:\n  learning_rate: 0.05\n";
+    found.settings = "training:\n  learning_rate: 0.01\n";
+    own.training = sha256(own.settings);
+    found.training = sha256(found.settings);
+    const TemporaryFolder folder;
+    keep(folder.path(), found, 40);
+    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), own);
+    REQUIRE(earlier.refused.size() == 1);
+    CHECK(contains(earlier.refused[0],
+                   "it was made with other settings: "
+                   "training.learning_rate: 0.05 here, 0.01 there"));
+}
+
+TEST_CASE("a damaged one does not hide the one before") {
+    const TemporaryFolder folder;
+    keep(folder.path(), owner_of("a"), 40);
+    keep(folder.path(), owner_of("a"), 60);
+    fs::resize_file(checkpoint_path(folder.path(), "a", 60), 300);
+    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), owner_of("a"));
+    REQUIRE(earlier.usable.size() == 1);
+    CHECK(earlier.usable[0].id.round == 40);
+    REQUIRE(earlier.refused.size() == 1);
+    CHECK(contains(earlier.refused[0], "state-a-60.safetensors is not used: is cut off"));
+}
+
+TEST_CASE("nothing to go on from is no start, and says why") {
+    Settings settings;
+    settings.run = "mnist";
+    // In the mode ako the others have what the disk has lost.
+    const TemporaryFolder folder;
+    CHECK(checkpoints_to_go_on_from(settings, folder.path(), owner_of("a")).usable.empty());
+    settings.exchange.mode = Mode::ring;
+    const auto go_on = [&] { checkpoints_to_go_on_from(settings, folder.path(), owner_of("a")); };
+    CHECK(contains(complaint(go_on), "--resume: no checkpoint of peer a in " + folder.path()));
+    CheckpointOwner found = owner_of("a");
+    found.peers = {"a", "b"};
+    keep(folder.path(), found, 40);
+    CHECK(contains(complaint(go_on), "it is of the peers a, b; the cluster file names a, b, c"));
+    CHECK(contains(complaint(go_on), "--set model.initial=FILE"));
+    keep(folder.path(), owner_of("a"), 41);
+    CHECK(complaint(go_on).empty());
+    settings.exchange.mode = Mode::parameter_server;
+    settings.exchange.server.clock_gap_max = std::nullopt;
+    CHECK(contains(complaint(go_on), "there are no checkpoints to go on from"));
+}
+
+TEST_CASE("without a folder it is the run that has the newest checkpoint of the peer") {
+    const TemporaryFolder output;
+    Settings settings;
+    settings.run = "mnist";
+    settings.output = output.path();
+    const auto newest = [&](const std::vector<std::string>& peers) {
+        return newest_run_with_checkpoints(settings, peers);
+    };
+    CHECK(contains(complaint([&] { newest({"a"}); }), "no run of mnist below " + output.path()));
+    const auto run = [&](const std::string& name, const std::string& peer, int hours_ago) {
+        fs::create_directory(output.file(name));
+        keep(output.file(name), owner_of(peer), 40);
+        const std::string path = checkpoint_path(output.file(name), peer, 40);
+        fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
+    };
+    run("mnist-20261122-100000", "a", 20);
+    run("mnist-20261123-100000", "a", 2);
+    run("mnist-20261123-110000", "b", 1);
+    run("mnist-big-20261123-120000", "a", 0);
+    run("mnist-2-20261123-120000", "a", 0);
+    fs::create_directory(output.file("mnist-20261123-130000"));
+    fs::create_directory_symlink(output.file("mnist-20261122-100000"), output.file("mnist-1"));
+    CHECK(newest({"a"}) == output.file("mnist-20261123-100000"));
+    CHECK(newest({"a", "b"}) == output.file("mnist-20261123-110000"));
+    CHECK(resume_folder({}, settings, {"a"}).empty());
+    CHECK(resume_folder({true, ""}, settings, {"a"}) == output.file("mnist-20261123-100000"));
+}
+
+TEST_CASE("the folder that is named is meant where its link leads now") {
+    const TemporaryFolder output;
+    const std::string folder = fs::canonical(output.path()).string() + "/mnist-20261123-100000";
+    fs::create_directory(folder);
+    fs::create_directory_symlink(folder, output.file("latest"));
+    CHECK(resume_folder({true, output.file("latest")}, {}, {"a"}) == folder);
+    const auto go_on = [&] { resume_folder({true, output.file("latest")}, {}, {"a", "b"}); };
+    CHECK(contains(complaint(go_on), "no checkpoint of a or any other peer in " + folder));
+    keep(folder, owner_of("b"), 40);
+    CHECK(complaint(go_on).empty());
+    CHECK(cluster_file_of({true, output.file("latest")}) == output.file("latest") + "/config.yaml");
+    CHECK(contains(complaint([&] {
+                       cluster_file_of({true, output.file("none")});
+                   }),
+                   "there is no folder " + output.file("none")));
+    std::ofstream(output.file("c.yaml")) << "run: x\n";
+    CHECK(contains(complaint([&] {
+                       cluster_file_of({true, output.file("c.yaml")});
+                   }),
+                   "c.yaml is a file, not the folder of a run (the cluster file goes first: "));
+}
