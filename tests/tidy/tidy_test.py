@@ -43,8 +43,8 @@ LIBRARIES = (
     ("Asio", r"asio\.hpp|asio/|boost/", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|wiring|reporting|native_peer|"
-          r"plot|compare|commands|main)"),
+     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|wiring|reporting|"
+          r"native_peer|plot|compare|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|plot|compare|commands)/"),
