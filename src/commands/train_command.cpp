@@ -26,7 +26,7 @@ namespace {
 /// gradient it may be sending, however the trainer ends.
 class NetworkStop {
   public:
-    explicit NetworkStop(Wiring& wiring) : wiring_(member) {}
+    explicit NetworkStop(Wiring& wiring) : wiring_(wiring) {}
     ~NetworkStop() { wiring_.transport().stop(wiring_.clock().now()); }
     NetworkStop(const NetworkStop&) = delete;
     NetworkStop& operator=(const NetworkStop&) = delete;

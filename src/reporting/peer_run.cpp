@@ -93,7 +93,7 @@ void PeerRun::begin(Wiring& wiring, std::vector<Tensor> model, const RunSize& si
     files_.emplace(system_files_, folder_, settings_, name_, std::move(model));
     checkpoint_folder_.emplace(system_files_, folder_, wiring.owner(),
                                end_bytes(size.parameter_count));
-    take_over_earlier(member);
+    take_over_earlier(wiring);
 }
 
 void PeerRun::start_view() {
