@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ako/blocks.h"
+#include "ako/bounds.h"
 #include "ako/frame.h"
 #include "tests/fuzz/fuzz_bytes.h"
 
@@ -35,7 +36,10 @@ class Lies {
     void change(Frame& frame);
 
     /// Called by the fields that a message lists.
-    void operator()(const char*, auto& value, auto...) { field(value); }
+    void operator()(const char*, auto& value, auto... bounds) {
+        field(value);
+        (shorten(value, bounds), ...);
+    }
 
   private:
     Frame plausible(std::size_t kind);
@@ -44,6 +48,16 @@ class Lies {
     void fit_payload(Frame& frame);
     void lie_about_values(std::vector<std::byte>& payload);
     void seal(Partial& partial, const std::vector<std::byte>& payload);
+
+    /// The codec asserts that no list is longer than its bound, which may follow from a field that
+    /// was changed; what reads such bytes is the codec's own fuzz target.
+    void shorten(auto& list, bound::AtMost bound) {
+        if (list.size() > bound.entries) list.resize(bound.entries);
+    }
+    void shorten(auto& list, bound::AllOrNone bound) {
+        shorten(list, bound::AtMost{bound.entries});
+    }
+    void shorten(auto&, auto) {}
 
     // A field; only the chosen one is changed. Texts and checksums are nobody's to judge.
     bool chosen() { return field_++ == chosen_; }
