@@ -71,8 +71,8 @@ std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, cons
                                   settings.straight_bytes_max, board, transport);
 }
 
-std::unique_ptr<BucketRule> make_update(const ModeSettings& settings,
-                                        std::span<const float> initial, BucketProtocol& protocol) {
+std::unique_ptr<BucketRule> make_rule(const ModeSettings& settings, std::span<const float> initial,
+                                      BucketProtocol& protocol) {
     std::vector<float> start(initial.begin(), initial.end());
     switch (settings.exchange.mode) {
         case Mode::ring:

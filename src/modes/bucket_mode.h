@@ -23,8 +23,8 @@ std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, cons
                                               std::span<const float> initial, BucketBoard& board,
                                               Transport& transport);
 /// What that mode makes of gradients; null for a peer that only serves.
-std::unique_ptr<BucketRule> make_update(const ModeSettings& settings,
-                                        std::span<const float> initial, BucketProtocol& protocol);
+std::unique_ptr<BucketRule> make_rule(const ModeSettings& settings, std::span<const float> initial,
+                                      BucketProtocol& protocol);
 
 ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count);
 ModeCosts local_sgd_costs(const ModeSettings& settings, std::size_t parameter_count);
@@ -41,7 +41,7 @@ class BucketMode final : public Halves {
           board_(buckets_.count(), [&mailbox] { mailbox.wake(); }),
           protocol_(make_protocol(settings, buckets_, initial, board_, transport)),
           compute_(settings, buckets_, mailbox, board_, *protocol_,
-                   make_update(settings, initial, *protocol_)),
+                   make_rule(settings, initial, *protocol_)),
           traffic_(settings, mailbox, board_, *protocol_) {}
 
     BucketCompute& compute() override { return compute_; }
