@@ -33,7 +33,7 @@ struct TransportSettings {
     ClusterKey key;  ///< which every peer must hold; may be none
     std::vector<TransportPeer> peers;      ///< [peer_count], the own entry included
     double egress_mbit_max = 0;            ///< limit of all that is sent, 10^6 bit/s; 0 = unlimited
-    unsigned connect_timeout_ms = 3000;    ///< of a look-up, and of each address it finds
+    Time connect_timeout = dial_timeout;   ///< of a look-up, and of each address it finds
     unsigned life_timeout_ms = 2000;       ///< silence after which a session is dead, a peer lost
     unsigned handshake_timeout_ms = 3000;  ///< from the connection to the standing session
     std::function<void(std::string)> log;  ///< lines for people; network thread; may be empty

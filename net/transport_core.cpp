@@ -82,9 +82,8 @@ std::unique_ptr<Dialer> TransportCore::make_dialer(PeerIndex peer) {
         links_[peer]->name_taken("");
         links_[peer]->note(why);
     };
-    return std::make_unique<Dialer>(io_, milliseconds(settings_.connect_timeout_ms),
-                                    settings_.self > peer, settings_.hello.process_id + peer,
-                                    std::move(events));
+    return std::make_unique<Dialer>(io_, settings_.connect_timeout, settings_.self > peer,
+                                    settings_.hello.process_id + peer, std::move(events));
 }
 
 void TransportCore::set_peer_address(PeerIndex peer, const std::string& address) {

@@ -145,15 +145,11 @@ struct ExchangeSettings {
     std::optional<double> link_mbit;        ///< of each link and direction; Mbit/s
     std::vector<LinkLimit> link_limits;     ///< of single links; overrides link_mbit
     unsigned staleness_rounds_max = 0;      ///< 0 = no bound; see src/rows/staleness_bound.h
-    double start_wait_s = 60;
+    double start_wait_s = 60;      ///< this and all times: as durations in ako/exchange_times.h
     unsigned start_peers_min = 0;  ///< 0 = a majority
     unsigned heartbeat_ms = 500;
     unsigned life_timeout_ms = 2000;
-    unsigned connect_timeout_ms = 3000;
-    unsigned want_timeout_ms = 0;  ///< 0 = auto: from round trips and rounds
-    double finish_exchange_s = 30;
     double finish_timeout_s = 120;
-    double finish_linger_s = 10;
     double leave_timeout_s = 25;
 
     /// Does a ring compute at parameters that lack the newest step, while that travels?

@@ -4,6 +4,7 @@
 // network thread, and so must all calls to Transport except those marked "any thread".
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,11 @@
 #include "ako/types.h"
 
 namespace ako {
+
+/// So long a look-up and each address that it finds have to answer. A connection whose first packet
+/// is lost comes up after a second, when that is sent again; a machine that is off should cost the
+/// others little.
+inline constexpr Time dial_timeout = std::chrono::seconds(3);
 
 /// Keeps a buffer alive while a frame points into it; calls `release` once, when it dies.
 /// Move-only; network thread only.

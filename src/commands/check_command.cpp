@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "ako/error.h"
+#include "ako/exchange_times.h"
 #include "models/catalog.h"
 #include "src/commands/check_plan.h"
 #include "src/commands/check_report.h"
@@ -59,7 +61,7 @@ void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
     const auto row_bytes = static_cast<double>(costs.row->element_count() * sizeof(float));
     const double row_s = row_bytes * 8 / 1e6 / slowest->mbit;
     const ExchangeSettings& exchange = settings.exchange;
-    const double wait_s = exchange.finish_exchange_s;
+    const double wait_s = std::chrono::duration<double>(times_of(exchange).finish_exchange).count();
     if (row_s <= wait_s) return;
     fmt::print(
         "#\n# warning: a row takes {:.0f} s at {:.3g} Mbit/s ({}), longer than\n"
@@ -68,8 +70,7 @@ void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
         "behind\n"
         "#   that link. Raise finish_timeout_s above {:.0f} s, or the rate, or train a smaller\n"
         "#   network.\n",
-        row_s, slowest->mbit, slowest->where, wait_s,
-        row_s * exchange.finish_timeout_s / exchange.finish_exchange_s);
+        row_s, slowest->mbit, slowest->where, wait_s, row_s * exchange.finish_timeout_s / wait_s);
 }
 
 /// Wide enough for a convolution with all its keys, inside a residual too.

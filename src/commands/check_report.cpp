@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ako/mode_table.h"
+#include "ako/transport.h"
 #include "models/catalog.h"
 #include "src/config/fields.h"
 #include "src/native_peer/training_data.h"
@@ -289,7 +290,8 @@ std::string time_outs_report(const Settings& settings) {
     text += line("a peer is lost", fmt::format("after {} ms without a byte (life_timeout_ms); it "
                                                "says something every {} ms",
                                                exchange.life_timeout_ms, exchange.heartbeat_ms));
-    text += line("to connect", fmt::format("{} ms for each address", exchange.connect_timeout_ms));
+    text += line("to connect", fmt::format("{} ms for each address",
+                                           dial_timeout / std::chrono::milliseconds(1)));
     if (entry_of(exchange).arrivals != Arrivals::into_rows) {
         return text +
                line("the end", fmt::format("{:g} s (finish_timeout_s)", exchange.finish_timeout_s));

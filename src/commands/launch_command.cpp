@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <filesystem>
 #include <memory>
 
 #include "ako/clock.h"
 #include "ako/error.h"
 #include "ako/mode_table.h"
 #include "ako/printable.h"
-#include "models/catalog.h"
-#include "models/workers.h"
+#include "src/commands/kept_milestones.h"
 #include "src/commands/launch_check.h"
 #include "src/commands/run_bottleneck.h"
 #include "src/config/cluster_file.h"
@@ -24,15 +21,11 @@
 #include "src/launch/peer_words.h"
 #include "src/launch/ports.h"
 #include "src/launch/restarts.h"
-#include "src/native_peer/training_data.h"
 #include "src/results/checkpoint_file.h"
-#include "src/results/milestone_evaluation.h"
-#include "src/results/milestone_file.h"
 #include "src/results/peer_result.h"
 #include "src/results/run_folder.h"
 #include "src/results/summary.h"
-#include "src/screen/live_view.h"
-#include "src/screen/run_display.h"
+#include "src/screen/shown_run.h"
 #include "src/screen/terminal.h"
 #include "src/system/console.h"
 #include "src/system/signal_queue.h"
@@ -76,20 +69,17 @@ class Launch {
           latest_(std::move(latest)),
           restarts_(settings.peers.size(), options.restart),
           signals_(live),
-          state_(settings.run, settings.training.epochs, peer_names(settings)) {
-        if (live)
-            view_ = std::make_unique<LiveView>(console_, peer_names(settings));
-        else
-            view_ = std::make_unique<RunDisplay>(console_, peer_names(settings));
-    }
+          shown_(console_, live,
+                 RunState(settings.run, settings.training.epochs, peer_names(settings)),
+                 peer_names(settings)) {}
 
     ExitStatus run() {
         start_peers();
         while (!all_over()) {
-            look(next_second_);
+            look(shown_.next_second());
             for (std::size_t k = 0; k < children_.size(); ++k) attend(k);
             end_latecomer();
-            show();
+            shown_.show(seconds());
         }
         ended_at_ = seconds();
         Summary summary = summarize();
@@ -115,9 +105,9 @@ class Launch {
 
     void show_outcome(const Summary& summary) {
         const PeerResult* finisher = summary.finisher();
-        if (finisher != nullptr && finisher->accuracy) state_.take_accuracy(*finisher->accuracy);
-        state_.refresh(seconds());
-        view_->close(state_);
+        if (finisher != nullptr && finisher->accuracy)
+            shown_.state().take_accuracy(*finisher->accuracy);
+        shown_.close(seconds());
         console_.print(Console::Stream::out, "\n" + summary.text(folder_));
         if (!not_written_.empty()) console_.print(Console::Stream::err, not_written_);
     }
@@ -153,15 +143,7 @@ class Launch {
     void look(double moment) {
         wait_until(moment);
         take_signals();
-        if (input_ready_ && view_->take_input(state_) && !interrupted_) interrupt(1);
-    }
-
-    /// Once a second.
-    void show() {
-        if (seconds() < next_second_) return;
-        state_.refresh(seconds());
-        view_->show_second(state_);
-        next_second_ = std::floor(seconds()) + 1;
+        if (input_ready_ && shown_.take_input() && !interrupted_) interrupt(1);
     }
 
     bool all_over() const {
@@ -171,7 +153,7 @@ class Launch {
 
     void wait_until(double moment) {
         std::vector<pollfd> watched = {{signals_.fd(), POLLIN, 0},
-                                       {input_gone_ ? -1 : view_->input_fd(), POLLIN, 0}};
+                                       {input_gone_ ? -1 : shown_.input_fd(), POLLIN, 0}};
         for (const Child& child : children_) {
             if (child.starts_at) moment = std::min(moment, *child.starts_at);
             for (const int fd : {child.process->log().fd(), child.process->report().fd()}) {
@@ -188,8 +170,8 @@ class Launch {
         const SignalQueue::Taken taken = signals_.take();
         if (taken.interrupts > 0) interrupt(taken.interrupts);
         if (taken.hung_up && !interrupted_) interrupt(1);
-        if (taken.suspend) view_->suspend(state_);
-        if (taken.resized) view_->resized(state_);
+        if (taken.suspend) shown_.suspend();
+        if (taken.resized) shown_.resized();
     }
 
     void interrupt(int times) {
@@ -220,10 +202,10 @@ class Launch {
             if (line.round > 0) latest_.trained(files_);
             child.trained |= line.phase == "training";
             child.has_begun |= child.trained;
-            state_.take_line(k, std::move(line), seconds());
+            shown_.state().take_line(k, std::move(line), seconds());
         }
         if (!process.ended()) return;
-        state_.take_exit(k, process.exit());
+        shown_.state().take_exit(k, process.exit());
         if (!child.ended_at) child.ended_at = seconds();
         const bool all_read = process.log().fd() < 0 && process.report().fd() < 0;
         child.over = all_read || seconds() >= *child.ended_at + pipes_stay_s;
@@ -240,10 +222,10 @@ class Launch {
     /// Without a word from the peer it was the command that is to start it that failed.
     bool command_failed(std::size_t k) const {
         return !place_.none() && !interrupted_ && children_[k].process->exit() >= 0 &&
-               !state_.peers()[k].heard;
+               !shown_.peer(k).heard;
     }
     bool could_not_start(std::size_t k) const {
-        const bool trained = state_.peers()[k].line.round > 0;  // and then the others can go on
+        const bool trained = shown_.peer(k).line.round > 0;  // and then the others can go on
         const PeerChild& child = *children_[k].process;
         // A program says of its own mistakes what it likes.
         const bool never_a_peer = !program_.none() && child.exit() >= 0 && !child.result();
@@ -260,7 +242,7 @@ class Launch {
         if (process.result() || !Restarts::died(process.exit())) return;
         const std::string death =
             fmt::format("{} died ({}) after round {}", process.name(),
-                        Restarts::cause(process.exit()), state_.peers()[k].line.round);
+                        Restarts::cause(process.exit()), shown_.peer(k).line.round);
         if (!others_train(k))
             return say(death + ": not started again, for no other peer trains any more");
         const auto pause = restarts_.next(k, children_[k].trained);
@@ -273,7 +255,7 @@ class Launch {
     }
     void schedule(std::size_t k, std::optional<double> restart_at) {
         children_[k].starts_at = restart_at;
-        state_.take_restart(k, restart_at);
+        shown_.state().take_restart(k, restart_at);
     }
 
     void start_again(std::size_t k) try {
@@ -285,10 +267,10 @@ class Launch {
         child.process = start(k);
         child.over = child.trained = false;
         child.ended_at.reset();
-        const MetricsLine& last = state_.peers()[k].line;
+        const MetricsLine& last = shown_.peer(k).line;
         child.egress_bytes_before += last.egress_bytes;
         child.ingress_bytes_before += last.ingress_bytes;
-        state_.take_start(k);
+        shown_.state().take_start(k);
         say(fmt::format("{} is started again: restart {} of {}", name, restarts_.made(k),
                         restarts_.most()));
     } catch (const StartupError& error) {
@@ -301,7 +283,7 @@ class Launch {
         for (std::size_t other = 0; other < children_.size(); ++other) {
             const Child& child = children_[other];
             const bool joined = child.trained || restarts_.made(other) == 0;
-            if (other != k && !child.over && joined && !has_finished(state_.peers()[other].line))
+            if (other != k && !child.over && joined && !has_finished(shown_.peer(other).line))
                 return true;
         }
         return false;
@@ -319,8 +301,8 @@ class Launch {
             finished |= child.over && child.process->result() && child.process->result()->agreed;
         }
         if (latecomer == children_.size() || !finished || latecomer_ended_) return;
-        const std::string& phase = state_.peers()[latecomer].line.phase;
-        const bool finishes = phase == "finishing" || has_finished(state_.peers()[latecomer].line);
+        const std::string& phase = shown_.peer(latecomer).line.phase;
+        const bool finishes = phase == "finishing" || has_finished(shown_.peer(latecomer).line);
         if (restarts_.made(latecomer) == 0 || finishes || seconds() < over_at_ + latecomer_s)
             return;
         latecomer_ended_ = true;
@@ -335,52 +317,25 @@ class Launch {
         const bool interrupted_before = interrupted_;
         interrupted_ = false;
         try {
-            evaluate_kept(summary);
+            evaluate_kept_milestones(
+                settings_, folder_, keep_milestones_, summary.peers,
+                {[this](const auto& peer, const auto& point, auto number, auto count) {
+                     say_evaluated(peer, point, number, count);
+                     look(seconds());
+                     shown_.show(seconds());
+                     return !interrupted_;
+                 },
+                 [this](const std::string& why) { say(why); }});
         } catch (const std::exception& error) {  // the result of the run is worth more
             say(fmt::format("what is not evaluated yet stays in its file: {}", error.what()));
         }
         interrupted_ |= interrupted_before;
     }
 
-    void evaluate_kept(Summary& summary) {
-        const auto network = make_network(settings_.model);
-        set_threads(settings_.training.threads);
-        TrainingData data(settings_, DataParts::test);
-        MilestoneEvaluation evaluation(*network, data.test_set());
-        for (PeerResult& peer : summary.peers) {
-            const std::string path = milestone_path(folder_, peer.name);
-            std::error_code ignored;
-            if (interrupted_ || !std::filesystem::exists(path, ignored)) continue;
-            MilestoneEvaluation::Evaluated kept;
-            bool all = true;
-            try {
-                kept = evaluation.evaluate(path, [&](const auto& point, auto number, auto count) {
-                    all = number == count;
-                    say_evaluated(peer.name, point, number, count);
-                    look(seconds());
-                    show();
-                    return !interrupted_;
-                });
-            } catch (const StartupError& error) {  // the result of the run is worth more
-                all = false;
-                say(error.what());
-            }
-            // One that was killed says nothing else; of one that was started again the file begins
-            // earlier than what its last process says.
-            if (!peer.training_began) peer.training_began = kept.began;
-            for (CurvePoint& point : kept.points)
-                point.seconds += std::chrono::duration<double>(kept.began.value_or(Time{}) -
-                                                               *peer.training_began)
-                                     .count();
-            peer.curve.insert(peer.curve.begin(), kept.points.begin(), kept.points.end());
-            if (all && !keep_milestones_) std::filesystem::remove(path, ignored);
-        }
-    }
-
     void say_evaluated(const std::string& name, const CurvePoint& point, std::size_t number,
                        std::size_t count) {
         // A line a second, and the last.
-        if (number < count && seconds() < next_second_) return;
+        if (number < count && seconds() < shown_.next_second()) return;
         say(fmt::format("evaluated {} of {} milestones of {}: {:.2f} % at {:.2f} epochs", number,
                         count, name, 100 * point.accuracy,
                         point.progress * settings_.training.epochs));
@@ -388,10 +343,7 @@ class Launch {
 
     void say(const std::string& text) { log("ako", text); }
     void log(const std::string& name, const std::string& text) {
-        // Also of a command of --in, which says what it likes.
-        LogEntry entry{seconds(), name, printable(text)};
-        view_->show_log(entry);
-        state_.take_log(std::move(entry));
+        shown_.log(seconds(), name, text);
     }
 
     Summary summarize() {
@@ -401,7 +353,7 @@ class Launch {
         summary.alone = entry_of(settings_.exchange).is_alone();
         for (std::size_t k = 0; k < children_.size(); ++k) {
             const PeerChild& child = *children_[k].process;
-            const MetricsLine& line = state_.peers()[k].line;
+            const MetricsLine& line = shown_.peer(k).line;
             PeerResult result;
             const std::string file = fmt::format("{}/result-{}.json", folder_, child.name());
             if (child.result()) {
@@ -412,7 +364,7 @@ class Launch {
                 result = result_of_line(line);
             }
             result.name = child.name();
-            result.restarts = state_.peers()[k].restarts;
+            result.restarts = shown_.peer(k).restarts;
             result.egress_bytes += children_[k].egress_bytes_before;
             result.ingress_bytes += children_[k].ingress_bytes_before;
             result.role = settings_.peers[k].role;
@@ -427,7 +379,7 @@ class Launch {
             }
             summary.peers.push_back(result);
         }
-        summary.bottleneck = run_bottleneck(settings_, state_);
+        summary.bottleneck = run_bottleneck(settings_, shown_.state());
         return summary;
     }
 
@@ -454,15 +406,13 @@ class Launch {
     SystemFiles files_;
     Console console_;
     SignalQueue signals_;
-    RunState state_;
-    std::unique_ptr<RunView> view_;
+    ShownRun shown_;
     std::vector<Child> children_;
     bool input_ready_ = false;
     bool input_gone_ = false;  ///< nobody can press keys any more
     bool interrupted_ = false;
     bool start_failed_ = false;
     bool evaluating_ = false;  ///< all peers have ended
-    double next_second_ = 0;   ///< when people are shown the state again
     double ended_at_ = 0;      ///< seconds: the last peer
     double over_at_ = 0;       ///< seconds: the newest that is over
     bool latecomer_ended_ = false;

@@ -94,7 +94,7 @@ std::optional<Told> told_of(const std::string& name, const std::vector<StatusAns
         if (has_finished(line)) continue;
         for (const LinkLine& link : line.links) {
             if (link.peer != name) continue;
-            votes[link.standing()].push_back({&link, line.time - link.since});
+            votes[standing_of(link)].push_back({&link, line.time - link.since});
         }
     }
     if (votes.size() > 1) votes.erase(PeerStanding::absent);

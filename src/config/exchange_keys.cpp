@@ -147,16 +147,6 @@ Field seconds_field(const char* path, Scope scope, Member member) {
     return number_field(path, scope, member, {.low = 0, .high = a_day_s});
 }
 
-/// Of a field, one that a second member follows from.
-Field with_share(Field field, double ExchangeSettings::*whole, double ExchangeSettings::*part,
-                 double share) {
-    field.read = [=, read_whole = field.read](const ConfigValue& value, Settings& settings) {
-        read_whole(value, settings);
-        settings.exchange.*part = settings.exchange.*whole * share;
-    };
-    return field;
-}
-
 /// Shared are times that one peer measures and another keeps to: one that beats more slowly than
 /// another listens would be lost to it, and one that gives up before the others propose would end
 /// without them.
@@ -186,22 +176,18 @@ void add_time_keys(std::vector<Field>& rows) {
                               "bsp or ssp"));
     rows.push_back(retired_field("exchange.finish_exchange_s", shared, "30",
                                  "it is a quarter of finish_timeout_s"));
-    rows.push_back(with_share(seconds_field("exchange.finish_timeout_s", shared,
-                                            AKO_MEMBER(exchange.finish_timeout_s)),
-                              &ExchangeSettings::finish_timeout_s,
-                              &ExchangeSettings::finish_exchange_s, 0.25)
-                       .means("nothing moves for so long: end without (exit 4); a quarter of "
-                              "it the end waits for the last round of every live peer"));
+    rows.push_back(
+        seconds_field("exchange.finish_timeout_s", shared, AKO_MEMBER(exchange.finish_timeout_s))
+            .means("nothing moves for so long: end without (exit 4); a quarter of "
+                   "it the end waits for the last round of every live peer"));
     rows.push_back(retired_field("exchange.finish_linger_s", shared, "10",
                                  "it is two fifths of leave_timeout_s"));
-    rows.push_back(with_share(seconds_field("exchange.leave_timeout_s", Scope::own,
-                                            AKO_MEMBER(exchange.leave_timeout_s)),
-                              &ExchangeSettings::leave_timeout_s,
-                              &ExchangeSettings::finish_linger_s, 0.4)
-                       .means("a peer that leaves (SIGTERM) goes when the others hold its "
-                              "row, or after so long; one that has finished serves those "
-                              "that have not and do not move for two fifths of it")
-                       .of_modes({"ako", "elastic ring"}));
+    rows.push_back(
+        seconds_field("exchange.leave_timeout_s", Scope::own, AKO_MEMBER(exchange.leave_timeout_s))
+            .means("a peer that leaves (SIGTERM) goes when the others hold its "
+                   "row, or after so long; one that has finished serves those "
+                   "that have not and do not move for two fifths of it")
+            .of_modes({"ako", "elastic ring"}));
     rows.push_back(retired_field("exchange.connect_timeout_ms", Scope::own, "3000",
                                  "each address has three seconds to answer"));
     rows.push_back(retired_field("exchange.want_timeout_ms", Scope::own, "auto",

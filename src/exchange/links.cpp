@@ -88,7 +88,7 @@ void Links::poll(Time now) {
     const Mailbox::Posted posted = take_posted();
     const bool closes = posted.closing && !std::exchange(closing_, true);
     if (closes) farewell_ = posted.farewell;
-    const Time heartbeat = std::chrono::milliseconds(settings_.exchange.heartbeat_ms);
+    const Time heartbeat = settings_.times().heartbeat;
     const Time news = std::min(traffic_.news_interval(), heartbeat);
     // Before the mode wakes anybody: what is due goes out before what it sends.
     for (Link& link : links_) {

@@ -47,7 +47,7 @@ ModeExchange::ModeExchange(ModeSettings settings, std::size_t payload_bytes_max,
       compute_(halves_->compute()),
       traffic_(halves_->traffic()),
       growth_watch_(settings_.training.growth_max),
-      name_taken_(std::chrono::milliseconds(settings_.exchange.life_timeout_ms)) {
+      name_taken_(settings_.times().life_timeout) {
     if (traffic_ != nullptr) links_.emplace(settings_, mailbox_, *traffic_, transport, clock);
     look_at_restored();
 }
@@ -298,8 +298,8 @@ bool ModeExchange::break_off_if_stuck() {
     if (!compute_.waits_for_others()) return false;
     const Time now = clock_.now();
     if (!waits_since_) waits_since_ = now;
-    const Time patience = interrupts_ > 0 ? patience_when_interrupted
-                                          : from_seconds(settings_.exchange.finish_timeout_s);
+    const Time patience =
+        interrupts_ > 0 ? patience_when_interrupted : settings_.times().finish_timeout;
     if (now - std::max(*waits_since_, compute_.newest_sign_at()) <= patience) return false;
     mailbox_.break_off(
         "no peer that this round awaits has sent anything or ended a round for " +
@@ -354,7 +354,7 @@ void ModeExchange::close_if_broken() {
 }
 
 Time ModeExchange::goodbye_when_broken() const {
-    return std::chrono::milliseconds(settings_.exchange.heartbeat_ms) + goodbye_when_broken_max;
+    return settings_.times().heartbeat + goodbye_when_broken_max;
 }
 
 void ModeExchange::stop_transport(Time patience, const Farewell& farewell) {

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ako/algorithm_settings.h"
 #include "ako/blocks.h"
 #include "ako/checkpoint.h"
+#include "ako/exchange_times.h"
 #include "ako/types.h"
 
 namespace ako {
@@ -26,6 +28,8 @@ struct ModeSettings {
     std::uint64_t process_id = 1;         ///< that of the Hello: random, one per process life
     std::vector<std::string> peer_names;  ///< [peer_count], for the log
     ExchangeSettings exchange;
+    /// Instead of those that `exchange` says: of a simulation, whose rounds take milliseconds.
+    std::optional<ExchangeTimes> times_instead = {};
     TrainingSettings training;
     std::uint64_t sample_budget = 0;  ///< samples of all peers together
     std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
@@ -62,6 +66,7 @@ struct ModeSettings {
     /// Compute thread; null unless with `data.sharding: elastic`. Outlives the mode.
     Coverage* coverage = nullptr;
 
+    ExchangeTimes times() const { return times_instead ? *times_instead : times_of(exchange); }
     std::size_t peer_count() const { return peer_names.size(); }
     std::size_t majority() const { return peer_count() / 2 + 1; }
     /// So many are to be there to begin, and in an elastic ring to go on.
@@ -86,9 +91,5 @@ struct ModeSettings {
         return found;
     }
 };
-
-inline Time from_seconds(double seconds) {
-    return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
-}
 
 }  // namespace ako

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "ako/transport.h"
 #include "ako/types.h"
 #include "src/exchange/mode_settings.h"
 
@@ -19,15 +20,14 @@ class StartWait {
         : own_name_(settings.peer_names[settings.self]),
           peer_count_(settings.peer_count()),
           peers_min_(peers_min),
-          patience_(from_seconds(settings.exchange.start_wait_s)),
-          dial_(std::chrono::milliseconds(settings.exchange.connect_timeout_ms)) {}
+          patience_(settings.times().start_wait) {}
 
     enum class State { waits, over, failed };
     /// `absent`: how many peers are not there; `unanswered`: of some of them no dial has ended yet.
     State look(std::size_t absent, bool unanswered, Time now) {
         if (!since_) since_ = now;
         if (absent == 0) return State::over;
-        const bool looks_round = unanswered && patience_ == Time{0} && now - *since_ < dial_;
+        const bool looks_round = unanswered && patience_ == Time{0} && now - *since_ < dial_timeout;
         if (now - *since_ < patience_ || looks_round) return State::waits;
         present_ = peer_count_ - absent;
         return present_ >= peers_min_ ? State::over : State::failed;
@@ -47,7 +47,6 @@ class StartWait {
     const std::size_t peer_count_;
     const std::size_t peers_min_;
     const Time patience_;
-    const Time dial_;
     std::optional<Time> since_;
     std::size_t present_ = 0;
 };

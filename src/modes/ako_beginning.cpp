@@ -20,9 +20,8 @@ std::size_t start_peers_min(const ModeSettings& settings) {
 }
 
 /// Who is there, and can be reached, has a session within this: see Departures.
-Joining::Times joining_times(const ExchangeSettings& exchange) {
-    return {2 * std::chrono::milliseconds(exchange.life_timeout_ms) + Departures::redial,
-            from_seconds(exchange.finish_timeout_s)};
+Joining::Times joining_times(const ExchangeTimes& times) {
+    return {2 * times.life_timeout + Departures::redial, times.finish_timeout};
 }
 
 /// Whose initial parameters all take over, where they are not the same for all.
@@ -54,7 +53,7 @@ AkoBeginning::AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& ros
       initial_(initial),
       send_(std::move(send)),
       start_wait_(settings, start_peers_min(settings)),
-      joining_(rows.ledger(), roster, send_, joining_times(settings.exchange)),
+      joining_(rows.ledger(), roster, send_, joining_times(settings.times())),
       have_from_(settings.checkpoints.empty() ? 0 : peer_bit(settings.self)),
       lowest_process_(settings.process_id) {}
 
@@ -186,12 +185,11 @@ bool AkoBeginning::step_initial(Time now) {
     takes_initial_ = true;
     for (Puller::Ask& ask : initial_.step(now)) send_(ask.holder, std::move(ask.want));
     if (initial_.holders() != 0) say_takes_initial();
-    const double patience_s = settings_.exchange.finish_timeout_s;
-    if (now - initial_.moved_at() > from_seconds(patience_s)) {
+    if (now - initial_.moved_at() > settings_.times().finish_timeout) {
         fail(Ending::failed,
              "the initial parameters, which all take over from peer " +
                  settings_.peer_names[lowest_peer] + ", came no nearer for " +
-                 text_of("%g s", patience_s) +
+                 text_of("%g s", settings_.exchange.finish_timeout_s) +
                  (initial_.holders() == 0 ? ", and nobody here has them: start that peer, or begin "
                                             "the run anew"
                                           : ": look at the network between them"));
@@ -209,7 +207,7 @@ bool AkoBeginning::has_given_initial(Time now) {
         all = all && roster_[peer].status && roster_[peer].status->start.initial;
     }
     const Time since = std::max(*gives_initial_since_, initial_.asked_at());
-    const Time patience = std::chrono::milliseconds(settings_.exchange.life_timeout_ms);
+    const Time patience = settings_.times().life_timeout;
     if (!all && now - since <= patience) return false;
     gives_initial_since_.reset();
     return true;

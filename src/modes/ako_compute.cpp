@@ -46,9 +46,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
       word_(parts_),
       arrivals_(parts_, word_),
       optimizer_(initial.size(), settings.training, settings.layers),
-      bound_(settings.exchange.staleness_rounds_max,
-             std::chrono::milliseconds(settings.exchange.life_timeout_ms), parts_.rows.ledger(),
-             parts_.roster) {
+      bound_(settings.exchange.staleness_rounds_max, settings.times().life_timeout,
+             parts_.rows.ledger(), parts_.roster) {
     parts_.outbox.lift_grants(true);
     if (!parts_.settings.checkpoints.empty()) {
         Result<Checkpoint> read =
@@ -285,9 +284,8 @@ Next AkoCompute::leave(Time now) {
 }
 
 void AkoCompute::begin_leaving(Time now) {
-    leaving_.emplace(parts_.rows.ledger(), parts_.roster,
-                     std::chrono::milliseconds(parts_.settings.exchange.life_timeout_ms),
-                     from_seconds(parts_.settings.exchange.leave_timeout_s), now);
+    leaving_.emplace(parts_.rows.ledger(), parts_.roster, parts_.settings.times().life_timeout,
+                     parts_.settings.times().leave_timeout, now);
     parts_.outbox.lift_grants(true);
 }
 
@@ -349,8 +347,7 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
     const bool hopeless =
         !agreement_possible(parts_.roster, parts_.finish) ||
         (hurried && parts_.roster.live_count() < parts_.settings.peer_count() / 2 + 1 &&
-         now - *finish_began_ >
-             std::chrono::milliseconds(parts_.settings.exchange.life_timeout_ms));
+         now - *finish_began_ > parts_.settings.times().life_timeout);
     const bool timed_out = !parts_.finish.adopted() && (hopeless || parts_.finish.timed_out(now));
     end_times_.look(parts_.finish, parts_.finish.adopted() || timed_out, now);
     return timed_out || parts_.finish.done(now, hurried);

@@ -14,9 +14,7 @@ class AkoMeetings {
   public:
     /// `parts` outlives this.
     explicit AkoMeetings(AkoParts& parts)
-        : parts_(parts),
-          attendance_(parts.roster,
-                      std::chrono::milliseconds(parts.settings.exchange.life_timeout_ms)) {}
+        : parts_(parts), attendance_(parts.roster, parts.settings.times().life_timeout) {}
 
     /// The row is claimed.
     void begin(Time now) {

@@ -1,20 +1,13 @@
 // See ako_parts.h.
 #include "src/modes/ako_parts.h"
 
-#include <optional>
 #include <utility>
 
 namespace ako {
 namespace {
 
-std::optional<Time> answers_within(const ExchangeSettings& exchange) {
-    if (exchange.want_timeout_ms == 0) return std::nullopt;
-    return std::chrono::milliseconds(exchange.want_timeout_ms);
-}
-
-FinishTimes finish_times(const ExchangeSettings& exchange) {
-    return {from_seconds(exchange.finish_exchange_s), from_seconds(exchange.finish_linger_s),
-            from_seconds(exchange.finish_timeout_s)};
+FinishTimes finish_times(const ExchangeTimes& times) {
+    return {times.finish_exchange, times.finish_linger, times.finish_timeout};
 }
 
 }  // namespace
@@ -27,12 +20,12 @@ AkoParts::AkoParts(const ModeSettings& mode_settings, std::span<float> initial_p
       outbox(own_outbox),
       rows(settings.self, settings.peer_count(), blocks, initial_parameters, outbox, snapshots,
            settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision),
-      roster(settings.self, settings.peer_count(), answers_within(settings.exchange)),
+      roster(settings.self, settings.peer_count(), settings.times().answers_within),
       finish(
           rows.ledger(), roster,
           [this](PeerIndex peer, Header header)
               AKO_COMPUTE_THREAD { outbox.send(peer, std::move(header)); },
-          finish_times(settings.exchange), settings.process_id),
+          finish_times(settings.times()), settings.process_id),
       relaying(rows.ledger(), roster, outbox),
       initial(initial_parameters, blocks, roster, settings.initial_of_lowest),
       beginning(settings, rows, roster, initial,

@@ -30,9 +30,8 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
       clock_(clock),
       bound_(settings.peer_count(), payload_bytes_of(blocks.element_count()),
              settings.computes_elsewhere),
-      departures_(settings.peer_count(),
-                  std::chrono::milliseconds(settings.exchange.life_timeout_ms),
-                  from_seconds(settings.exchange.finish_linger_s)),
+      departures_(settings.peer_count(), settings.times().life_timeout,
+                  settings.times().finish_linger),
       unanswered_(~peer_bit(settings.self)) {
     for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer) {
         links_.emplace_back(LinkSchedule(blocks, settings.self, peer, settings.peer_count()));

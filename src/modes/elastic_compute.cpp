@@ -172,10 +172,9 @@ std::optional<Next> ElasticCompute::wait_for_entry(Time now) {
     if (place_.over)
         return Next::give_up(started_ ? Ending::broken : Ending::failed,
                              "all others ended before they took this peer in");
-    const double patience = settings_.exchange.finish_timeout_s +
-                            (place_.epoch == 0 ? settings_.exchange.start_wait_s : 0);
-    if (now - std::max(*waits_since_, board_.newest_sign_at()) < from_seconds(patience))
-        return std::nullopt;
+    const ExchangeTimes times = settings_.times();
+    const Time patience = times.finish_timeout + (place_.epoch == 0 ? times.start_wait : Time{0});
+    if (now - std::max(*waits_since_, board_.newest_sign_at()) < patience) return std::nullopt;
     return Next::give_up(started_ ? Ending::broken : Ending::failed,
                          place_.epoch == 0 ? "the peers that are there did not agree on a beginning"
                                            : "the members of the run did not take this peer in");
@@ -244,8 +243,7 @@ std::optional<Next> ElasticCompute::wait_for_more(Time now) {
         waits_since_ = now;
         settings_.log(few + " (exchange.start_peers_min): waits for more");
     }
-    if (now - *waits_since_ < from_seconds(settings_.exchange.finish_timeout_s))
-        return std::nullopt;
+    if (now - *waits_since_ < settings_.times().finish_timeout) return std::nullopt;
     return Next::give_up(Ending::broken,
                          few +
                              ", and none came within finish_timeout_s: start the others again, "

@@ -264,7 +264,7 @@ PeerSet ElasticTraffic::founders(Time now) const {
     }
     const auto count = static_cast<std::size_t>(std::popcount(found));
     if (count == links_.size()) return found;
-    const bool waited = now - *first_poll_ >= from_seconds(settings_.exchange.start_wait_s);
+    const bool waited = now - *first_poll_ >= settings_.times().start_wait;
     const std::size_t enough = std::max(settings_.start_peers_min(), settings_.majority());
     return waited && count >= enough ? found : 0;
 }
@@ -299,7 +299,7 @@ void ElasticTraffic::propose(PeerSet members, Time now) {
 void ElasticTraffic::give_up_if_stuck(Time now) {
     if (!vote_.member() || !wanted_since_) return;
     board_.sign_came(now);
-    if (now - *wanted_since_ < from_seconds(settings_.exchange.finish_timeout_s)) return;
+    if (now - *wanted_since_ < settings_.times().finish_timeout) return;
     over_ = true;
     mailbox_.break_off("the members that can be reached are not enough to go on without " +
                        names(vote_.epoch().members() & ~view(now).there) +

@@ -15,9 +15,9 @@ ElasticTraffic::ElasticTraffic(const ModeSettings& settings, const Buckets& buck
     : settings_(settings),
       bounds_(RunBounds::of(settings)),
       bucket_count_(buckets.count()),
-      life_timeout_(std::chrono::milliseconds(settings.exchange.life_timeout_ms)),
-      turn_first_(std::chrono::milliseconds(settings.exchange.heartbeat_ms)),
-      hang_patience_(from_seconds(settings.exchange.finish_timeout_s) * 3 / 4),
+      life_timeout_(settings.times().life_timeout),
+      turn_first_(settings.times().heartbeat),
+      hang_patience_(settings.times().finish_timeout * 3 / 4),
       mailbox_(mailbox),
       board_(board),
       epochs_(epochs),
@@ -25,8 +25,7 @@ ElasticTraffic::ElasticTraffic(const ModeSettings& settings, const Buckets& buck
       transport_(transport),
       clock_(clock),
       vote_(settings.self, settings.peer_count(), settings.process_id),
-      departures_(settings.peer_count(), life_timeout_,
-                  from_seconds(settings.exchange.finish_linger_s)),
+      departures_(settings.peer_count(), life_timeout_, settings.times().finish_linger),
       links_(settings.peer_count()),
       turn_(turn_first_) {}
 

@@ -132,7 +132,7 @@ bool LockstepCompute::begins_to_finish(Time now) {
 }
 
 bool LockstepCompute::finish_is_late(Time now) const {
-    return now - *finish_since_ >= from_seconds(settings_.exchange.finish_timeout_s);
+    return now - *finish_since_ >= settings_.times().finish_timeout;
 }
 
 bool LockstepCompute::all_told(bool waits_for_unreachable) const {

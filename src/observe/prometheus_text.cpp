@@ -252,7 +252,7 @@ void add_links(Exposition& out, const MetricsLine& line) {
         out.begin("ako_link_presence_info", gauge, "What is known of the peer; always 1.");
         out.sample(1, {{"peer", link.peer},
                        {"presence", word(link.presence)},
-                       {"standing", word(link.standing())}});
+                       {"standing", word(standing_of(link))}});
     }
     for (const LinkLine& link : line.links) {
         if (link.ended.empty()) continue;

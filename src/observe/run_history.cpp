@@ -10,7 +10,7 @@ namespace {
 /// What has become of a peer; nothing while that may be over in a moment.
 std::string text_of(const LinkLine& link, bool was_told) {
     const std::string why = link.why.empty() ? "" : ": " + link.why;
-    switch (link.standing()) {
+    switch (standing_of(link)) {
         case PeerStanding::advancing:
             return was_told ? "is back, and trains" : "trains";
         case PeerStanding::joining:
@@ -80,7 +80,7 @@ void RunHistory::add(const MetricsLine& line) {
 
 void RunHistory::add_event(const MetricsLine& line, const LinkLine& link) {
     Told& told = told_[link.peer];
-    const PeerStanding standing = link.standing();
+    const PeerStanding standing = standing_of(link);
     const bool trains = standing == PeerStanding::advancing;
     if (!told.text.empty() && standing == told.standing) return;
     const std::string text = text_of(link, !told.text.empty());

@@ -20,7 +20,7 @@ ordered_json to_json(const LinkLine& link) {
             {"live", link.live},
             {"advancing", link.advancing},
             {"joining", link.joining},
-            {"standing", word(link.standing())},
+            {"standing", word(standing_of(link))},
             {"since", rounded(link.since)},
             {"why", link.why},
             {"ended", link.ended},
@@ -117,6 +117,11 @@ LinkLine link_from(const ordered_json& json) {
 }
 
 }  // namespace
+
+PeerStanding standing_of(const LinkLine& link) {
+    const PeerStanding seen = standing_of(link.presence, link.advancing, link.joining, link.round);
+    return seen == PeerStanding::left && !link.ended.empty() ? PeerStanding::ended : seen;
+}
 
 std::string to_json_text(const MetricsLine& line) {
     ordered_json json = {

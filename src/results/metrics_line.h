@@ -92,12 +92,9 @@ struct LinkLine {
     std::optional<double> loss;
     LinkUsage usage;
     std::string ended;
-
-    PeerStanding standing() const {
-        const PeerStanding seen = standing_of(presence, advancing, joining, round);
-        return seen == PeerStanding::left && !ended.empty() ? PeerStanding::ended : seen;
-    }
 };
+
+PeerStanding standing_of(const LinkLine& link);
 
 struct MetricsLine {
     double time = 0;

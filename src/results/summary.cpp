@@ -339,7 +339,7 @@ Summary summary_of_one(const std::string& run, bool alone, const PeerResult& res
     summary.peers = {result};
     if (alone) return summary;  // who exchanges nothing hears of nobody
     for (const LinkLine& link : last.links)
-        summary.others.push_back({link.peer, link.standing(), last.time - link.since, link.why,
+        summary.others.push_back({link.peer, standing_of(link), last.time - link.since, link.why,
                                   link.round, link.images});
     return summary;
 }

@@ -239,7 +239,7 @@ void RunState::refresh_peer(PeerState& peer) const {
 
 void RunState::refresh_told(PeerState& peer) {
     using Mood = PeerState::Mood;
-    const PeerStanding standing = peer.told->standing();
+    const PeerStanding standing = standing_of(*peer.told);
     peer.mood = is_trouble(standing)             ? Mood::ill
                 : standing == PeerStanding::left ? Mood::ended
                                                  : Mood::waits;
@@ -257,7 +257,7 @@ void RunState::refresh_seen(PeerState& peer) const {
     };
     if (peer.finished) return set(Mood::ended, "finished with the same parameters");
     const std::string& phase = peers_[*own_].line.phase;
-    const PeerStanding standing = peer.seen->standing();
+    const PeerStanding standing = standing_of(*peer.seen);
     const std::string text =
         standing_text(standing, peers_[*own_].line.time - peer.seen->since, peer.seen->why);
     switch (standing) {

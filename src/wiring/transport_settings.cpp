@@ -18,7 +18,6 @@ TransportSettings transport_settings(const Settings& settings, PeerIndex self, H
         if (limit.from == self) transport.peers[limit.to].link_mbit = limit.mbit;
     }
     transport.egress_mbit_max = exchange.egress_mbit_max.value_or(0);
-    transport.connect_timeout_ms = exchange.connect_timeout_ms;
     transport.life_timeout_ms = exchange.life_timeout_ms;
     transport.log = log.notice;
     transport.detail = log.detail;

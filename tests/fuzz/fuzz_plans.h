@@ -24,10 +24,11 @@ inline Plan plan_of(Mode mode) {
     exchange.start_wait_s = 1;
     exchange.heartbeat_ms = 30;
     exchange.life_timeout_ms = 150;
-    exchange.finish_exchange_s = 0.2;
     exchange.finish_timeout_s = 3;
-    exchange.finish_linger_s = 0.3;
     exchange.leave_timeout_s = 1;
+    settings.times_instead = times_of(exchange);
+    settings.times_instead->finish_exchange = std::chrono::milliseconds(200);
+    settings.times_instead->finish_linger = std::chrono::milliseconds(300);
     exchange.local_sgd.rounds = 2;
     exchange.local_sgd.outer_momentum = 0.5;
     plan.gives_updates = mode == Mode::sma;

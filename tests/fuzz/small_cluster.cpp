@@ -42,7 +42,7 @@ SmallCluster::SmallCluster(const Plan& plan, PeerIndex liar, Says says, Hears he
     : liar_(liar),
       says_(std::move(says)),
       hears_(std::move(hears)),
-      life_timeout_(std::chrono::milliseconds(plan.settings.exchange.life_timeout_ms)),
+      life_timeout_(plan.settings.times().life_timeout),
       payload_max_(plan.payload_max),
       stands_(plan.settings.peer_count()) {
     const std::size_t count = plan.settings.peer_count();

@@ -37,7 +37,6 @@ struct Peer {
         for (PeerIndex peer = 0; peer < peer_count; ++peer) {
             net.peers.push_back({name(peer), "127.0.0.1:0", listen, link_mbit});
         }
-        net.connect_timeout_ms = 3000;
         net.life_timeout_ms = life_timeout_ms;
         net.log = net.detail = [](const std::string&) {};
         transport = std::make_unique<TcpTransport>(net, clock);

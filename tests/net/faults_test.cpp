@@ -227,7 +227,7 @@ TEST_CASE("a peer that was never seen is not lost, one that said Bye neither") {
 
 TEST_CASE("why there is no session can be told apart") {
     auto settings = make_settings(0, 5);
-    settings.connect_timeout_ms = 300;
+    settings.connect_timeout = 300ms;
     settings.peers[1].address = "no-such-host.invalid:7001";
     settings.peers[2].address = "127.0.0.1:1";
     settings.peers[3].address = "192.0.2.1:7001";  // a network that leads nowhere (RFC 5737)

@@ -43,11 +43,13 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
     exchange.start_wait_s = scenario.start_wait_s;
     exchange.start_peers_min = 1;
     exchange.heartbeat_ms = scenario.heartbeat_ms;
-    exchange.want_timeout_ms = scenario.observes_answers ? 0 : whole_ms(want_timeout);
-    exchange.finish_exchange_s = std::chrono::duration<double>(scenario.finish_exchange).count();
     exchange.finish_timeout_s = std::chrono::duration<double>(finish_timeout).count();
-    exchange.finish_linger_s = scenario.linger_s;
     exchange.leave_timeout_s = std::chrono::duration<double>(leave_timeout).count();
+    ExchangeTimes times = times_of(exchange);
+    times.finish_exchange = scenario.finish_exchange;
+    times.finish_linger = from_seconds(scenario.linger_s);
+    if (!scenario.observes_answers) times.answers_within = want_timeout;
+    settings.times_instead = times;
     return settings;
 }
 

@@ -78,7 +78,8 @@ ModeSettings Training::settings_of(PeerIndex self) {
     settings.training.momentum = 0.9;
     settings.exchange.partitions = partitions;
     settings.exchange.heartbeat_ms = 50;
-    settings.exchange.finish_exchange_s = 2;
+    settings.times_instead = times_of(settings.exchange);
+    settings.times_instead->finish_exchange = std::chrono::seconds(2);
     return settings;
 }
 

@@ -58,12 +58,17 @@ def blanked(text: str) -> str:
     return _HIDING.sub(_spaces, text)
 
 
+def without_directives(code: str) -> str:
+    """Blanked code without its preprocessor lines; lines keep their places."""
+    return _DIRECTIVE.sub(_spaces, code)
+
+
 def includes(text: str) -> Iterator[Include]:
     for found in _INCLUDE.finditer(text):
         yield Include(_line(text, found.start(1)), found.group(1) == '"', found.group(2))
 
 
-def _without_template(header: str) -> str:
+def without_template(header: str) -> str:
     """`template <class T, auto N = f<3>()> void f()` without its first bracket."""
     start = _TEMPLATE.match(header)
     if not start or not header.startswith("<", start.end()):
@@ -72,13 +77,13 @@ def _without_template(header: str) -> str:
     for position in range(start.end(), len(header)):
         depth += {"<": 1, ">": -1}.get(header[position], 0)
         if depth == 0:
-            return _without_template(header[position + 1:].lstrip())
+            return without_template(header[position + 1:].lstrip())
     return header
 
 
 def _is_scope(header: str) -> bool:
     header = re.sub(r"\[\[.*?\]\]", "", header).strip()
-    return bool(_SCOPE.match(_without_template(header)))
+    return bool(_SCOPE.match(without_template(header)))
 
 
 class _Block(NamedTuple):
@@ -128,7 +133,7 @@ def _blocks(code: str) -> Iterator[tuple[_Block, int]]:
 def functions(text: str) -> Iterator[Function]:
     """Every function that stands in a namespace or a class, lambdas and local classes within it
     being part of it. `body_lines` are the lines between its braces."""
-    code = _DIRECTIVE.sub(_spaces, blanked(text))
+    code = without_directives(blanked(text))
     for block, end in _blocks(code):
         if block.kind == "function":
             name = _NAME.search(block.header)
@@ -139,14 +144,14 @@ def functions(text: str) -> Iterator[Function]:
 
 def _scope_name(header: str) -> str:
     """`template <class T> class Grid<T> final : Base`: Grid<T>; empty for what has no name."""
-    header = re.sub(r"\[\[.*?\]\]|\binline\b", "", _without_template(header))
+    header = re.sub(r"\[\[.*?\]\]|\binline\b", "", without_template(header))
     found = _SCOPE_NAME.search(header)
     return found.group(1).replace(" ", "") if found else ""
 
 
 def types(text: str) -> Iterator[Type]:
     """Every class, struct, union and enum with a name that is defined in a namespace or a type."""
-    code = _DIRECTIVE.sub(_spaces, blanked(text))
+    code = without_directives(blanked(text))
     for block, _ in _blocks(code):
         name = _scope_name(block.header)
         if block.kind != "scope" or not name or block.header.startswith(("namespace", "extern")):

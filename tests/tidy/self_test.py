@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 from typing import NamedTuple
 
+import class_size
 import cpp_text
 import isolation
 import tidy_test
@@ -43,6 +44,11 @@ def _function(lines: int, head: str = "void f()") -> str:
     return f"// F.\n{head} {{\n" + "    g();\n" * lines + "}\n"
 
 
+def _class(methods: int, members: int, head: str = "class Large") -> str:
+    return (f"{head} {{\n  public:\n" + "".join(f"    int f{k}() const;\n" for k in range(methods))
+            + "".join(f"    int m{k} = 0;\n" for k in range(members)) + "};\n")
+
+
 def _include(target: str) -> str:
     return f"#include {target}\n"
 
@@ -75,6 +81,10 @@ _SEEDS = (
     Seed("function-length", "models/f.cpp", _function(71, "auto f() -> std::vector<int>")),
     Seed("function-length", "models/f.cpp", _function(71, "T::T(int a)\n    : a_(a), b_{2}")),
     Seed("function-length", "models/f.cpp", _function(71, 'TEST_CASE("a brace { in a string")')),
+    Seed("class-size", "net/codec.cpp", _class(36, 0)),
+    Seed("class-size", "net/codec.cpp", _class(1, 26, "struct Large final : Base")),
+    Seed("class-size", "net/codec.cpp", _class(0, 26)),
+    Seed("class-size", "src/rows/ledger.h", "struct Outer {\n" + _class(36, 0) + "};\n"),
     Seed("opening-comment", "models/bare.cpp", "#include <vector>\n// Late.\n"),
     Seed("opening-comment", "src/rows/other.cpp", _include('"src/rows/ledger.h"')),
     Seed("opening-comment", "src/rows/bare.h", "#pragma once\n// Late.\n"),
@@ -160,6 +170,61 @@ def _faults_of_reader() -> list[str]:
     return faults
 
 
+# Every kind of declaration, with what it is to be counted as.
+_CLASS = """
+template <class T, auto N = f<3>()>
+class AKO_CAPABILITY("x") Counted final : public Base<T>, Other<void(int)> {
+  public:
+    using Say = std::function<void(const std::string&)>;
+    static constexpr int limit = 3;  // none: a constant; nor this: int a; int b();
+    enum class Kind { a, b };
+    struct Part {
+        int x = 0, y = 0;
+        bool operator==(const Part&) const = default;
+    };
+    class Announced;
+    explicit Counted(int a = {}, Say say = [] { return 1; }) : a_{a}, say_(say) {}
+    Counted(const Counted&) = delete;
+    ~Counted() override;
+    Counted& operator=(Counted&& other) noexcept = default;
+    bool operator()(int a) const { return a < 3; }
+    bool operator<(const Counted& other) const;
+    explicit operator bool() const { return !!a_; }
+    template <class U>
+    auto mapped(const std::map<int, U>& map) const -> std::vector<U>;
+    static Counted of(int a);
+    virtual std::span<const float> pure(int a) AKO_REQUIRES(mutex_) = 0;
+    void guarded() try {
+        a_ = 3;
+    } catch (const std::exception&) {
+    }
+    friend bool same(const Counted& a, const Counted& b);
+
+  private:
+    std::function<void(int)> say_;
+    std::array<int, 3> a_{1, 2, 3};
+    int b_ AKO_GUARDED_BY(mutex_) = f(1, 2), c_{3};
+    void (*call_)(int) = nullptr;
+    std::function<int()> made_ = [] { return 3; };
+    struct {
+        int inner = 0;
+    } group_;
+    static int shared_;
+};
+"""
+
+
+def _faults_of_class_reader() -> list[str]:
+    """Are the methods and members of a class counted as they are?"""
+    read = [tuple(found)[1:] for found in class_size.class_sizes(_CLASS)]
+    expected = [("Counted", 11, 7, False), ("Part", 1, 2, True), ("", 0, 1, True)]
+    faults = [] if read == expected else [f"the classes {expected} were read as {read}"]
+    for text in (_class(35, 25), _class(0, 26, "struct Plain")):
+        found = _findings(Seed("", "net/codec.cpp", text), "")
+        faults += [f"a class that is not too large: {finding}" for finding in found]
+    return faults
+
+
 def _faults_of_rooms() -> list[str]:
     """Does every room see only those before it? Then no two see each other."""
     order = list(tidy_test.ROOMS)
@@ -171,7 +236,7 @@ def _faults_of_rooms() -> list[str]:
 def run(compiler: str) -> int:
     """Prints what is wrong; the exit status."""
     faults = [f"a finding without a seed: {finding}" for finding in _findings(None, compiler)]
-    faults += _faults_of_reader() + _faults_of_rooms()
+    faults += _faults_of_reader() + _faults_of_class_reader() + _faults_of_rooms()
     for seed in _SEEDS:
         rules = {finding.rule for finding in _findings(seed, compiler)}
         if rules != {seed.rule}:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from typing import Callable, Iterator, NamedTuple
 
+import class_size
 import cpp_text
 import documents
 import isolation
@@ -22,6 +23,8 @@ from rooms import ROOMS
 
 FILE_LINES_MAX = 499
 FUNCTION_LINES_MAX = 70
+CLASS_METHODS_MAX = 35
+CLASS_MEMBERS_MAX = 25
 COLUMNS_MAX = 100
 
 TOP_LEVEL_FILES = {"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json"}
@@ -226,6 +229,23 @@ def functions(tree: Tree) -> Iterator[Finding]:
                               f"{function.body_lines} lines, {FUNCTION_LINES_MAX} at most")
 
 
+def class_sizes(tree: Tree) -> Iterator[Finding]:
+    """No class of the program does or keeps more than a reader can hold together. A struct of plain
+    data may have any number of members, for it keeps no promise about them: settings, results, a
+    line of a file. It is plain if all is public and no method is there but defaulted operators."""
+    ours = ("include/", "models/", "net/", "src/")
+    for name, text in tree.texts(lambda name: tree.is_cpp(name) and name.startswith(ours)):
+        for found in class_size.class_sizes(text):
+            many = []
+            if found.methods > CLASS_METHODS_MAX:
+                many.append(f"{found.methods} methods, {CLASS_METHODS_MAX} at most")
+            if found.members > CLASS_MEMBERS_MAX and not found.plain:
+                many.append(f"{found.members} members, {CLASS_MEMBERS_MAX} at most")
+            if many:
+                yield Finding(name, found.line, "class-size",
+                              f"{found.name or 'a type'} has {'; '.join(many)}")
+
+
 def _continues_header(tree: Tree, name: str, text: str) -> bool:
     """Is this the .cpp of a header beside it (codec.cpp, codec_decode.cpp: codec.h), which has the
     contract of both? Repeating it would be filler."""
@@ -336,8 +356,8 @@ def isolated(tree: Tree, compiler: str) -> Iterator[Finding]:
                           f"library, tl::expected and OpenSSL alone:\n{refused.message}")
 
 
-RULES = (top_level, layers, rooms_of_tests, sizes, functions, opening_comments, type_names,
-         file_names, words, modes, leftovers, scripts, true_documents)
+RULES = (top_level, layers, rooms_of_tests, sizes, functions, class_sizes, opening_comments,
+         type_names, file_names, words, modes, leftovers, scripts, true_documents)
 
 
 def findings(tree: Tree, compiler: str) -> list[Finding]:

@@ -57,7 +57,8 @@ TEST_CASE("issue: nobody stays at the end for a process that is over") {
 
 TEST_CASE("issue: who vanished with its machine is waited for, and the report says so") {
     Bench bench(true);
-    const double linger_s = bench.cluster.settings.exchange.finish_linger_s;
+    const double linger_s =
+        std::chrono::duration<double>(bench.cluster.settings.times().finish_linger).count();
     for (const PeerIndex peer : {0, 1, 2}) {
         const double seconds = bench.took(peer);
         CHECK(seconds > linger_s);

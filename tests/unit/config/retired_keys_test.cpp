@@ -1,9 +1,11 @@
 // Files and checkpoints of earlier versions, which have keys that there are no more.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
+#include "ako/exchange_times.h"
 #include "src/config/cluster_file.h"
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
@@ -43,6 +45,7 @@ TEST_CASE("keys of earlier versions are read, and digested as they were") {
 TEST_CASE("two of the times of the end follow from the others") {
     const Settings settings =
         read(minimal, {"exchange.finish_timeout_s=8", "exchange.leave_timeout_s=5"});
-    CHECK(settings.exchange.finish_exchange_s == doctest::Approx(2));
-    CHECK(settings.exchange.finish_linger_s == doctest::Approx(2));
+    const ExchangeTimes times = times_of(settings.exchange);
+    CHECK(times.finish_exchange == std::chrono::seconds(2));
+    CHECK(times.finish_linger == std::chrono::seconds(2));
 }

@@ -361,7 +361,7 @@ TEST_CASE("who does not wait for the start still looks whether others train") {
         CHECK(bench.trains());
     }
     SUBCASE("nothing is known of some for as long as a dial may take") {
-        CHECK(bench.begin(std::chrono::milliseconds(bench.settings.exchange.connect_timeout_ms)));
+        CHECK(bench.begin(dial_timeout));
     }
     SUBCASE("somebody trains") {
         bench.come(bench.said({}, {of_b, 50}));

@@ -35,15 +35,15 @@ TEST_CASE("each has a word of its own, and words for people") {
 TEST_CASE("of who ended by a failure it is said how") {
     LinkLine link;
     link.presence = Presence::left;
-    CHECK(link.standing() == PeerStanding::left);
+    CHECK(standing_of(link) == PeerStanding::left);
     link.ended = "numbers";
     link.why = "ended at round 31: its numbers are not to be trusted";
-    CHECK(link.standing() == PeerStanding::ended);
-    CHECK(is_trouble(link.standing()));
-    CHECK(standing_text(link.standing(), 4, link.why) == link.why);
-    CHECK(standing_text(link.standing(), 4, "") == "has ended for 4 s");
+    CHECK(standing_of(link) == PeerStanding::ended);
+    CHECK(is_trouble(standing_of(link)));
+    CHECK(standing_text(standing_of(link), 4, link.why) == link.why);
+    CHECK(standing_text(standing_of(link), 4, "") == "has ended for 4 s");
     link.presence = Presence::up;  // another process under its name
-    CHECK(link.standing() != PeerStanding::ended);
+    CHECK(standing_of(link) != PeerStanding::ended);
     MetricsLine line;
     line.links = {link};
     CHECK(parse_metrics_line(to_json_text(line))->links[0].ended == "numbers");
