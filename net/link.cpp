@@ -106,7 +106,7 @@ void Link::adopt(Handshake& handshake) {
     context_.detail(fmt::format("{}: session up ({} {})", name_, dialled_here_ ? "to" : "from",
                                 session_->remote()));
     session_->hand_over(*this, meter_, bucket_, context_.egress);
-    context_.sink->session_up(peer_, hello_);
+    context_.host->session_up(peer_, hello_);
 }
 
 void Link::tick(Time now, Time excuse) {
@@ -132,7 +132,7 @@ void Link::check_life(Time now, Time excuse) {
     const std::string why = fmt::format("no byte for {} ms; the last session: {}",
                                         milliseconds(context_.life_timeout), session_error_);
     context_.detail(fmt::format("{}: lost: {}", name_, why));
-    context_.sink->peer_lost(peer_, why);
+    context_.host->peer_lost(peer_, why);
 }
 
 void Link::look_at_path(Time now) {
@@ -233,8 +233,8 @@ std::optional<OutFrame> Link::next(Session& session) {
     const double limit = own > 0 && shared > 0 ? std::min(own, shared) : std::max(own, shared);
     const std::size_t payload_bytes_max = rate_.payload_bytes_max(limit);
     session.let_lie_unsent(static_cast<std::size_t>(static_cast<double>(payload_bytes_max) *
-                                                    context_.source->unsent_payloads()));
-    auto frame = context_.source->next(peer_, payload_bytes_max);
+                                                    context_.host->unsent_payloads()));
+    auto frame = context_.host->next(peer_, payload_bytes_max);
     if (!frame) rate_.idle();
     return frame;
 }
@@ -244,22 +244,22 @@ void Link::sent(Session&, std::size_t bytes) { rate_.sent(bytes, context_.clock.
 std::optional<std::string> Link::refuse(Session&, const Header& header, std::size_t bytes) {
     if (std::holds_alternative<Hello>(header) || std::holds_alternative<Reject>(header))
         return fmt::format("{} in a session that stands", header_name(header));
-    auto complaint = context_.sink->refuse(peer_, header, bytes);
+    auto complaint = context_.host->refuse(peer_, header, bytes);
     if (complaint) count_reject("frame");
     return complaint;
 }
 
 std::optional<Destination> Link::reserve(Session&, const Header& header, std::size_t bytes) {
-    return context_.sink->reserve(peer_, header, bytes);
+    return context_.host->reserve(peer_, header, bytes);
 }
 
 void Link::arrived(Session&, Header header, Destination destination, Time at) {
     if (std::holds_alternative<Bye>(header)) left_ = true;
-    context_.sink->arrived(peer_, std::move(header), destination, at);
+    context_.host->arrived(peer_, std::move(header), destination, at);
 }
 
 void Link::abandoned(Session&, Destination destination) {
-    context_.sink->abandoned(peer_, destination);
+    context_.host->abandoned(peer_, destination);
 }
 
 void Link::ended(Session& session, const std::string& why) {
@@ -272,7 +272,7 @@ void Link::ended(Session& session, const std::string& why) {
     context_.detail(fmt::format("{}: session down: {}", name_, session_error_));
     if (now - up_since_ >= good_session) dialer_->settle();
     dialer_->back_off(now);
-    context_.sink->session_down(peer_, session_error_, now - silent_since_);
+    context_.host->session_down(peer_, session_error_, now - silent_since_);
 }
 
 }  // namespace ako

@@ -20,15 +20,14 @@
 
 namespace ako {
 
-/// What all links share. `source` and `sink` are set before the network thread starts.
+/// What all links share. `host` is set before the network thread starts.
 struct LinkContext {
     const Clock& clock;
     SharedEgress& egress;
     Time life_timeout;
     std::function<void(const std::string&)> log;     ///< what people must know
     std::function<void(const std::string&)> detail;  ///< the ordinary course
-    FrameSource* source = nullptr;
-    FrameSink* sink = nullptr;
+    TransportHost* host = nullptr;
     bool stopping = false;
 };
 
@@ -124,7 +123,7 @@ class Link final : public SessionHost {
     Time silent_since_{};              ///< the newest byte, once there is no session
     bool known_ = false;               ///< there has been a session
     bool left_ = false;                ///< it said Bye
-    bool lost_ = false;                ///< and the sink was told so
+    bool lost_ = false;                ///< and the host was told so
     bool silence_named_ = false;       ///< of this session, in the log
     std::string session_error_;        ///< why the newest session ended
     Time path_at_{};                   ///< when the kernel was asked last

@@ -42,11 +42,11 @@ class SessionHost {
   public:
     virtual ~SessionHost() = default;
 
-    /// As FrameSource::next.
+    /// As TransportHost::next.
     virtual std::optional<OutFrame> next(Session& session) = 0;
     /// A frame that next() gave was written to the end.
     virtual void sent(Session& session, std::size_t bytes) = 0;
-    /// As the functions of FrameSink.
+    /// As the functions of TransportHost.
     virtual std::optional<std::string> refuse(Session& session, const Header& header,
                                               std::size_t bytes) = 0;
     virtual std::optional<Destination> reserve(Session& session, const Header& header,

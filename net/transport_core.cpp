@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Half of what FrameSink::poll is promised, so that a busy machine keeps the promise too.
+/// Half of what TransportHost::poll is promised, so that a busy machine keeps the promise too.
 constexpr Time tick_period = milliseconds(10);
 
 /// A tick that is late by more than this was not on the processor: the time counts as nobody's
@@ -101,11 +101,10 @@ void TransportCore::bind() {
     acceptor_ = std::make_unique<Acceptor>(io_, checked_address(listen, self.name));
 }
 
-void TransportCore::start(FrameSource& source, FrameSink& sink) {
-    AKO_ASSERT(context_.source == nullptr, "start() is called once");
+void TransportCore::start(TransportHost& host) {
+    AKO_ASSERT(context_.host == nullptr, "start() is called once");
     bind();
-    context_.source = &source;
-    context_.sink = &sink;
+    context_.host = &host;
     thread_ = std::thread([this] { run(); });
 }
 
@@ -148,7 +147,7 @@ void TransportCore::tick() {
     });
 }
 
-void TransportCore::poll() { context_.sink->poll(clock_.now()); }
+void TransportCore::poll() { context_.host->poll(clock_.now()); }
 
 void TransportCore::notify() {
     if (notified_.exchange(true)) return;
@@ -259,7 +258,7 @@ HandshakeHost::Decision TransportCore::judge(Handshake& handshake) {
     if (link.up() && link.hello().process_id != hello.process_id)
         return refusal({live_process_field, link.remote(), "another process"});
     if (loses_crossing(handshake)) return {Decision::Kind::drop, {}};
-    if (auto reject = context_.sink->admit(link.peer(), hello)) return refusal(std::move(*reject));
+    if (auto reject = context_.host->admit(link.peer(), hello)) return refusal(std::move(*reject));
     return {};
 }
 

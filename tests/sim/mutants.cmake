@@ -606,7 +606,7 @@ mutation(net/session_receive.cpp
     [=[    newest_byte_at_ = silent_since_ = clock_.now();]=]
     [=[    newest_byte_at_ = clock_.now();]=])
 
-mutant(unread_session_is_dead net_life "--test-case=a sink without room*" "TEST CASE:  a sink without room stops")
+mutant(unread_session_is_dead net_life "--test-case=a host without room*" "TEST CASE:  a host without room stops")
 mutation(net/session.cpp
     [=[Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }]=]
     [=[Time Session::silence(Time now) const { return now - silent_since_; }]=])

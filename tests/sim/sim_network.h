@@ -53,7 +53,7 @@ class SimTransport final : public Transport {
     std::optional<EndIndex> end() const { return end_; }
 
     /// The process begins.
-    void start(FrameSource& source, FrameSink& sink) override;
+    void start(TransportHost& host) override;
     void notify() override;
     void wake(PeerIndex peer) override;
     void resume(PeerIndex peer) override;
@@ -97,8 +97,7 @@ class SimNetwork {
     // ---- processes
 
     struct Process {
-        FrameSource* source = nullptr;
-        FrameSink* sink = nullptr;
+        TransportHost* host = nullptr;
         const Clock* clock = nullptr;
         std::uint64_t id = 0;  ///< 0: one more than the place of its name
         bool elsewhere = false;
@@ -150,7 +149,7 @@ class SimNetwork {
     std::uint64_t bytes_delivered(PeerIndex from, PeerIndex to) const {
         return bytes_delivered_[from * peer_count_ + to];
     }
-    /// Complaints of sinks: no peer of ours ever earns one.
+    /// Complaints of hosts: no peer of ours ever earns one.
     const std::vector<std::string>& refusals() const { return refusals_; }
     std::size_t peer_count() const { return peer_count_; }
 
