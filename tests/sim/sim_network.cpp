@@ -332,7 +332,7 @@ void SimNetwork::sent(EndIndex from, EndIndex to, std::uint64_t epoch) {
     const LinkQuality& quality = quality_of(from, to);
     Delivery delivery{std::move(direction.sending->header),
                       {direction.sending->payload.begin(), direction.sending->payload.end()}};
-    // Whoever lets go of the buffer may ask for more at once, so the slot is free before that.
+    // What lets go of the buffer may ask for more at once, so the slot is free before that.
     BufferRef released = std::move(direction.sending->keeps_alive);
     direction.sending.reset();
     if (leaves_) leaves_(from, delivery.header);

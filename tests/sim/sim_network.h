@@ -91,7 +91,7 @@ class SimNetwork {
     }
     /// Bytes of the payloads given out are limited to so many blocks of so many bytes.
     void set_payload_max(std::size_t bytes) { payload_max_ = bytes; }
-    /// Of every frame beside its payload; at first about what a Partial's header takes on the wire.
+    /// What every frame has beside its payload; at first about a Partial's header on the wire.
     void set_header_bytes(std::size_t bytes) { header_bytes_ = bytes; }
 
     // ---- processes
@@ -145,7 +145,7 @@ class SimNetwork {
     void poll(EndIndex end);
 
     std::uint64_t frames_delivered() const { return frames_delivered_; }
-    /// Of payload, whole frames only.
+    /// The payloads of whole frames only.
     std::uint64_t bytes_delivered(PeerIndex from, PeerIndex to) const {
         return bytes_delivered_[from * peer_count_ + to];
     }
