@@ -14,8 +14,8 @@ enum class AddressRange {
     elsewhere,  ///< everything else: what the whole world may reach
 };
 
-/// Of a numeric address, an IPv4 address inside IPv6 (::ffff:10.0.0.1) being what it is by itself;
-/// nullopt for a name. A zone (fe80::1%eth0) may stand behind.
+/// The range of a numeric address, an IPv4 address inside IPv6 (::ffff:10.0.0.1) being what it is
+/// by itself; nullopt for a name. A zone (fe80::1%eth0) may stand behind.
 std::optional<AddressRange> address_range(const std::string& host);
 
 }  // namespace ako

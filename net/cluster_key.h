@@ -34,7 +34,7 @@ class ClusterKey {
 
     /// No key.
     ClusterKey() = default;
-    /// Of this secret; empty: no key.
+    /// The key of this secret; empty: no key.
     explicit ClusterKey(std::string secret) : secret_(std::move(secret)) {}
 
     bool none() const { return secret_.empty(); }
@@ -44,7 +44,8 @@ class ClusterKey {
     /// Is `mac` that mac? Takes as long if it is wrong as if it is right.
     bool proves(const Digest& mac, Step step, const Hello& dialler, const Hello* listener) const;
 
-    /// Of a Reject by the peer of this name, but for its own mac, of the Hello with this nonce.
+    /// The mac of a Reject (but for its own mac) by the peer of this name, which answers the Hello
+    /// with this nonce.
     Digest mac(const Reject& reject, const std::string& by, const Digest& nonce) const;
     bool proves(const Reject& reject, const std::string& by, const Digest& nonce) const;
 

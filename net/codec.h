@@ -45,9 +45,9 @@ std::vector<std::byte> encode_frame_head(const Header& header, std::size_t paylo
 
 /// The header in these bytes (without the prefix). Returns Error::Kind::wire if they are not one,
 /// are too few or too many, or if a value is beyond its bound; the error names the field. What
-/// needs the run to judge is left to FrameSink::refuse. Of a Hello of another protocol only the
-/// number is read, and a Reject of `older_protocol` is one for the protocol. Never throws, whatever
-/// the bytes, and allocates no more than some times their number.
+/// needs the run to judge is left to TransportHost::refuse. Only the number is read of a Hello of
+/// another protocol, and a Reject of `older_protocol` is one for the protocol. Never throws,
+/// whatever the bytes, and allocates no more than some times their number.
 Result<Header> decode_header(std::span<const std::byte> bytes);
 
 /// The latest moment and the longest duration that decode_header takes: 146 years, so that the sum

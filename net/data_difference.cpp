@@ -29,7 +29,7 @@ std::string items_text(const DataPiece& piece) {
     return fmt::format("in items {} to {}", grouped(piece.first), grouped(piece.end - 1));
 }
 
-/// Of checksums that differ, or nothing. `what`: "labels".
+/// A Reject that names the first checksums that differ, or nothing. `what`: "labels".
 std::optional<Reject> checksums_differ(const std::string& field, std::uint64_t count,
                                        const char* what, const std::vector<std::uint32_t>& ours,
                                        const std::vector<std::uint32_t>& theirs) {
@@ -49,7 +49,7 @@ std::optional<Reject> checksums_differ(const std::string& field, std::uint64_t c
                   place + fmt::format("{:08x}", theirs[*first])};
 }
 
-/// Of two labels that were told, or nothing.
+/// A Reject that names two labels that differ, of those that were told, or nothing.
 std::optional<Reject> labels_differ(const std::string& field, const DataPartDescription& ours,
                                     const DataPartDescription& theirs) {
     const auto& own = ours.first_labels;

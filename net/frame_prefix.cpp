@@ -36,7 +36,7 @@ Result<void> check(const char* part, std::uint32_t said, std::span<const std::by
         fmt::format("damaged frame: its {} has CRC-32C {:08x} and says {:08x}", part, found, said));
 }
 
-/// Who speaks another framing is told so; of anything else no more can be said.
+/// A peer that speaks another framing is told so; no more can be said of anything else.
 Result<void> check_letters(const std::byte* in) {
     if (std::memcmp(in, magic.data(), magic.size()) == 0) return {};
     const std::string letters(reinterpret_cast<const char*>(in), magic.size());

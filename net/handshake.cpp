@@ -67,7 +67,7 @@ void Handshake::arrived(Session&, Header header, Destination, Time) {
     const bool believed = terms_.key.none() || (own_.key_proof && peer_ &&
                                                 terms_.key.proves(reject, terms_.peer_names[*peer_],
                                                                   own_.key_proof->nonce));
-    // Whoever listens at the address of a peer can say anything: it is shown, and that is all.
+    // Anybody who listens at the address of a peer can say anything: it is shown, and that is all.
     if (believed) refused_field_ = reject.field;
     if (believed && reject.field == live_process_field) name_taken_by_ = reject.expected;
     const std::string why = fmt::format(

@@ -29,7 +29,7 @@ class HandshakeHost {
     struct Decision {
         enum class Kind { go_on, refuse, drop };
         Kind kind = Kind::go_on;
-        Reject reject;  ///< of refuse
+        Reject reject;  ///< what `refuse` answers
     };
     /// All fields of the Hello match: may this session go on? Asked when the other end has said who
     /// it is, and, if it dialled, again when it has confirmed: much may have happened in between.
@@ -64,14 +64,14 @@ class Handshake final : public SessionHost {
     bool silent() const { return !dialled_ && stage_ == Stage::hello; }
     /// The other end dialled and has proved that it means now: judge() is asked the second time.
     bool confirmed() const { return confirmed_; }
-    /// Of the peer, once it is identified (or was dialled).
+    /// The other end, once it is identified (or was dialled).
     std::optional<PeerIndex> peer() const { return peer_; }
     const Hello& hello() const { return hello_; }
     /// Once the other end has refused this process because another one is live under its name:
     /// where that one is. Otherwise empty.
     const std::string& name_taken_by() const { return name_taken_by_; }
-    /// Of the Hello, by which one end has refused the other; empty: none has, or with a cluster key
-    /// none that has proved that it holds it.
+    /// The field of the Hello by which one end has refused the other; empty: none has, or with a
+    /// cluster key none that has proved that it holds it.
     const std::string& refused_field() const { return refused_field_; }
     const std::shared_ptr<Session>& session() const { return session_; }
 

@@ -1,52 +1,44 @@
 // One live TCP connection: frames out and in, pulled. It knows nothing of peers or of Hello; its
-// host (a handshake first, a link later) says what to send and where to read to.
-//
-// The socket does not block. The session waits until it can be written or read and then does so
-// itself, so that between two handlers the kernel holds no pointer into anybody's memory.
+// host (a handshake first, a link later) says what to send and where to read to. The session moves
+// the bytes: it waits until the connection can take or has more, and asks its parts what is written
+// next (OutgoingFrame), when (SendLimits), what is read next (IncomingFrame), and how long nothing
+// has come (Silence).
 //
 // Thread: network. Lifetime: shared by its host and by its pending handlers; end() is final.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "ako/clock.h"
 #include "ako/transport.h"
 #include "net/asio.h"
-#include "net/frame_prefix.h"
-#include "net/pacing.h"
-#include "net/shared_egress.h"
-#include "net/socket_options.h"
-#include "net/sockets_of_process.h"
+#include "net/incoming_frame.h"
+#include "net/link_meter.h"
+#include "net/outgoing_frame.h"
+#include "net/send_limits.h"
+#include "net/send_wait.h"
+#include "net/silence.h"
+#include "net/tcp_connection.h"
 
 namespace ako {
 
-/// What a link counts; written by the network thread, read by any.
-struct LinkMeter {
-    std::atomic<std::uint64_t> egress_bytes{0};
-    std::atomic<std::uint64_t> ingress_bytes{0};
-    /// For so long frames waited: for room in the socket, or for a limit of what may be sent.
-    std::atomic<Time::rep> waited{0};
-};
+class Session;
 
-/// Whom a session belongs to. A host may end the session, drain it or change its host within any of
+/// A session belongs to its host, which may end it, drain it or give it another host within any of
 /// these calls.
 class SessionHost {
   public:
     virtual ~SessionHost() = default;
 
-    /// As FrameSource::next.
+    /// As TransportHost::next.
     virtual std::optional<OutFrame> next(Session& session) = 0;
     /// A frame that next() gave was written to the end.
     virtual void sent(Session& session, std::size_t bytes) = 0;
-    /// As the functions of FrameSink.
+    /// As the functions of TransportHost.
     virtual std::optional<std::string> refuse(Session& session, const Header& header,
                                               std::size_t bytes) = 0;
     virtual std::optional<Destination> reserve(Session& session, const Header& header,
@@ -61,7 +53,6 @@ class Session final : public std::enable_shared_from_this<Session> {
   public:
     /// `socket` is connected. `remote` is for messages.
     Session(asio::ip::tcp::socket socket, std::string remote, const Clock& clock);
-    ~Session();
 
     /// The first host; begins to read and to ask. Headers are limited to those of a handshake.
     void begin(SessionHost& host);
@@ -75,11 +66,10 @@ class Session final : public std::enable_shared_from_this<Session> {
     void wake();
     /// The host may have room again.
     void resume();
-    /// Suits the bytes that may lie unsent to the link's rate: a mark too low wakes this thread for
-    /// every few packets of a fast link.
-    void let_lie_unsent(std::size_t bytes);
     /// See Transport::copy_aside; true if something was copied.
     bool copy_aside();
+    /// For SharedEgress: this session may write a slice now.
+    void turn();
 
     /// Sends what the host has until it has nothing more, then shuts down the sending side and
     /// reads to the end of the stream, so that the last bytes arrive. `discards`: what arrives from
@@ -92,112 +82,59 @@ class Session final : public std::enable_shared_from_this<Session> {
     void drop();
 
     bool ended() const { return ended_; }
-    const std::string& remote() const { return remote_; }
-
-    /// The path of its connection; nothing once it has ended.
-    std::optional<PathFigures> path();
-    /// How long nothing has come although we read.
-    Time silence(Time now) const;
-    /// How long nothing has come at all.
-    Time quiet(Time now) const { return now - newest_byte_at_; }
-    /// For so long this thread did not look: no silence of the peer. What was read since then has
-    /// begun the silence anew, which so never begins later than now.
-    void excuse(Time gap, Time now) {
-        if (!paused_) silent_since_ = std::min(silent_since_ + gap, now);
-    }
-
-    /// For SharedEgress: this session may write a slice now.
-    void turn();
+    const std::string& remote() const { return connection_.remote(); }
+    TcpConnection& connection() { return connection_; }
+    Silence& silence() { return silence_; }
 
   private:
-    enum class Reading { prefix, header, place, payload };
-
     // Sending.
-    void post_pump_out();
     void pump_out();
-    bool bind_frame();
-    bool wait_for_pace(Time now);
-    void begin_wait();
+    bool wait_for_limits(Time now);
+    void wait_writable();
     void end_wait();
     void count_wait();
+    bool bind_frame();
     bool write_slice();
     void finish_frame();
-    void wait_writable();
     void shut_down_send();
 
     // Receiving.
     void post_pump_in();
     void pump_in();
-    bool read_some();
-    void complete_stage();
-    void complete_prefix();
-    void complete_header();
-    bool place();
-    void complete_frame();
-    bool payload_intact();
-    bool discard_some();
     void wait_readable();
-    void abandon_destination();
+    std::size_t read(std::span<std::byte> into);
+    bool read_frame();
+    void complete_stage();
+    bool place();
+    bool discard_some();
     void discard();
-    void unpause(Time now);
+    void abandon_destination();
 
-    void close();
-
-    // Constant after construction.
     const Clock& clock_;
-    const std::string remote_;
-
-    asio::ip::tcp::socket socket_;
-    std::optional<ListedSocket> listed_;
+    TcpConnection connection_;
     asio::steady_timer pace_timer_;
     SessionHost* host_ = nullptr;
     LinkMeter own_meter_;
     LinkMeter* meter_ = &own_meter_;
-    TokenBucket* bucket_ = nullptr;
-    SharedEgress* egress_ = nullptr;
     bool ended_ = false;
 
     // Sending: at most one frame is outstanding.
-    struct Outgoing {
-        std::vector<std::byte> head;  ///< prefix and header
-        std::span<const std::byte> payload;
-        BufferRef keeps_alive;
-        std::vector<std::byte> aside;  ///< the unsent rest, once copied
-        std::size_t head_sent = 0;
-        std::size_t bytes = 0;  ///< of the whole frame
-        bool of_host = false;
-    };
-    std::optional<Outgoing> out_;
+    std::optional<OutgoingFrame> out_;
     std::deque<Header> first_;
+    SendLimits limits_;
+    SendWait wait_;            ///< while it is on, what is waited for calls pump_out
     bool out_posted_ = false;  ///< a posted handler will call pump_out
-    bool out_waits_ = false;   ///< for the socket, for pace or for a turn; then pump_out is called
     bool writable_ = false;    ///< since the last frame was finished
-    std::size_t unsent_bytes_max_ = unsent_bytes_min;
-    bool has_turn_ = false;
-    Time waits_since_{};  ///< while out_waits_
-    Time waited_{};       ///< since the newest frame, which may be the last
     bool draining_ = false;
     bool send_shut_ = false;
 
     // Receiving.
-    Reading reading_ = Reading::prefix;
-    std::array<std::byte, frame_prefix_bytes> prefix_bytes_{};
-    std::vector<std::byte> header_bytes_;
-    std::size_t header_limit_ = handshake_header_bytes_max;
-    FramePrefix prefix_;  ///< of the frame being read
-    std::optional<Header> header_;
-    std::optional<Destination> destination_;
-    std::span<std::byte> unread_;  ///< what is still to be filled in this stage
+    IncomingFrame in_;
+    Silence silence_;  ///< does not read while the host has no room
     bool in_posted_ = false;
     bool in_waits_ = false;
     std::size_t read_this_turn_ = 0;
-    bool paused_ = false;  ///< the host has no room; not reading
     bool discarding_ = false;
-
-    // Life.
-    Time silent_since_;  ///< the newest byte, moved on by the time in which we did not read
-    Time newest_byte_at_;
-    Time paused_at_{};
 };
 
 }  // namespace ako

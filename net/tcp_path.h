@@ -8,7 +8,7 @@
 
 namespace ako {
 
-/// Of this connection alone; nothing if `socket` is none that stands.
+/// The path of this connection alone; nothing if `socket` is none that stands.
 std::optional<PathFigures> tcp_path(int socket);
 
 }  // namespace ako

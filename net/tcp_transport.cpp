@@ -14,7 +14,7 @@ std::uint16_t TcpTransport::port() const { return core_->port(); }
 void TcpTransport::set_peer_address(PeerIndex peer, const std::string& address) {
     core_->set_peer_address(peer, address);
 }
-void TcpTransport::start(FrameSource& source, FrameSink& sink) { core_->start(source, sink); }
+void TcpTransport::start(TransportHost& host) { core_->start(host); }
 void TcpTransport::notify() { core_->notify(); }
 void TcpTransport::wake(PeerIndex peer) { core_->link(peer).wake(); }
 void TcpTransport::resume(PeerIndex peer) { core_->link(peer).resume(); }

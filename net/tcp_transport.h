@@ -1,7 +1,7 @@
 // The transport over TCP: one session per pair of peers, pulled by the links. Asio stays behind
 // this header.
 // Thread: see ako/transport.h; constructor, bind and set_peer_address belong to the thread that
-// wires, before start(). Lifetime: source, sink and clock must outlive stop().
+// wires, before start(). Lifetime: host and clock must outlive stop().
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class TcpTransport final : public Transport {
     /// Replaces the address of the settings; before start(). For tests, whose ports are known late.
     void set_peer_address(PeerIndex peer, const std::string& address);
 
-    void start(FrameSource& source, FrameSink& sink) override;
+    void start(TransportHost& host) override;
     void notify() override;
     void wake(PeerIndex peer) override;
     void resume(PeerIndex peer) override;

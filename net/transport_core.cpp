@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Half of what FrameSink::poll is promised, so that a busy machine keeps the promise too.
+/// Half of what TransportHost::poll is promised, so that a busy machine keeps the promise too.
 constexpr Time tick_period = milliseconds(10);
 
 /// A tick that is late by more than this was not on the processor: the time counts as nobody's
@@ -79,7 +79,7 @@ std::unique_ptr<Dialer> TransportCore::make_dialer(PeerIndex peer) {
         shake_hands(std::move(socket), peer);
     };
     events.failed = [this, peer](const std::string& why) {
-        links_[peer]->name_taken("");
+        links_[peer]->report().set_name_taken("");
         links_[peer]->note(why);
     };
     return std::make_unique<Dialer>(io_, settings_.connect_timeout, settings_.self > peer,
@@ -88,7 +88,8 @@ std::unique_ptr<Dialer> TransportCore::make_dialer(PeerIndex peer) {
 
 void TransportCore::set_peer_address(PeerIndex peer, const std::string& address) {
     AKO_ASSERT(!thread_.joinable(), "addresses are fixed once the transport has started");
-    links_.at(peer)->dialer().set_address(checked_address(address, settings_.peers[peer].name));
+    links_.at(peer)->own_dial().dialer().set_address(
+        checked_address(address, settings_.peers[peer].name));
 }
 
 void TransportCore::bind() {
@@ -100,11 +101,10 @@ void TransportCore::bind() {
     acceptor_ = std::make_unique<Acceptor>(io_, checked_address(listen, self.name));
 }
 
-void TransportCore::start(FrameSource& source, FrameSink& sink) {
-    AKO_ASSERT(context_.source == nullptr, "start() is called once");
+void TransportCore::start(TransportHost& host) {
+    AKO_ASSERT(context_.host == nullptr, "start() is called once");
     bind();
-    context_.source = &source;
-    context_.sink = &sink;
+    context_.host = &host;
     thread_ = std::thread([this] { run(); });
 }
 
@@ -117,7 +117,7 @@ void TransportCore::run() {
         acceptor_->begin(
             [this](asio::ip::tcp::socket socket) { shake_hands(std::move(socket), std::nullopt); });
         for (const auto& link : links_)
-            if (link) link->dialer().begin(clock_.now());
+            if (link) link->own_dial().dialer().begin(clock_.now());
         tick();
         io_.run();
     } catch (const std::exception& exception) {
@@ -147,7 +147,7 @@ void TransportCore::tick() {
     });
 }
 
-void TransportCore::poll() { context_.sink->poll(clock_.now()); }
+void TransportCore::poll() { context_.host->poll(clock_.now()); }
 
 void TransportCore::notify() {
     if (notified_.exchange(true)) return;
@@ -201,7 +201,7 @@ void TransportCore::shake_hands(asio::ip::tcp::socket socket, std::optional<Peer
     if (!dialled) make_room_for_stranger();
     asio::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
-    const Address* address = dialled ? &links_[*dialled]->dialer().address() : nullptr;
+    const Address* address = dialled ? &links_[*dialled]->own_dial().dialer().address() : nullptr;
     auto session = std::make_shared<Session>(
         std::move(socket), gone ? "a connection that is gone" : remote_text(remote, address),
         clock_);
@@ -209,7 +209,7 @@ void TransportCore::shake_hands(asio::ip::tcp::socket socket, std::optional<Peer
     auto handshake =
         std::make_shared<Handshake>(*this, terms_, std::move(session), dialled, deadline);
     handshakes_.push_back(handshake);
-    if (dialled) links_[*dialled]->expect(handshake);
+    if (dialled) links_[*dialled]->own_dial().expect(handshake, clock_.now());
     handshake->begin();
 }
 
@@ -223,19 +223,19 @@ void TransportCore::make_room_for_stranger() {
                                [](const auto& handshake) { return handshake->silent(); });
     if (oldest == handshakes_.end())
         oldest = std::find_if(handshakes_.begin(), handshakes_.end(), of_others);
-    if (const auto peer = (*oldest)->peer()) links_[*peer]->let_go(**oldest);
+    if (const auto peer = (*oldest)->peer()) links_[*peer]->own_dial().let_go(**oldest);
     (*oldest)->drop();
     handshakes_.erase(oldest);
     log_stranger("too many connections without a Hello; the oldest was closed", true);
 }
 
-// Both sides of a pair dial. Of two sessions that cross, the one that the lower index dialled
+// Both sides of a pair dial. If two sessions cross, the one that the lower index dialled
 // stands; the lower index sees to it, by closing the other. One that the other end has confirmed
 // stands there, so an own dial that has not come as far gives way to it.
 bool TransportCore::loses_crossing(const Handshake& handshake) const {
-    const Link& link = *links_[*handshake.peer()];
+    Link& link = *links_[*handshake.peer()];
     if (handshake.dialled() || link.peer() < settings_.self) return false;
-    if (link.dials_now() && !handshake.confirmed()) return true;
+    if (link.own_dial().may_cross(clock_.now()) && !handshake.confirmed()) return true;
     return link.up() && link.dialled_here() && !link.quiet();
 }
 
@@ -258,12 +258,13 @@ HandshakeHost::Decision TransportCore::judge(Handshake& handshake) {
     if (link.up() && link.hello().process_id != hello.process_id)
         return refusal({live_process_field, link.remote(), "another process"});
     if (loses_crossing(handshake)) return {Decision::Kind::drop, {}};
-    if (auto reject = context_.sink->admit(link.peer(), hello)) return refusal(std::move(*reject));
+    if (auto reject = context_.host->admit(link.peer(), hello)) return refusal(std::move(*reject));
     return {};
 }
 
 void TransportCore::answered(Handshake& handshake) {
-    links_[*handshake.peer()]->hold_back(handshake);
+    Link& link = *links_[*handshake.peer()];
+    if (!link.up()) link.own_dial().hold_back(handshake, clock_.now());
 }
 
 void TransportCore::stands(Handshake& handshake) { links_[*handshake.peer()]->adopt(handshake); }
@@ -274,20 +275,20 @@ void TransportCore::failed(Handshake& handshake, const std::string& why, bool re
     Link& link = *links_[*handshake.peer()];
     // Without a field nobody has refused who can be believed.
     const bool believed = refused && !handshake.refused_field().empty();
-    if (believed) link.count_reject(handshake.refused_field());
+    if (believed) link.report().count_reject(handshake.refused_field());
     if (handshake.dialled()) {
-        link.forget_pending();
-        link.name_taken(handshake.name_taken_by());
+        link.own_dial().forget_pending();
+        link.report().set_name_taken(handshake.name_taken_by());
         if (!handshake.name_taken_by().empty())
-            link.dialer().try_again_soon(clock_.now());
+            link.own_dial().dialer().try_again_soon(clock_.now());
         else if (believed)
-            link.dialer().back_off_long(clock_.now());
+            link.own_dial().dialer().back_off_long(clock_.now());
         else
-            link.dialer().back_off(clock_.now());
+            link.own_dial().dialer().back_off(clock_.now());
         return link.note(why, refused);
     }
-    // Whoever dialled may have only said that it is this peer, and something new each time.
-    link.let_go(handshake);
+    // The one that dialled may have only said that it is this peer, and something new each time.
+    link.own_dial().let_go(handshake);
     if (link.has_noted(why) || stranger_lines_.allows(clock_.now())) link.note(why, refused);
 }
 

@@ -25,7 +25,7 @@ class TransportCore final : public HandshakeHost {
     void bind();
     std::uint16_t port() const { return acceptor_ ? acceptor_->port() : std::uint16_t{0}; }
     void set_peer_address(PeerIndex peer, const std::string& address);
-    void start(FrameSource& source, FrameSink& sink);
+    void start(TransportHost& host);
     void stop(Time drain_until);
     void notify();
     std::vector<LinkCounters> counters() const;

@@ -1,6 +1,6 @@
-// Who may touch what, for the compiler: mutexes and the two thread roles as capabilities of clang's
-// thread-safety analysis (Hutchins, Ballman and Sutherland, "C/C++ Thread Safety Analysis", 2014),
-// which a test runs over the algorithm. Other compilers see mutexes alone.
+// What a thread may touch, for the compiler: mutexes and the two thread roles as capabilities of
+// clang's thread-safety analysis (Hutchins, Ballman and Sutherland, "C/C++ Thread Safety Analysis",
+// 2014), which a test runs over the algorithm. Other compilers see mutexes alone.
 #pragma once
 
 #include <atomic>
@@ -76,7 +76,7 @@ class Condition {
 /// One of the two threads of an exchange, for the compiler.
 struct AKO_CAPABILITY("thread") ThreadRole {};
 inline ThreadRole compute_thread;  ///< trains: the caller of Exchange
-inline ThreadRole network_thread;  ///< sends and receives: the caller of FrameSource and FrameSink
+inline ThreadRole network_thread;  ///< sends and receives: the caller of TransportHost
 
 #define AKO_COMPUTE_THREAD AKO_REQUIRES(ako::compute_thread)
 #define AKO_NETWORK_THREAD AKO_REQUIRES(ako::network_thread)

@@ -1,7 +1,7 @@
 // The seam between the algorithm and the wire. The transport owns sessions, sockets, pacing and the
-// network thread; it *pulls*: it asks the source for a frame exactly when a link can take one, so
-// that nothing waits in a queue growing stale. All calls to FrameSource and FrameSink come from the
-// network thread, and so must all calls to Transport except those marked "any thread".
+// network thread; it *pulls*: it asks its host for a frame exactly when a link can take one, so
+// that nothing waits in a queue growing stale. All calls to TransportHost come from the network
+// thread, and so must all calls to Transport except those marked "any thread".
 #pragma once
 
 #include <chrono>
@@ -64,11 +64,14 @@ struct Destination {
     std::uint64_t ticket = 0;
 };
 
-/// "What next for this peer?"
-class FrameSource {
+/// The process at this end, as the transport sees it: it is asked "what next for this peer?", is
+/// handed what arrives, and is told how the peers come and go. Every accepted `reserve` is followed
+/// by exactly one `arrived` or `abandoned`.
+class TransportHost {
   public:
-    virtual ~FrameSource() = default;
+    virtual ~TransportHost() = default;
 
+    // Sending.
     /// The next frame for `peer`, its payload at most `payload_bytes_max` (now and then longer,
     /// where that is known only once it is coded), or nothing until the next `wake(peer)`. The
     /// transport asks only while it has a session with `peer` that can take a frame; a frame given
@@ -79,13 +82,8 @@ class FrameSource {
     /// `payload_bytes_max`. Little: what is sent was chosen just before. Much: the link stays full
     /// while this process does not get the processor. Constant; network thread.
     virtual double unsent_payloads() const { return 0.5; }
-};
 
-/// What arrives. Every accepted `reserve` is followed by exactly one `arrived` or `abandoned`.
-class FrameSink {
-  public:
-    virtual ~FrameSink() = default;
-
+    // Receiving.
     /// Is something wrong with this header, from this peer and with so much payload? Then the text
     /// of the complaint: the session ends with it as its reason. Asked once per frame, before
     /// `reserve`.
@@ -99,6 +97,7 @@ class FrameSink {
                          Time arrived_at) = 0;
     virtual void abandoned(PeerIndex peer, Destination destination) = 0;
 
+    // Sessions.
     /// May the process behind this Hello (whose fields all match) take the place of `peer`?
     virtual std::optional<Reject> admit(PeerIndex peer, const Hello& hello) = 0;
     virtual void session_up(PeerIndex peer, const Hello& hello) = 0;
@@ -149,14 +148,14 @@ class Transport {
 
     /// Any thread, once: binds, starts the network thread and dials. Throws StartupError (port
     /// taken).
-    virtual void start(FrameSource& source, FrameSink& sink) = 0;
+    virtual void start(TransportHost& host) = 0;
 
-    /// Any thread: have `FrameSink::poll` called soon.
+    /// Any thread: have `TransportHost::poll` called soon.
     virtual void notify() = 0;
 
-    /// The source may have a frame for this peer again.
+    /// The host may have a frame for this peer again.
     virtual void wake(PeerIndex peer) = 0;
-    /// The sink may have room for a frame of this peer again.
+    /// The host may have room for a frame of this peer again.
     virtual void resume(PeerIndex peer) = 0;
     /// Copies what is unsent of the frame being sent to this peer into memory of the session and
     /// lets go of its buffer; nothing if no frame is being sent.
@@ -165,7 +164,7 @@ class Transport {
     /// Any thread: one entry per peer; that of this peer stays empty.
     virtual std::vector<LinkCounters> counters() const = 0;
 
-    /// Any thread, once: asks the source until it has nothing more and all is written, at most
+    /// Any thread, once: asks the host until it has nothing more and all is written, at most
     /// until `drain_until`, then closes all sessions, joins the network thread and returns.
     virtual void stop(Time drain_until) = 0;
 };

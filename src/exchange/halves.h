@@ -102,24 +102,24 @@ class TrafficHalf {
     virtual std::optional<OutFrame> next_control(PeerIndex) AKO_NETWORK_THREAD {
         return std::nullopt;
     }
-    /// As FrameSource::next.
+    /// As TransportHost::next.
     virtual std::optional<OutFrame> next(PeerIndex peer,
                                          std::size_t payload_bytes_max) AKO_NETWORK_THREAD = 0;
-    /// As FrameSource::unsent_payloads.
+    /// As TransportHost::unsent_payloads.
     virtual double unsent_payloads() const AKO_NETWORK_THREAD { return 0.5; }
     /// A Status whose content is news goes out at most so often, and without news with the
     /// heartbeat; the longest time: news wait for the heartbeat as well.
     virtual Time news_interval() const AKO_NETWORK_THREAD { return Time::max(); }
     /// Only the newest Status of a peer counts: what was not taken in yet may be replaced.
     virtual bool newest_status_counts() const AKO_NETWORK_THREAD { return true; }
-    /// Who is to blame for this peer's leaving, if anybody: its Bye says so.
+    /// The peer that is to blame for this one's leaving, if there is any: its Bye says so.
     virtual std::optional<PeerIndex> because_of() const AKO_NETWORK_THREAD { return std::nullopt; }
 
     // Receiving.
-    /// As FrameSink::refuse.
+    /// As TransportHost::refuse.
     virtual std::optional<std::string> refuse(PeerIndex peer, const Header& header,
                                               std::size_t bytes) AKO_NETWORK_THREAD = 0;
-    /// As FrameSink::reserve, for frames with a payload only.
+    /// As TransportHost::reserve, for frames with a payload only.
     virtual std::optional<Destination> reserve(PeerIndex peer, const Header& header,
                                                std::size_t bytes) AKO_NETWORK_THREAD = 0;
     /// Returns what goes to the compute half with the header.
@@ -127,7 +127,7 @@ class TrafficHalf {
                                  Time arrived_at) AKO_NETWORK_THREAD = 0;
     virtual void abandoned(PeerIndex, Destination) AKO_NETWORK_THREAD {}
 
-    // Sessions. As in FrameSink; `left`: it had said Bye.
+    // Sessions. As in TransportHost; `left`: it had said Bye.
     virtual std::optional<Reject> admit(PeerIndex peer, const Hello& hello) AKO_NETWORK_THREAD = 0;
     virtual void session_up(PeerIndex, const Hello&) AKO_NETWORK_THREAD {}
     virtual void session_down(PeerIndex peer, const std::string& why, Time silence,

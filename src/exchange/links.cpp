@@ -41,7 +41,8 @@ std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_ma
     if (!closing_ || std::exchange(link.bye_sent, true)) return std::nullopt;
     Bye bye{newest_.status.standing.final_round.value_or(0), traffic_.because_of(),
             newest_.status.standing.leaving, farewell_};
-    // Who fails says so of all that it had made; and where others go on, they do without it.
+    // A peer that fails says so of all that it had made; and where others go on, they do without
+    // it.
     if (farewell_.failed() && !bye.gone) {
         bye.leaves = true;
         if (!newest_.status.standing.progress.empty())

@@ -19,7 +19,7 @@
 
 namespace ako {
 
-class Links final : public FrameSource, public FrameSink {
+class Links final : public TransportHost {
   public:
     /// All references outlive this.
     Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffic,

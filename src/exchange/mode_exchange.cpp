@@ -68,7 +68,7 @@ void ModeExchange::look_at_restored() {
 
 void ModeExchange::start() {
     if (!links_) return;
-    transport_.start(*links_, *links_);
+    transport_.start(*links_);
     running_ = true;
 }
 

@@ -25,12 +25,16 @@ struct Received {
     std::vector<Time> ages;
 };
 
-/// The sink of the mode, with notes taken of what passes. Network thread.
-class NotingSink final : public FrameSink {
+/// Passes everything on to the mode, and takes notes of what arrives. Network thread.
+class NotingHost final : public TransportHost {
   public:
-    NotingSink(FrameSink& inner, Time from, Time until, std::vector<Received>& received)
+    NotingHost(TransportHost& inner, Time from, Time until, std::vector<Received>& received)
         : inner_(inner), from_(from), until_(until), received_(received) {}
 
+    std::optional<OutFrame> next(PeerIndex peer, std::size_t payload_bytes_max) override {
+        return inner_.next(peer, payload_bytes_max);
+    }
+    double unsent_payloads() const override { return inner_.unsent_payloads(); }
     std::optional<std::string> refuse(PeerIndex peer, const Header& header,
                                       std::size_t bytes) override {
         return inner_.refuse(peer, header, bytes);
@@ -61,13 +65,13 @@ class NotingSink final : public FrameSink {
     void poll(Time now) override { inner_.poll(now); }
 
   private:
-    FrameSink& inner_;
+    TransportHost& inner_;
     const Time from_;
     const Time until_;
     std::vector<Received>& received_;
 };
 
-/// The TCP transport with a NotingSink before the mode's own.
+/// The TCP transport with a NotingHost before the mode.
 class NotingTransport final : public Transport {
   public:
     NotingTransport(TransportSettings settings, const Clock& clock, Time from, Time until)
@@ -76,9 +80,9 @@ class NotingTransport final : public Transport {
           from_(from),
           until_(until) {}
 
-    void start(FrameSource& source, FrameSink& sink) override {
-        sink_ = std::make_unique<NotingSink>(sink, from_, until_, received);
-        inner_.start(source, *sink_);
+    void start(TransportHost& host) override {
+        host_ = std::make_unique<NotingHost>(host, from_, until_, received);
+        inner_.start(*host_);
     }
     void notify() override { inner_.notify(); }
     void wake(PeerIndex peer) override { inner_.wake(peer); }
@@ -90,7 +94,7 @@ class NotingTransport final : public Transport {
     std::vector<Received> received;  ///< [peer]; the network thread's until stop()
 
   private:
-    std::unique_ptr<NotingSink> sink_;
+    std::unique_ptr<NotingHost> host_;
     TcpTransport inner_;
     const Time from_;
     const Time until_;

@@ -61,27 +61,13 @@ class Flow {
 
 // ---- a link of ours
 
-class Endless final : public FrameSource {
-  public:
-    explicit Endless(std::size_t ring_bytes) : ring_(ring_bytes) {}
-    std::optional<OutFrame> next(PeerIndex, std::size_t payload_bytes_max) override {
-        return OutFrame{Partial{}, ring_.next(payload_bytes_max), {}};
-    }
-
-  private:
-    Ring ring_;
-};
-
-class Silent final : public FrameSource {
-  public:
-    std::optional<OutFrame> next(PeerIndex, std::size_t) override { return std::nullopt; }
-};
-
-class Counting final : public FrameSink {
+/// Takes what comes, and has nothing to say.
+class Counting : public TransportHost {
   public:
     Counting(std::size_t ring_bytes, std::atomic<std::uint64_t>& received)
         : ring_(ring_bytes), received_(received) {}
 
+    std::optional<OutFrame> next(PeerIndex, std::size_t) override { return std::nullopt; }
     std::optional<std::string> refuse(PeerIndex, const Header&, std::size_t) override {
         return std::nullopt;
     }
@@ -103,6 +89,20 @@ class Counting final : public FrameSink {
     std::atomic<std::uint64_t>& received_;
 };
 
+/// Always has one more payload, and hears nothing.
+class Endless final : public Counting {
+  public:
+    Endless(std::size_t ring_bytes, std::atomic<std::uint64_t>& received)
+        : Counting(0, received), news_(ring_bytes) {}
+
+    std::optional<OutFrame> next(PeerIndex, std::size_t payload_bytes_max) override {
+        return OutFrame{Partial{}, news_.next(payload_bytes_max), {}};
+    }
+
+  private:
+    Ring news_;
+};
+
 TransportSettings settings_of(PeerIndex self) {
     TransportSettings settings;
     settings.self = self;
@@ -117,15 +117,14 @@ TransportSettings settings_of(PeerIndex self) {
 class AkoLink final : public Flow {
   public:
     explicit AkoLink(std::size_t ring_bytes)
-        : news_(ring_bytes),
-          ignored_(0, nothing_),
+        : endless_(ring_bytes, nothing_),
           counted_(ring_bytes, received_),
           receiver_(settings_of(1), clock_),
           sender_(settings_of(0), clock_) {
         receiver_.bind();
         sender_.set_peer_address(1, "127.0.0.1:" + std::to_string(receiver_.port()));
-        receiver_.start(silent_, counted_);
-        sender_.start(news_, ignored_);
+        receiver_.start(counted_);
+        sender_.start(endless_);
     }
     ~AkoLink() override {
         sender_.stop(Time{0});
@@ -134,10 +133,8 @@ class AkoLink final : public Flow {
 
   private:
     SteadyClock clock_;
-    Endless news_;
-    Silent silent_;
     std::atomic<std::uint64_t> nothing_{0};
-    Counting ignored_;
+    Endless endless_;
     Counting counted_;
     TcpTransport receiver_;
     TcpTransport sender_;

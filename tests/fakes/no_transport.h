@@ -9,7 +9,7 @@ namespace ako::test {
 
 class NoTransport : public Transport {
   public:
-    void start(FrameSource&, FrameSink&) override {}
+    void start(TransportHost&) override {}
     void notify() override {}
     void wake(PeerIndex) override {}
     void resume(PeerIndex) override {}

@@ -15,10 +15,7 @@ constexpr unsigned frames_at_once_max = 4096;
 
 }  // namespace
 
-void Wires::start(FrameSource& source, FrameSink& sink) {
-    source_ = &source;
-    sink_ = &sink;
-}
+void Wires::start(TransportHost& host) { host_ = &host; }
 
 std::vector<LinkCounters> Wires::counters() const {
     std::vector<LinkCounters> counters(cluster_.size());
@@ -110,13 +107,13 @@ void SmallCluster::connect(PeerIndex a, PeerIndex b) {
         said.process_id = process_ids_[peer];
         return said;
     };
-    if (wires(a).sink_->admit(b, hello(b)) || wires(b).sink_->admit(a, hello(a))) return;
+    if (wires(a).host_->admit(b, hello(b)) || wires(b).host_->admit(a, hello(a))) return;
     up(a, b) = true;
     for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
         link(from, to) = {};
         link(from, to).heard_at = clock_.now();
         link(from, to).met = true;
-        wires(to).sink_->session_up(from, hello(from));
+        wires(to).host_->session_up(from, hello(from));
         wires(to).wake(from);
     }
 }
@@ -128,8 +125,8 @@ void SmallCluster::end_session(PeerIndex a, PeerIndex b, const std::string& why)
         ended.waiting.clear();
         if (!listens(to)) continue;
         if (const auto reading = std::exchange(ended.reading, std::nullopt))
-            wires(to).sink_->abandoned(from, reading->destination);
-        wires(to).sink_->session_down(from, why, clock_.now() - ended.heard_at);
+            wires(to).host_->abandoned(from, reading->destination);
+        wires(to).host_->session_down(from, why, clock_.now() - ended.heard_at);
     }
 }
 
@@ -144,7 +141,7 @@ void SmallCluster::look_for_silence(PeerIndex from, PeerIndex to) {
             end_session(from, to, "no byte for the life time-out");
     } else if (!silent.said_bye && clock_.now() - silent.heard_at > life_timeout_) {
         if (std::exchange(silent.told_lost, true)) return;
-        wires(to).sink_->peer_lost(from, "no byte for the life time-out");
+        wires(to).host_->peer_lost(from, "no byte for the life time-out");
     }
 }
 
@@ -161,8 +158,7 @@ void SmallCluster::end(PeerIndex member) {
     if (!listens(member)) return;
     for (PeerIndex other = 0; other < size(); ++other)
         if (other != member) end_session(member, other, "closed by the peer");
-    wires(member).source_ = nullptr;
-    wires(member).sink_ = nullptr;
+    wires(member).host_ = nullptr;
 }
 
 // ---- frames
@@ -173,7 +169,7 @@ void SmallCluster::pump() {
         bool moved = false;
         for (PeerIndex peer = 0; peer < size(); ++peer) {
             if (!listens(peer) || !std::exchange(wires(peer).notified_, false)) continue;
-            wires(peer).sink_->poll(clock_.now());
+            wires(peer).host_->poll(clock_.now());
         }
         for (PeerIndex from = 0; from < size(); ++from)
             for (PeerIndex to = 0; to < size(); ++to)
@@ -187,7 +183,7 @@ bool SmallCluster::pump(PeerIndex from, PeerIndex to) {
     Link& way = link(from, to);
     if (!(wires(from).woken_ & peer_bit(to)) || way.unread > 0) return false;
     if (!way.waiting.empty() || way.reading) return false;
-    std::optional<OutFrame> next = wires(from).source_->next(to, payload_max_);
+    std::optional<OutFrame> next = wires(from).host_->next(to, payload_max_);
     if (!next) {
         wires(from).woken_ &= ~peer_bit(to);
         return false;
@@ -238,12 +234,12 @@ void SmallCluster::receive(PeerIndex from, PeerIndex to, Frame frame) {
 }
 
 bool SmallCluster::place(PeerIndex from, PeerIndex to, Frame& frame) {
-    FrameSink& sink = *wires(to).sink_;
-    if (const auto complaint = sink.refuse(from, frame.header, frame.payload.size())) {
+    TransportHost& host = *wires(to).host_;
+    if (const auto complaint = host.refuse(from, frame.header, frame.payload.size())) {
         end_session(from, to, *complaint);
         return true;
     }
-    const auto destination = sink.reserve(from, frame.header, frame.payload.size());
+    const auto destination = host.reserve(from, frame.header, frame.payload.size());
     if (!destination) return false;
     AKO_ASSERT(destination->memory.size() == frame.payload.size(), "room of another size");
     Link& way = link(from, to);
@@ -260,7 +256,7 @@ void SmallCluster::arrive(PeerIndex from, PeerIndex to) {
                     reading.frame.payload.size());
     way.said_bye |= std::holds_alternative<Bye>(reading.frame.header);
     way.heard_at = clock_.now();
-    wires(to).sink_->arrived(from, std::move(reading.frame.header), reading.destination,
+    wires(to).host_->arrived(from, std::move(reading.frame.header), reading.destination,
                              clock_.now());
     if (!way.waiting.empty()) wires(to).resume(from);
     wires(from).wake(to);

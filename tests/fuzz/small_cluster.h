@@ -37,7 +37,7 @@ class Wires final : public Transport {
   public:
     Wires(SmallCluster& cluster, PeerIndex self) : cluster_(cluster), self_(self) {}
 
-    void start(FrameSource& source, FrameSink& sink) override;
+    void start(TransportHost& host) override;
     void notify() override { notified_ = true; }
     void wake(PeerIndex peer) override { woken_ |= peer_bit(peer); }
     void resume(PeerIndex peer) override { resumed_ |= peer_bit(peer); }
@@ -49,11 +49,10 @@ class Wires final : public Transport {
     friend class SmallCluster;
     SmallCluster& cluster_;
     const PeerIndex self_;
-    FrameSource* source_ = nullptr;
-    FrameSink* sink_ = nullptr;
+    TransportHost* host_ = nullptr;
     bool notified_ = false;
-    PeerSet woken_ = 0;    ///< the source may have something for them
-    PeerSet resumed_ = 0;  ///< the sink may have room for what comes of them
+    PeerSet woken_ = 0;    ///< the host may have something for them
+    PeerSet resumed_ = 0;  ///< the host may have room for what comes of them
 };
 
 /// One peer: its exchange, taken step by step through its rounds and to its end.
@@ -158,7 +157,7 @@ class SmallCluster {
 
     Link& link(PeerIndex from, PeerIndex to) { return links_[from * members_.size() + to]; }
     bool& up(PeerIndex a, PeerIndex b) { return up_[std::min(a, b) * size() + std::max(a, b)]; }
-    bool listens(PeerIndex peer) const { return wires(peer).sink_ != nullptr; }
+    bool listens(PeerIndex peer) const { return wires(peer).host_ != nullptr; }
     Wires& wires(PeerIndex peer) { return members_[peer]->wires_; }
     const Wires& wires(PeerIndex peer) const { return members_[peer]->wires_; }
 

@@ -1,5 +1,5 @@
-// A peer for tests: a real TcpTransport on port 0, with a source and a sink that record what the
-// transport asks and says, and that do what the test tells them.
+// A peer for tests: a real TcpTransport on port 0, which records as its host what the
+// transport asks and says, and does what the test tells it.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct Seen {
 
 /// Its thread-safe parts: wait(), seen(), tell(), send(), run(). Conditions given to wait() read
 /// the members of Seen directly; everything else reads a copy, seen().
-class FakePeer final : public FrameSource, public FrameSink, public Seen {
+class FakePeer final : public TransportHost, public Seen {
   public:
     explicit FakePeer(TransportSettings settings, const Clock& clock = steady_clock())
         : clock_(clock) {
@@ -71,7 +71,7 @@ class FakePeer final : public FrameSource, public FrameSink, public Seen {
 
     TcpTransport& transport() { return *transport_; }
     std::string address() const { return "127.0.0.1:" + std::to_string(transport_->port()); }
-    void start() { transport_->start(*this, *this); }
+    void start() { transport_->start(*this); }
     Time now() const { return clock_.now(); }
 
     /// Waits until `condition` holds, which may use all that follows; false after 20 s.

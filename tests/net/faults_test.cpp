@@ -117,7 +117,7 @@ TEST_CASE("random bytes in a standing session never harm the transport") {
     }
 }
 
-TEST_CASE("a header that the sink refuses ends the session with the complaint") {
+TEST_CASE("a header that the host refuses ends the session with the complaint") {
     FakePeer a(make_settings(0));
     a.complaint = "block 9 of 4";
     a.start();

@@ -147,7 +147,7 @@ TEST_CASE("the answer to a dial is checked as well, and refused by name") {
     CHECK(a.seen().ups.empty());
 }
 
-TEST_CASE("the sink may refuse a process") {
+TEST_CASE("the host may refuse a process") {
     Pair pair;
     pair.a.no_admittance = Reject{"process_id", "the one that was here", std::string(999, 'x')};
     pair.a.start();

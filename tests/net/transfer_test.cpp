@@ -12,7 +12,7 @@ using test::make_settings;
 using test::Pair;
 using test::pattern;
 
-TEST_CASE("payloads of all sizes arrive as they were, read into the memory of the sink") {
+TEST_CASE("payloads of all sizes arrive as they were, read into the memory of the host") {
     std::vector<std::vector<std::byte>> payloads;
     for (const std::size_t bytes : {0, 4, 16 * 1024, 1024 * 1024, 4, 0, 1024 * 1024 - 4})
         payloads.push_back(pattern(bytes, static_cast<unsigned>(bytes)));
@@ -84,7 +84,7 @@ void unstick(Pair& pair) {
     pair.b.run([&] { pair.b.transport().resume(0); });
 }
 
-TEST_CASE("a sink without room stops the sender, whose life goes on, and lets it go on") {
+TEST_CASE("a host without room stops the sender, whose life goes on, and lets it go on") {
     auto quick = make_settings(1);
     quick.life_timeout_ms = 200;
     const auto payload = pattern(payload_bytes_limit);
@@ -118,7 +118,7 @@ TEST_CASE("copy_aside lets go of the buffer, and the bytes arrive as they were")
     for (const test::Received& received : seen.received) CHECK(received.payload == original);
 }
 
-TEST_CASE("the payload is sent from the source's memory, without a copy") {
+TEST_CASE("the payload is sent from the host's memory, without a copy") {
     auto payload = pattern(payload_bytes_limit);
     Pair pair;
     stick(pair, payload);

@@ -602,11 +602,11 @@ mutation(src/modes/bucket_budget.cpp
 
 # Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
 mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
-mutation(net/session_receive.cpp
-    [=[    newest_byte_at_ = silent_since_ = clock_.now();]=]
-    [=[    newest_byte_at_ = clock_.now();]=])
+mutation(net/silence.cpp
+    [=[{ newest_byte_at_ = silent_since_ = now; }]=]
+    [=[{ newest_byte_at_ = now; }]=])
 
-mutant(unread_session_is_dead net_life "--test-case=a sink without room*" "TEST CASE:  a sink without room stops")
-mutation(net/session.cpp
-    [=[Time Session::silence(Time now) const { return (paused_ ? paused_at_ : now) - silent_since_; }]=]
-    [=[Time Session::silence(Time now) const { return now - silent_since_; }]=])
+mutant(unread_session_is_dead net_life "--test-case=a host without room*" "TEST CASE:  a host without room stops")
+mutation(net/silence.cpp
+    [=[return unread_since_.value_or(now) - silent_since_;]=]
+    [=[return now - silent_since_;]=])

@@ -13,8 +13,8 @@
 
 namespace ako::sim {
 
-void SimTransport::start(FrameSource& source, FrameSink& sink) {
-    end_ = network_.attach(self_, {&source, &sink, &clock_, process_id_, elsewhere_});
+void SimTransport::start(TransportHost& host) {
+    end_ = network_.attach(self_, {&host, &clock_, process_id_, elsewhere_});
 }
 std::vector<LinkCounters> SimTransport::counters() const {
     std::vector<LinkCounters> counters(network_.peer_count());
@@ -118,7 +118,7 @@ void SimNetwork::connect(EndIndex a, EndIndex b) {
         if (std::exchange(direction.ever_up, true)) count(Event::session_again);
         direction.told_lost = false;
         direction.said_bye = false;
-        ends_[to].sink->session_up(name_of(from), hello_of(from));
+        ends_[to].host->session_up(name_of(from), hello_of(from));
     }
     pump(a, b);
     pump(b, a);
@@ -133,8 +133,8 @@ Hello SimNetwork::hello_of(EndIndex end) const {
 // As TransportCore::judge: the process that is here stays.
 bool SimNetwork::admitted(EndIndex a, EndIndex b) {
     if (partner(a, name_of(b)) || partner(b, name_of(a))) return false;
-    return !ends_[a].sink->admit(name_of(b), hello_of(b)) &&
-           !ends_[b].sink->admit(name_of(a), hello_of(a));
+    return !ends_[a].host->admit(name_of(b), hello_of(b)) &&
+           !ends_[b].host->admit(name_of(a), hello_of(a));
 }
 
 bool SimNetwork::refused_by_right(EndIndex from, EndIndex to, const std::string& complaint) {
@@ -168,7 +168,7 @@ void SimNetwork::end_session(EndIndex a, EndIndex b, const std::string& why) {
 void SimNetwork::tell_down(EndIndex at, EndIndex other, const std::string& why) {
     if (!lives(at)) return;
     const Time heard_at = link(other, at).heard_at;
-    ends_[at].sink->session_down(name_of(other), why, world_.now() - heard_at);
+    ends_[at].host->session_down(name_of(other), why, world_.now() - heard_at);
     world_.at(heard_at + life_timeout_, [=, this] { check_lost(at, other); });
 }
 
@@ -196,7 +196,7 @@ void SimNetwork::check_lost(EndIndex at, EndIndex other) {
         return world_.at(lost_at, [=, this] { check_lost(at, other); });
     }
     direction.told_lost = true;
-    ends_[at].sink->peer_lost(name_of(other), "no byte for the life time-out");
+    ends_[at].host->peer_lost(name_of(other), "no byte for the life time-out");
 }
 
 // ---- what breaks
@@ -308,7 +308,7 @@ void SimNetwork::pump(EndIndex from, EndIndex to) {
     Link& direction = link(from, to);
     if (direction.sending) return;
     if (!direction.stalled.empty() || !direction.silenced.empty()) return;  // as TCP's window does
-    direction.sending = ends_[from].source->next(name_of(to), payload_max_);
+    direction.sending = ends_[from].host->next(name_of(to), payload_max_);
     if (!direction.sending) return;
     direction.aside.clear();
     const auto bytes = static_cast<double>(direction.sending->payload.size() + header_bytes_);
@@ -332,7 +332,7 @@ void SimNetwork::sent(EndIndex from, EndIndex to, std::uint64_t epoch) {
     const LinkQuality& quality = quality_of(from, to);
     Delivery delivery{std::move(direction.sending->header),
                       {direction.sending->payload.begin(), direction.sending->payload.end()}};
-    // Whoever lets go of the buffer may ask for more at once, so the slot is free before that.
+    // What lets go of the buffer may ask for more at once, so the slot is free before that.
     BufferRef released = std::move(direction.sending->keeps_alive);
     direction.sending.reset();
     if (leaves_) leaves_(from, delivery.header);
@@ -360,13 +360,13 @@ void SimNetwork::sent(EndIndex from, EndIndex to, std::uint64_t epoch) {
 void SimNetwork::lose(EndIndex from, EndIndex to, const Delivery& delivery) {
     count(Event::loss);
     // Half of them in the middle: the receiver had made room already.
-    FrameSink& sink = *ends_[to].sink;
+    TransportHost& host = *ends_[to].host;
     if (random_.chance(0.5) && runs(to) && !silenced_ends(from, to) &&
         link(from, to).stalled.empty() &&
-        !sink.refuse(name_of(from), delivery.header, delivery.payload.size())) {
-        if (auto room = sink.reserve(name_of(from), delivery.header, delivery.payload.size())) {
+        !host.refuse(name_of(from), delivery.header, delivery.payload.size())) {
+        if (auto room = host.reserve(name_of(from), delivery.header, delivery.payload.size())) {
             count(Event::abandoned_frame);
-            sink.abandoned(name_of(from), *room);
+            host.abandoned(name_of(from), *room);
         }
     }
     end_session(from, to, "a frame was lost");
@@ -433,13 +433,13 @@ void SimNetwork::deliver(EndIndex from, EndIndex to, std::uint64_t epoch, Delive
 
 bool SimNetwork::hand_over(EndIndex from, EndIndex to, Delivery& delivery) {
     if (pair(from, to).refused) return true;
-    FrameSink& sink = *ends_[to].sink;
+    TransportHost& host = *ends_[to].host;
     const PeerIndex peer = name_of(from);
-    if (auto complaint = sink.refuse(peer, delivery.header, delivery.payload.size())) {
+    if (auto complaint = host.refuse(peer, delivery.header, delivery.payload.size())) {
         if (!refused_by_right(from, to, *complaint)) refusals_.push_back(*complaint);
         return true;
     }
-    const auto destination = sink.reserve(peer, delivery.header, delivery.payload.size());
+    const auto destination = host.reserve(peer, delivery.header, delivery.payload.size());
     if (!destination) return false;
     if (!delivery.payload.empty()) {
         std::memcpy(destination->memory.data(), delivery.payload.data(), delivery.payload.size());
@@ -448,7 +448,7 @@ bool SimNetwork::hand_over(EndIndex from, EndIndex to, Delivery& delivery) {
     if (arrived_) arrived_(from, to, delivery.header);
     ++frames_delivered_;
     bytes_delivered_[peer * peer_count_ + name_of(to)] += delivery.payload.size();
-    sink.arrived(peer, std::move(delivery.header), *destination, ends_[to].clock->now());
+    host.arrived(peer, std::move(delivery.header), *destination, ends_[to].clock->now());
     return true;
 }
 
@@ -464,7 +464,7 @@ void SimNetwork::resume(EndIndex at, EndIndex from) {
 void SimNetwork::poll(EndIndex end) {
     if (!runs(end)) return;
     check_life(end);
-    ends_[end].sink->poll(ends_[end].clock->now());
+    ends_[end].host->poll(ends_[end].clock->now());
 }
 
 }  // namespace ako::sim

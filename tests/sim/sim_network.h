@@ -53,7 +53,7 @@ class SimTransport final : public Transport {
     std::optional<EndIndex> end() const { return end_; }
 
     /// The process begins.
-    void start(FrameSource& source, FrameSink& sink) override;
+    void start(TransportHost& host) override;
     void notify() override;
     void wake(PeerIndex peer) override;
     void resume(PeerIndex peer) override;
@@ -91,14 +91,13 @@ class SimNetwork {
     }
     /// Bytes of the payloads given out are limited to so many blocks of so many bytes.
     void set_payload_max(std::size_t bytes) { payload_max_ = bytes; }
-    /// Of every frame beside its payload; at first about what a Partial's header takes on the wire.
+    /// What every frame has beside its payload; at first about a Partial's header on the wire.
     void set_header_bytes(std::size_t bytes) { header_bytes_ = bytes; }
 
     // ---- processes
 
     struct Process {
-        FrameSource* source = nullptr;
-        FrameSink* sink = nullptr;
+        TransportHost* host = nullptr;
         const Clock* clock = nullptr;
         std::uint64_t id = 0;  ///< 0: one more than the place of its name
         bool elsewhere = false;
@@ -146,11 +145,11 @@ class SimNetwork {
     void poll(EndIndex end);
 
     std::uint64_t frames_delivered() const { return frames_delivered_; }
-    /// Of payload, whole frames only.
+    /// The payloads of whole frames only.
     std::uint64_t bytes_delivered(PeerIndex from, PeerIndex to) const {
         return bytes_delivered_[from * peer_count_ + to];
     }
-    /// Complaints of sinks: no peer of ours ever earns one.
+    /// Complaints of hosts: no peer of ours ever earns one.
     const std::vector<std::string>& refusals() const { return refusals_; }
     std::size_t peer_count() const { return peer_count_; }
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
-_ROOMS = ("numbers", "group", "rows", "agreement", "buckets", "modes", "training")
+_ROOMS = ("numbers", "exchange", "rows", "agreement", "buckets", "modes", "training")
 _timeout_s = 120
 
 # Each is well-formed C++ that breaks a rule.

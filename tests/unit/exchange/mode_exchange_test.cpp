@@ -24,23 +24,19 @@ namespace {
 class HandTransport final : public test::NoTransport {
   public:
     explicit HandTransport(const Clock& clock) : clock_(clock) {}
-    void start(FrameSource& frames, FrameSink& arrivals) override {
-        source = &frames;
-        sink = &arrivals;
-    }
-    void notify() override { sink->poll(clock_.now()); }
+    void start(TransportHost& exchange) override { host = &exchange; }
+    void notify() override { host->poll(clock_.now()); }
     void stop(Time drain_until) override {
         stopped_after = drain_until - clock_.now();
         last_of_a = frames_to(0);
     }
     std::vector<Header> frames_to(PeerIndex peer) {
         std::vector<Header> headers;
-        while (auto frame = source->next(peer, 1 << 20)) headers.push_back(frame->header);
+        while (auto frame = host->next(peer, 1 << 20)) headers.push_back(frame->header);
         return headers;
     }
 
-    FrameSource* source = nullptr;
-    FrameSink* sink = nullptr;
+    TransportHost* host = nullptr;
     Time stopped_after{0};
     std::vector<Header> last_of_a;  ///< what peer a was sent when this was stopped
 
@@ -58,7 +54,7 @@ struct Bench {
           exchange(*owned) {
         exchange.start();
         for (const PeerIndex peer : {0, 2}) {
-            transport.sink->session_up(peer, Hello{});
+            transport.host->session_up(peer, Hello{});
             announces(peer, 0);
         }
     }
@@ -90,9 +86,9 @@ struct Bench {
         Status status;
         status.standing.progress.resize(3);
         status.standing.progress[peer].round = made;
-        const auto destination = transport.sink->reserve(peer, status, 0);
+        const auto destination = transport.host->reserve(peer, status, 0);
         REQUIRE(destination);
-        transport.sink->arrived(peer, status, *destination, clock.now());
+        transport.host->arrived(peer, status, *destination, clock.now());
     }
 
     const std::vector<float> gradient = std::vector<float>(elements, 1.0F);
@@ -112,7 +108,7 @@ TEST_CASE(
     for (const Mode mode : {Mode::ring, Mode::local_sgd}) {
         Bench bench(mode);
         bench.round();
-        bench.transport.sink->session_down(2, "no byte for 2000 ms", std::chrono::seconds(2));
+        bench.transport.host->session_down(2, "no byte for 2000 ms", std::chrono::seconds(2));
         bench.exchange.await({0, elements}, Use::read, forever);
         // Time to write it, and for others to miss c themselves.
         CHECK(bench.transport.stopped_after >= std::chrono::milliseconds(600));
@@ -154,7 +150,7 @@ TEST_CASE("one that sends nothing is waited for as long as its rounds move") {
     bench.meanwhile = [&] {
         bench.announces(2, static_cast<Round>(bench.waits / 4));
         if (bench.waits == 60)
-            bench.transport.sink->session_down(0, "the end of the test", Time{0});
+            bench.transport.host->session_down(0, "the end of the test", Time{0});
     };
     bench.exchange.await({0, elements}, Use::read, forever);
     CHECK(bench.waits == 60);
