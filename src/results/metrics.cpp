@@ -57,7 +57,7 @@ void Metrics::round_done(const RoundReport& report) {
     line_.phase = "training";
     line_.waiting_for.clear();
     line_.round = report.round;
-    line_.images += report.samples;
+    line_.samples += report.samples;
     line_.progress = report.progress;
     line_.noise_scale = report.noise_scale;
     line_.learners = report.learners;
@@ -133,7 +133,7 @@ TrainingFigures Metrics::make_figures() const {
     figures.staleness_rounds =
         stalest_.empty() ? static_cast<double>(line_.staleness_rounds()) : median(stalest_);
     if (figures.train_seconds > 0)
-        figures.images_per_s = static_cast<double>(line_.images) / figures.train_seconds;
+        figures.samples_per_s = static_cast<double>(line_.samples) / figures.train_seconds;
     figures.egress_bytes_per_round = per_round(totals_at_first_.egress_bytes, end.egress_bytes);
     figures.ingress_bytes_per_round = per_round(totals_at_first_.ingress_bytes, end.ingress_bytes);
     return figures;
@@ -228,7 +228,7 @@ void Metrics::update_standing(const std::vector<LinkCounters>& counters) {
         link.damaged_blocks = view.damaged_blocks;
         link.diverged_blocks = view.diverged_blocks;
         link.round = view.round;
-        link.images = view.samples;
+        link.samples = view.samples;
         link.loss = view.loss;
         if (link.standing() != before) link.since = line_.time;
     }
@@ -263,7 +263,7 @@ void Metrics::update_usage(const ProcessUsage& process, const std::vector<LinkCo
 
 void Metrics::update_rates(Time now) {
     const double seconds = seconds_of(now - before_at_);
-    line_.images_per_s = static_cast<double>(line_.images - before_.images) / seconds;
+    line_.samples_per_s = static_cast<double>(line_.samples - before_.samples) / seconds;
     line_.egress_mbit = mbit_between(before_.egress_bytes, line_.egress_bytes, seconds);
     line_.ingress_mbit = mbit_between(before_.ingress_bytes, line_.ingress_bytes, seconds);
     for (std::size_t i = 0; i < line_.links.size(); ++i) {
@@ -271,7 +271,7 @@ void Metrics::update_rates(Time now) {
         const LinkLine& before = before_.links[i];
         link.egress_mbit = mbit_between(before.egress_bytes, link.egress_bytes, seconds);
         link.ingress_mbit = mbit_between(before.ingress_bytes, link.ingress_bytes, seconds);
-        link.images_per_s = static_cast<double>(link.images - before.images) / seconds;
+        link.samples_per_s = static_cast<double>(link.samples - before.samples) / seconds;
     }
     before_ = line_;
     before_at_ = now;
