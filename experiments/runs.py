@@ -8,6 +8,14 @@ import json
 import subprocess
 
 
+def renamed(entry):
+    """An object of JSON, or a row, by the names of today: what older programs and experiments wrote
+    as `images_per_s` is `samples_per_s`. As object_hook of json.loads, in all that it holds."""
+    for key in [key for key in entry if "image" in key]:
+        entry.setdefault(key.replace("image", "sample"), entry.pop(key))
+    return entry
+
+
 def launch(ako, cluster_file, settings, *words):
     """`ako launch` of the file with each setting, "key=value". The finished process; all that it
     said is in its stdout."""
@@ -23,7 +31,8 @@ class Runs:
 
     def __init__(self, path):
         self.path = path
-        self.lines = [json.loads(line) for line in path.open()] if path.exists() else []
+        self.lines = [json.loads(line, object_hook=renamed) for line in path.open()] \
+            if path.exists() else []
 
     def of(self, **key):
         """The runs that have these values, by their seeds."""

@@ -9,11 +9,11 @@
 
 namespace ako {
 
-Accumulation::Accumulation(std::unique_ptr<Network> network, std::size_t images_at_once)
+Accumulation::Accumulation(std::unique_ptr<Network> network, std::size_t samples_at_once)
     : network_(std::move(network)),
-      images_at_once_(images_at_once),
+      samples_at_once_(samples_at_once),
       sum_(network_->parameter_count()) {
-    AKO_ASSERT(images_at_once >= 1, "a part has an image");
+    AKO_ASSERT(samples_at_once >= 1, "a part has a sample");
 }
 
 float Accumulation::gradient(const Batch& batch, std::span<const float> parameters,

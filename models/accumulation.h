@@ -13,9 +13,9 @@ namespace ako {
 
 class Accumulation final : public Network {
   public:
-    /// Batches in as few parts of at most so many images as there can be, 1 or more; their sizes
+    /// Batches in as few parts of at most so many samples as there can be, 1 or more; their sizes
     /// differ by one image at most.
-    Accumulation(std::unique_ptr<Network> network, std::size_t images_at_once);
+    Accumulation(std::unique_ptr<Network> network, std::size_t samples_at_once);
 
     std::size_t parameter_count() const override { return network_->parameter_count(); }
     const std::vector<Tensor>& tensors() const override { return network_->tensors(); }
@@ -24,8 +24,8 @@ class Accumulation final : public Network {
     }
     float gradient(const Batch& batch, std::span<const float> parameters, std::span<float> gradient,
                    const AwaitRange& await, const RangeReady& ready) override;
-    void skip(std::uint64_t gradients, std::size_t images) override {
-        network_->skip(parts_of(images) * gradients, images_at_once_);
+    void skip(std::uint64_t gradients, std::size_t samples) override {
+        network_->skip(parts_of(samples) * gradients, samples_at_once_);
     }
     Evaluation evaluate(const Batch& batch, std::span<const float> parameters) override {
         return network_->evaluate(batch, parameters);
@@ -36,12 +36,12 @@ class Accumulation final : public Network {
     std::optional<GradientNorms> norms() const override { return norms_; }
 
   private:
-    std::size_t parts_of(std::size_t images) const {
-        return (images + images_at_once_ - 1) / images_at_once_;
+    std::size_t parts_of(std::size_t samples) const {
+        return (samples + samples_at_once_ - 1) / samples_at_once_;
     }
 
     const std::unique_ptr<Network> network_;
-    const std::size_t images_at_once_;
+    const std::size_t samples_at_once_;
     std::vector<float> sum_;  ///< of the parts before the last, weighted; [parameter_count]
     std::optional<GradientNorms> norms_;
 };

@@ -31,7 +31,7 @@ std::unique_ptr<Network> make_network(const ModelSettings& settings, std::uint64
 /// What the network is to be fed with. Not of `synthetic`.
 DataShape data_shape(const ModelSettings& settings);
 
-/// Bytes of the layers' outputs, of so many images at once in training and in evaluation, and of
+/// Bytes of the layers' outputs, of so many samples at once in training and in evaluation, and of
 /// their gradients; 0 of `synthetic`.
 std::size_t activation_bytes(const ModelSettings& settings, std::size_t batch_count,
                              std::size_t evaluated_count);

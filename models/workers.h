@@ -1,5 +1,5 @@
 // Threads beneath the compute thread: they fork and join within a pass through a layer, as those of
-// a matrix product do, and sleep in between. Each takes a share of the batch's images; which ones
+// a matrix product do, and sleep in between. Each takes a share of the batch's samples; which ones
 // depends on the number of threads alone, so that a run can be repeated bit for bit. For the whole
 // process; to be called by one thread at a time.
 #pragma once

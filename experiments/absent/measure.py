@@ -31,7 +31,7 @@ import runs  # noqa: E402
 
 CLUSTER = REPOSITORY / "experiments/mnist/cluster.yaml"
 TESTBED, TESTBED_NAME = REPOSITORY / "deploy/testbed", "absent"
-IMAGES, BATCH = 60_000, 64
+BATCH = 64
 TARGETS = (0.98, 0.985)
 PATIENCE_S = 1200
 COMMON = [f"training.batch={BATCH}", "training.schedule={kind: cosine, warm_up: 0.02}",

@@ -5,8 +5,8 @@
 
 Machines of a quarter core each, joined by links of a rate, train LeNet on MNIST for --seconds with
 a batch of 64 each: one alone, and 2, 4 and 8 by ring, parameter servers at all of them, the mode
-ako and local SGD of 4 rounds. Per row: images/s of all, beside so many times one alone (scaling
-efficiency), processor time of an image, memory of a peer, bytes that a peer sends in a round, and
+ako and local SGD of 4 rounds. Per row: samples/s of all, beside so many times one alone (scaling
+efficiency), processor time of a sample, memory of a peer, bytes that a peer sends in a round, and
 what `ako launch` names as the bottleneck. What is in the results is not run again.
 
 Needs root and a program in build/release, or --program. Standard library only.
@@ -18,7 +18,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from launched import REPOSITORY, TESTBED, images_per_s, launched
+from launched import REPOSITORY, TESTBED, launched, rows_of, samples_per_s
 
 NAME = "architectures"
 CPUS = 0.24
@@ -60,9 +60,9 @@ def run(architecture, peers, rate, arguments):
 
 def figures(summary, memory):
     ran = summary["peers"]
-    images = sum(peer["images"] for peer in ran)
-    return {"images_per_s": images_per_s(summary),
-            "cpu_ms_per_image": 1e3 * sum(peer["cpu_seconds"] for peer in ran) / images,
+    samples = sum(peer["samples"] for peer in ran)
+    return {"samples_per_s": samples_per_s(summary),
+            "cpu_ms_per_sample": 1e3 * sum(peer["cpu_seconds"] for peer in ran) / samples,
             "memory_mb": memory * 1e-6,
             "kb_per_round": sum(peer["egress_bytes"] for peer in ran) * 1e-3
             / sum(peer["rounds"] for peer in ran),
@@ -70,13 +70,13 @@ def figures(summary, memory):
 
 
 def table(rows):
-    alone = next(row["images_per_s"] for row in rows if row["peers"] == 1)
-    print("| Mbit/s | n | | images/s | of n alone | CPU ms per image | MB | kB per round | "
+    alone = next(row["samples_per_s"] for row in rows if row["peers"] == 1)
+    print("| Mbit/s | n | | samples/s | of n alone | CPU ms per sample | MB | kB per round | "
           "bottleneck |\n|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         print(f"| {row['rate']:g} | {row['peers']} | {row['architecture']} | "
-              f"{row['images_per_s']:,.0f} | {row['images_per_s'] / row['peers'] / alone:.2f} | "
-              f"{row['cpu_ms_per_image']:.3f} | {row['memory_mb']:.0f} | "
+              f"{row['samples_per_s']:,.0f} | {row['samples_per_s'] / row['peers'] / alone:.2f} | "
+              f"{row['cpu_ms_per_sample']:.3f} | {row['memory_mb']:.0f} | "
               f"{row['kb_per_round']:,.0f} | {row['bottleneck']['label']} |")
 
 
@@ -88,9 +88,7 @@ def main():
     parser.add_argument("--rates", type=float, nargs="+", default=[20, 200])
     parser.add_argument("--seconds", type=float, default=16)
     arguments = parser.parse_args()
-    rows = []
-    if arguments.results.exists():
-        rows = [json.loads(line) for line in arguments.results.read_text().splitlines()]
+    rows = rows_of(arguments.results)
     done = {(row["architecture"], row["peers"], row["rate"]) for row in rows}
     for architecture, peers, rate in cells(arguments):
         if (architecture, peers, rate) in done:
@@ -100,7 +98,7 @@ def main():
         rows.append(row)
         with arguments.results.open("a") as file:
             file.write(json.dumps(row) + "\n")
-        print(f"{architecture}, {peers} at {rate:g} Mbit/s: {row['images_per_s']:.0f} images/s; "
+        print(f"{architecture}, {peers} at {rate:g} Mbit/s: {row['samples_per_s']:.0f} samples/s; "
               f"{row['bottleneck']['label']}", flush=True)
     table(rows)
 

@@ -20,7 +20,7 @@ is not run again; the confusion matrix is printed at the end. Kinds:
 
 With --relieve every case of the five kinds between none and the servers, in a mode in which all
 wait for each other, is run three times: as it is, without what was injected, and with it while
-another peer has twice its rate or quota. What is compared is images per second.
+another peer has twice its rate or quota. What is compared is samples per second.
 
 Needs root and a program in build/release, or --program. Standard library only.
 """
@@ -33,7 +33,7 @@ import random
 import subprocess
 import tempfile
 
-from launched import REPOSITORY, TESTBED, images_per_s, launched
+from launched import REPOSITORY, TESTBED, launched, rows_of, samples_per_s
 
 NAME = "bottleneck"
 PEERS, CPUS = 4, 0.33
@@ -188,7 +188,7 @@ def run(case, arguments):
         usages[name] = last["usage"] | {"links": {link["peer"]: link["usage"]
                                                   for link in last["links"]}}
     return case.key() | {"expected": case.expected(), "label": found["label"],
-                         "evidence": found["evidence"], "images_per_s": images_per_s(told),
+                         "evidence": found["evidence"], "samples_per_s": samples_per_s(told),
                          "usage": usages}
 
 
@@ -207,7 +207,7 @@ def matrix(rows):
 
 def relief(rows):
     """What it is worth to relieve what was injected, and another."""
-    print("| injected | mode, Mbit/s | named | images/s | without it | another peer relieved |\n"
+    print("| injected | mode, Mbit/s | named | samples/s | without it | another peer relieved |\n"
           "|---|---|---|---|---|---|")
     by_case = {}
     for row in rows:
@@ -216,8 +216,8 @@ def relief(rows):
         if len(by) < len(RELIEVED):
             continue
         injected = by["nobody"]
-        pace = injected["images_per_s"]
-        others = " | ".join(f"{by[relieved]['images_per_s'] / pace:.2f} x"
+        pace = injected["samples_per_s"]
+        others = " | ".join(f"{by[relieved]['samples_per_s'] / pace:.2f} x"
                             for relieved in RELIEVED[1:])
         print(f"| {kind} | {injected['mode']}, {injected['rate']} | {injected['label']} | "
               f"{pace:.0f} | {others} |")
@@ -245,9 +245,7 @@ def main():
     parser.add_argument("--relieve", action="store_true", help="compare paces instead of labels")
     parser.add_argument("--seconds", type=float, default=14)
     arguments = parser.parse_args()
-    rows = []
-    if arguments.results.exists():
-        rows = [json.loads(line) for line in arguments.results.read_text().splitlines()]
+    rows = rows_of(arguments.results)
     there = [{name: row[name] for name in Case("none", 0).key()} for row in rows]
     if any(row["experiment"] != EXPERIMENTS[arguments.relieve] for row in rows):
         parser.error(f"{arguments.results}: results of the other experiment")
@@ -261,7 +259,7 @@ def main():
         with arguments.results.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(f"{case.kind} {case.number} {case.mode} {case.rate} Mbit/s, {case.relieved} "
-              f"relieved: {row['images_per_s']:.0f} images/s, {row['label']}"
+              f"relieved: {row['samples_per_s']:.0f} samples/s, {row['label']}"
               f"{'' if row['label'] == row['expected'] else ' NOT ' + row['expected']}; "
               f"{row['evidence']}", flush=True)
     (relief if arguments.relieve else matrix)(rows)

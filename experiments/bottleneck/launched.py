@@ -5,8 +5,12 @@ import json
 import pathlib
 import signal
 import subprocess
+import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY / "experiments"))
+import runs  # noqa: E402
+
 TESTBED = REPOSITORY / "deploy/testbed"
 # Of every run: LeNet on MNIST, for longer than it is let run.
 SETTINGS = ("training.batch=64", "training.evaluate_every=0",
@@ -29,12 +33,18 @@ def launched(program, testbed, settings, seconds, folder):
     said = launch.communicate(timeout=60)[0]
     if not (folder / "summary.json").exists():
         raise SystemExit(f"no summary with {settings}\n{said}")
-    lines = {file.stem.removeprefix("metrics-"): list(map(json.loads, file.open()))
+    lines = {file.stem.removeprefix("metrics-"): runs.Runs(file).lines
              for file in sorted(folder.glob("metrics-*.jsonl"))}
-    return json.loads((folder / "summary.json").read_text()), lines
+    summary = (folder / "summary.json").read_text()
+    return json.loads(summary, object_hook=runs.renamed), lines
 
 
-def images_per_s(summary):
+def rows_of(path):
+    """What was measured so far: a file with a row in each line, if it is there."""
+    return runs.Runs(path).lines
+
+
+def samples_per_s(summary):
     """Of all peers that train, while they do."""
-    return sum(peer["images"] / peer["train_seconds"] for peer in summary["peers"]
+    return sum(peer["samples"] / peer["train_seconds"] for peer in summary["peers"]
                if peer["train_seconds"])

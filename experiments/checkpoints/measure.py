@@ -6,7 +6,7 @@ that nobody disturbed.
     experiments/checkpoints/measure.py [--ako BUILD/ako] resume [--seeds 5] [--epochs 2]
 
 `pace` trains LeNet on MNIST with four peers, in turn without checkpoints and with one every so many
-epochs, and compares images per second within each turn. `resume` cuts the power of a run half-way
+epochs, and compares samples per second within each turn. `resume` cuts the power of a run half-way
 (SIGKILL to all processes), goes on from the checkpoints, and compares the final accuracy with that
 of the whole run of the same seed. Python's standard library only.
 """
@@ -19,10 +19,14 @@ import pathlib
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY / "experiments"))
+import runs  # noqa: E402
+
 CLUSTER = REPOSITORY / "experiments/mnist/cluster.yaml"
 EVERY = (0, 1, 0.25, 0.1)
 
@@ -43,15 +47,15 @@ def newest(folder):
 
 def summary(folder):
     with open(os.path.join(newest(folder), "summary.json")) as file:
-        return json.load(file)
+        return json.load(file, object_hook=runs.renamed)
 
 
-def images_per_s(arguments, mode, every):
+def samples_per_s(arguments, mode, every):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(words(arguments, folder, **{
             "exchange.mode": mode, "training.epochs": arguments.epochs,
             "training.checkpoint_every": every}), check=True, stdout=subprocess.DEVNULL)
-        return sum(peer["images_per_s"] for peer in summary(folder)["peers"])
+        return sum(peer["samples_per_s"] for peer in summary(folder)["peers"])
 
 
 def pace(arguments):
@@ -59,8 +63,8 @@ def pace(arguments):
         measured = {every: [] for every in EVERY}
         for _ in range(arguments.turns):
             for every in EVERY:
-                measured[every].append(images_per_s(arguments, mode, every))
-        print(f"{mode}: images/s of all peers, medians of {arguments.turns} turns")
+                measured[every].append(samples_per_s(arguments, mode, every))
+        print(f"{mode}: samples/s of all peers, medians of {arguments.turns} turns")
         for every in EVERY:
             lost = [100 * (1 - one / none) for one, none in zip(measured[every], measured[0])]
             print(f"  a checkpoint every {every or 'none':>5} epochs: "

@@ -166,7 +166,7 @@ class Run:
         first = results[agreed[0]] if agreed else None
         others = [results[name] for name in agreed if name != self.victim]
         rounds = [result["round_ms"] for result in others if result["round_ms"]]
-        made = sum(self.life(name).newest()["images"] for name in PEERS)
+        made = sum(runs.renamed(self.life(name).newest())["samples"] for name in PEERS)
         ended = [life.ended for life in self.cluster.lives if life.killed_at is None]
         spoke = next((results[name]["why"] for name in PEERS
                       if results[name] and results[name]["why"]), "")

@@ -29,11 +29,11 @@ import figure  # noqa: E402
 import runs  # noqa: E402
 
 SEEDS = (1, 2, 3)
-BASE, FACTOR = 32, 16  # images of the base batch, and so many times as many in a large one
+BASE, FACTOR = 32, 16  # samples of the base batch, and so many times as many in a large one
 EPOCHS = 10
-IMAGES = 50_000  # of an epoch
+SAMPLES = 50_000  # of an epoch
 RATE = 0.005  # that of the base batch: with twice and four times as much it learned less
-SMALLER, SMALLER_RATE = 8, 0.00125  # another base, whose images all count as much
+SMALLER, SMALLER_RATE = 8, 0.00125  # another base, whose samples all count as much
 COMMON = ("model=cifar-quick", "data.format=cifar10", "data.augmentation={crop: 4, flip: true}",
           "exchange.mode=local", "training.momentum=0.9", "training.weight_decay=0.0005",
           "peers=[{name: a, address: '127.0.0.1:7701'}]")
@@ -97,8 +97,8 @@ def run(arguments, label, settings, seed):
         result["points"] = [[point["samples"], point["round"], point["accuracy"]]
                             for point in points]
         with open(pathlib.Path(folder) / "metrics-a.csv", encoding="utf-8") as metrics:
-            result["noise"] = [[int(row["images"]), round(float(row["noise_scale"]))]
-                               for row in csv.DictReader(metrics)
+            result["noise"] = [[int(row["samples"]), round(float(row["noise_scale"]))]
+                               for row in map(runs.renamed, csv.DictReader(metrics))
                                if row["noise_scale"] and row["phase"] == "training"][::5]
         return result
 
@@ -109,7 +109,7 @@ def labelled(made):
 
 
 def reached(result, target):
-    """Images and rounds at which a line between two points comes to that accuracy; or None."""
+    """Samples and rounds at which a line between two points comes to that accuracy; or None."""
     before = (0, 0, 1 / 10)  # one of ten classes
     for point in result["points"]:
         if point[2] >= target:
@@ -120,9 +120,9 @@ def reached(result, target):
 
 
 def noise_until(result, target):
-    """Median noise scale, in images, of a run up to that accuracy."""
+    """Median noise scale, in samples, of a run up to that accuracy."""
     end = reached(result, target)[0]
-    return statistics.median(noise for images, noise in result["noise"] if images <= end)
+    return statistics.median(noise for samples, noise in result["noise"] if samples <= end)
 
 
 def listed(values, form):
@@ -138,31 +138,31 @@ def rules_table(of):
         ends = [reached(result, LATE) for result in of(label)]
         cells = ["-", "-"]
         if all(ends):
-            cells = [listed([end[0] / IMAGES for end in ends], ".2f"),
+            cells = [listed([end[0] / SAMPLES for end in ends], ".2f"),
                      f"{statistics.median(end[1] for end in ends):.0f}"]
         final = listed([100 * result["points"][-1][2] for result in of(label)], ".2f")
         print(f"| {label} | {final} | {' | '.join(cells)} |")
 
 
-def median_images(row):
+def median_samples(row):
     return statistics.median(reached(result, COUNTED_TO)[0] for result in row)
 
 
 def best_rows(of):
-    """Of each batch that comes to COUNTED_TO the runs of the rule with the fewest images."""
+    """Of each batch that comes to COUNTED_TO the runs of the rule with the fewest samples."""
     rows = {}
     for batch, rules in BATCHES.items():
         found = [of(f"{batch} {rule}") for rule in rules if of(f"{batch} {rule}")]
         found = [row for row in found if all(reached(result, COUNTED_TO) for result in row)]
         if found:
-            rows[batch] = min(found, key=median_images)
+            rows[batch] = min(found, key=median_samples)
     return rows
 
 
 def doubling_batch(rows):
     """Where the epochs are twice the fewest, between two batches by logarithms; or None."""
-    twice = 2 * min(median_images(row) for row in rows.values())
-    known = [(batch, median_images(row)) for batch, row in rows.items()]
+    twice = 2 * min(median_samples(row) for row in rows.values())
+    known = [(batch, median_samples(row)) for batch, row in rows.items()]
     for (low, few), (high, many) in zip(known, known[1:]):
         if few < twice <= many:
             return low * (high / low) ** (math.log(twice / few) / math.log(many / few))
@@ -170,8 +170,8 @@ def doubling_batch(rows):
 
 
 def foretold(rows):
-    """(noise scale, batch that takes twice the images of the one with the fewest), in images."""
-    fewest = min(rows, key=lambda batch: median_images(rows[batch]))
+    """(noise scale, batch that takes twice the samples of the one with the fewest), in samples."""
+    fewest = min(rows, key=lambda batch: median_samples(rows[batch]))
     noise = statistics.median(noise_until(result, COUNTED_TO) for result in rows[fewest])
     return noise, noise + 2 * fewest  # 1 + B / noise = 2 (1 + fewest / noise)
 
@@ -183,7 +183,7 @@ def doubling_table(of):
     for row in rows.values():
         ends = [reached(result, COUNTED_TO) for result in row]
         noise = statistics.median(noise_until(result, COUNTED_TO) for result in row)
-        print(f"| {row[0]['label']} | {listed([end[0] / IMAGES for end in ends], '.2f')} | "
+        print(f"| {row[0]['label']} | {listed([end[0] / SAMPLES for end in ends], '.2f')} | "
               f"{statistics.median(end[1] for end in ends):.0f} | {noise:.0f} |")
     twice = doubling_batch(rows) if rows else None
     if twice:
@@ -201,7 +201,7 @@ def median_curve(row):
     """(epochs, accuracy in %, its least, its most) of the seeds, point by point."""
     points = []
     for same in zip(*(result["points"] for result in row)):
-        points.append(figure.spread(same[0][0] / IMAGES, [100 * point[2] for point in same]))
+        points.append(figure.spread(same[0][0] / SAMPLES, [100 * point[2] for point in same]))
     return points
 
 
@@ -213,13 +213,13 @@ def plot(made):
                 more=["set yrange [30:80]"])
     rows = best_rows(of)
     measured = [
-        figure.spread(batch, [reached(result, COUNTED_TO)[0] / IMAGES for result in row])
+        figure.spread(batch, [reached(result, COUNTED_TO)[0] / SAMPLES for result in row])
         for batch, row in rows.items()]
     noise, _ = foretold(rows)
     fewest = min(measured, key=lambda point: point[1])
     lines = {"measured": measured, f"by a noise scale of {noise:.0f}": [
         (batch, fewest[1] * (1 + batch / noise) / (1 + fewest[0] / noise)) for batch in rows]}
-    figure.draw(HERE / "doubling.svg", lines, "images of a batch",
+    figure.draw(HERE / "doubling.svg", lines, "samples of a batch",
                 f"epochs to {100 * COUNTED_TO:g} %", logarithmic="xy", key="left top",
                 more=["set xtics (" + ", ".join(f"{batch}" for batch in BATCHES) + ")",
                       "set yrange [0.5:20]; set xrange [24:1400]"])

@@ -9,9 +9,9 @@ accuracy. LeNet on MNIST, one peer, batch 8 for each learner; with --sma, two pe
 
 `epochs` needs no quiet machine: one learner, four that are averaged, and one with a batch four
 times as large (synchronous SGD), all at the same rate, with the epochs after which the test
-accuracy was first reached. `speed` needs one: images per second of one learner with one thread and
+accuracy was first reached. `speed` needs one: samples per second of one learner with one thread and
 with two, of every number of learners, and of `auto`; --long: of two learners and `auto`, until the
-attempts of `auto` have become seldom; --sma: of two peers whose learners share one average, images
+attempts of `auto` have become seldom; --sma: of two peers whose learners share one average, samples
 per second of both together. Every run is a line of results.jsonl; what is there is not run again.
 Standard library only.
 """
@@ -61,16 +61,17 @@ def train(ako, settings):
         done = runs.launch(ako, HERE / "cluster.yaml", settings, "--free-ports", "--output-dir",
                            folder)
         if done.returncode == 3:
-            return {"points": [], "images_per_s": None, "learners": []}
+            return {"points": [], "samples_per_s": None, "learners": []}
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(done.args)}: exit {done.returncode}\n{done.stdout}")
         latest = pathlib.Path(folder)
         curve = json.loads((latest / "curve.json").read_text())
-        summary = json.loads((latest / "summary.json").read_text())
+        summary = json.loads((latest / "summary.json").read_text(),
+                             object_hook=runs.renamed)
         lines = [json.loads(line) for line in (latest / "metrics-a.jsonl").open()]
     return {"points": [[round(point["samples"] / 60_000, 3), round(point["seconds"], 2),
                         point["accuracy"]] for point in curve["points"]],
-            "images_per_s": round(sum(peer["images_per_s"] for peer in summary["peers"])),
+            "samples_per_s": round(sum(peer["samples_per_s"] for peer in summary["peers"])),
             "learners": [line["learners"] for line in lines if line["phase"] == "training"]}
 
 
@@ -85,7 +86,7 @@ def describe(line):
     first = ", ".join(f"{100 * target:g} % after {reached(line, target, 0)} epochs"
                       for target in TARGETS)
     last = 100 * line["points"][-1][2]
-    return f"{line['images_per_s']} images/s, {first}, {last:.2f} % at the end"
+    return f"{line['samples_per_s']} samples/s, {first}, {last:.2f} % at the end"
 
 
 def median_text(values):
@@ -116,14 +117,14 @@ def epochs_table(made):
 
 
 def speed_table(made, kind):
-    print(f"\n| what trains, {SPEED_EPOCHS[kind]:g} epochs | images per second | of it `auto`: "
+    print(f"\n| what trains, {SPEED_EPOCHS[kind]:g} epochs | samples per second | of it `auto`: "
           "learners most of the time |\n|---|---|---|")
     for condition in dict.fromkeys(line["condition"] for line in made.lines
                                    if line["kind"] == kind):
         lines = made.of(kind=kind, condition=condition)
         counts = [statistics.mode(line["learners"]) for line in lines if line["learners"]]
         shown = ", ".join(map(str, counts)) if condition == "auto" else ""
-        rates = median_text([line["images_per_s"] for line in lines])
+        rates = median_text([line["samples_per_s"] for line in lines])
         print(f"| {condition} | {rates} | {shown} |")
 
 

@@ -6,7 +6,7 @@
 
 One peer trains LeNet in a control group of `deploy/testbed` with two cores, then one, then two
 again, for half a minute each. Every run is a line of quota.jsonl: of each part the learners of its
-last seconds and their images per second, how long after its beginning that number was first
+last seconds and their samples per second, how long after its beginning that number was first
 trained, and what the peer said. Needs root and an idle machine. Standard library only.
 """
 
@@ -54,7 +54,8 @@ def wait_for_rounds(process, path):
 def lines_of(path):
     """Those that are whole."""
     text = path.read_text()
-    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+    return [json.loads(line, object_hook=runs.renamed)
+            for line in text[:text.rfind("\n") + 1].splitlines()]
 
 
 def train(ako, seed, folder):
@@ -94,7 +95,7 @@ def parts_of(lines, begins):
         first = next(line["time"] for place, line in enumerate(inside)
                      if numbers[place:place + STAYS_S].count(learners) > STAYS_S / 2)
         parts.append({"cores": cores, "learners": learners, "after_s": round(first - begin, 1),
-                      "images_per_s": round(statistics.median(line["images_per_s"]
+                      "samples_per_s": round(statistics.median(line["samples_per_s"]
                                                               for line in last))})
     return parts
 
@@ -111,11 +112,11 @@ def measure(made, ako, seed):
 
 
 def table(made):
-    print("| cores | learners | images per second | that many after, s |\n|---|---|---|---|")
+    print("| cores | learners | samples per second | that many after, s |\n|---|---|---|---|")
     for place, cores in enumerate(PARTS):
         of_runs = [line["parts"][place] for line in made.of()]
         cells = (", ".join(str(part[key]) for part in of_runs)
-                 for key in ("learners", "images_per_s", "after_s"))
+                 for key in ("learners", "samples_per_s", "after_s"))
         print(f"| {cores} | {' | '.join(cells)} |")
 
 

@@ -25,7 +25,7 @@ import runs  # noqa: E402
 
 PEERS = 4
 BATCH = 64
-IMAGES = 60_000
+SAMPLES = 60_000
 TARGET = 0.985
 RATE_MIN, RATE_MAX = 0.05 / 64, 0.05 * 8
 
@@ -82,7 +82,7 @@ def train(arguments, settings, rate, seed):
     assert summary["replicas_identical"], "the replicas differ"
     reached = [line["accuracy_at"] for line in lines
                if line["accuracy"] is not None and line["accuracy"] >= TARGET]
-    rounds = arguments.epochs * IMAGES / (PEERS * BATCH)
+    rounds = arguments.epochs * SAMPLES / (PEERS * BATCH)
     partitions = [link["partitions"] for line in lines for link in line["links"]
                   if line["phase"] == "training" and link["partitions"] > 0]
     return {"accuracy": summary["accuracy"],

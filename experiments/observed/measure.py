@@ -6,7 +6,7 @@
 Four peers of a quarter core each train LeNet on MNIST in the testbed, mode ako, in which nobody
 waits for another. In turns of 10 s two of them are scraped once a second (/metrics), have a stream
 of /events open and are asked for /bottleneck.json every two seconds, as by an open page, from a
-fifth machine; then the other two. Printed is how many images per second those make that are looked
+fifth machine; then the other two. Printed is how many samples per second those make that are looked
 at, as a ratio to those that are not at the same time. Needs root. Standard library only.
 """
 
@@ -21,6 +21,9 @@ import tempfile
 import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(REPOSITORY / "experiments"))
+import runs  # noqa: E402
+
 TESTBED = REPOSITORY / "deploy/testbed"
 NAME = "observed"
 PEERS = "abcd"
@@ -49,10 +52,11 @@ for second in range(10 ** 6):
 """.replace("PORT", str(PORT))
 
 
-def images_at(folder, name):
+def samples_at(folder, name):
     """Of the newest line of the peer."""
     text = (folder / f"metrics-{name}.jsonl").read_text()
-    return json.loads(text[:text.rindex("\n")].rsplit("\n", 1)[-1])["images"]
+    newest = text[:text.rindex("\n")].rsplit("\n", 1)[-1]
+    return runs.renamed(json.loads(newest))["samples"]
 
 
 def look(places):
@@ -67,9 +71,9 @@ def measure(folder, intervals):
         looker = look(seen)
         try:
             time.sleep(WARM_UP_S)
-            before = [images_at(folder, name) for name in PEERS]
+            before = [samples_at(folder, name) for name in PEERS]
             time.sleep(INTERVAL_S)
-            after = [images_at(folder, name) for name in PEERS]
+            after = [samples_at(folder, name) for name in PEERS]
             if looker.poll() is not None:
                 sys.exit("who looks at the peers has failed")
         finally:
@@ -78,7 +82,7 @@ def measure(folder, intervals):
         made = [end - begin for begin, end in zip(before, after)]
         looked_at = sum(made[place] for place in seen)
         ratios.append(looked_at / (sum(made) - looked_at))
-        print(f"turn {interval + 1}: {looked_at / INTERVAL_S:.0f} images/s of those looked at, "
+        print(f"turn {interval + 1}: {looked_at / INTERVAL_S:.0f} samples/s of those looked at, "
               f"{(sum(made) - looked_at) / INTERVAL_S:.0f} of the others: {ratios[-1]:.3f}",
               flush=True)
     print(f"ratio: median {statistics.median(ratios):.3f}, {min(ratios):.3f} to "

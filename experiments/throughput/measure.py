@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the images per second that networks get through in training, in Ako and in PyTorch, one
+"""Measures the samples per second that networks get through in training, in Ako and in PyTorch, one
 after the other and round again. See README.md beside this file.
 
     experiments/throughput/measure.py [--python VENV/bin/python] [--runs 5] [--batch 64]
@@ -32,7 +32,7 @@ def output_of(words):
 
 
 def ako(arguments, names):
-    """Images per second of each benchmark, and what OpenBLAS calls its kernels."""
+    """Samples per second of each benchmark, and what OpenBLAS calls its kernels."""
     results = json.loads(output_of([
         str(arguments.benchmark), f"--benchmark_filter=^({'|'.join(names)})$",
         f"--benchmark_min_time={arguments.seconds}", "--benchmark_format=json"]))["benchmarks"]
@@ -49,7 +49,7 @@ def pytorch(arguments, network, threads):
 
 
 def one_run(arguments, network):
-    """The images per second of each row, and the versions that gave them."""
+    """The samples per second of each row, and the versions that gave them."""
     batch, own = arguments.batch, network.replace("-", "_")
     names = {"Ako": f"{own}_gradient/{batch}"}
     if network == "lenet":
@@ -104,7 +104,7 @@ def main():
         for network in networks:
             rows, versions = one_run(arguments, network)
             runs[network].append(rows)
-    print(f"images per second, batch {arguments.batch}, {versions}; median (lowest to highest) of "
+    print(f"samples per second, batch {arguments.batch}, {versions}; median (lowest to highest) of "
           f"{arguments.runs} runs")
     for network in networks:
         report(network, runs[network])

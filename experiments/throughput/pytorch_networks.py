@@ -3,7 +3,7 @@
 
     pytorch_networks.py [--network lenet] [--batch 64] [--seconds 2] [--threads 1]
 
-Prints one line of JSON: images per second of processor time, with several threads per second of
+Prints one line of JSON: samples per second of processor time, with several threads per second of
 the clock, for the usual layout in memory and for channels last; the version. Needs PyTorch (CPU
 is enough) and nothing of Ako.
 """
@@ -64,7 +64,7 @@ NETWORKS = {"lenet": (lenet, (1, 28, 28), 431_080),
             "resnet20": (resnet20, (3, 32, 32), 270_410)}
 
 
-def images_per_s(arguments, memory_format):
+def samples_per_s(arguments, memory_format):
     torch.manual_seed(1)
     make, shape, parameters = NETWORKS[arguments.network]
     network = make().to(memory_format=memory_format)
@@ -97,8 +97,8 @@ def main():
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     print(json.dumps({
-        "contiguous": images_per_s(arguments, torch.contiguous_format),
-        "channels_last": images_per_s(arguments, torch.channels_last),
+        "contiguous": samples_per_s(arguments, torch.contiguous_format),
+        "channels_last": samples_per_s(arguments, torch.channels_last),
         "version": torch.__version__}))
 
 

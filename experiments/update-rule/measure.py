@@ -8,7 +8,7 @@ number of partitions or a mode needs, whatever the network.
 
 One row per --set; several settings of one row are separated by spaces. Four peers on loopback,
 batch 64, momentum 0.9, weight decay 5e-4, cosine schedule; evaluated after training. A round is one
-of all four peers, 256 images. Standard library only.
+of all four peers, 256 samples. Standard library only.
 """
 
 import argparse

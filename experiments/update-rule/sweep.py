@@ -149,7 +149,7 @@ def main():
     parser.add_argument("--transit", type=float, default=1, help="rounds")
     parser.add_argument("--slowest", type=float, default=1, help="the last peer's rounds take so "
                         "many times as long")
-    parser.add_argument("--judged", type=int, default=5000, help="images of the test set")
+    parser.add_argument("--judged", type=int, default=5000, help="samples of the test set")
     parser.add_argument("--data", type=pathlib.Path, help="the folder, if not the cluster file's")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()

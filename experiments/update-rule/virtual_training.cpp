@@ -2,10 +2,10 @@
 // file says in one process and virtual time: the real exchange of any mode and the real layers, on
 // simulated links whose transit takes so many rounds. On one machine it gives the same bits always.
 //     virtual_training FILE [--set KEY=VALUE].. [--transit ROUNDS] [--slowest FACTOR] [--marks N]
-//                      [--judged IMAGES]
+//                      [--judged SAMPLES]
 // All peers make rounds of the same length, staggered by the first one's; with --slowest the last
 // peer's take so many times as long. Prints a line of JSON for each of N marks of the progress,
-// evaluated on the first so many images of the test set with the parameters that peer 0 would save
+// evaluated on the first so many samples of the test set with the parameters that peer 0 would save
 // (ako: its anchor), and one for the end:
 //     {"progress": 0.5, "rounds": 117.0, "accuracy": 0.97, "loss": 0.1}
 // `progress` and `rounds` are what all peers together have made by then, whoever knows of it;
@@ -56,7 +56,7 @@ struct Options {
     double transit = 0;  ///< rounds
     double slowest = 1;  ///< the last peer's rounds take so many times as long
     unsigned marks = 20;
-    std::size_t judged = SIZE_MAX;  ///< images of the test set
+    std::size_t judged = SIZE_MAX;  ///< samples of the test set
 };
 
 Time times(double factor, Time time) {
@@ -176,7 +176,7 @@ std::unique_ptr<SimPeer> VirtualTraining::make_peer(PeerIndex self) {
 float VirtualTraining::gradient(SimPeer& peer) {
     if (peer.settings.self == 0) look(peer);
     return network_->gradient(
-        batches_[peer.settings.self]->next(peer.images), peer.exchange.replica(), peer.gradient,
+        batches_[peer.settings.self]->next(peer.samples), peer.exchange.replica(), peer.gradient,
         [](Range) {}, [](Range) {});
 }
 

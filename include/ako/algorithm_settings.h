@@ -15,7 +15,7 @@ enum class RateScheduleKind { constant, cosine, steps };
 enum class BatchScheduleKind { constant, steps, automatic };
 /// Lars: each layer's step by the size of its parameters (src/numbers/optimizer.h).
 enum class OptimizerKind { sgd, lars };
-/// How the learning rate follows a global batch that is not `local` images of every peer.
+/// How the learning rate follows a global batch that is not `local` samples of every peer.
 enum class RateRule { none, linear, sqrt };
 /// When the parameters of a mark are evaluated: while training goes on, or when it is over.
 enum class EvaluateWhen { during, after };
@@ -49,10 +49,10 @@ struct BatchScheduleSettings {
     bool operator==(const BatchScheduleSettings&) const = default;
 };
 
-/// Images of all peers together in one round: 65,536 of each of 64 peers.
+/// Samples of all peers together in one round: 65,536 of each of 64 peers.
 inline constexpr std::size_t global_batch_max = 4'194'304;
 
-/// Images of a round; src/numbers/batch_plan.h says what follows from it.
+/// Samples of a round; src/numbers/batch_plan.h says what follows from it.
 struct BatchSettings {
     std::size_t local = 64;         ///< of one learner; with a global batch: at once, at most
     std::size_t accumulate = 1;     ///< parts of `local`, computed one after another
@@ -88,10 +88,10 @@ struct TrainingSettings {
     unsigned learners = 1;          ///< replicas of one peer, a thread each; 0 = auto
     double averaging_momentum = 0;  ///< of the average of the learners, on its own change
 
-    /// Images of a round of one peer; with `auto`, which begins with one learner, at least.
-    std::size_t images_per_round() const { return batch.local * (learners == 0 ? 1 : learners); }
-    /// Images of a round of one peer, at most.
-    std::size_t images_per_round_max() const {
+    /// Samples of a round of one peer; with `auto`, which begins with one learner, at least.
+    std::size_t samples_per_round() const { return batch.local * (learners == 0 ? 1 : learners); }
+    /// Samples of a round of one peer, at most.
+    std::size_t samples_per_round_max() const {
         return batch.local * (learners == 0 ? learners_max : learners);
     }
 

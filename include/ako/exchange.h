@@ -41,7 +41,7 @@ struct Next {
         give_up,  ///< there is nothing to finish
     };
     Kind kind = Kind::train;
-    std::size_t images = 0;            ///< of train: of a round whose gradient the caller computes
+    std::size_t samples = 0;           ///< of train: of a round whose gradient the caller computes
     std::string why;                   ///< of all but train, for people
     Ending ending = Ending::finished;  ///< of give_up: how the run ends
     /// Of Ending::numbers: whose they are; nothing: this peer's, or the common parameters.
@@ -50,7 +50,7 @@ struct Next {
     /// this peer goes on from; null: it begins anew.
     std::shared_ptr<const Checkpoint> restored = {};
 
-    static Next train(std::size_t images) { return {Kind::train, images, "", Ending::finished}; }
+    static Next train(std::size_t samples) { return {Kind::train, samples, "", Ending::finished}; }
     static Next finish(std::string why) { return {Kind::finish, 0, std::move(why)}; }
     static Next give_up(Ending ending, std::string why) {
         return {Kind::give_up, 0, std::move(why), ending};
@@ -61,7 +61,7 @@ struct Next {
 struct RoundResult {
     std::size_t samples = 0;
     std::optional<float> loss;  ///< nothing: the caller does not know it
-    /// The gradient noise scale up to here, in images; nothing: not known.
+    /// The gradient noise scale up to here, in samples; nothing: not known.
     std::optional<double> noise_scale = {};
     std::size_t learners = 1;  ///< that made it
 };

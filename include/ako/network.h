@@ -14,23 +14,23 @@
 namespace ako {
 
 /// A mini-batch. `images` is row-major, [count x image_elements], scaled and normalised; `labels`
-/// holds one class index per image. Valid until the source that gave it is asked for the next.
+/// holds one class index per sample. Valid until the source that gave it is asked for the next.
 /// Both are empty for a network that needs no data (`synthetic`); `count` is set all the same.
 struct Batch {
     std::span<const float> images;
     std::span<const std::uint8_t> labels;
     std::size_t count = 0;
 
-    /// So many images of it from `first` on, 1 or more.
-    Batch part(std::size_t first, std::size_t images_of_part) const {
-        if (images.empty()) return {{}, {}, images_of_part};
+    /// So many samples of it from `first` on, 1 or more.
+    Batch part(std::size_t first, std::size_t samples_of_part) const {
+        if (images.empty()) return {{}, {}, samples_of_part};
         const std::size_t elements = images.size() / count;
-        return {images.subspan(first * elements, images_of_part * elements),
-                labels.subspan(first, images_of_part), images_of_part};
+        return {images.subspan(first * elements, samples_of_part * elements),
+                labels.subspan(first, samples_of_part), samples_of_part};
     }
 };
 
-/// What evaluating some images gave; sums, so that slices can be added up.
+/// What evaluating some samples gave; sums, so that slices can be added up.
 struct Evaluation {
     double loss_sum = 0;
     std::size_t correct = 0;
@@ -40,10 +40,10 @@ struct Evaluation {
 /// Of the gradients of a batch and of its parts, from which their noise follows
 /// (src/training/gradient_noise.h).
 struct GradientNorms {
-    double of_part = 0;       ///< squared, mean over the parts
-    double images_of_part = 0;  ///< harmonic mean: noise falls as 1 / images
-    double of_whole = 0;      ///< squared
-    double images = 0;
+    double of_part = 0;          ///< squared, mean over the parts
+    double samples_of_part = 0;  ///< harmonic mean: noise falls as 1 / samples
+    double of_whole = 0;         ///< squared
+    double samples = 0;
 };
 
 /// One named tensor of the flat vector, for files and for `ako check`.
@@ -97,10 +97,10 @@ class Network {
                            std::span<float> gradient, const AwaitRange& await,
                            const RangeReady& ready) = 0;
 
-    /// Goes on as if so many gradients of batches of so many images had been computed, where they
+    /// Goes on as if so many gradients of batches of so many samples had been computed, where they
     /// do not follow from parameters and batches alone.
-    virtual void skip(std::uint64_t gradients, std::size_t images) {
-        static_cast<void>(gradients), static_cast<void>(images);
+    virtual void skip(std::uint64_t gradients, std::size_t samples) {
+        static_cast<void>(gradients), static_cast<void>(samples);
     }
 
     /// Of the newest gradient; nothing where it was not computed in parts.
@@ -109,7 +109,7 @@ class Network {
     /// Loss and correct answers over the batch, forward pass only.
     virtual Evaluation evaluate(const Batch& batch, std::span<const float> parameters) = 0;
 
-    /// Forward pass only: [batch.count x classes], the highest of an image is the answer; valid
+    /// Forward pass only: [batch.count x classes], the highest of a sample is the answer; valid
     /// until the next call. Empty for a network without classes.
     virtual std::span<const float> scores(const Batch&, std::span<const float>) { return {}; }
 };

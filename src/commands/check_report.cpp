@@ -156,9 +156,9 @@ std::optional<RateLimit> slowest_link(const Settings& settings, std::size_t link
 
 namespace {
 
-std::string images_text(const Settings& settings, std::uint64_t images, std::size_t workers) {
+std::string samples_text(const Settings& settings, std::uint64_t samples, std::size_t workers) {
     if (settings.data.sharding == Sharding::shuffled)
-        return fmt::format("{}, all in an order of its own", grouped(images));
+        return fmt::format("{}, all in an order of its own", grouped(samples));
     if (settings.data.sharding == Sharding::own) {
         std::vector<std::string> each;
         for (const PeerSettings& peer : settings.peers)
@@ -166,11 +166,11 @@ std::string images_text(const Settings& settings, std::uint64_t images, std::siz
         return fmt::format("its own: {}", fmt::join(each, ", "));
     }
     if (!shards_follow(settings))
-        return fmt::format("{}, a shard of its own", grouped(images / workers));
+        return fmt::format("{}, a shard of its own", grouped(samples / workers));
     const std::size_t portions =
-        portions_of(images, BatchPlan(settings.training, settings.peers.size()).share_min(),
+        portions_of(samples, BatchPlan(settings.training, settings.peers.size()).share_min(),
                     settings.peers.size());
-    return fmt::format("of all {}, in {} portions a pass", grouped(images), portions);
+    return fmt::format("of all {}, in {} portions a pass", grouped(samples), portions);
 }
 
 /// Of a batch that all peers have together.
@@ -178,7 +178,7 @@ std::string global_batch_lines(const Settings& settings, const BatchPlan& plan,
                                std::size_t workers) {
     const BatchSettings& batch = settings.training.batch;
     const std::size_t first = plan.global(0, 0), share = plan.share(first, 0, workers);
-    const std::size_t at_once = images_at_once(batch);
+    const std::size_t at_once = samples_at_once(batch);
     std::string text = line("a round of all peers",
                             fmt::format("{} samples, in parts of {} or fewer", grouped(first),
                                         grouped(std::min(at_once, share))));
@@ -199,7 +199,7 @@ std::string learners_line(const Settings& settings) {
     if (!has_learners(training, settings.exchange)) return "";
     if (training.learners == 0)
         return line("learners of a peer",
-                    "1 at first, then as many as bring images per second (auto)");
+                    "1 at first, then as many as bring samples per second (auto)");
     return line("learners of a peer", fmt::format("{}, with {} samples each", training.learners,
                                                   grouped(training.batch.local)));
 }
@@ -212,9 +212,9 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
     if (!needs_data(settings.model.kind)) {
         text += line("samples it stands for", grouped(counts.train));
     } else {
-        text += line("training images", fmt::format("{}, and {} to test on", grouped(counts.train),
-                                                    grouped(counts.test)));
-        text += line("images per peer", images_text(settings, counts.train, workers));
+        text += line("training samples", fmt::format("{}, and {} to test on", grouped(counts.train),
+                                                     grouped(counts.test)));
+        text += line("samples per peer", samples_text(settings, counts.train, workers));
     }
     const BatchPlan plan(settings.training, workers);
     const std::uint64_t rounds = plan.rounds(counts.budget);

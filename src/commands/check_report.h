@@ -11,14 +11,14 @@
 
 namespace ako {
 
-/// Images, or samples of a network without any.
+/// Samples: of the data, or those that a network without any stands for.
 struct DataCounts {
     std::uint64_t train = 0;
     std::uint64_t test = 0;
     std::uint64_t budget = 0;  ///< of the run, all peers together
 };
 
-/// How many images there are, how many each peer has, and in how many rounds it sees them.
+/// How many samples there are, how many each peer has, and in how many rounds it sees them.
 std::string data_report(const Settings& settings, const DataCounts& counts);
 
 /// With whom training begins, and what becomes of peers that come later or never; empty where no

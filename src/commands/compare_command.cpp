@@ -46,12 +46,12 @@ void require_folder(const std::string& folder, const LockFile& lock) {
 
 /// Tells the plan how large its training set is, where its cells depend on that. Without the data
 /// nothing can be run, but a report can be written and cells listed.
-void find_training_images(Plan& plan, bool runs) {
+void find_training_samples(Plan& plan, bool runs) {
     const std::optional<Cell> cell = composed_local_sgd(plan);
     if (!cell) return;
     const Settings settings = cell_settings(plan, *cell, make_paced_network("")->overrides(*cell));
     try {
-        plan.training_images = training_set_size(settings);
+        plan.training_samples = training_set_size(settings);
     } catch (const StartupError& error) {
         if (runs) throw;
         fmt::print(stderr,
@@ -172,7 +172,7 @@ ExitStatus run_and_report(const Plan& plan, const CompareOptions& options,
 ExitStatus compare(const CompareOptions& options) {
     Plan plan = read_plan(options.file, options.overrides);
     check_contenders(plan);
-    find_training_images(plan, !options.only_list && !options.only_report);
+    find_training_samples(plan, !options.only_list && !options.only_report);
     if (options.only_list) {
         list_cells(plan);
         return exit_ok;

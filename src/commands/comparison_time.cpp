@@ -56,9 +56,9 @@ class GradientTimer {
         const auto nothing = [](Range) {};
         std::vector<double> taken;
         for (double sum = 0; sum < timing_seconds || taken.size() < timings_min;) {
-            const Batch images = batches_->next(batch);
+            const Batch samples = batches_->next(batch);
             const double began = seconds_now();
-            network_->gradient(images, parameters_, gradient_, nothing, nothing);
+            network_->gradient(samples, parameters_, gradient_, nothing, nothing);
             taken.push_back(seconds_now() - began);
             sum += taken.back();
         }
@@ -114,7 +114,7 @@ TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const Cell
     const Settings first = cell_settings(plan, cells.front(), network.overrides(cells.front()));
     TrainingData data(first);
     GradientTimer timer(first, data);
-    const auto test_images = static_cast<double>(data.test_set().count);
+    const auto test_samples = static_cast<double>(data.test_set().count);
     std::map<std::size_t, TimeRange> gradients;
     TimeRange screening, rest;
     std::string prepared;
@@ -122,8 +122,8 @@ TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const Cell
         CellWork work = work_of(plan, cell, network, timer.parameter_count());
         if (!gradients.contains(work.batch)) gradients[work.batch] = timer.seconds(work.batch);
         work.gradient = gradients[work.batch];
-        work.images = cell.epochs * static_cast<double>(data.sample_count());
-        work.test_images = test_images;
+        work.samples = cell.epochs * static_cast<double>(data.sample_count());
+        work.test_samples = test_samples;
         TimeRange& sum = cell.part == Cell::Part::screening ? screening : rest;
         sum += expected_time(work);
         const std::string wanted = cell.setting.text() + cell.rate.text();
@@ -155,7 +155,7 @@ std::string comparison_time_text(const Plan& plan, const std::vector<Cell>& cell
     }
     try {
         return fmt::format(
-            "time: about {}, by the budget of images, the rates and how fast this machine made "
+            "time: about {}, by the budget of samples, the rates and how fast this machine made "
             "gradients just now",
             estimated(plan, cells, network).text());
     } catch (const StartupError& error) {

@@ -54,7 +54,7 @@ struct Judgement {
     std::optional<ConfusionMatrix> confusion;  ///< nothing for a network without classes
 };
 
-/// In the same slices as the training's evaluations, so that the same images give the same sums.
+/// In the same slices as the training's evaluations, so that the same samples give the same sums.
 Judgement judge(Network& network, const std::vector<float>& parameters, const TestSet& test_set) {
     Judgement judgement;
     for (std::size_t first = 0; first < test_set.count; first += evaluation_slice_default) {
@@ -92,7 +92,8 @@ ExitStatus evaluate(const EvaluateOptions& options) {
     const auto count = static_cast<double>(judgement.sum.count);
     fmt::print("model: {}, {} parameters\n", options.model, grouped(parameters.size()));
     if (judgement.confusion)
-        fmt::print("test set: {} images of {}\n", grouped(judgement.sum.count), settings.data.path);
+        fmt::print("test set: {} samples of {}\n", grouped(judgement.sum.count),
+                   settings.data.path);
     fmt::print("accuracy: {:.2f} %\n", 100 * static_cast<double>(judgement.sum.correct) / count);
     fmt::print("loss: {:.6f}\n", judgement.sum.loss_sum / count);
     if (judgement.confusion) fmt::print("\n{}", judgement.confusion->text(columns));

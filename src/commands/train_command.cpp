@@ -63,7 +63,7 @@ class PeerProcess {
     ExitStatus run() {
         run_.begin(peer_.wiring(), peer_.network().tensors(),
                    {peer_.network().parameter_count(), peer_.data().sample_budget(), peer_.memory(),
-                    peer_.data().notes(), chance_accuracy(peer_.data().test_images_of_class())});
+                    peer_.data().notes(), chance_accuracy(peer_.data().test_samples_of_class())});
         const TrainingOutcome outcome = train_or_serve();
         const PeerResult result = run_.end(outcome, peer_.data().sample_count(),
                                            [this](PeerResult& it) { evaluate_milestones(it); });

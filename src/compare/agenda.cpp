@@ -123,14 +123,14 @@ Cell full_cell(const Plan& plan, const Candidate& candidate, const Setting& sett
 
 double timing_epochs(const Plan& plan, const Candidate& candidate, const Setting& setting) {
     const double asked = plan.composition->epochs;
-    if (mode_named(candidate.mode).every_round || !plan.training_images) return asked;
-    const auto images = static_cast<double>(*plan.training_images);
-    const auto images_per_round = static_cast<double>(setting.machines * setting.batch_per_peer);
+    if (mode_named(candidate.mode).every_round || !plan.training_samples) return asked;
+    const auto samples = static_cast<double>(*plan.training_samples);
+    const auto samples_per_round = static_cast<double>(setting.machines * setting.batch_per_peer);
     const double period =
         number_of(plan, candidate.variant, "exchange.local_rounds", plan.defaults.local_rounds);
-    const double rounds = std::ceil(std::round(asked * images) / images_per_round);
+    const double rounds = std::ceil(std::round(asked * samples) / samples_per_round);
     const double averagings = std::max(1.0, std::ceil((rounds - 1) / period));
-    const double epochs = (averagings * period + 1) * images_per_round / images;
+    const double epochs = (averagings * period + 1) * samples_per_round / samples;
     return std::min(epochs, std::max(asked, plan.epochs));
 }
 

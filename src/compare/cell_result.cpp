@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/compare/spread.h"
+#include "src/results/renamed_key.h"
 #include "src/system/whole_file.h"
 
 namespace ako {
@@ -27,7 +28,7 @@ std::optional<double> number_at(const ordered_json& json, const std::string& pat
     for (std::size_t from = 0; from <= path.size();) {
         const std::size_t dot = std::min(path.find('.', from), path.size());
         if (!value->is_object()) return std::nullopt;
-        const auto found = value->find(path.substr(from, dot - from));
+        const auto found = value->find(key_in(*value, path.substr(from, dot - from)));
         if (found == value->end()) return std::nullopt;
         value = &*found;
         from = dot + 1;
@@ -65,14 +66,14 @@ std::optional<double> egress_mbit_of(const ordered_json& peer, double seconds) {
 
 /// Of a peer that trained to its end; one that was killed on the way says nothing. Who was there to
 /// train and came to no round, because others had made all of them, made nothing.
-std::optional<double> images_per_s_of(const ordered_json& peer) {
-    const std::optional<double> images = number_at(peer, "images");
-    if (images == 0.0 && number_at(peer, "exit") == 0.0 && peer.value("role", "") == "worker")
+std::optional<double> samples_per_s_of(const ordered_json& peer) {
+    const std::optional<double> samples = number_at(peer, "samples");
+    if (samples == 0.0 && number_at(peer, "exit") == 0.0 && peer.value("role", "") == "worker")
         return 0;
     const std::optional<double> seconds = number_at(peer, "train_seconds");
-    if (!images || *images <= 0 || !seconds || *seconds <= 0) return std::nullopt;
-    const std::optional<double> said = number_at(peer, "images_per_s");
-    return said ? said : std::optional(*images / *seconds);
+    if (!samples || *samples <= 0 || !seconds || *seconds <= 0) return std::nullopt;
+    const std::optional<double> said = number_at(peer, "samples_per_s");
+    return said ? said : std::optional(*samples / *seconds);
 }
 
 /// In a round of those that train; a server makes none, and says only what it sent in all.
@@ -95,19 +96,19 @@ void derive(const ordered_json& peers, RunFigures& figures) {
         const std::optional<double> mbit = egress_mbit_of(peer, seconds);
         figures.egress_mbit_by_machine.push_back(mbit);
         if (mbit) egress.push_back(*mbit);
-        if (const std::optional<double> pace = images_per_s_of(peer)) paces.push_back(*pace);
+        if (const std::optional<double> pace = samples_per_s_of(peer)) paces.push_back(*pace);
     }
     if (const std::optional<Spread> spread = spread_of(paces)) {
-        figures.images_per_s_median = spread->median;
-        figures.images_per_s_slowest = spread->low;
-        figures.images_per_s_fastest = spread->high;
+        figures.samples_per_s_median = spread->median;
+        figures.samples_per_s_slowest = spread->low;
+        figures.samples_per_s_fastest = spread->high;
     }
     if (!egress.empty()) {
         figures.egress_mbit = mean(egress);
         figures.egress_mbit_busiest = *std::max_element(egress.begin(), egress.end());
     }
-    const std::optional<double> images = sum(of_peers(peers, "images"));
-    if (!figures.images_per_s && images) figures.images_per_s = *images / seconds;
+    const std::optional<double> samples = sum(of_peers(peers, "samples"));
+    if (!figures.samples_per_s && samples) figures.samples_per_s = *samples / seconds;
     const std::optional<double>& rounds = figures.rounds;
     if (!rounds) return;
     figures.egress_bytes_per_round_busiest = busiest_bytes_per_round(peers, *rounds);
@@ -136,7 +137,7 @@ RunFigures read_figures(const std::string& path) {
     std::erase_if(rounds, [](double count) { return count <= 0; });  // servers make none
     figures.rounds = mean(rounds);
     figures.accuracy = number_at(*json, "accuracy");
-    figures.images_per_s = sum(of_peers(peers, "images_per_s"));
+    figures.samples_per_s = sum(of_peers(peers, "samples_per_s"));
     figures.compute_share = mean_of("compute_share");
     figures.cpu_ms_per_round = mean_of("cpu_ms_per_round");
     figures.gradient_ms = mean_of("gradient_ms.p50");

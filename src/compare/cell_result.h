@@ -17,9 +17,9 @@ struct RunFigures {
     std::optional<double> train_seconds;
     std::optional<double> rounds;  ///< of a peer that trains; mean
     std::optional<double> accuracy;
-    std::optional<double> images_per_s;  ///< of all peers together
+    std::optional<double> samples_per_s;  ///< of all peers together
     /// Of a peer that trains; one that came to no round made 0.
-    std::optional<double> images_per_s_median, images_per_s_slowest, images_per_s_fastest;
+    std::optional<double> samples_per_s_median, samples_per_s_slowest, samples_per_s_fastest;
     std::optional<double> compute_share;  ///< 0 .. 1: time in gradients / time of a round; mean
     std::optional<double> cpu_ms_per_round;
     std::optional<double> gradient_ms;             ///< median of a round; mean of the peers

@@ -14,7 +14,7 @@ namespace ako {
 namespace {
 
 constexpr std::string_view own_mode = mode_table::ako.word;
-/// Less than this is what the test set cannot tell: one image of 10,000.
+/// Less than this is what the test set cannot tell: one sample of 10,000.
 constexpr double points_min = 0.01;
 
 double seconds_of(const Outcome& outcome, std::size_t target_index) {

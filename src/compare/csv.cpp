@@ -81,10 +81,10 @@ std::string targets_csv(const Plan& plan, const std::vector<Outcome>& outcomes) 
 
 std::string figures_csv(const std::vector<Outcome>& outcomes) {
     const std::vector<std::pair<const char*, std::optional<double> RunFigures::*>> columns = {
-        {"images_per_s", &RunFigures::images_per_s},
-        {"images_per_s_median_peer", &RunFigures::images_per_s_median},
-        {"images_per_s_slowest_peer", &RunFigures::images_per_s_slowest},
-        {"images_per_s_fastest_peer", &RunFigures::images_per_s_fastest},
+        {"samples_per_s", &RunFigures::samples_per_s},
+        {"samples_per_s_median_peer", &RunFigures::samples_per_s_median},
+        {"samples_per_s_slowest_peer", &RunFigures::samples_per_s_slowest},
+        {"samples_per_s_fastest_peer", &RunFigures::samples_per_s_fastest},
         {"compute_share", &RunFigures::compute_share},
         {"gradient_ms", &RunFigures::gradient_ms},
         {"wait_ms", &RunFigures::wait_ms},

@@ -35,12 +35,12 @@ std::string TimeRange::text() const {
 }
 
 TimeRange expected_time(const CellWork& work) {
-    const double rounds = work.images / static_cast<double>(work.trainers * work.batch);
+    const double rounds = work.samples / static_cast<double>(work.trainers * work.batch);
     const double sending =
         work.mbit ? work.bytes_per_round * 8 / 1e6 / *work.mbit : 0;  // seconds of a round
     const double quick = beside_gradient.low * work.gradient.low / work.share;
     const double slow = beside_gradient.high * work.gradient.high / work.smallest_share;
-    const double judged = work.evaluations * work.test_images * forward_share /
+    const double judged = work.evaluations * work.test_samples * forward_share /
                           static_cast<double>(work.batch);  // in gradients
     TimeRange range = around_training;
     // At best all that is sent hides behind the gradient, at worst nothing of it.

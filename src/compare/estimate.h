@@ -1,6 +1,7 @@
-// The estimate: how long a cell will take before any like it has been run, by its budget of images,
-// by how fast this machine computes and by what its links carry. A range, and an honest one: what
-// nobody knows beforehand is how far sending hides behind computing. Pure functions; any thread.
+// The estimate: how long a cell will take before any like it has been run, by its budget of
+// samples, by how fast this machine computes and by what its links carry. A range, and an honest
+// one: what nobody knows beforehand is how far sending hides behind computing. Pure functions; any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,9 @@ struct TimeRange {
 
 /// What is known of a cell before it is run.
 struct CellWork {
-    double images = 0;         ///< the budget of all peers together
+    double samples = 0;        ///< the budget of all peers together
     std::size_t trainers = 1;  ///< peers that train
-    std::size_t batch = 1;     ///< images of a round
+    std::size_t batch = 1;     ///< samples of a round
     /// Of one batch on one core: at its fastest, and as it was in the median, which is longer while
     /// this machine has other work.
     TimeRange gradient;
@@ -36,7 +37,7 @@ struct CellWork {
     double bytes_per_round = 0;    ///< that the busiest peer must send; 0: nobody waits for it
     std::optional<double> mbit{};  ///< of the slowest link; nullopt: no limit
     double evaluations = 1;        ///< of the whole test set
-    double test_images = 0;
+    double test_samples = 0;
 };
 
 TimeRange expected_time(const CellWork& work);

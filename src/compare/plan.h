@@ -67,7 +67,7 @@ struct Plan {
     std::string cluster_file;  ///< where it stands, which relative paths in it start from
     ClusterDefaults defaults;  ///< of the cluster file, where nothing else is said
     /// In the training set, of which `epochs` counts; filled in by who can read it.
-    std::optional<std::uint64_t> training_images;
+    std::optional<std::uint64_t> training_samples;
     Variant settings;  ///< keys of the cluster file, for all cells
     std::vector<double> target_accuracy;
     std::vector<std::size_t> machines;

@@ -100,11 +100,11 @@ std::vector<HtmlCell> figures_of(const Outcome& outcome) {
         const auto pace = [&](std::optional<double> RunFigures::*which) {
             return figure_text(outcome.figure(which), 0);
         };
-        return number_cell(fmt::format("{} ({} to {})", pace(&RunFigures::images_per_s_median),
-                                       pace(&RunFigures::images_per_s_slowest),
-                                       pace(&RunFigures::images_per_s_fastest)));
+        return number_cell(fmt::format("{} ({} to {})", pace(&RunFigures::samples_per_s_median),
+                                       pace(&RunFigures::samples_per_s_slowest),
+                                       pace(&RunFigures::samples_per_s_fastest)));
     };
-    return {number(&RunFigures::images_per_s, 0),
+    return {number(&RunFigures::samples_per_s, 0),
             paces(),
             number_cell(percent_text(outcome.figure(&RunFigures::compute_share), 0)),
             number(&RunFigures::gradient_ms, 1),
@@ -247,7 +247,7 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
         }
     }
     return html_table(
-        "Images are of all peers together, and of one that trains: the median peer, and from the "
+        "Samples are of all peers together, and of one that trains: the median peer, and from the "
         "slowest to the fastest. The rest is of one peer, in the mean; the busiest is the machine "
         "that sends "
         "most, or comes nearest to what its own link carries, be it a peer or a server. P is "

@@ -16,7 +16,7 @@ std::string glance_table(const Plan& plan, const std::vector<Outcome>& outcomes,
 /// its speed-up and its ratios to the baselines.
 std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                          const Setting& setting, std::size_t target_index);
-/// Images, bytes, shares, staleness and round times.
+/// Samples, bytes, shares, staleness and round times.
 std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes,
                           const Setting& setting);
 /// Variants by learning rates: how far each came in the screening, and to what accuracy.

@@ -20,7 +20,7 @@ bool has_lars(const Settings& settings) {
 void add_batch_keys(std::vector<Field>& rows) {
     rows.push_back(
         whole_field("training.batch.local", shared, AKO_MEMBER(training.batch.local), 1, 65'536)
-            .means("images per round of one peer (`batch: 64`); with a batch of "
+            .means("samples per round of one peer (`batch: 64`); with a batch of "
                    "all peers together: at most so many are computed at once")
             .told());
     rows.push_back(whole_field("training.batch.accumulate", Scope::own,
@@ -32,7 +32,7 @@ void add_batch_keys(std::vector<Field>& rows) {
     rows.push_back(whole_or_word_field("training.batch.global_target", shared,
                                        AKO_MEMBER(training.batch.global_target), "none",
                                        global_batch_max)
-                       .means("images per round of all peers together, in equal shares of "
+                       .means("samples per round of all peers together, in equal shares of "
                               "those that are there: the batch stays so when peers come and "
                               "go; none: local of each")
                        .told());
@@ -59,7 +59,7 @@ void add_batch_keys(std::vector<Field>& rows) {
         choice_field<RateRule>(
             "training.batch.rate_rule", shared, AKO_MEMBER(training.batch.rate_rule),
             {{"linear", RateRule::linear}, {"sqrt", RateRule::sqrt}, {"none", RateRule::none}})
-            .means("learning_rate is for local images of every peer; with another "
+            .means("learning_rate is for local samples of every peer; with another "
                    "batch of all together it is multiplied by their ratio "
                    "(linear), its root (sqrt) or not (none)"));
 }
@@ -182,10 +182,10 @@ void add_training_keys(std::vector<Field>& rows) {
     rows.push_back(whole_or_word_field("training.learners", shared, AKO_MEMBER(training.learners),
                                        "auto", learners_max)
                        .means("ako, sma and local: so many replicas of one peer, each a "
-                              "thread with its own small batch (batch.local images), "
+                              "thread with its own small batch (batch.local samples), "
                               "optimizer and memory of the layers, corrected towards their "
                               "average after every round; 2 and more instead of threads | "
-                              "auto: as many as bring images per second, at most as many as "
+                              "auto: as many as bring samples per second, at most as many as "
                               "cores")
                        .told());
     rows.push_back(number_field("training.averaging_momentum", shared,

@@ -1,5 +1,5 @@
 // How far this peer and all together have come in the mode `ako`, as far as is known here, and what
-// follows from that: how many images its round takes, and at which learning rate. Compute thread
+// follows from that: how many samples its round takes, and at which learning rate. Compute thread
 // only.
 #pragma once
 
@@ -32,7 +32,7 @@ class AkoBudget {
     double progress() const { return share_of_budget(roster_.samples(), settings_.sample_budget); }
     double rate() const { return plan_.learning_rate(progress(), growth_.wish()); }
     /// Of the next round: this peer's share among those that take part.
-    std::size_t images(const Attendance& attendance) const {
+    std::size_t samples_of_round(const Attendance& attendance) const {
         std::size_t place = 0, participants = 1;
         // The published rule weighs every row by 1 / peer_count, whoever is there.
         const bool all = settings_.exchange.rule == Rule::plain;

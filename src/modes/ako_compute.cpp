@@ -88,7 +88,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
     meetings_.begin_round(now);
     if (parts_.settings.coverage != nullptr)
         parts_.settings.coverage->follow(parts_.roster, parts_.budget.round());
-    return Next::train(parts_.budget.images(meetings_.attendance()));
+    return Next::train(parts_.budget.samples_of_round(meetings_.attendance()));
 }
 
 std::optional<Next> AkoCompute::begin(Time now) {

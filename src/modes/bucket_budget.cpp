@@ -61,9 +61,9 @@ std::size_t BucketBudget::begin_round(Round made) {
 void BucketBudget::end_round(Round made, std::optional<double> noise_scale) {
     growth_.end_round(progress(made), doublings(), noise_scale);
     known_.follow(std::exchange(newest_, {}));
-    if (const std::size_t images = images_of_learners(); images > 0) {
-        samples_total_ += images;
-        samples_total_ -= std::exchange(global_, images);
+    if (const std::size_t samples = samples_of_learners(); samples > 0) {
+        samples_total_ += samples;
+        samples_total_ -= std::exchange(global_, samples);
     }
     samples_total_ += global_;
 }
@@ -139,7 +139,7 @@ Result<void> BucketBudget::restore(const Checkpoint& from) {
     const auto samples_total = from.number("samples_total");
     if (!samples_total) return tl::make_unexpected(samples_total.error());
     samples_total_ = *samples_total;
-    if (const std::size_t made = images_of_learners(); made > 0) global_ = made;
+    if (const std::size_t made = samples_of_learners(); made > 0) global_ = made;
     progress_ = from.progress;
     return {};
 }

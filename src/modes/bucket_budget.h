@@ -1,5 +1,5 @@
 // How far the training of all workers has come in a mode with buckets, as all of them know it
-// alike, and what follows from that: how many images a round takes, at which learning rate, and
+// alike, and what follows from that: how many samples a round takes, at which learning rate, and
 // when the budget is spent. What came with the sums of a sync counts from the round after the next
 // on, whose forward pass everybody has awaited. Compute thread only.
 #pragma once
@@ -32,7 +32,7 @@ class BucketBudget {
     /// Is the replica an average of learners?
     bool averages() const { return settings_.exchange.mode == Mode::sma; }
 
-    /// A round begins: the images of this peer's share.
+    /// A round begins: the samples of this peer's share.
     std::size_t begin_round(Round made);
     /// The result of a bucket is used; this came with it.
     void settled(const SyncSummary& summary) { newest_.follow(summary); }
@@ -66,9 +66,9 @@ class BucketBudget {
         return averages() ||
                (!plan_.local_only() && settings_.exchange.mode != Mode::parameter_server);
     }
-    /// Images of a round, by the learners of the newest that is known of; 0 = not said, or not by
+    /// Samples of a round, by the learners of the newest that is known of; 0 = not said, or not by
     /// learners.
-    std::size_t images_of_learners() const {
+    std::size_t samples_of_learners() const {
         return known_.learners() * settings_.training.batch.local;
     }
     /// So many times the global batch of the next round is doubled, alike at all.
@@ -78,7 +78,7 @@ class BucketBudget {
     const std::size_t worker_count_;
     const BatchPlan plan_;
     const std::size_t place_;  ///< among the workers
-    std::size_t global_;       ///< images of the newest round, of all workers; of learners foreseen
+    std::size_t global_;  ///< samples of the newest round, of all workers; of learners foreseen
     const std::uint64_t rounds_budget_;  ///< of all workers together, while the batch is the first
     SyncSummary newest_;  ///< merged over what has been settled since the last round's end
     SyncSummary known_;

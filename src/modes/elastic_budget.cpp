@@ -9,12 +9,12 @@
 namespace ako {
 namespace {
 
-/// Images of each who gave to the sync that they know of last.
-std::uint64_t images_of_each(const MemberState& said) {
-    std::uint64_t images = 0;
+/// Samples of each who gave to the sync that they know of last.
+std::uint64_t samples_of_each(const MemberState& said) {
+    std::uint64_t samples = 0;
     for (std::size_t peer = 0; peer < said.now.samples.size(); ++peer)
-        images = std::max(images, said.now.samples[peer] - said.before.samples[peer]);
-    return images;
+        samples = std::max(samples, said.now.samples[peer] - said.before.samples[peer]);
+    return samples;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void ElasticBudget::begin(PeerSet founders) {
 void ElasticBudget::take_over(const MemberState& said) {
     tally_ = said.now;
     before_ = known_ = said.before;
-    sync_images_ = images_of_each(said);
+    sync_samples_ = samples_of_each(said);
     newest_ = {};
 }
 
@@ -39,8 +39,8 @@ std::size_t ElasticBudget::begin_round() {
     const int contributors = std::popcount(known_.contributors);
     const std::size_t members =
         contributors == 0 ? settings_.peer_count() : static_cast<std::size_t>(contributors);
-    images_ = plan_.share(plan_.global(known_.progress, 0), 0, members);
-    return images_;
+    round_samples_ = plan_.share(plan_.global(known_.progress, 0), 0, members);
+    return round_samples_;
 }
 
 void ElasticBudget::sync_over(std::uint64_t sync) {
@@ -49,17 +49,17 @@ void ElasticBudget::sync_over(std::uint64_t sync) {
     tally_.contributors = newest_.contributors;
     tally_.stop = stronger(tally_.stop, newest_.wish.stop);
     for (PeerIndex peer = 0; peer < tally_.samples.size(); ++peer)
-        if (newest_.contributors & peer_bit(peer)) tally_.samples[peer] += sync_images_;
+        if (newest_.contributors & peer_bit(peer)) tally_.samples[peer] += sync_samples_;
     set_progress();
     newest_ = {};
 }
 
-// Whoever counts with this tally foresees one more round of the same, each with as many images as
+// Whoever counts with this tally foresees one more round of the same, each with as many samples as
 // in the newest sync. The round under way may have others, for who evaluates settles a sync before
 // it begins one.
 std::uint64_t ElasticBudget::samples_after(const Tally& tally) const {
     std::uint64_t samples =
-        sync_images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));
+        sync_samples_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));
     for (const std::uint64_t of_peer : tally.samples) samples += of_peer;
     return samples;
 }
@@ -78,7 +78,7 @@ StopReason ElasticBudget::stop_due(Round made) const {
 
 std::uint64_t ElasticBudget::own_samples(Round made) const {
     if (tally_.samples.empty()) return 0;
-    return tally_.samples[settings_.self] + (made > tally_.sync ? sync_images_ : 0);
+    return tally_.samples[settings_.self] + (made > tally_.sync ? sync_samples_ : 0);
 }
 
 }  // namespace ako

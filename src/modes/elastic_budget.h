@@ -1,5 +1,5 @@
 // How far the training has come in an elastic ring, as all members know it alike after the same
-// sync (Tally), and what follows from that: how many images a round takes, at which learning rate,
+// sync (Tally), and what follows from that: how many samples a round takes, at which learning rate,
 // and when the budget is spent. Compute thread only.
 #pragma once
 
@@ -23,11 +23,11 @@ class ElasticBudget {
     /// Goes on from what members say that they know.
     void take_over(const MemberState& said);
 
-    /// A round begins: the images of each member.
+    /// A round begins: the samples of each member.
     std::size_t begin_round();
     double rate(Round made) const { return plan_.learning_rate(progress(made), 0); }
     /// The first bucket of the round goes out.
-    void begin_sync() { sync_images_ = images_; }
+    void begin_sync() { sync_samples_ = round_samples_; }
     /// The result of a bucket is used; this came with it.
     void settled(const SyncSummary& summary) { newest_.merge(summary); }
     /// The results of all buckets of this sync are.
@@ -53,9 +53,9 @@ class ElasticBudget {
 
     const ModeSettings& settings_;
     const BatchPlan plan_;
-    std::uint64_t images_ = 0;       ///< of the round under way, of each member
-    std::uint64_t sync_images_ = 0;  ///< and of that of the newest sync
-    SyncSummary newest_;             ///< over what has been settled of that
+    std::uint64_t round_samples_ = 0;  ///< of the round under way, of each member
+    std::uint64_t sync_samples_ = 0;   ///< and of that of the newest sync
+    SyncSummary newest_;               ///< over what has been settled of that
     Tally tally_;
     Tally before_;
     Tally known_;

@@ -17,7 +17,7 @@ namespace {
 /// What a seed is used for, so that no two uses share a sequence; plus the learner's number.
 constexpr std::uint64_t use_learners = 0x4c4541524e;
 
-/// What trains, of one learner: a batch in parts, where it has more images than are computed at
+/// What trains, of one learner: a batch in parts, where it has more samples than are computed at
 /// once.
 std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex self,
                                           std::size_t learner = 0) {
@@ -26,7 +26,7 @@ std::unique_ptr<Network> training_network(const Settings& settings, PeerIndex se
         settings.model, learner == 0 ? seed : derive_seed(seed, use_learners + learner));
     const BatchSettings& batch = settings.training.batch;
     if (!computes_in_parts(batch)) return network;
-    return std::make_unique<Accumulation>(std::move(network), images_at_once(batch));
+    return std::make_unique<Accumulation>(std::move(network), samples_at_once(batch));
 }
 
 /// Once it is sure that what is about to be read fits into the memory allowed.

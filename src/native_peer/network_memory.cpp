@@ -25,9 +25,9 @@ constexpr std::size_t program_bytes = 48'000'000 + blas_bytes;
 std::size_t whole_batch_bytes(const Settings& settings) {
     if (!needs_data(settings.model.kind)) return 0;
     const BatchPlan batch(settings.training, place_among_workers(settings, 0).count);
-    const std::size_t images =
+    const std::size_t samples =
         batch.local_only() ? settings.training.batch.local : batch.share_max();
-    return images * data_shape(settings.model).image.element_count() * sizeof(float);
+    return samples * data_shape(settings.model).image.element_count() * sizeof(float);
 }
 
 /// What the k - 1 learners but the first take.
@@ -35,8 +35,9 @@ std::vector<MemoryTerm> terms_of_others(const Settings& settings, std::size_t pa
                                         std::size_t others) {
     const std::size_t vector_bytes = parameter_count * sizeof(float);
     const TrainingSettings& training = settings.training;
-    const std::size_t layers = activation_bytes(settings.model, images_at_once(training.batch), 0) +
-                               scratch_bytes(settings.model, 1) + blas_bytes;
+    const std::size_t layers =
+        activation_bytes(settings.model, samples_at_once(training.batch), 0) +
+        scratch_bytes(settings.model, 1) + blas_bytes;
     std::vector<MemoryTerm> terms = {
         {"other learners: vectors", "3 (k - 1) M", Learners::vectors_each * vector_bytes},
         {"other learners: layers, products", "", layers}};
@@ -83,7 +84,7 @@ MemoryPlan plan_memory(const Settings& settings, const MemoryOfRun& run) {
     std::vector<MemoryTerm> terms = {
         {"evaluation copy", "M", vector_bytes},
         {"outputs of the layers", "",
-         activation_bytes(settings.model, images_at_once(training.batch),
+         activation_bytes(settings.model, samples_at_once(training.batch),
                           evaluation_slice_default)},
         {"scratch memory of the layers", "", scratch_bytes(settings.model, training.threads)},
         {"data set", "", run.data_bytes},

@@ -100,11 +100,11 @@ std::vector<std::string> TrainingData::notes() const {
     return all;
 }
 
-std::vector<std::size_t> TrainingData::test_images_of_class() const {
+std::vector<std::size_t> TrainingData::test_samples_of_class() const {
     if (!test_) return {};
-    std::vector<std::size_t> images(std::numeric_limits<std::uint8_t>::max() + 1);
-    for (const std::uint8_t label : test_->labels(0, test_->size())) ++images[label];
-    return images;
+    std::vector<std::size_t> samples(std::numeric_limits<std::uint8_t>::max() + 1);
+    for (const std::uint8_t label : test_->labels(0, test_->size())) ++samples[label];
+    return samples;
 }
 
 DataDescription TrainingData::description() const {

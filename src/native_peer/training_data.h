@@ -47,8 +47,8 @@ class TrainingData {
     std::uint64_t sample_budget() const;
     /// What was changed as they were read, a line each.
     std::vector<std::string> notes() const;
-    /// Images of each class in the test set; empty without one.
-    std::vector<std::size_t> test_images_of_class() const;
+    /// Samples of each class in the test set; empty without one.
+    std::vector<std::size_t> test_samples_of_class() const;
     /// Of what training and evaluation use and is the same at all peers; reads all of it.
     DataDescription description() const;
 

@@ -1,6 +1,6 @@
 // When the global batch is worth doubling, by the noise of gradients: as long as it stays below the
-// gradient noise scale B_noise, twice the images make a step worth nearly twice as much. Of S steps
-// and E images to a given loss, training with the batch B takes
+// gradient noise scale B_noise, twice the samples make a step worth nearly twice as much. Of S
+// steps and E samples to a given loss, training with the batch B takes
 //
 //     S = S_min (1 + B_noise / B)        E = E_min (1 + B / B_noise)
 //

@@ -1,7 +1,7 @@
-// The batch plan: how many images a round takes, and which learning rate goes with them.
+// The batch plan: how many samples a round takes, and which learning rate goes with them.
 //
-//   local    images of one peer: of every round, if nothing is said of all peers together
-//   global   images of a round of all peers together. It stays as it is when peers come and go:
+//   local    samples of one peer: of every round, if nothing is said of all peers together
+//   global   samples of a round of all peers together. It stays as it is when peers come and go:
 //            each of those that take part has an equal share, computed in parts of at most `local`
 //   base     `local` of every worker of the file: what `training.learning_rate` is for
 // With several learners `local` is of each, and nothing is said of all peers together.
@@ -31,7 +31,7 @@ class BatchPlan {
     /// `workers`: of the cluster file; one or more.
     BatchPlan(const TrainingSettings& training, std::size_t workers);
 
-    /// Does every round of every peer have `local` images of each learner, whoever is there?
+    /// Does every round of every peer have `local` samples of each learner, whoever is there?
     bool local_only() const { return !has_target_; }
     bool grows_by_noise() const {
         return training_.batch.schedule.kind == BatchScheduleKind::automatic;
@@ -39,7 +39,7 @@ class BatchPlan {
     /// Of all workers together, at `progress` (0 .. 1) and after so many doublings, of which no
     /// more than `doublings_max` count.
     std::size_t global(double progress, unsigned doublings) const;
-    /// Of the `place`-th of so many peers that take part; shares differ by one image at most.
+    /// Of the `place`-th of so many peers that take part; shares differ by one sample at most.
     std::size_t share(std::size_t global, std::size_t place, std::size_t participants) const;
     /// Of one peer and round, whatever comes: no less, no more.
     std::size_t share_min() const;
@@ -55,16 +55,16 @@ class BatchPlan {
     std::uint64_t rounds(std::uint64_t sample_budget) const;
 
   private:
-    std::size_t base() const { return training_.images_per_round() * workers_; }
+    std::size_t base() const { return training_.samples_per_round() * workers_; }
 
     TrainingSettings training_;
     std::size_t workers_;
     bool has_target_;
 };
 
-/// So many images of a batch are computed at once, at most: of `local` in its parts. To grow by the
-/// noise of gradients takes two parts at least, for it is seen in what differs between them.
-constexpr std::size_t images_at_once(const BatchSettings& batch) {
+/// So many samples of a batch are computed at once, at most: of `local` in its parts. To grow by
+/// the noise of gradients takes two parts at least, for it is seen in what differs between them.
+constexpr std::size_t samples_at_once(const BatchSettings& batch) {
     const bool by_noise = batch.schedule.kind == BatchScheduleKind::automatic;
     const std::size_t parts = by_noise && batch.accumulate < 2 ? 2 : batch.accumulate;
     return (batch.local + parts - 1) / parts;

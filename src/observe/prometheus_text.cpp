@@ -123,13 +123,13 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.sample(1, {{"phase", line.phase}});
     out.gauge("ako_uptime_seconds", "Since this peer's process began.", line.time);
     out.counter("ako_rounds_total", "Rounds that this peer has made.", whole(line.round));
-    out.counter("ako_samples_total", "Samples that this peer has trained on.", whole(line.images));
+    out.counter("ako_samples_total", "Samples that this peer has trained on.", whole(line.samples));
     out.gauge("ako_progress_ratio", "Of the sample budget of all peers.", line.progress);
     out.gauge("ako_training_loss", "Mean over the rounds of the last second.", line.loss);
     out.counter("ako_losses_not_finite_total", "Rounds whose loss is not a number.",
                 whole(line.losses_not_finite));
-    out.gauge("ako_gradient_noise_scale_images",
-              "Batch of all peers from which on more images per step are worth little.",
+    out.gauge("ako_gradient_noise_scale_samples",
+              "Batch of all peers from which on more samples per step are worth little.",
               line.noise_scale);
     out.gauge("ako_learners", "Replicas of this peer that made its newest round.",
               whole(line.learners));
@@ -212,7 +212,7 @@ const std::vector<LinkMetric>& link_metrics() {
         {"ako_peer_rounds_total", counter, "Rounds of the peer, as far as heard here.",
          [](const LinkLine& link) { return whole(link.round); }},
         {"ako_peer_samples_total", counter, "Samples of the peer, as far as heard here.",
-         [](const LinkLine& link) { return whole(link.images); }},
+         [](const LinkLine& link) { return whole(link.samples); }},
         {"ako_peer_training_loss", gauge, "Of the peer's newest round, as it last said.",
          [](const LinkLine& link) { return link.loss; }},
     };

@@ -54,8 +54,8 @@ struct Quantity {
 };
 
 constexpr Quantity loss = {"loss", "training loss of each peer", "loss", &PeerMoment::loss};
-constexpr Quantity images = {"images", "images/s of each peer", "images/s",
-                             &PeerMoment::images_per_s};
+constexpr Quantity samples = {"samples", "samples/s of each peer", "samples/s",
+                              &PeerMoment::samples_per_s};
 constexpr Quantity partitions = {"partitions", "P of each peer", "rounds of one cycle",
                                  &PeerMoment::partitions};
 constexpr Quantity staleness = {"staleness", "the stalest link of each peer", "rounds behind",
@@ -212,7 +212,7 @@ double seconds_of_point(const RunRecord& run) {
 }
 
 std::vector<Chart> run_charts(const RunRecord& run) {
-    std::vector<Chart> charts = {loss_chart(run), accuracy_chart(run), chart_of_peers(run, images),
+    std::vector<Chart> charts = {loss_chart(run), accuracy_chart(run), chart_of_peers(run, samples),
                                  chart_of_peers(run, partitions), chart_of_peers(run, staleness)};
     std::erase_if(charts, [](const Chart& chart) { return !has_points(chart); });
     return charts;

@@ -4,7 +4,7 @@
 //   loss        training loss of each peer; logarithmic where all values are above zero
 //   accuracy    test accuracy of the run: of curve.json, where the clock begins with the first
 //               round; before there is one, as the peers' lines heard of it
-//   images      images/s of each peer while it trains
+//   samples     samples/s of each peer while it trains
 //   partitions  its P: the mean over its links
 //   staleness   the largest staleness of its links
 //
@@ -28,7 +28,7 @@ struct RunChart {
 
 inline constexpr std::array<RunChart, 5> known_run_charts = {{{"loss", "loss"},
                                                               {"accuracy", "test accuracy"},
-                                                              {"images", "images/s"},
+                                                              {"samples", "samples/s"},
                                                               {"partitions", "P"},
                                                               {"staleness", "staleness"}}};
 

@@ -56,12 +56,12 @@ std::string newest_text(const PeerRecord& peer, std::optional<double> PeerMoment
     return not_known;
 }
 
-std::string mean_images_per_s(const PeerRecord& peer) {
+std::string mean_samples_per_s(const PeerRecord& peer) {
     double sum = 0;
     double count = 0;
     for (const PeerMoment& moment : peer.moments) {
-        if (!moment.images_per_s) continue;
-        sum += *moment.images_per_s;
+        if (!moment.samples_per_s) continue;
+        sum += *moment.samples_per_s;
         count += 1;
     }
     if (count == 0) return not_known;
@@ -76,8 +76,8 @@ struct PeerColumn {
 
 constexpr std::array<PeerColumn, 9> peer_columns = {{
     {"rounds", [](const PeerRecord& peer) { return grouped(peer.newest.round); }},
-    {"images", [](const PeerRecord& peer) { return grouped(peer.images); }},
-    {"images/s", mean_images_per_s},
+    {"samples", [](const PeerRecord& peer) { return grouped(peer.samples); }},
+    {"samples/s", mean_samples_per_s},
     {"loss", [](const PeerRecord& peer) { return newest_text(peer, &PeerMoment::loss, 4); }},
     {"P", [](const PeerRecord& peer) { return newest_text(peer, &PeerMoment::partitions, 1); }},
     {"stale",
@@ -118,7 +118,7 @@ std::string peers_table(const RunRecord& run) {
         if (restarted) row.push_back(number_cell(fmt::to_string(peer.processes())));
         rows.push_back(std::move(row));
     }
-    return html_table("Each peer: mean of images/s, newest loss, P and staleness", heads, rows);
+    return html_table("Each peer: mean of samples/s, newest loss, P and staleness", heads, rows);
 }
 
 /// In one sentence.

@@ -120,7 +120,7 @@ auto read_json(const fs::path& path, Take take)
 
 void take_training(PeerMoment& moment, const MetricsLine& line) {
     moment.loss = line.loss;
-    moment.images_per_s = line.images_per_s;
+    moment.samples_per_s = line.samples_per_s;
     if (line.phase != "training") return;  // the final exchange brings the links what they lack
     if (const double partitions = line.partitions(); partitions > 0) moment.partitions = partitions;
     if (line.any_live()) moment.staleness_rounds = static_cast<double>(line.staleness_rounds());
@@ -151,7 +151,7 @@ void add_line(PeerRecord& peer, MetricsLine line) {
     moment.accuracy_at = line.accuracy_at;
     const bool trains = line.phase == "training" || line.round > before.round;
     if (trains && line.time - before.time >= figures_from) take_training(moment, line);
-    peer.images += line.images - before.images;
+    peer.samples += line.samples - before.samples;
     peer.egress_bytes += line.egress_bytes - before.egress_bytes;
     peer.ingress_bytes += line.ingress_bytes - before.ingress_bytes;
     peer.cpu_seconds += line.cpu_seconds - before.cpu_seconds;

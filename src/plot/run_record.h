@@ -26,7 +26,7 @@ struct PeerMoment {
     // Nothing where it is not known, where the peer made no round and was not about to, and so soon
     // after the line before that it would be of some rounds alone.
     std::optional<double> loss;
-    std::optional<double> images_per_s;
+    std::optional<double> samples_per_s;
     std::optional<double> partitions;
     std::optional<double> staleness_rounds;
     // The newest verdict, of whichever peer.
@@ -39,7 +39,7 @@ struct PeerRecord {
     std::vector<PeerMoment> moments;  ///< at least one, in order of time
     MetricsLine newest;               ///< its last line, as it stands
     // Of all its processes together.
-    std::uint64_t images = 0;
+    std::uint64_t samples = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
     double cpu_seconds = 0;

@@ -8,17 +8,17 @@
 
 namespace ako {
 
-std::optional<double> chance_accuracy(std::span<const std::size_t> images_of_class) {
+std::optional<double> chance_accuracy(std::span<const std::size_t> samples_of_class) {
     constexpr double deviations = 2;
     constexpr double common_class_max = 0.6;
-    const auto images = static_cast<double>(
-        std::accumulate(images_of_class.begin(), images_of_class.end(), std::size_t{0}));
-    if (images == 0) return std::nullopt;
+    const auto samples = static_cast<double>(
+        std::accumulate(samples_of_class.begin(), samples_of_class.end(), std::size_t{0}));
+    if (samples == 0) return std::nullopt;
     const double common =
-        static_cast<double>(*std::max_element(images_of_class.begin(), images_of_class.end())) /
-        images;
+        static_cast<double>(*std::max_element(samples_of_class.begin(), samples_of_class.end())) /
+        samples;
     if (common > common_class_max) return std::nullopt;
-    return common + deviations * std::sqrt(common * (1 - common) / images);
+    return common + deviations * std::sqrt(common * (1 - common) / samples);
 }
 
 std::string why_not_learned(std::optional<double> accuracy, std::optional<double> chance,

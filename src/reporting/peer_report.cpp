@@ -30,14 +30,14 @@ bool shards_apart(const Settings& settings) {
            !shards_follow(settings);
 }
 
-/// Images in the data shard of a worker.
+/// Samples in the data shard of a worker.
 std::uint64_t shard_size(const Settings& settings, PeerIndex worker, std::uint64_t item_count) {
     if (settings.data.sharding == Sharding::own) return settings.peers[worker].samples;
     const auto [place, count] = place_among_workers(settings, worker);
     return disjoint_shard(item_count, place, count).count;
 }
 
-/// Whose shard it is, how many images are in it, and on how many its worker has trained.
+/// Whose shard it is, how many samples are in it, and on how many its worker has trained.
 template <class Shard>
 Shard shard_of(PeerIndex worker, const Settings& settings, const FinishReport& report,
                std::uint64_t item_count) {
@@ -69,7 +69,7 @@ std::vector<LeftPeer> left_peers(const Settings& settings, const FinishReport& r
         it.farewell = left.farewell;
         if (!shards_apart(settings) || settings.peers[left.peer].role != Role::worker) continue;
         const auto shard = shard_of<ShardPasses>(left.peer, settings, report, item_count);
-        it.images = shard.images;
+        it.samples = shard.samples;
         it.seen = shard.seen;
     }
     return found;
@@ -119,7 +119,7 @@ void judge_learning(PeerResult& result, const Settings& settings, const LossTren
                     std::optional<double> chance) {
     if (!settings.training.must_learn) return;
     if (result.ending != Ending::finished || result.rounds == 0) return;
-    const double round = static_cast<double>(result.images) / static_cast<double>(result.rounds);
+    const double round = static_cast<double>(result.samples) / static_cast<double>(result.rounds);
     if (static_cast<double>(result.samples_total) < judged_rounds_min * round) return;
     const std::string wrong = why_not_learned(result.accuracy, chance, losses.ends());
     if (wrong.empty()) return;
@@ -165,7 +165,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.finish_serving_seconds = report.serving_seconds;
     result.waited_for = names_of(report.waited_for, settings);
     result.rounds = last.round;
-    result.images = last.images;
+    result.samples = last.samples;
     result.losses_not_finite = last.losses_not_finite;
     result.samples_total = report.samples_total;
     result.egress_bytes = last.egress_bytes;
@@ -183,7 +183,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     if (!alone && result.rounds > 0)
         result.samples_beyond =
             samples_beyond(report.samples_total, metrics.sample_budget(),
-                           static_cast<double>(result.images) / static_cast<double>(result.rounds),
+                           static_cast<double>(result.samples) / static_cast<double>(result.rounds),
                            settings.peers.size());
     if (report.stopped_early()) {
         result.stopped_at = report.progress;

@@ -9,7 +9,7 @@
 
 namespace ako {
 
-/// `item_count`: images of the training set; `chance`: as chance_accuracy says.
+/// `item_count`: samples of the training set; `chance`: as chance_accuracy says.
 PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingOutcome& outcome,
                        Metrics& metrics, std::uint64_t item_count, std::optional<double> chance);
 

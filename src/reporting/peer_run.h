@@ -77,7 +77,7 @@ class PeerRun {
     std::unique_ptr<Checkpoints> make_checkpoints();
 
     /// Tells and writes what it came to: everything that stays, the smallest first and each by
-    /// itself, so that what cannot be written takes nothing else with it. `item_count`: images of
+    /// itself, so that what cannot be written takes nothing else with it. `item_count`: samples of
     /// the training set. Once.
     PeerResult end(const TrainingOutcome& outcome, std::uint64_t item_count,
                    const Evaluate& evaluate);

@@ -58,7 +58,7 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
     const std::uint64_t rounds = rounds_per_peer(settings, run.sample_budget);
     if (rounds <= few_rounds)
         found.add("training.epochs",
-                  fmt::format("the {} images of this run are trained on in {} of each peer",
+                  fmt::format("the {} samples of this run are trained on in {} of each peer",
                               grouped(run.sample_budget), rounds == 1 ? "one round" : "two rounds"),
                   "raise training.epochs, or lower training.batch");
     const Shape& input = settings.model.input;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/results/number_text.h"
+#include "src/results/renamed_key.h"
 
 namespace ako {
 
@@ -19,8 +20,8 @@ std::string left_peer_text(const LeftPeer& left) {
             : fmt::format("{} left at {:.0f} % of the budget, after {} rounds", left.peer,
                           std::floor(100 * left.at), grouped(left.rounds));
     if (left.unseen() == 0) return text;
-    return text + fmt::format(": {} of the {} images in its data shard were never seen",
-                              grouped(left.unseen()), grouped(left.images));
+    return text + fmt::format(": {} of the {} samples in its data shard were never seen",
+                              grouped(left.unseen()), grouped(left.samples));
 }
 
 void merge_left_peers(std::vector<LeftPeer>& known, const std::vector<LeftPeer>& heard) {
@@ -39,8 +40,8 @@ ordered_json left_peers_json(const std::vector<LeftPeer>& left) {
     for (const LeftPeer& it : left) {
         ordered_json& entry = list.emplace_back();
         entry = {{"peer", it.peer}, {"rounds", it.rounds}, {"at", it.at}};
-        const bool apart = it.images > 0;
-        entry["images"] = apart ? ordered_json(it.images) : ordered_json(nullptr);
+        const bool apart = it.samples > 0;
+        entry["samples"] = apart ? ordered_json(it.samples) : ordered_json(nullptr);
         entry["seen"] = apart ? ordered_json(it.seen) : ordered_json(nullptr);
         entry["unseen"] = apart ? ordered_json(it.unseen()) : ordered_json(nullptr);
         entry["cause"] = word(it.farewell.cause);
@@ -57,7 +58,8 @@ std::vector<LeftPeer> left_peers_from(const ordered_json& json) {
         it.peer = entry.at("peer");
         it.rounds = entry.at("rounds");
         it.at = entry.at("at");
-        if (!entry.at("images").is_null()) it.images = entry.at("images");
+        const ordered_json& samples = entry.at(key_in(entry, "samples"));
+        if (!samples.is_null()) it.samples = samples;
         if (!entry.at("seen").is_null()) it.seen = entry.at("seen");
         it.farewell = {end_cause_of(entry.at("cause").get<std::string>()), entry.at("since"),
                        entry.at("why")};

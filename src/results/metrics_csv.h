@@ -2,7 +2,7 @@
 // data frames. A line ends with a line feed alone; numbers have a point; nothing stands where a
 // value is not known. Pure functions; any thread.
 //
-//   time, phase, round, images, images_per_s, loss, accuracy, accuracy_at, progress,
+//   time, phase, round, samples, samples_per_s, loss, accuracy, accuracy_at, progress,
 //   egress_bytes, ingress_bytes, egress_mbit, ingress_mbit, cpu_seconds, memory_bytes
 //                     as in the metrics line
 //   apply_seconds, input_seconds, gradient_seconds, wait_seconds, publish_seconds

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/results/json_number.h"
+#include "src/results/renamed_key.h"
 
 namespace ako {
 
@@ -41,8 +42,8 @@ ordered_json to_json(const LinkLine& link) {
             {"egress_mbit", rounded(link.egress_mbit)},
             {"ingress_mbit", rounded(link.ingress_mbit)},
             {"round", link.round},
-            {"images", link.images},
-            {"images_per_s", rounded(link.images_per_s)},
+            {"samples", link.samples},
+            {"samples_per_s", rounded(link.samples_per_s)},
             {"loss", or_null(link.loss)},
             {"usage",
              {{"full", rounded(link.usage.full)},
@@ -109,8 +110,8 @@ LinkLine link_from(const ordered_json& json) {
             json.at("egress_mbit"),
             json.at("ingress_mbit"),
             json.at("round"),
-            json.at("images"),
-            json.at("images_per_s"),
+            json.at(key_in(json, "samples")),
+            json.at(key_in(json, "samples_per_s")),
             optional_number(json.at("loss")),
             link_usage_from(json.at("usage")),
             json.at("ended")};
@@ -127,7 +128,7 @@ std::string to_json_text(const MetricsLine& line) {
     ordered_json json = {
         {"time", rounded(line.time)},      {"phase", line.phase},
         {"waiting_for", line.waiting_for}, {"round", line.round},
-        {"images", line.images},           {"images_per_s", rounded(line.images_per_s)},
+        {"samples", line.samples},         {"samples_per_s", rounded(line.samples_per_s)},
         {"loss", or_null(line.loss)}};
     json["losses_not_finite"] = line.losses_not_finite;
     json["noise_scale"] = or_null(line.noise_scale);
@@ -161,8 +162,8 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.phase = json.at("phase");
     line.waiting_for = json.at("waiting_for").get<std::vector<std::string>>();
     line.round = json.at("round");
-    line.images = json.at("images");
-    line.images_per_s = json.at("images_per_s");
+    line.samples = json.at(key_in(json, "samples"));
+    line.samples_per_s = json.at(key_in(json, "samples_per_s"));
     line.loss = optional_number(json.at("loss"));
     line.losses_not_finite = json.at("losses_not_finite");
     line.noise_scale = optional_number(json.at("noise_scale"));

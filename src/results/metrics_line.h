@@ -9,11 +9,11 @@
 //                 "evaluating" (what came out of it), "done"
 //   waiting_for   names of the peers, while waiting
 //   round         rounds this peer has made
-//   images        images this peer has computed on; images_per_s over the time since the last line
+//   samples       that this peer has computed on; samples_per_s over the time since the last line
 //   loss          mean over the rounds since the last line that had one; null if none is known
 //   losses_not_finite
 //                 so many rounds of this process had a loss that is not a number
-//   noise_scale   of the gradient, in images (gradient_noise.h); null unless batches are computed
+//   noise_scale   of the gradient, in samples (gradient_noise.h); null unless batches are computed
 //                 in parts (training.batch.accumulate)
 //   learners      that made the newest round (training.learners); 1 where a peer has no others
 //   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
@@ -44,7 +44,7 @@
 //                 kernel's path
 //                 round_trip_ms, delivery_mbit (its newest estimate) and retransmits (segments,
 //                 since the start), 0 if not known; and how far the other peer is, as far as heard
-//                 here: round, images, images_per_s since the last line, loss of its newest round
+//                 here: round, samples, samples_per_s since the last line, loss of its newest round
 //                 (null before the first)
 #pragma once
 
@@ -87,8 +87,8 @@ struct LinkLine {
     double egress_mbit = 0;
     double ingress_mbit = 0;
     std::uint64_t round = 0;
-    std::uint64_t images = 0;
-    double images_per_s = 0;
+    std::uint64_t samples = 0;
+    double samples_per_s = 0;
     std::optional<double> loss;
     LinkUsage usage;
     std::string ended;
@@ -101,8 +101,8 @@ struct MetricsLine {
     std::string phase;
     std::vector<std::string> waiting_for;
     std::uint64_t round = 0;
-    std::uint64_t images = 0;
-    double images_per_s = 0;
+    std::uint64_t samples = 0;
+    double samples_per_s = 0;
     std::optional<double> loss;
     std::uint64_t losses_not_finite = 0;
     std::optional<double> noise_scale;

@@ -30,7 +30,7 @@ void NewestLine::round_done(const RoundReport& report) {
     line_.phase = "training";
     line_.waiting_for.clear();
     line_.round = report.round;
-    line_.images += report.samples;
+    line_.samples += report.samples;
     line_.progress = report.progress;
     line_.noise_scale = report.noise_scale;
     line_.learners = report.learners;
@@ -108,7 +108,7 @@ void NewestLine::take_standing(const std::vector<LinkCounters>& counters) {
         link.damaged_blocks = view.damaged_blocks;
         link.diverged_blocks = view.diverged_blocks;
         link.round = view.round;
-        link.images = view.samples;
+        link.samples = view.samples;
         link.loss = view.loss;
         if (standing_of(link) != before) link.since = line_.time;
     }
@@ -141,7 +141,7 @@ void NewestLine::take_usage(const ProcessUsage& process,
 
 void NewestLine::take_rates(Time now) {
     const double seconds = seconds_of(now - before_at_);
-    line_.images_per_s = static_cast<double>(line_.images - before_.images) / seconds;
+    line_.samples_per_s = static_cast<double>(line_.samples - before_.samples) / seconds;
     line_.egress_mbit = mbit_between(before_.egress_bytes, line_.egress_bytes, seconds);
     line_.ingress_mbit = mbit_between(before_.ingress_bytes, line_.ingress_bytes, seconds);
     for (std::size_t i = 0; i < line_.links.size(); ++i) {
@@ -149,7 +149,7 @@ void NewestLine::take_rates(Time now) {
         const LinkLine& before = before_.links[i];
         link.egress_mbit = mbit_between(before.egress_bytes, link.egress_bytes, seconds);
         link.ingress_mbit = mbit_between(before.ingress_bytes, link.ingress_bytes, seconds);
-        link.images_per_s = static_cast<double>(link.images - before.images) / seconds;
+        link.samples_per_s = static_cast<double>(link.samples - before.samples) / seconds;
     }
     before_ = line_;
     before_at_ = now;

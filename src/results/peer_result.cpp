@@ -10,6 +10,7 @@
 
 #include "src/results/json_number.h"
 #include "src/results/number_text.h"
+#include "src/results/renamed_key.h"
 #include "src/results/run_folder.h"
 
 namespace ako {
@@ -40,22 +41,22 @@ std::string identical_text(const std::string& digest, const std::vector<std::str
 std::string lost_shard_text(const LostShard& shard) {
     const std::string start =
         shard.seen > 0
-            ? fmt::format("{} was lost after {} images: ", shard.peer, grouped(shard.seen))
+            ? fmt::format("{} was lost after {} samples: ", shard.peer, grouped(shard.seen))
             : fmt::format("{} has trained on nothing: ", shard.peer);
     if (shard.unseen() > 0)
         return start + fmt::format("{} of the {} in its data shard were never seen",
-                                   grouped(shard.unseen()), grouped(shard.images));
+                                   grouped(shard.unseen()), grouped(shard.samples));
     return start +
            fmt::format("the {} in its data shard were seen {:.1f} times over, and then no more",
-                       grouped(shard.images),
-                       static_cast<double>(shard.seen) / static_cast<double>(shard.images));
+                       grouped(shard.samples),
+                       static_cast<double>(shard.seen) / static_cast<double>(shard.samples));
 }
 
 ordered_json lost_shards_json(const std::vector<LostShard>& shards) {
     ordered_json list = ordered_json::array();
     for (const LostShard& shard : shards)
         list.push_back({{"peer", shard.peer},
-                        {"images", shard.images},
+                        {"samples", shard.samples},
                         {"seen", shard.seen},
                         {"unseen", shard.unseen()}});
     return list;
@@ -134,7 +135,7 @@ ordered_json to_json(const PeerResult& result) {
                          {"finish_serving_seconds", result.finish_serving_seconds},
                          {"waited_for", result.waited_for},
                          {"rounds", result.rounds},
-                         {"images", result.images},
+                         {"samples", result.samples},
                          {"losses_not_finite", result.losses_not_finite},
                          {"samples_total", result.samples_total},
                          {"samples_beyond", result.samples_beyond},
@@ -158,7 +159,7 @@ ordered_json to_json(const PeerResult& result) {
                          {"asked_by", result.asked_by}};
     for (const ShardPasses& shard : result.shards)
         json["shards"].push_back(
-            {{"peer", shard.peer}, {"images", shard.images}, {"seen", shard.seen}});
+            {{"peer", shard.peer}, {"samples", shard.samples}, {"seen", shard.seen}});
     add_figures(json, result.figures);
     json["curve"] = points_json(result.curve);
     return json;
@@ -179,7 +180,7 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.finish_serving_seconds = json.at("finish_serving_seconds");
     result.waited_for = json.at("waited_for").get<std::vector<std::string>>();
     result.rounds = json.at("rounds");
-    result.images = json.at("images");
+    result.samples = json.at(key_in(json, "samples"));
     result.losses_not_finite = json.at("losses_not_finite");
     result.samples_total = json.at("samples_total");
     result.samples_beyond = json.at("samples_beyond");
@@ -196,12 +197,14 @@ std::optional<PeerResult> from_json(const ordered_json& json) {
     result.finished_with = json.at("finished_with").get<std::vector<std::string>>();
     result.lost_peers = json.at("lost_peers").get<std::vector<std::string>>();
     for (const ordered_json& shard : json.at("lost_shards"))
-        result.lost_shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+        result.lost_shards.push_back(
+            {shard.at("peer"), shard.at(key_in(shard, "samples")), shard.at("seen")});
     result.seen = seen_from(json.at("seen"));
     result.left_peers = left_peers_from(json.at("left_peers"));
     result.handed_to = json.at("handed_to").get<std::vector<std::string>>();
     for (const ordered_json& shard : json.at("shards"))
-        result.shards.push_back({shard.at("peer"), shard.at("images"), shard.at("seen")});
+        result.shards.push_back(
+            {shard.at("peer"), shard.at(key_in(shard, "samples")), shard.at("seen")});
     result.stopped_at = optional_number(json.at("stopped_at"));
     result.asked_by = json.at("asked_by").get<std::vector<std::string>>();
     result.figures = figures_from(json);

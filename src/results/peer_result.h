@@ -20,16 +20,16 @@ namespace ako {
 /// The data shard of a lost peer, which nobody else trains on (`data.sharding: disjoint`).
 struct LostShard {
     std::string peer;
-    std::uint64_t images = 0;  ///< in the shard
-    std::uint64_t seen = 0;    ///< images the peer had trained on when it was last heard of; passes
-                               ///< over the shard add up
-    /// Images of the shard that the training never saw.
-    std::uint64_t unseen() const { return seen < images ? images - seen : 0; }
+    std::uint64_t samples = 0;  ///< in the shard
+    std::uint64_t seen = 0;  ///< samples the peer had trained on when it was last heard of; passes
+                             ///< over the shard add up
+    /// Samples of the shard that the training never saw.
+    std::uint64_t unseen() const { return seen < samples ? samples - seen : 0; }
 };
 
-/// "d was lost after 7,712 images: 7,288 of the 15,000 in its data shard were never seen".
+/// "d was lost after 7,712 samples: 7,288 of the 15,000 in its data shard were never seen".
 std::string lost_shard_text(const LostShard& shard);
-/// [{"peer": "d", "images": 15000, "seen": 7712, "unseen": 7288}, ..].
+/// [{"peer": "d", "samples": 15000, "seen": 7712, "unseen": 7288}, ..].
 nlohmann::ordered_json lost_shards_json(const std::vector<LostShard>& shards);
 
 struct PeerResult {
@@ -45,7 +45,7 @@ struct PeerResult {
     double finish_serving_seconds = 0;    ///< and serving slower peers after it
     std::vector<std::string> waited_for;  ///< who were not there, or did not move any more
     std::uint64_t rounds = 0;
-    std::uint64_t images = 0;
+    std::uint64_t samples = 0;            ///< that it has trained on
     std::uint64_t losses_not_finite = 0;  ///< as in the metrics line
     std::uint64_t samples_total = 0;      ///< of all peers, as known here
     /// Of them, beyond the budget, if these are more than a round of every peer; else 0.

@@ -11,16 +11,16 @@
 
 namespace ako {
 
-/// Images that all peers together saw, each counted once per pass.
+/// Samples that all peers together saw, each counted once per pass.
 std::uint64_t seen_once(const Seen& seen);
 /// Of `samples` trained on by all peers, those that another had trained on in the same pass.
 std::uint64_t seen_again(const Seen& seen, std::uint64_t samples);
 
-/// "all 60,000 images were seen 2 times, 59,874 of them once more; 126 of 180,000 samples were a
-/// repetition".
+/// "all 60,000 samples were seen 2 times, 59,874 of them once more; 126 of the 180,000 trained on
+/// were a repetition".
 std::string seen_text(const Seen& seen, std::uint64_t samples);
 
-/// {"images": 60000, "passes": 2, "of_next": 59874, "of_after": 0, "repeated": 126}; null for
+/// {"samples": 60000, "passes": 2, "of_next": 59874, "of_after": 0, "repeated": 126}; null for
 /// nothing. And back; throws what nlohmann throws.
 nlohmann::ordered_json seen_json(const std::optional<Seen>& seen, std::uint64_t samples);
 std::optional<Seen> seen_from(const nlohmann::ordered_json& json);

@@ -8,7 +8,7 @@ namespace ako {
 
 namespace {
 
-/// Machines of one kind differ by some percent; from here on some images count visibly more.
+/// Machines of one kind differ by some percent; from here on some samples count visibly more.
 constexpr double ratio_min = 1.5;
 /// And at least by half a pass: the end of a run may fall into the middle of one.
 constexpr double difference_min = 0.5;
@@ -25,7 +25,7 @@ std::string uneven_shards_text(const std::vector<ShardPasses>& shards) {
         return "";
     return fmt::format(
         "data shards were seen {:.1f} times ({}) to {:.1f} times ({}), because peers are not "
-        "equally fast: with data.sharding: shuffled every peer draws from all images",
+        "equally fast: with data.sharding: shuffled every peer draws from all samples",
         least->passes(), least->peer, most->passes(), most->peer);
 }
 

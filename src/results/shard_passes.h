@@ -1,4 +1,4 @@
-// How often the images of each data shard were trained on (`data.sharding: disjoint`). Peers share
+// How often the samples of each data shard were trained on (`data.sharding: disjoint`). Peers share
 // one budget of samples, so a fast one passes over its shard more often than a slow one over its
 // own. Values; any thread.
 #pragma once
@@ -11,10 +11,10 @@ namespace ako {
 
 struct ShardPasses {
     std::string peer;
-    std::uint64_t images = 0;  ///< in the shard
-    std::uint64_t seen = 0;    ///< trained on, passes added up
+    std::uint64_t samples = 0;  ///< in the shard
+    std::uint64_t seen = 0;     ///< trained on, passes added up
 
-    double passes() const { return static_cast<double>(seen) / static_cast<double>(images); }
+    double passes() const { return static_cast<double>(seen) / static_cast<double>(samples); }
     bool operator==(const ShardPasses&) const = default;
 };
 

@@ -244,7 +244,7 @@ std::string Summary::json() const {
                  {"role", peer.role == Role::server ? "server" : "worker"},
                  {"restarts", peer.restarts},
                  {"rounds", peer.rounds},
-                 {"images", peer.images},
+                 {"samples", peer.samples},
                  {"losses_not_finite", peer.losses_not_finite},
                  {"egress_bytes", peer.egress_bytes},
                  {"ingress_bytes", peer.ingress_bytes},
@@ -262,7 +262,7 @@ std::string Summary::json() const {
                                   {"standing_s", other.standing_s},
                                   {"why", other.why},
                                   {"rounds", other.rounds},
-                                  {"images", other.images}});
+                                  {"samples", other.samples}});
     // A folder's name need not be UTF-8.
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -321,7 +321,7 @@ std::string Summary::text(const std::string& folder) const {
 PeerResult result_of_line(const MetricsLine& last) {
     PeerResult result;
     result.rounds = last.round;
-    result.images = last.images;
+    result.samples = last.samples;
     result.losses_not_finite = last.losses_not_finite;
     result.egress_bytes = last.egress_bytes;
     result.ingress_bytes = last.ingress_bytes;
@@ -340,7 +340,7 @@ Summary summary_of_one(const std::string& run, bool alone, const PeerResult& res
     if (alone) return summary;  // who exchanges nothing hears of nobody
     for (const LinkLine& link : last.links)
         summary.others.push_back({link.peer, standing_of(link), last.time - link.since, link.why,
-                                  link.round, link.images});
+                                  link.round, link.samples});
     return summary;
 }
 

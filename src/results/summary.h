@@ -13,33 +13,34 @@
 //   finish_waiting_seconds, waited_for
 //                       the longest that a peer waited at the end for others that were not there
 //                       or did not move, and their names
-//   digest, samples, egress_bytes, exit, interrupted, lost_peers
+//   digest, samples (of all peers), egress_bytes, exit, interrupted, lost_peers
 //   stopped_at          0 .. 1 of the sample budget, if all stopped there because somebody asked
 //                       for it; null if the training came to its own end
 //   asked_by            then: the names of the peers that were asked
-//   lost_shards         [{peer, images, seen, unseen}] with disjoint data shards, of each lost
-//                       peer: images in its shard, how many it had trained on when it was last
+//   lost_shards         [{peer, samples, seen, unseen}] with disjoint data shards, of each lost
+//                       peer: samples in its shard, how many it had trained on when it was last
 //                       heard of, how many of the shard the training therefore never saw
-//   left_peers          [{peer, rounds, at, images, seen, unseen, cause, since, why}] of each peer
+//   left_peers          [{peer, rounds, at, samples, seen, unseen, cause, since, why}] of each peer
 //                       that left on purpose or ended by a failure, while the others went on:
 //                       rounds that it made, how much of the budget of all was done then (0 .. 1),
 //                       of its shard as above, null without one, and how it ended: ako/farewell.h
-//   seen                {images, passes, of_next, of_after, repeated} with elastic data shards:
-//                       all images were seen in so many passes over them, so many of the next pass
+//   seen                {samples, passes, of_next, of_after, repeated} with elastic data shards:
+//                       all samples were seen in so many passes over them, so many of the next pass
 //                       and of the one after it; samples that were trained on twice in one pass.
 //                       Null with others
 //   bottleneck          {label, evidence, remedy} of what limited the cluster while it trained, as
 //                       `ako launch` saw it: src/results/bottleneck.h. Null if that is not known
-//   peers               [{name, role, restarts, rounds, images, losses_not_finite, egress_bytes,
+//   peers               [{name, role, restarts, rounds, samples, losses_not_finite, egress_bytes,
 //                       ingress_bytes, digest, lost_peers, exit, why, egress_mbit, train_seconds,
 //                       round_ms, ..}]; `losses_not_finite`: as in metrics_line.h;
 //                       `exit` is negative if a signal ended it (-9: SIGKILL), and then rounds,
-//                       images and bytes are those of its last metrics line; `egress_mbit` is from
+//                       samples and bytes are those of its last metrics line; `egress_mbit` is from
 //                       the beginning of its first round to the end of its last, of a server while
 //                       it served; from train_seconds on: training_figures.h. `restarts`: how often
 //                       `ako launch --restart` started it again. Bytes are then of all its
-//                       processes, figures of the last, rounds and images of the row, which goes on
-//   others              [{name, standing, standing_s, why, rounds, images}] as last heard of
+//                       processes, figures of the last, rounds and samples of the row, which goes
+//                       on
+//   others              [{name, standing, standing_s, why, rounds, samples}] as last heard of
 //                       by the peer `seen_by`; standing: a word of peer_standing.h, for so many
 //                       seconds, and why: of one that has no session. How they ended is not
 //                       known, but for those in finished_with and lost_peers
@@ -64,7 +65,7 @@ struct OtherPeer {
     double standing_s = 0;
     std::string why;
     std::uint64_t rounds = 0;
-    std::uint64_t images = 0;
+    std::uint64_t samples = 0;
 };
 
 struct Summary {

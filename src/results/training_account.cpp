@@ -68,7 +68,7 @@ TrainingFigures TrainingAccount::make_figures(const MetricsLine& line) const {
     figures.staleness_rounds =
         stalest_.empty() ? static_cast<double>(line.staleness_rounds()) : median(stalest_);
     if (figures.train_seconds > 0)
-        figures.images_per_s = static_cast<double>(line.images) / figures.train_seconds;
+        figures.samples_per_s = static_cast<double>(line.samples) / figures.train_seconds;
     figures.egress_bytes_per_round = per_round(at_first_.egress_bytes, end.egress_bytes);
     figures.ingress_bytes_per_round = per_round(at_first_.ingress_bytes, end.ingress_bytes);
     return figures;

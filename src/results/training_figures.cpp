@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "src/results/renamed_key.h"
+
 namespace ako {
 
 namespace {
@@ -31,7 +33,7 @@ void add_figures(ordered_json& json, const std::optional<TrainingFigures>& figur
                          {"cpu_ms_per_round", rounded(from.cpu_ms_per_round)},
                          {"partitions", rounded(from.partitions)},
                          {"staleness_rounds", from.staleness_rounds},
-                         {"images_per_s", rounded(from.images_per_s)},
+                         {"samples_per_s", rounded(from.samples_per_s)},
                          {"egress_bytes_per_round", rounded(from.egress_bytes_per_round)},
                          {"ingress_bytes_per_round", rounded(from.ingress_bytes_per_round)}};
     for (const auto& [key, value] : keys.items()) json[key] = figures ? value : ordered_json();
@@ -51,7 +53,7 @@ std::optional<TrainingFigures> figures_from(const ordered_json& json) {
     figures.cpu_ms_per_round = json.at("cpu_ms_per_round");
     figures.partitions = json.at("partitions");
     figures.staleness_rounds = json.at("staleness_rounds");
-    figures.images_per_s = json.at("images_per_s");
+    figures.samples_per_s = json.at(key_in(json, "samples_per_s"));
     figures.egress_bytes_per_round = json.at("egress_bytes_per_round");
     figures.ingress_bytes_per_round = json.at("ingress_bytes_per_round");
     return figures;

@@ -10,7 +10,7 @@
 //   cpu_ms_per_round  the same over the rounds
 //   partitions        mean observed P of its links at the end of the training; 0: not known
 //   staleness_rounds  median over the seconds of the largest staleness
-//   images_per_s      of this peer over train_seconds
+//   samples_per_s     of this peer over train_seconds
 //   egress_bytes_per_round, ingress_bytes_per_round
 //                     wire bytes while it trained: neither handshakes nor the final exchange
 #pragma once
@@ -36,7 +36,7 @@ struct TrainingFigures {
     double cpu_ms_per_round = 0;
     double partitions = 0;
     double staleness_rounds = 0;
-    double images_per_s = 0;
+    double samples_per_s = 0;
     double egress_bytes_per_round = 0;
     double ingress_bytes_per_round = 0;
 };

@@ -40,14 +40,14 @@ void ConfusionMatrix::add_unanswered(std::size_t label) {
     ++unanswered_[label];
 }
 
-std::uint64_t ConfusionMatrix::images_of(std::size_t label) const {
-    std::uint64_t images = unanswered_[label];
-    for (std::size_t answer = 0; answer < class_count_; ++answer) images += count(label, answer);
-    return images;
+std::uint64_t ConfusionMatrix::samples_of(std::size_t label) const {
+    std::uint64_t samples = unanswered_[label];
+    for (std::size_t answer = 0; answer < class_count_; ++answer) samples += count(label, answer);
+    return samples;
 }
 
 std::string ConfusionMatrix::right_percent(std::size_t label) const {
-    return percent(count(label, label), images_of(label));
+    return percent(count(label, label), samples_of(label));
 }
 
 std::string ConfusionMatrix::text(std::size_t columns) const {
@@ -66,7 +66,7 @@ std::string ConfusionMatrix::text(std::size_t columns) const {
         std::accumulate(unanswered_.begin(), unanswered_.end(), std::uint64_t{0});
     if (unanswered > 0)
         text +=
-            fmt::format("images without an answer (scores that are not finite): {}\n", unanswered);
+            fmt::format("samples without an answer (scores that are not finite): {}\n", unanswered);
     return text;
 }
 
@@ -78,9 +78,9 @@ std::string ConfusionMatrix::matrix(std::size_t cell_width) const {
     for (std::size_t label = 0; label < class_count_; ++label) {
         text += fmt::format("{:>{}}", label, label_width);
         for (std::size_t answer = 0; answer < class_count_; ++answer) {
-            const std::uint64_t images = count(label, answer);
+            const std::uint64_t samples = count(label, answer);
             // Points instead of zeros: what is there stands out.
-            text += fmt::format("{:>{}}", images == 0 ? "." : fmt::to_string(images), cell_width);
+            text += fmt::format("{:>{}}", samples == 0 ? "." : fmt::to_string(samples), cell_width);
         }
         text += fmt::format("{:>{}}\n", right_percent(label), percent_width);
     }
@@ -88,12 +88,12 @@ std::string ConfusionMatrix::matrix(std::size_t cell_width) const {
 }
 
 std::string ConfusionMatrix::table() const {
-    std::string text = " label    images   right %   answers right %   most often taken for\n";
+    std::string text = " label   samples   right %   answers right %   most often taken for\n";
     for (std::size_t label = 0; label < class_count_; ++label) {
         std::uint64_t answers = 0;
         for (std::size_t from = 0; from < class_count_; ++from) answers += count(from, label);
         text += fmt::format("{:>{}}  {:>8}  {:>8}  {:>16}   {}\n", label, label_width,
-                            images_of(label), right_percent(label),
+                            samples_of(label), right_percent(label),
                             percent(count(label, label), answers), taken_for(label));
     }
     return text;

@@ -1,4 +1,4 @@
-// The confusion matrix of a test set: how often an image of one class was taken for another. One
+// The confusion matrix of a test set: how often a sample of one class was taken for another. One
 // thread.
 #pragma once
 
@@ -13,9 +13,9 @@ class ConfusionMatrix {
   public:
     explicit ConfusionMatrix(std::size_t class_count);
 
-    /// One image. Both are below class_count.
+    /// One sample. Both are below class_count.
     void add(std::size_t label, std::size_t answer);
-    /// One image whose scores are not finite and give no answer.
+    /// One sample whose scores are not finite and give no answer.
     void add_unanswered(std::size_t label);
 
     std::uint64_t count(std::size_t label, std::size_t answer) const {
@@ -27,7 +27,7 @@ class ConfusionMatrix {
     std::string text(std::size_t columns) const;
 
   private:
-    std::uint64_t images_of(std::size_t label) const;
+    std::uint64_t samples_of(std::size_t label) const;
     std::string matrix(std::size_t cell_width) const;
     std::string table() const;
     std::string right_percent(std::size_t label) const;

@@ -97,7 +97,7 @@ struct Extras {
 std::vector<Column> all_columns(bool one, const Extras& told) {
     std::vector<Column> columns = {
         {"samples/s", 10, 7,
-         [](const PeerState& p) { return fmt::format("{:.0f}", p.line.images_per_s); }},
+         [](const PeerState& p) { return fmt::format("{:.0f}", p.line.samples_per_s); }},
         {"loss", 9, 9, loss_text},
         {one ? "to Mbit/s" : "out Mbit/s", 12, 6,
          [](const PeerState& p) { return fmt::format("{:.1f}", p.line.egress_mbit); }},
@@ -112,7 +112,7 @@ std::vector<Column> all_columns(bool one, const Extras& told) {
              return fmt::to_string(p.seen ? p.seen->staleness_rounds : p.line.staleness_rounds());
          }},
         {"links", 7, 8, links_text},
-        {"samples", 12, 2, [](const PeerState& p) { return grouped(p.line.images); }},
+        {"samples", 12, 2, [](const PeerState& p) { return grouped(p.line.samples); }},
         {"sent", 11, 3,
          [](const PeerState& p) { return bytes_text(static_cast<double>(p.line.egress_bytes)); }},
         {"received", 11, 1,
@@ -171,11 +171,11 @@ constexpr std::size_t round_width = 9;
 std::string totals(const PeerState& peer) {
     const MetricsLine& line = peer.line;
     const bool is_told = peer.told && !peer.heard;
-    if (peer.seen || is_told) return fmt::format("{} samples", grouped(line.images));
+    if (peer.seen || is_told) return fmt::format("{} samples", grouped(line.samples));
     const std::string restarts = was_restarted(peer) ? fmt::format("   {} restart{}", peer.restarts,
                                                                    peer.restarts == 1 ? "" : "s")
                                                      : "";
-    return fmt::format("{} samples   {} sent   {} received{}", grouped(line.images),
+    return fmt::format("{} samples   {} sent   {} received{}", grouped(line.samples),
                        bytes_text(static_cast<double>(line.egress_bytes)),
                        bytes_text(static_cast<double>(line.ingress_bytes)), restarts);
 }

@@ -24,7 +24,7 @@ std::string progress_text(const RunState& state) {
         text += fmt::format("  {} left", clock_text(std::ceil(*left)));
     text += fmt::format("  round {}", grouped(line.round));
     if (line.phase != "training") return text + "  " + phase_text(line);
-    text += fmt::format("  {:.0f} samples/s", line.images_per_s);
+    text += fmt::format("  {:.0f} samples/s", line.samples_per_s);
     if (line.loss) text += fmt::format("  loss {:.4f}", *line.loss);
     if (line.noise_scale) text += fmt::format("  noise {:.3g}", *line.noise_scale);
     if (line.accuracy) text += fmt::format("  test {:.2f} %", *line.accuracy * 100);

@@ -44,12 +44,12 @@ void RunDisplay::show_row(double seconds, const std::string& name, const Metrics
     const std::string accuracy =
         line.accuracy ? fmt::format("{:.2f}", *line.accuracy * 100) : std::string("-");
     const double partitions = line.partitions();
-    write_row(fmt::format(
-        "{:>7}  {:<{}}  {:>7}  {:>9.0f}  {:>7}  {:>6}  {:>13.2f}  {:>5}  {:>5}",
-        clock_text(seconds), name, name_width_, line.round, line.images_per_s,
-        line.loss ? fmt::format("{:.4f}", *line.loss) : "-", accuracy, line.egress_mbit,
-        partitions > 0 ? fmt::format("{:.1f}", partitions) : std::string("-"),
-        line.staleness_rounds()));
+    write_row(fmt::format("{:>7}  {:<{}}  {:>7}  {:>9.0f}  {:>7}  {:>6}  {:>13.2f}  {:>5}  {:>5}",
+                          clock_text(seconds), name, name_width_, line.round, line.samples_per_s,
+                          line.loss ? fmt::format("{:.4f}", *line.loss) : "-", accuracy,
+                          line.egress_mbit,
+                          partitions > 0 ? fmt::format("{:.1f}", partitions) : std::string("-"),
+                          line.staleness_rounds()));
 }
 
 void RunDisplay::show_doing(double seconds, const std::string& name, std::uint64_t round,

@@ -112,7 +112,7 @@ void RunState::take_told(std::size_t peer, const LinkLine& link, double seconds)
     peers_[peer].told = link;
     peers_[peer].told_s = seconds;
     peers_[peer].line.round = link.round;
-    peers_[peer].line.images = link.images;
+    peers_[peer].line.samples = link.samples;
 }
 
 void RunState::take_start(std::size_t peer) {
@@ -133,8 +133,8 @@ void RunState::take_links(const MetricsLine& line) {
         peer->seen = link;
         peer->heard |= link.presence != Presence::absent || link.round > 0;
         peer->line.round = link.round;
-        peer->line.images = link.images;
-        peer->line.images_per_s = link.images_per_s;
+        peer->line.samples = link.samples;
+        peer->line.samples_per_s = link.samples_per_s;
         peer->line.egress_bytes = link.egress_bytes;
         peer->line.ingress_bytes = link.ingress_bytes;
         peer->line.egress_mbit = link.egress_mbit;

@@ -16,7 +16,7 @@ SlicedEvaluation::SlicedEvaluation(Network& network, TestSet test_set, std::size
       parameters_(parameter_count) {
     AKO_ASSERT(
         test_set_.count > 0 && slice_count_ > 0,
-        std::to_string(test_set_.count) + " images in slices of " + std::to_string(slice_count_));
+        std::to_string(test_set_.count) + " samples in slices of " + std::to_string(slice_count_));
 }
 
 void SlicedEvaluation::begin(double progress) {
@@ -36,9 +36,9 @@ std::optional<Verdict> SlicedEvaluation::step() {
     next_ += count;
     if (next_ < test_set_.count) return std::nullopt;
     running_ = false;
-    const auto images = static_cast<double>(sum_.count);
-    return Verdict{progress_, static_cast<float>(static_cast<double>(sum_.correct) / images),
-                   static_cast<float>(sum_.loss_sum / images)};
+    const auto samples = static_cast<double>(sum_.count);
+    return Verdict{progress_, static_cast<float>(static_cast<double>(sum_.correct) / samples),
+                   static_cast<float>(sum_.loss_sum / samples)};
 }
 
 Verdict SlicedEvaluation::complete() {

@@ -15,11 +15,11 @@
 
 namespace ako {
 
-/// Images per slice: a forward pass costs about a third of a round's work per image, so this many
+/// Samples per slice: a forward pass costs about a third of a round's work per sample, so this many
 /// lengthen a round of the usual batch of 64 by little more than one round.
 inline constexpr std::size_t evaluation_slice_default = 256;
 
-/// The test set as the trainer sees it. `slice(first, count)` gives the images from `first` on,
+/// The test set as the trainer sees it. `slice(first, count)` gives the samples from `first` on,
 /// valid until it is called again.
 struct TestSet {
     std::size_t count = 0;

@@ -1,7 +1,7 @@
-// The gradient noise scale: the batch from which on more images per step are worth less and less.
-// With G the gradient and Sigma the covariance of that of one image, it is tr(Sigma) / |G|^2 (S.
+// The gradient noise scale: the batch from which on more samples per step are worth less and less.
+// With G the gradient and Sigma the covariance of that of one sample, it is tr(Sigma) / |G|^2 (S.
 // McCandlish, J. Kaplan, D. Amodei et al.: "An Empirical Model of Large-Batch Training", 2018,
-// appendix A.1). Of a gradient of b images the squared norm is |G|^2 + tr(Sigma) / b in the mean,
+// appendix A.1). Of a gradient of b samples the squared norm is |G|^2 + tr(Sigma) / b in the mean,
 // so those of a batch and of its parts tell both. A value; any thread.
 #pragma once
 
@@ -17,7 +17,7 @@ class GradientNoise {
     static constexpr double rounds = 50;
 
     void add(const GradientNorms& norms);
-    /// In images. Nothing before the first round, and where the gradient is lost in its noise.
+    /// In samples. Nothing before the first round, and where the gradient is lost in its noise.
     std::optional<double> scale() const;
 
   private:
@@ -27,8 +27,8 @@ class GradientNoise {
 };
 
 inline void GradientNoise::add(const GradientNorms& norms) {
-    const double part = norms.images_of_part;
-    const double whole = norms.images;
+    const double part = norms.samples_of_part;
+    const double whole = norms.samples;
     const double gradient = (whole * norms.of_whole - part * norms.of_part) / (whole - part);
     const double noise = (norms.of_part - norms.of_whole) / (1 / part - 1 / whole);
     constexpr double kept = 1 - 1 / rounds;

@@ -11,14 +11,14 @@ namespace {
 
 std::string whole(double number) { return std::to_string(std::llround(number)); }
 
-std::string images_per_s(double rate, double before) {
-    return whole(rate) + " images/s instead of " + whole(before);
+std::string samples_per_s(double rate, double before) {
+    return whole(rate) + " samples/s instead of " + whole(before);
 }
 
 }  // namespace
 
-std::optional<LearnerCount::Change> LearnerCount::round_made(double images, Time took) {
-    const std::optional<double> rate = look(images, took);
+std::optional<LearnerCount::Change> LearnerCount::round_made(double samples, Time took) {
+    const std::optional<double> rate = look(samples, took);
     if (!rate) return std::nullopt;
     switch (phase_) {
         case Phase::steady:
@@ -31,19 +31,19 @@ std::optional<LearnerCount::Change> LearnerCount::round_made(double images, Time
     return std::nullopt;
 }
 
-std::optional<double> LearnerCount::look(double images, Time took) {
+std::optional<double> LearnerCount::look(double samples, Time took) {
     if (left_out_ < rounds_left_out) {
         ++left_out_;
         return std::nullopt;
     }
     ++rounds_;
-    images_ += images;
+    samples_ += samples;
     took_ += took;
     if (took_ < window_least || rounds_ < rounds_of_window) return std::nullopt;
     const double seconds = std::chrono::duration<double>(took_).count();
-    windows_.push_back(std::max(0.0, images_) / seconds);
+    windows_.push_back(std::max(0.0, samples_) / seconds);
     rounds_ = 0;
-    images_ = 0;
+    samples_ = 0;
     took_ = Time{};
     if (windows_.size() < windows_of_look) return std::nullopt;
     const auto middle = windows_.begin() + windows_of_look / 2;
@@ -63,7 +63,7 @@ std::optional<LearnerCount::Change> LearnerCount::steady(double rate) {
     if (fell || (goes_on_ && falls_)) {
         if (count_ > 1)
             return change(count_ - 1, Phase::fewer, false,
-                          fell ? images_per_s(rate, before) + ": tries one fewer"
+                          fell ? samples_per_s(rate, before) + ": tries one fewer"
                                : "one fewer did as well: tries another one fewer");
         goes_on_ = falls_ = false;
     }
@@ -77,7 +77,7 @@ std::optional<LearnerCount::Change> LearnerCount::steady(double rate) {
     }
     return change(count_ + 1, Phase::more, false,
                   "tries one more than " + std::to_string(count_) + ", which make " + whole(rate) +
-                      " images/s");
+                      " samples/s");
 }
 
 std::optional<LearnerCount::Change> LearnerCount::tried_more(double rate) {
@@ -87,13 +87,13 @@ std::optional<LearnerCount::Change> LearnerCount::tried_more(double rate) {
         looks_apart_ = 1;
         goes_on_ = true;
         falls_ = false;
-        return change(count_, Phase::steady, true, images_per_s(rate, before));
+        return change(count_, Phase::steady, true, samples_per_s(rate, before));
     }
     goes_on_ = false;
     looks_left_ = looks_apart_;
     looks_apart_ = std::min(2 * looks_apart_, looks_most);
     return change(count_ - 1, Phase::steady, false,
-                  images_per_s(rate, before) + " are not worth it");
+                  samples_per_s(rate, before) + " are not worth it");
 }
 
 std::optional<LearnerCount::Change> LearnerCount::tried_fewer(double rate) {
@@ -102,12 +102,12 @@ std::optional<LearnerCount::Change> LearnerCount::tried_fewer(double rate) {
     if (!goes_on_) {
         looks_left_ = looks_apart_;
         return change(count_ + 1, Phase::steady, false,
-                      images_per_s(rate, before) + " are too few");
+                      samples_per_s(rate, before) + " are too few");
     }
     usual_ = rate;
     looks_left_ = looks_apart_ = 1;
     return change(count_, Phase::steady, true,
-                  whole(before) + " images/s were left, and one fewer makes " + whole(rate));
+                  whole(before) + " samples/s were left, and one fewer makes " + whole(rate));
 }
 
 LearnerCount::Change LearnerCount::change(unsigned count, Phase phase, bool stays,
@@ -118,7 +118,7 @@ LearnerCount::Change LearnerCount::change(unsigned count, Phase phase, bool stay
     if (!same) {
         left_out_ = 0;
         rounds_ = 0;
-        images_ = 0;
+        samples_ = 0;
         took_ = Time{};
         windows_.clear();
     }

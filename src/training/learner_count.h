@@ -1,9 +1,9 @@
 // How many learners a peer trains where nobody has said it (`training.learners: auto`): as many as
-// bring images per second. One more is tried, and stays if they rise by more than a threshold; when
-// they fall, by a processor's quota or by others on the machine, one fewer is tried, and stays if
-// it does as well. So it goes on all the time; what has not helped is tried again ever more seldom.
-// As Crossbow's auto-tuner (Koliousis et al., VLDB 2019, section 3.4), which adds one while they
-// rise. Told how long rounds took; no clock. Compute thread only.
+// bring samples per second. One more is tried, and stays if they rise by more than a threshold;
+// when they fall, by a processor's quota or by others on the machine, one fewer is tried, and stays
+// if it does as well. So it goes on all the time; what has not helped is tried again ever more
+// seldom. As Crossbow's auto-tuner (Koliousis et al., VLDB 2019, section 3.4), which adds one while
+// they rise. Told how long rounds took; no clock. Compute thread only.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace ako {
 
 class LearnerCount {
   public:
-    /// One more is worth its memory if images per second rise by so much, which is also what they
+    /// One more is worth its memory if samples per second rise by so much, which is also what they
     /// may be off from one look to the next on a machine that does other things too.
     static constexpr double worth_it = 0.05;
     /// What is no noise any more: something takes the processor away, in two looks one after the
@@ -44,17 +44,17 @@ class LearnerCount {
         bool stays = true;   ///< not one that is only tried, or taken back
         std::string why;     ///< for people
     };
-    /// A round of so many images took so long, without what it waited for others; or, where others
-    /// wait for it, with that, and without the images that they lose by it.
-    std::optional<Change> round_made(double images, Time took);
+    /// A round of so many samples took so long, without what it waited for others; or, where others
+    /// wait for it, with that, and without the samples that they lose by it.
+    std::optional<Change> round_made(double samples, Time took);
     /// Not between a number that is only tried and what comes of it?
     bool is_steady() const { return phase_ == Phase::steady; }
 
   private:
     enum class Phase { steady, more, fewer };
 
-    /// Images per second of the look that this round completes.
-    std::optional<double> look(double images, Time took);
+    /// Samples per second of the look that this round completes.
+    std::optional<double> look(double samples, Time took);
     std::optional<Change> steady(double rate);
     std::optional<Change> tried_more(double rate);
     std::optional<Change> tried_fewer(double rate);
@@ -63,7 +63,7 @@ class LearnerCount {
     const unsigned most_;
     unsigned count_ = 1;
     Phase phase_ = Phase::steady;
-    double usual_ = 0;         ///< images per second with this number; of an attempt, before it
+    double usual_ = 0;         ///< samples per second with this number; of an attempt, before it
     bool low_ = false;         ///< the newest look was far below that
     bool goes_on_ = true;      ///< the last attempt helped: another in the same direction
     bool falls_ = false;       ///< that direction is fewer
@@ -73,7 +73,7 @@ class LearnerCount {
     // Of the look under way.
     std::size_t left_out_ = 0;
     std::size_t rounds_ = 0;
-    double images_ = 0;
+    double samples_ = 0;
     Time took_{};
     std::vector<double> windows_;
 };

@@ -70,7 +70,7 @@ bool Learners::begins_anew(double progress) const {
 }
 
 float Learners::learn(const Batch& batch, std::span<const float> average, double progress) {
-    AKO_ASSERT(batch.count >= count(), "fewer images than learners");
+    AKO_ASSERT(batch.count >= count(), "fewer samples than learners");
     const Time began = clock_.now();
     if (!begun_ || begins_anew(progress)) begin_at(average);
     steps_passed_ = steps_passed(training_.schedule, progress);
@@ -79,9 +79,9 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
         Learner& learner = learners_[number];
         float* const own = learner.parameters.data();
         for (std::size_t k = 0; k < followed_.size(); ++k) own[k] += average[k] - followed_[k];
-        const Range images = part_of({0, batch.count}, number, count());
+        const Range samples = part_of({0, batch.count}, number, count());
         learner.loss = learner.network->gradient(
-            batch.part(images.first, images.count), learner.parameters, learner.gradient,
+            batch.part(samples.first, samples.count), learner.parameters, learner.gradient,
             [](Range) {}, [](Range) {});
     });
     double loss = 0;
@@ -89,7 +89,7 @@ float Learners::learn(const Batch& batch, std::span<const float> average, double
         loss += static_cast<double>(learners_[number].loss) *
                 static_cast<double>(part_of({0, batch.count}, number, count()).count);
     ++skipped_;
-    images_ = batch.count;
+    samples_ = batch.count;
     took_ = clock_.now() - began;
     return static_cast<float>(loss / static_cast<double>(batch.count));
 }
@@ -152,10 +152,10 @@ void Learners::correct_range(Range range, std::span<const float> average, std::s
 
 // Where others wait for these, a round counts as long as it was for all, and what the others would
 // have made in the time by which it was longer than usual is taken off; if it was shorter, added.
-// So a learner is not worth it whose images the others pay for, and costs nothing where this peer
+// So a learner is not worth it whose samples the others pay for, and costs nothing where this peer
 // waits anyway.
 std::optional<LearnerCount::Change> Learners::judge(std::size_t others) {
-    if (others == 0) return adapts_->round_made(static_cast<double>(images_), took_);
+    if (others == 0) return adapts_->round_made(static_cast<double>(samples_), took_);
     const Time now = clock_.now();
     const std::optional<Time> before = std::exchange(corrected_at_, now);
     if (!before) return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<LearnerCount::Change> Learners::judge(std::size_t others) {
     if (adapts_->is_steady()) usual_s_ += newest_share * (whole_s - usual_s_);
     const double of_others = static_cast<double>(others * training_.batch.local);
     const double lost = usual_s_ > 0 ? of_others * (whole_s / usual_s_ - 1) : 0;
-    return adapts_->round_made(static_cast<double>(images_) - lost, now - *before);
+    return adapts_->round_made(static_cast<double>(samples_) - lost, now - *before);
 }
 
 // A new one begins where the average is going, as far as this peer moves it, with a velocity of 0.

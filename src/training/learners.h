@@ -71,7 +71,7 @@ class Learners {
 
     std::size_t count() const { return learners_.size(); }
     /// What `learn` takes next.
-    std::size_t images_per_round() const { return count() * training_.batch.local; }
+    std::size_t samples_per_round() const { return count() * training_.batch.local; }
 
     /// Before `learn`, with the progress at which the round begins: does the averaging begin anew?
     /// Then the average has to be awaited before that.
@@ -144,7 +144,7 @@ class Learners {
     double rate_ = 0;                    ///< of this round
     std::uint64_t skipped_ = 0;          ///< rounds, for learners that come later
     std::optional<LearnerCount> adapts_;
-    std::size_t images_ = 0;        ///< of this round
+    std::size_t samples_ = 0;       ///< of this round
     Time took_{};                   ///< this round so far, without what is waited for
     std::size_t count_before_ = 0;  ///< of the round before; 0 = there was none
     // Where others wait for these.

@@ -55,7 +55,7 @@ TrainingOutcome Trainer::run() {
             if (go_on()) next = driver_.begin_round({}, forever);
         }
         if (next->kind == Next::Kind::finish) return finish();
-        if (next->kind == Next::Kind::give_up || !train_round(next->images))
+        if (next->kind == Next::Kind::give_up || !train_round(next->samples))
             return std::move(driver_.outcome());
         keep_checkpoint();
         evaluate_slice();
@@ -87,19 +87,19 @@ bool Trainer::puts_checkpoints_off() const {
     return settings_.target_accuracy && settings_.evaluate == EvaluateWhen::during;
 }
 
-Batch Trainer::next_batch(std::size_t images) {
+Batch Trainer::next_batch(std::size_t samples) {
     const std::uint64_t trained = exchange_.standing().samples;
     if (trained > drawn_) {
         batches_.skip(trained - drawn_);
         // Rounds were as this one. Where the batch has grown meanwhile, dropout is drawn otherwise.
-        const std::uint64_t rounds = (trained - drawn_) / images;
+        const std::uint64_t rounds = (trained - drawn_) / samples;
         if (learners_ != nullptr)
             learners_->skip(rounds);
         else
-            network_.skip(rounds, images);
+            network_.skip(rounds, samples);
         drawn_ = trained;
     }
-    const Batch batch = batches_.next(images);
+    const Batch batch = batches_.next(samples);
     drawn_ += batch.count;
     return batch;
 }
@@ -131,8 +131,8 @@ void Trainer::add_norms() {
         noise_.add(*norms);
 }
 
-bool Trainer::train_round(std::size_t images) {
-    const Batch batch = next_batch(learners_ != nullptr ? learners_->images_per_round() : images);
+bool Trainer::train_round(std::size_t samples) {
+    const Batch batch = next_batch(learners_ != nullptr ? learners_->samples_per_round() : samples);
     const std::size_t learners = learners_ != nullptr ? learners_->count() : 1;
     observer_.reached(RoundMoment::gradient_begun);
     float loss = 0;

@@ -52,15 +52,15 @@ class Trainer {
     TrainingOutcome run();
 
   private:
-    /// One round on a batch of so many images, or on one for each learner; false: its numbers are
+    /// One round on a batch of so many samples, or on one for each learner; false: its numbers are
     /// not finite.
-    bool train_round(std::size_t images);
+    bool train_round(std::size_t samples);
     /// What it teaches, for as long as Exchange asks; `loss` gets the mean over the batch.
     Learned learn(const Batch& batch, float& loss);
     Learned learn_together(const Batch& batch, float& loss);
     /// The next batch of so many. What an earlier process of this peer has trained on is not drawn
     /// again.
-    Batch next_batch(std::size_t images);
+    Batch next_batch(std::size_t samples);
     /// Adds what the newest gradients tell of their noise.
     void add_norms();
     /// In a run that was begun earlier the marks up to here were passed. The newest, if that was in

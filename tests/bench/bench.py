@@ -63,7 +63,7 @@ def output_of(words):
 
 # ---- one process
 
-def images_per_second(name):
+def samples_per_second(name):
     text = output_of([PROGRAMS / "lenet_throughput", f"--benchmark_filter=^{name}$",
                       "--benchmark_min_time=1", "--benchmark_format=json"])
     return json.loads(text)["benchmarks"][0]["items_per_second"]
@@ -72,19 +72,20 @@ def images_per_second(name):
 def kernels(arguments):
     for network, goal in (("lenet", 0.75), ("cifar_quick", 0.75)):
         line = Line(f"{network.replace('_', '-')}: gradient beside its products alone, batch 64",
-                    "images/s", [], [], goal)
+                    "samples/s", [], [], goal)
         for _ in range(arguments.runs):
-            line.limit.append(images_per_second(f"{network}_products/64"))
-            line.ours.append(images_per_second(f"{network}_gradient/64"))
+            line.limit.append(samples_per_second(f"{network}_products/64"))
+            line.ours.append(samples_per_second(f"{network}_gradient/64"))
         yield line
 
 
 def threads(arguments):
     for network in ("cifar_quick", "resnet20"):
-        line = Line(f"{network.replace('_', '-')}: two threads beside one", "images/s", [], [], 1.7)
+        line = Line(f"{network.replace('_', '-')}: two threads beside one", "samples/s", [], [],
+                    1.7)
         for _ in range(arguments.runs):
-            line.limit.append(images_per_second(f"{network}_threads/64/1/real_time"))
-            line.ours.append(images_per_second(f"{network}_threads/64/2/real_time"))
+            line.limit.append(samples_per_second(f"{network}_threads/64/1/real_time"))
+            line.ours.append(samples_per_second(f"{network}_threads/64/2/real_time"))
         yield line
 
 
@@ -94,10 +95,10 @@ def pytorch(arguments):
         return
     for network, goals in (("lenet", (2, 1.1)), ("cifar-quick", (1.4, 1.1)),
                            ("resnet20", (1, 1))):
-        lines = [Line(f"{network}: gradient beside PyTorch{layout}", "images/s", [], [], goal)
+        lines = [Line(f"{network}: gradient beside PyTorch{layout}", "samples/s", [], [], goal)
                  for layout, goal in zip(("", ", channels last"), goals)]
         for _ in range(arguments.runs):
-            ours = images_per_second(f"{network.replace('-', '_')}_gradient/64")
+            ours = samples_per_second(f"{network.replace('-', '_')}_gradient/64")
             torch = json.loads(output_of([arguments.python, PYTORCH_SCRIPT, "--network", network,
                                           "--batch", 64, "--seconds", 1, "--threads", 1]))
             for line, layout in zip(lines, ("contiguous", "channels_last")):
@@ -166,7 +167,7 @@ class Testbed:
 
 
 def settings_of(mode, rounds, peers):
-    """60,000 images are one epoch of all peers together."""
+    """60,000 samples are one epoch of all peers together."""
     return [f"exchange.mode={mode}", "training.batch=64",
             f"training.epochs={rounds * 64 * peers / 60_000:.5f}", "training.evaluate_every=1000"]
 

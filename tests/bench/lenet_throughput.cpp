@@ -1,8 +1,8 @@
-// How many images per second the networks get through: their gradients at several batch sizes on
+// How many samples per second the networks get through: their gradients at several batch sizes on
 // one thread and on two, their evaluation, and the data shards that feed them; of lenet and
 // cifar-quick also what OpenBLAS takes for their matrix products alone, of images that are lowered
 // already.
-// `items_per_second` is images per second of processor time, of `threads` per second of the clock.
+// `items_per_second` is samples per second of processor time, of `threads` per second of the clock.
 // experiments/throughput compares with PyTorch.
 #include <benchmark/benchmark.h>
 
@@ -115,9 +115,8 @@ ako::Matrix matrix(const std::vector<float>& memory, std::size_t rows, std::size
 void products(benchmark::State& state, ako::ModelKind kind) {
     const auto batch_count = static_cast<std::size_t>(state.range(0));
     const Fixture fixture(kind, batch_count);  // picks the kernels and the number of threads
-    const std::vector<ProductShape> shapes = kind == ako::ModelKind::lenet
-                                                 ? lenet_shapes(batch_count)
-                                                 : cifar_quick_shapes(batch_count);
+    const std::vector<ProductShape> shapes =
+        kind == ako::ModelKind::lenet ? lenet_shapes(batch_count) : cifar_quick_shapes(batch_count);
     const std::vector<float> left(batch_count * 800 * 50, 0.5f);
     const std::vector<float> right(batch_count * 800 * 50, 0.5f);
     std::vector<float> result(batch_count * 800 * 50);
@@ -160,9 +159,8 @@ void threads(benchmark::State& state, ako::ModelKind kind) {
 
 void add_network(const std::string& name, ako::ModelKind kind) {
     const auto add = [&](const char* what, void (*measure)(benchmark::State&, ako::ModelKind)) {
-        return benchmark::RegisterBenchmark(
-                   (name + "_" + what).c_str(),
-                   [=](benchmark::State& state) { measure(state, kind); })
+        return benchmark::RegisterBenchmark((name + "_" + what).c_str(),
+                                            [=](benchmark::State& state) { measure(state, kind); })
             ->Unit(benchmark::kMillisecond);
     };
     if (kind != ako::ModelKind::resnet20) add("products", products)->Arg(64);

@@ -37,7 +37,7 @@ from cluster_file import ClusterFile, Refused
 from lives import Cluster
 from network import SKIPPED, Broken, Network, Skip
 from scenarios import chosen
-from trial import IMAGES, Bench, Trial
+from trial import SAMPLES, Bench, Trial
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
@@ -56,7 +56,7 @@ def quiet_pace(arguments, file, network, folder):
     cluster = Cluster(arguments.ako, file.path, file.names, network, os.path.join(folder, "quiet"),
                       ["--set", "training.epochs=1000"])
     try:
-        return goodput.images_per_s(cluster, QUIET_S) / IMAGES
+        return goodput.samples_per_s(cluster, QUIET_S) / SAMPLES
     finally:
         cluster.end_all()
 
@@ -80,7 +80,7 @@ def share(arguments):
     with network_for(arguments, file, "accept", places) as network:
         folder = os.path.join(arguments.output, f"runs-{arguments.share}-{os.getpid()}")
         pace = quiet_pace(arguments, file, network, folder)
-        print(f"quiet: {pace * IMAGES:.0f} samples/s of all", flush=True)
+        print(f"quiet: {pace * SAMPLES:.0f} samples/s of all", flush=True)
         bench = Bench(arguments.ako, file, network, folder, arguments.seed, pace)
         made = [measure_trial(bench, scenario, number, path) for scenario, number in wanted]
     return 0 if all(made) else 1

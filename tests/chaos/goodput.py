@@ -43,7 +43,7 @@ def follow(cluster, seconds, act=lambda now: None):
         time.sleep(LOOK_S)
 
 
-def images_per_s(cluster, seconds):
+def samples_per_s(cluster, seconds):
     """Of all peers together, after some seconds of training."""
     for name in cluster.names:
         cluster.start(name)
@@ -51,7 +51,7 @@ def images_per_s(cluster, seconds):
     follow(cluster, 4)
     begin = [(life, life.metrics[-1].own) for life in cluster.lives]
     follow(cluster, seconds)
-    return sum((life.newest()["images"] - line["images"]) / (life.newest()["time"] - line["time"])
+    return sum((life.newest()["samples"] - line["samples"]) / (life.newest()["time"] - line["time"])
                for life, line in begin)
 
 

@@ -13,7 +13,7 @@ DIGEST = "0123456789abcdef"
 
 
 def line(at, phase, round_, links=(), **more):
-    own = {"time": at, "phase": phase, "round": round_, "images": 32 * round_, "loss": 1.0,
+    own = {"time": at, "phase": phase, "round": round_, "samples": 32 * round_, "loss": 1.0,
            "progress": at / 100, "ingress_bytes": 0, **more,
            "links": [{"peer": peer, "presence": "up", "round": heard, "live": True,
                       "staleness_rounds": 3} for peer, heard in links]}

@@ -22,9 +22,9 @@ class Second:
     def __init__(self, before, line, offset):
         self.begin, self.end = before["time"] + offset, line["time"] + offset
         self.seconds = max(line["time"] - before["time"], 1e-3)
-        self.images = line["images"] - before["images"]
-        self.images_per_s = self.images / self.seconds
-        self.loss = line["loss"] if self.images > 0 else None
+        self.samples = line["samples"] - before["samples"]
+        self.samples_per_s = self.samples / self.seconds
+        self.loss = line["loss"] if self.samples > 0 else None
         self.line = line
 
 
@@ -38,7 +38,7 @@ def seconds_of(life):
 
 
 def pace_before(seconds, moment):
-    found = [it.images_per_s for it in seconds if moment - BEFORE_S < it.end <= moment]
+    found = [it.samples_per_s for it in seconds if moment - BEFORE_S < it.end <= moment]
     return statistics.median(found) if found else None
 
 
@@ -51,10 +51,10 @@ def pause(seconds, moment):
         return None, None
     longest = now = 0.0
     for it in after:
-        share = it.images_per_s / before
+        share = it.samples_per_s / before
         now = now + it.seconds * (1 - share) if share < SLOW_BELOW else 0.0
         longest = max(longest, now)
-    done = sum(it.images_per_s * it.seconds for it in after)
+    done = sum(it.samples_per_s * it.seconds for it in after)
     return longest, done / sum(it.seconds for it in after) / before
 
 
@@ -74,14 +74,14 @@ def staleness(line):
 def first_round(seconds, moment, fresh_as=None):
     """When a life made its first round after a moment, in a second in which it was not further
     behind than `fresh_as` allows; (moment, the line), or None."""
-    typical = statistics.median([it.images_per_s for it in seconds if it.images > 0] or [1])
+    typical = statistics.median([it.samples_per_s for it in seconds if it.samples > 0] or [1])
     bound = None if fresh_as is None else 2 * fresh_as + STALE_MORE
     for it in seconds:
-        if it.end <= moment or it.images <= 0:
+        if it.end <= moment or it.samples <= 0:
             continue
         if bound is not None and staleness(it.line) > bound:
             continue
-        taken = min(it.seconds, it.images / typical)
+        taken = min(it.seconds, it.samples / typical)
         return max(it.end - taken, moment), it.line
     return None
 

@@ -14,7 +14,7 @@ from scenarios import AT_THE_END, NEVER, WHEN_GONE
 from striker import Striker
 from timeline import Timeline
 
-IMAGES = 60_000            # of an epoch of MNIST
+SAMPLES = 60_000            # of an epoch of MNIST
 WARM_S = (5.0, 9.0)        # training before it happens: most of measures.BEFORE_S
 AFTER_S = 9.0              # and after the peer is back: measures.AFTER_S and a line of metrics
 AT_THE_END_AFTER_S = 2.0   # the others have left training

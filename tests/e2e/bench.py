@@ -222,7 +222,7 @@ def check_all_identical(bench, count):
     for peer in summary["peers"]:
         check_equal(peer["exit"], 0, f"exit of {peer['name']}")
         check_equal(peer["lost_peers"], [], f"lost peers of {peer['name']}")
-        check(peer["rounds"] > 0 and peer["images"] > 0, f"{peer['name']} has trained")
+        check(peer["rounds"] > 0 and peer["samples"] > 0, f"{peer['name']} has trained")
         if count > 1:
             check(peer["egress_bytes"] > 0 and peer["ingress_bytes"] > 0, "bytes were exchanged")
     return summary

@@ -55,7 +55,7 @@ def main():
             summary = json.load(file)
     print(f"cifar-quick, 2 peers, 0.4 epochs: {100 * summary['accuracy']:.2f} %")
     assert summary["replicas_identical"], summary
-    # One in ten is guessed; in 20,000 images the network has learned to tell something.
+    # One in ten is guessed; in 20,000 samples the network has learned to tell something.
     assert summary["accuracy"] > 0.25, summary
 
 

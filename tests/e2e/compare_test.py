@@ -46,7 +46,7 @@ points = [{"seconds": seconds * k / 20, "round": 25 * k * epochs, "samples": 100
           for k in range(1, 21)]
 (folder / "curve.json").write_text(json.dumps({"evaluated": "anchor", "peer": "a",
                                                "points": points}))
-peer = {"rounds": 500 * epochs, "images": 10000, "egress_bytes": 10 ** 7, "ingress_bytes": 10 ** 7,
+peer = {"rounds": 500 * epochs, "samples": 10000, "egress_bytes": 10 ** 7, "ingress_bytes": 10 ** 7,
         "train_seconds": seconds, "compute_share": 0.7, "exit": 0, "why": "",
         "round_ms": {"p10": 9, "p50": 10, "p90": 12, "p99": 30}}
 (folder / "summary.json").write_text(json.dumps(
@@ -164,7 +164,7 @@ def listed(bench):
     output = bench.start("compare", plan, "--list").expect(0)
     check_equal(output.count("one machine alone, "), 1, output)
     check("3 cells\nnetwork: all peers on this machine over 127.0.0.1" in output, output)
-    found = re.search(r"time: about (\d+) to (\d+) (s|min), by the budget of images", output)
+    found = re.search(r"time: about (\d+) to (\d+) (s|min), by the budget of samples", output)
     check(found, output)
     # A round of ring sends 0.54 MB, 0.43 s at 10 Mbit/s; there are 313.
     unit = {"s": 1, "min": 60}[found[3]]
@@ -292,7 +292,7 @@ def real(bench):
         check(row["seconds_median"] and row["speed_up"], f"90 % is reached: {row}")
     # Nobody sends more than it can: in t seconds rate * (t + 15 ms), and this is over in few.
     for row in rows(bench, "figures"):
-        seconds = 30_000 / float(row["images_per_s"])
+        seconds = 30_000 / float(row["samples_per_s"])
         check(float(row["egress_share_busiest"] or 0) < 1.02 + 0.015 / seconds, f"{row}")
     for path in results(bench).glob("cells/*/run/curve.json"):
         check(json.loads(path.read_text())["began"], f"{path}: the clocks are one")

@@ -80,7 +80,7 @@ def case_what_a_run_leaves(bench):
         lines = bench.metrics(peer)
         check(lines, f"metrics of {peer}")
         check_equal(lines[-1]["phase"], "done", f"last phase of {peer}")
-        for key in ("time", "round", "images", "images_per_s", "loss", "accuracy", "progress",
+        for key in ("time", "round", "samples", "samples_per_s", "loss", "accuracy", "progress",
                     "egress_mbit", "ingress_mbit", "egress_bytes", "ingress_bytes", "links"):
             check(key in lines[-1], f"{key} in the metrics")
         presences = {link["presence"] for line in lines for link in line["links"]}
@@ -123,7 +123,7 @@ def case_checkpoints_and_evaluate(bench):
     rows = re.findall(r"^ {5}\d((?: +[\d.]+)+)$", output, re.MULTILINE)
     cells = [[int(cell) if cell != "." else 0 for cell in row.split()[:-1]] for row in rows]
     check_equal([len(row) for row in cells], [10] * 10, "a matrix of ten classes")
-    check_equal(sum(map(sum, cells)), 10000, "images in the matrix")
+    check_equal(sum(map(sum, cells)), 10000, "samples in the matrix")
     check_equal(sum(cells[k][k] for k in range(10)), round(10000 * summary["accuracy"]), "right")
     check(max(map(len, output.split("\n")[4:])) <= 80, "80 columns")
     # Without --config, the settings beside the model; a checkpoint is as its metadata say.

@@ -92,7 +92,7 @@ def check_figures(peer):
     check(0 <= peer["wait_ms"]["p50"] < round_ms["p99"], f"{peer['wait_ms']}")
     check(0 < peer["compute_share"] < 1, f"compute_share {peer['compute_share']}")
     check(0 < peer["cpu_seconds"] < 3 * peer["train_seconds"], f"{peer['cpu_seconds']} CPU s")
-    for key, total in (("images_per_s", peer["images"] / peer["train_seconds"]),
+    for key, total in (("samples_per_s", peer["samples"] / peer["train_seconds"]),
                        ("cpu_ms_per_round", 1e3 * peer["cpu_seconds"] / peer["rounds"])):
         check(abs(peer[key] / total - 1) < 0.01, f"{key}: {peer[key]}, found {total}")
     for way in ("egress", "ingress"):

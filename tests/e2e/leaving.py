@@ -72,8 +72,8 @@ def case_leave(bench):
     check_equal(len(summary["left_peers"]), 1, "peers that left")
     left = summary["left_peers"][0]
     b = summary["peers"][1]
-    check_equal((left["peer"], left["cause"], left["rounds"], left["images"], left["seen"]),
-                ("b", "left", b["rounds"], 20000, b["images"]), "who left, and what it had seen")
+    check_equal((left["peer"], left["cause"], left["rounds"], left["samples"], left["seen"]),
+                ("b", "left", b["rounds"], 20000, b["samples"]), "who left, and what it had seen")
     check_equal(left["unseen"], max(0, 20000 - left["seen"]), "unseen")
     check(0 < left["at"] < 1, f"when: {left}")
     said = f"b left at {int(100 * left['at'])} % of the budget, after {left['rounds']:,} rounds"
@@ -153,11 +153,11 @@ def case_elastic(bench):
     summary = bench.summary()
     check_equal(summary["finished_with"], ["a", "c"], "finished_with")
     seen = summary["seen"]
-    check_equal((seen["images"], summary["left_peers"][0]["images"]), (60000, None), "images")
-    once = seen["passes"] * seen["images"] + seen["of_next"] + seen["of_after"]
+    check_equal((seen["samples"], summary["left_peers"][0]["samples"]), (60000, None), "samples")
+    once = seen["passes"] * seen["samples"] + seen["of_next"] + seen["of_after"]
     check_equal(seen["repeated"], summary["samples"] - once, "repeated")
     check(seen["passes"] >= 11, f"passes: {seen}")
     check(seen["repeated"] < 0.08 * summary["samples"], f"{seen} of {summary['samples']} samples")
-    check(f"all 60,000 images were seen {seen['passes']} times" in output, output)
+    check(f"all 60,000 samples were seen {seen['passes']} times" in output, output)
     output = bench.start("check", file, *sets("data.sharding=elastic")).expect(0, 20)
     check("of all 60,000, in 512 portions a pass" in output, output)

@@ -203,7 +203,7 @@ def case_train_view(bench):
         heard = {other["name"]: other for other in summary["others"]}
         check_equal(set(heard), set("abc") - {name}, "others")
         check(heard["c"]["standing"] in ("lost", "gone"), f"{heard['c']}")
-        check(all(other["rounds"] > 0 and other["images"] > 0 for other in heard.values()),
+        check(all(other["rounds"] > 0 and other["samples"] > 0 for other in heard.values()),
               f"how far the others were: {heard}")
 
 

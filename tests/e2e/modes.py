@@ -66,10 +66,10 @@ def case_global_batch(bench):
     run = long_run(bench, 3, "training.batch={local: 32, global_target: 96}")
 
     def share(name):
-        """Images of the newest rounds of this peer, each."""
+        """Samples of the newest rounds of this peer, each."""
         lines = bench.metrics(name)[-2:]
         rounds = lines[-1]["round"] - lines[0]["round"]
-        return (lines[-1]["images"] - lines[0]["images"]) / rounds if rounds > 0 else 0
+        return (lines[-1]["samples"] - lines[0]["samples"]) / rounds if rounds > 0 else 0
 
     for name in "abc":
         wait_for(lambda name=name: share(name) == 32, f"{name} has a third of the batch")
@@ -124,7 +124,7 @@ def case_sma_auto(bench):
     # What the last two rounds take may differ from what was foreseen.
     a_round = 16 * sum(max(learners_seen(bench, name)) + 1 for name in "ab")
     check(abs(summary["samples"] - samples) <= 2 * a_round, f"{summary['samples']} samples")
-    check_equal(summary["samples"], sum(peer["images"] for peer in summary["peers"]), "samples")
+    check_equal(summary["samples"], sum(peer["samples"] for peer in summary["peers"]), "samples")
     if os.cpu_count() > 1:
         check(max(max(learners_seen(bench, name)) for name in "ab") > 1,
               f"auto stayed with one learner:\n{output}")
@@ -138,9 +138,9 @@ def case_dedicated_server(bench):
     check_equal(summary["finished_with"], ["a", "b", "c"], "finished_with")
     check_equal(summary["replicas_identical"], True, "replicas_identical")
     peers = {peer["name"]: peer for peer in summary["peers"]}
-    check_equal(peers["c"]["images"], 0, "images of a server")
-    check_equal(peers["a"]["images"] + peers["b"]["images"], 30000 // 128 * 128 + 128,
-                "images of the workers")
+    check_equal(peers["c"]["samples"], 0, "samples of a server")
+    check_equal(peers["a"]["samples"] + peers["b"]["samples"], 30000 // 128 * 128 + 128,
+                "samples of the workers")
     # Per round: both gradients in, both answers out.
     check(peers["c"]["ingress_bytes"] > 1.9 * peers["a"]["egress_bytes"], "bytes into the server")
     check("replicas identical: yes" in output, "the last words")

@@ -146,16 +146,16 @@ def case_lost_shard(bench):
                       exchange="egress_mbit_max: 100")
     run = bench.launch(file)
     wait_for(lambda: run.process.poll() is not None or
-             (bench.metrics("b") and bench.metrics("b")[-1]["images"] > 0), "b has trained")
+             (bench.metrics("b") and bench.metrics("b")[-1]["samples"] > 0), "b has trained")
     os.kill(run.peers()["b"], signal.SIGKILL)
     output = run.expect(0)
     summary = bench.summary()
     check_equal([shard["peer"] for shard in summary["lost_shards"]], ["b"], "lost shards")
     shard = summary["lost_shards"][0]
-    check_equal(shard["images"], 20000, "images in the shard of one of three")
+    check_equal(shard["samples"], 20000, "samples in the shard of one of three")
     check(0 < shard["seen"] < summary["samples"] and shard["seen"] % 16 == 0,
-          f"whole batches of {summary['samples']} images in all: {shard}")
+          f"whole batches of {summary['samples']} samples in all: {shard}")
     check_equal(shard["unseen"], max(0, 20000 - shard["seen"]), "unseen")
-    said = f"b was lost after {shard['seen']:,} images: "
+    said = f"b was lost after {shard['seen']:,} samples: "
     said += f"{shard['unseen']:,} of the 20,000" if shard["unseen"] else "the 20,000"
     check(said in output, f"{said!r} in:\n{output}")

@@ -46,7 +46,7 @@ def case_own_program(bench):
                  "metrics-c.jsonl", "log-a.txt"):
         check(os.path.exists(bench.path(name)), f"{name} in the run folder")
     line = bench.metrics("a")[-1]
-    check(line["loss"] is not None and line["images"] > 0, f"the last line of metrics: {line}")
+    check(line["loss"] is not None and line["samples"] > 0, f"the last line of metrics: {line}")
     # Names and numbers in its words.
     bench.launch(file, "--", "env", "WHO={name}-{number}", program(bench)).expect(0)
 

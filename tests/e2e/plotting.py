@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from bench import Skipped, check, check_equal, long_run, wait_for
 from browser import Browser
 
-CHARTS = ("loss", "accuracy", "images", "partitions", "staleness")
+CHARTS = ("loss", "accuracy", "samples", "partitions", "staleness")
 
 
 def need_gnuplot():
@@ -44,7 +44,7 @@ def check_rows(bench, name):
     check_equal(len(rows), len(lines), f"rows of {name}")
     for row, line in zip(rows, lines):
         check_equal(row["phase"], line["phase"], "phase")
-        for key in ("time", "round", "images", "images_per_s", "loss", "accuracy", "accuracy_at",
+        for key in ("time", "round", "samples", "samples_per_s", "loss", "accuracy", "accuracy_at",
                     "progress", "egress_bytes", "ingress_bytes", "egress_mbit", "ingress_mbit",
                     "cpu_seconds", "memory_bytes"):
             found = float(row[key]) if row[key] else None

@@ -16,13 +16,13 @@ from prometheus import Prometheus, program, shipped
 PEERS = "abcd"  # those of deploy/cluster.yaml
 RATE_WINDOW = "[10s]"  # of queries.yml; in Grafana: [$__rate_interval]
 LINKS = {(one, other) for one in PEERS for other in PEERS if one != other}
-# Images/s of one peer whose rounds take no time but that of its gradient.
+# Samples/s of one peer whose rounds take no time but that of its gradient.
 FASTEST = BATCH * 1000 / COMPUTE_MS
 
 # Between which numbers an answer of a run that goes well lies, where its unit does not say it.
 SANE = {
-    "images/s": (0.05 * FASTEST, 1.2 * len(PEERS) * FASTEST),
-    "images/s of each peer": (0.05 * FASTEST, 1.2 * FASTEST),
+    "samples/s": (0.05 * FASTEST, 1.2 * len(PEERS) * FASTEST),
+    "samples/s of each peer": (0.05 * FASTEST, 1.2 * FASTEST),
     "slowest peer": (0.05 * FASTEST, 1.2 * FASTEST),
     "time of a round": (COMPUTE_MS / 1200, COMPUTE_MS / 50),
     "time left": (1, 3600),

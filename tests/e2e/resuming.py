@@ -117,8 +117,8 @@ def case_resume_ako(bench):
     check(360_000 <= summary["samples"] < 370_000, f"{summary['samples']} samples of 360,000")
     check_equal(sum(peer["rounds"] for peer in summary["peers"]) * 64, summary["samples"],
                 "rounds of all starts together")
-    images = sum(peer["images"] for peer in summary["peers"])
-    check(images < 354_000, f"{images} images in the last start, which did not begin at zero")
+    samples = sum(peer["samples"] for peer in summary["peers"])
+    check(samples < 354_000, f"{samples} samples in the last start, which did not begin at zero")
 
 
 def case_resume_mixed(bench):

@@ -83,7 +83,7 @@ void FuzzedMember::step() {
 void FuzzedMember::begin() {
     const std::optional<Next> next = exchange_.begin_round(at_once);
     if (!next) return;
-    images_ = next->images;
+    samples_ = next->samples;
     state_ = next->kind == Next::Kind::train    ? State::awaits
              : next->kind == Next::Kind::finish ? State::finishes
                                                 : State::over;
@@ -113,7 +113,7 @@ void FuzzedMember::give() {
         if (!exchange_.await(all, Use::give, at_once)) return;
         exchange_.gradient_ready(all, gradient_);
     }
-    const Result<void> ended = exchange_.end_round(learned, {images_, 0.5F});
+    const Result<void> ended = exchange_.end_round(learned, {samples_, 0.5F});
     state_ = ended ? State::begins : State::over;
     if (ended) return;
     why_ = ended.error().what;

@@ -91,7 +91,7 @@ class FuzzedMember {
     ModeExchange exchange_;
 
     State state_ = State::begins;
-    std::size_t images_ = 0;
+    std::size_t samples_ = 0;
     std::vector<float> gradient_;
     std::vector<float> parameters_;
     std::optional<FinishReport> report_;

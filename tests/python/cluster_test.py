@@ -99,7 +99,7 @@ class WithNumPy(ClusterCase):
         self.begin("line.py", "--epochs", "6", "--sleep", "0.003")
         self.check_ends()
         results = self.check_identical(loss=1e-3)
-        self.assertGreaterEqual(sum(result["images"] for result in results), 18_000 * 0.9)
+        self.assertGreaterEqual(sum(result["samples"] for result in results), 18_000 * 0.9)
 
     def test_exception_in_one(self):
         self.begin("line.py", "--epochs", "4", "--sleep", "0.01", own={"b": ["--fail-at", "20"]})

@@ -264,7 +264,7 @@ class FakeLibrary:
         self.calls.append("report")
         text._obj.value = json.dumps({
             "name": self.name, "ending": ending, "why": f"it has {ending}", "exit": EXITS[ending],
-            "rounds": self.rounds, "images": self.trained, "agreed": agreed, "identical": agreed,
+            "rounds": self.rounds, "samples": self.trained, "agreed": agreed, "identical": agreed,
             "digest": "0123456789abcdef" if agreed else "", "finished_with": [self.name],
             "lost_peers": []}).encode()
         return OK

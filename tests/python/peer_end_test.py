@@ -31,6 +31,10 @@ class Finishing(PeerCase):
         self.assertEqual(peer.parameters["w"][0, 0], 0.5)
         self.assertIs(peer.finish(), report, "after it is closed, too")
 
+    def test_report_of_an_older_library(self):
+        for key in ("samples", "images"):
+            self.assertEqual(ako.Report.from_json({key: 12}).samples, 12, key)
+
     def test_evaluate(self):
         for result, told in ((0.75, (0.75, None)), ((0.75, 2), (0.75, 2.0)),
                              (np.float32(0.75), (0.75, None))):

@@ -199,10 +199,10 @@ void ModeRun::restore_learners(SimPeer& peer) {
 void ModeRun::learn(SimPeer& peer) {
     Learners& learners = *learners_[peer.settings.self];
     const Standing standing = peer.exchange.standing();
-    learners.learn({{}, {}, learners.images_per_round()}, peer.exchange.replica(),
+    learners.learn({{}, {}, learners.samples_per_round()}, peer.exchange.replica(),
                    standing.progress);
     learned_[peer.settings.self] = standing.round + 1;
-    peer.images = learners.images_per_round();
+    peer.samples = learners.samples_per_round();
 }
 
 Learned ModeRun::learned(SimPeer& peer) {

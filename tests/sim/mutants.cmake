@@ -534,9 +534,9 @@ mutant(progress_by_the_round_under_way elastic "--case;they share a batch"
     "violated: they share a batch: ")
 mutation(src/modes/elastic_budget.cpp
     [=[    std::uint64_t samples =
-        sync_images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=]
+        sync_samples_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=]
     [=[    std::uint64_t samples =
-        images_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=])
+        round_samples_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));]=])
 
 # One that computes no more, while its process answers, is waited for until all break off.
 mutant(hung_waited_for elastic "--case;one hangs" "violated: one hangs: ")

@@ -85,7 +85,7 @@ void SimCluster::begin(SimPeer& peer) {
     switch (next->kind) {
         case Next::Kind::train:
             peer.layer = 0;
-            peer.images = next->images;
+            peer.samples = next->samples;
             peer.restored = next->restored;
             work_.begins_round(peer);
             return forward(peer);
@@ -127,7 +127,7 @@ void SimCluster::backward(SimPeer& peer) {
 }
 
 void SimCluster::end_round(SimPeer& peer) {
-    const RoundResult result{peer.images, peer.loss, {}, work_.learners(peer)};
+    const RoundResult result{peer.samples, peer.loss, {}, work_.learners(peer)};
     const Result<void> ended = peer.exchange.end_round(peer.learned, result);
     if (!ended && !work_.may_be_refused(peer)) throw RefusedGradient(ended.error().what);
     if (!ended) return kill(peer, false);

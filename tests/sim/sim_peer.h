@@ -49,7 +49,7 @@ struct SimPeer {
     bool over() const { return state != State::training && state != State::finishing; }
 
     // Of the round that it is in.
-    std::size_t images = 0;
+    std::size_t samples = 0;
     std::shared_ptr<const Checkpoint> restored;  ///< see Next
     std::size_t layer = 0;  ///< the next of the forward pass, the last of the backward pass
     std::vector<float> gradient;

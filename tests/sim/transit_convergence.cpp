@@ -142,7 +142,7 @@ int run(const std::string& folder) {
     const Dataset test_data = load_dataset(mnist, DataPart::test, data_shape(mlp));
     const std::unique_ptr<Network> network = make_network(mlp);
     std::printf(
-        "%zu peers, %.0f rounds of %zu images each, P = %u, learning rate 0.05, momentum 0.9\n",
+        "%zu peers, %.0f rounds of %zu samples each, P = %u, learning rate 0.05, momentum 0.9\n",
         peer_count, rounds, batch, partitions);
     std::printf("transit in rounds   test accuracy   test loss   peers that agree\n");
     std::string violation;

@@ -176,7 +176,7 @@ class Worker:
         return {"worker": self.arguments.worker, "rounds": rounds, "train_seconds": seconds,
                 "round_ms": quantiles(durations, 10, 50, 90, 99), "cpu_seconds": cpu,
                 "cpu_ms_per_round": 1e3 * cpu / rounds,
-                "images_per_s": rounds * self.arguments.batch / seconds,
+                "samples_per_s": rounds * self.arguments.batch / seconds,
                 "egress_bytes_per_round": sent / rounds,
                 "ingress_bytes_per_round": received / rounds}
 

@@ -1,5 +1,5 @@
 """The time of a curve began with the first round of the peer that took its parameters: of one that
-came late the first point had thousands of images at 0.0009 s. Now it begins with the first round
+came late the first point had thousands of samples at 0.0009 s. Now it begins with the first round
 of whoever is first."""
 
 import json
@@ -33,7 +33,7 @@ def case_late_evaluator(bench):
     check_equal(min(began["b"], began["c"]), 0, "when the first began")
     check(began["a"] > LATE_S / 2, f"a began late: {began}")
     check(len(curve["points"]) >= 5, f"points of the curve: {curve['points']}")
-    # Nobody makes more than a batch in a round's time, and what a counts are the images of all.
+    # Nobody makes more than a batch in a round's time, and what a counts are the samples of all.
     for point in curve["points"][:-1]:
         rounds = point["samples"] / batch / 3
         check(point["seconds"] > 0.8 * rounds * compute_ms / 1000, f"too early for it: {point}")

@@ -1,5 +1,5 @@
 // The time of a curve began with the first round of the peer that took its parameters, although
-// others had begun before: one curve had 3,968 images at 0.0009 s. Now it begins with the first
+// others had begun before: one curve had 3,968 samples at 0.0009 s. Now it begins with the first
 // round of the peer that was first, where all clocks are one machine's.
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ PeerResult peer(const std::string& name, Time began, std::vector<CurvePoint> cur
     return result;
 }
 
-/// The peer that evaluates began 1.5 s after the other, whose images it counts from the start.
+/// The peer that evaluates began 1.5 s after the other, whose samples it counts from the start.
 Summary late_evaluator() {
     Summary summary;
     summary.peers = {peer("a", seconds(100) + milliseconds(1500),

@@ -14,13 +14,13 @@ namespace {
 
 /// With a target; evaluations lie across the checkpoints.
 struct BenchWithTarget : Bench {
-    explicit BenchWithTarget(std::size_t images) {
+    explicit BenchWithTarget(std::size_t samples) {
         exchange.rounds_max = 60;
         settings.epochs = 3;
         settings.evaluate_every = 0.35;
         settings.checkpoint_every = 0.2;
         settings.target_accuracy = 0.99;  // half are correct
-        test_images = images;
+        test_samples = samples;
     }
     void go_on_from(Round round) {
         exchange.go_on_from(round);
@@ -37,16 +37,16 @@ std::vector<T> from(const std::vector<T>& all, Of of_round, Round first) {
 }
 
 TEST_CASE("issue: with a target, who goes on judges when the undisturbed run does") {
-    for (const std::size_t images : {100, 600, 1500}) {
-        BenchWithTarget whole(images);
+    for (const std::size_t samples : {100, 600, 1500}) {
+        BenchWithTarget whole(samples);
         whole.run();
         REQUIRE(whole.written.size() > 4);
-        BenchWithTarget other(images);
+        BenchWithTarget other(samples);
         other.exchange.evaluator = false;
         other.run();
         CHECK(other.written == whole.written);  // after the same rounds
         for (const Round round : whole.written) {
-            BenchWithTarget again(images);
+            BenchWithTarget again(samples);
             again.go_on_from(round);
             again.run();
             const auto first = [](const auto& it) { return it.first; };

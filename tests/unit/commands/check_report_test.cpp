@@ -39,7 +39,7 @@ std::string traffic(const std::vector<std::string>& overrides) {
     return traffic_report(settings, mode_costs(settings, lenet_parameters));
 }
 
-TEST_CASE("images, images per peer and rounds per peer") {
+TEST_CASE("samples, samples per peer and rounds per peer") {
     const DataCounts counts{60'000, 10'000, 90'000};
     const std::string disjoint = data_report(read(), counts);
     CHECK(contains(disjoint, "60,000, and 10,000 to test on\n"));
@@ -123,7 +123,7 @@ TEST_CASE("what is accepted and hardly meant is warned of, at its place") {
     const auto short_run = warned({}, 200);
     REQUIRE(short_run.size() == 1);
     CHECK(contains(short_run[0],
-                   "c.yaml:4:31: training.epochs: the 200 images of this run are "
+                   "c.yaml:4:31: training.epochs: the 200 samples of this run are "
                    "trained on in two rounds of each peer; raise training.epochs"));
     CHECK(contains(warned({}, 128).at(0), "in one round of each peer"));
     CHECK(warned({}, 257).empty());

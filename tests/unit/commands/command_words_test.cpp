@@ -72,7 +72,7 @@ TEST_CASE("the script for bash knows commands, options and keys") {
 TEST_CASE("a key is printed with meaning, range and default, within 80 columns") {
     CHECK(keys_text({.group = "training.batch.local"}) ==
           "training.batch.local\n"
-          "    images per round of one peer (`batch: 64`); with a batch of all peers\n"
+          "    samples per round of one peer (`batch: 64`); with a batch of all peers\n"
           "    together: at most so many are computed at once\n"
           "    a whole number from 1 to 65536; default 64\n");
     CHECK(contains(keys_text({.group = "data.path"}), "required but for models"));

@@ -67,15 +67,15 @@ TEST_CASE(
 TEST_CASE("figures of a summary, whatever it leaves out") {
     const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
     std::ofstream(file) << R"({"seconds": 20, "accuracy": 0.98, "peers": [
-        {"rounds": 100, "images": 6400, "egress_bytes": 20000000, "ingress_bytes": 1000,
+        {"rounds": 100, "samples": 6400, "egress_bytes": 20000000, "ingress_bytes": 1000,
          "train_seconds": 10, "round_ms": {"p10": 90, "p50": 100}, "compute_share": 0.5},
-        {"rounds": 0, "images": 0, "egress_bytes": 60000000, "compute_share": null}]})";
+        {"rounds": 0, "samples": 0, "egress_bytes": 60000000, "compute_share": null}]})";
     const RunFigures figures = read_figures(file);
     CHECK(figures.train_seconds == 10);
     CHECK(figures.rounds == 100);
-    CHECK(figures.images_per_s == 640);
-    CHECK(figures.images_per_s_median == 640);
-    CHECK(figures.images_per_s_slowest == 640);
+    CHECK(figures.samples_per_s == 640);
+    CHECK(figures.samples_per_s_median == 640);
+    CHECK(figures.samples_per_s_slowest == 640);
     CHECK(figures.compute_share == 0.5);
     CHECK(figures.round_ms_p50 == 100);
     CHECK(!figures.round_ms_p99);
@@ -88,23 +88,35 @@ TEST_CASE("figures of a summary, whatever it leaves out") {
     CHECK(!read_figures(file).accuracy);
 }
 
+TEST_CASE("figures of a summary that an older program wrote") {
+    const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
+    std::ofstream(file) << R"({"peers": [
+        {"rounds": 100, "images": 6400, "train_seconds": 10, "images_per_s": 642},
+        {"rounds": 100, "images": 6200, "train_seconds": 10}]})";
+    const RunFigures figures = read_figures(file);
+    std::filesystem::remove(file);
+    CHECK(figures.samples_per_s == 642);  // of those that say it
+    CHECK(figures.samples_per_s_slowest == 620);
+    CHECK(figures.samples_per_s_fastest == 642);
+}
+
 TEST_CASE("the pace of a peer, and what it sends beside what its own link carries") {
     const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
-    const auto peer = [](int images_per_s, int bytes_per_round) {
+    const auto peer = [](int samples_per_s, int bytes_per_round) {
         return fmt::format(
-            R"({{"rounds": 100, "images": 6400, "train_seconds": 10, "images_per_s": {},
+            R"({{"rounds": 100, "samples": 6400, "train_seconds": 10, "samples_per_s": {},
                 "egress_bytes_per_round": {}, "egress_bytes": 9e9}})",
-            images_per_s, bytes_per_round);
+            samples_per_s, bytes_per_round);
     };
     std::ofstream(file) << fmt::format(R"({{"peers": [{}, {}, {}, {}, {}]}})", peer(600, 500'000),
                                        peer(640, 500'000), peer(200, 50'000), peer(620, 600'000),
-                                       R"({"rounds": 40, "images": 2560, "train_seconds": null})");
+                                       R"({"rounds": 40, "samples": 2560, "train_seconds": null})");
     CellResult result;
     result.figures = read_figures(file);
     std::filesystem::remove(file);
-    CHECK(result.figures.images_per_s == 2060);
-    CHECK(result.figures.images_per_s_median == 610);
-    CHECK(result.figures.images_per_s_slowest == 200);
+    CHECK(result.figures.samples_per_s == 2060);
+    CHECK(result.figures.samples_per_s_median == 610);
+    CHECK(result.figures.samples_per_s_slowest == 200);
     CHECK(result.figures.egress_bytes_per_round_busiest == 600'000);
     CHECK(result.egress_shares().empty());
     // 40, 40, 4 and 48 Mbit/s, of the third less because its link carries less.
@@ -120,19 +132,19 @@ TEST_CASE("a peer that came to no round counts with none, and a server says what
     const std::string file = (std::filesystem::temp_directory_path() / "ako-summary-test").string();
     // As of an asynchronous server: one worker made everything, two came to nothing.
     std::ofstream(file) << R"({"peers": [
-        {"role": "worker", "exit": 0, "rounds": 100, "images": 6400, "train_seconds": 10,
-         "images_per_s": 640, "egress_mbit": 12, "egress_bytes": 9000000000},
-        {"role": "worker", "exit": 0, "rounds": 0, "images": 0, "train_seconds": null},
-        {"role": "worker", "exit": 0, "rounds": 0, "images": 0, "train_seconds": null},
-        {"role": "worker", "exit": -9, "rounds": 0, "images": 0, "train_seconds": null},
-        {"role": "server", "exit": 0, "rounds": 0, "images": 0, "train_seconds": null,
+        {"role": "worker", "exit": 0, "rounds": 100, "samples": 6400, "train_seconds": 10,
+         "samples_per_s": 640, "egress_mbit": 12, "egress_bytes": 9000000000},
+        {"role": "worker", "exit": 0, "rounds": 0, "samples": 0, "train_seconds": null},
+        {"role": "worker", "exit": 0, "rounds": 0, "samples": 0, "train_seconds": null},
+        {"role": "worker", "exit": -9, "rounds": 0, "samples": 0, "train_seconds": null},
+        {"role": "server", "exit": 0, "rounds": 0, "samples": 0, "train_seconds": null,
          "egress_mbit": 30, "egress_bytes": 9000000000}]})";
     const RunFigures figures = read_figures(file);
     std::filesystem::remove(file);
-    CHECK(figures.images_per_s == 640);
-    CHECK(figures.images_per_s_median == 0);
-    CHECK(figures.images_per_s_slowest == 0);
-    CHECK(figures.images_per_s_fastest == 640);
+    CHECK(figures.samples_per_s == 640);
+    CHECK(figures.samples_per_s_median == 0);
+    CHECK(figures.samples_per_s_slowest == 0);
+    CHECK(figures.samples_per_s_fastest == 640);
     REQUIRE(figures.egress_mbit_by_machine.size() == 5);
     CHECK(figures.egress_mbit_by_machine[0] == 12.0);
     CHECK(figures.egress_mbit_by_machine[4] == 30.0);

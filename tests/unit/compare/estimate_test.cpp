@@ -10,12 +10,12 @@ namespace {
 /// 1,000 rounds of each of 4 peers, of 10 ms on a whole core.
 CellWork thousand_rounds() {
     CellWork work;
-    work.images = 4 * 64 * 1000;
+    work.samples = 4 * 64 * 1000;
     work.trainers = 4;
     work.batch = 64;
     work.gradient = {0.01, 0.01};
     work.share = work.smallest_share = 0.5;
-    work.test_images = 0;
+    work.test_samples = 0;
     return work;
 }
 
@@ -43,8 +43,8 @@ TEST_CASE("a slow machine, and what is evaluated, make the range longer") {
     CHECK(expected_time(work).high > 4 * equal.high);
     work = thousand_rounds();
     work.evaluations = 9;
-    work.test_images = 10'000;
-    // 90,000 images forward, at about a third of 10 ms for 64.
+    work.test_samples = 10'000;
+    // 90,000 samples forward, at about a third of 10 ms for 64.
     CHECK(expected_time(work).low - equal.low == doctest::Approx(4.7).epsilon(0.3));
 }
 

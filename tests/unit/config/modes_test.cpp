@@ -148,15 +148,15 @@ TEST_CASE("the training digest tells modes and roles apart") {
 TEST_CASE("learners: a number or auto, in the modes that take what they learned") {
     const Settings settings = read({"exchange.mode=sma", "training.learners=4"});
     CHECK(settings.training.learners == 4);
-    CHECK(settings.training.images_per_round() == 4 * settings.training.batch.local);
-    CHECK(settings.training.images_per_round_max() == settings.training.images_per_round());
+    CHECK(settings.training.samples_per_round() == 4 * settings.training.batch.local);
+    CHECK(settings.training.samples_per_round_max() == settings.training.samples_per_round());
     CHECK(has_learners(settings.training, settings.exchange));
     CHECK(has_learners(read({"exchange.mode=sma"}).training,
                        read({"exchange.mode=sma"}).exchange));  // with one at each peer
     const Settings adapts = read({"exchange.mode=ako", "training.learners=auto"});
     CHECK(adapts.training.learners == 0);
-    CHECK(adapts.training.images_per_round() == adapts.training.batch.local);
-    CHECK(adapts.training.images_per_round_max() == 64 * adapts.training.batch.local);
+    CHECK(adapts.training.samples_per_round() == adapts.training.batch.local);
+    CHECK(adapts.training.samples_per_round_max() == 64 * adapts.training.batch.local);
     CHECK(write_cluster_text(adapts).find("learners: auto") != std::string::npos);
     for (const std::string mode : {"ako", "local", "ring"}) {
         const Settings one = read({"exchange.mode=" + mode});

@@ -112,20 +112,20 @@ TEST_CASE("accumulation: norms are those of the parts and of the whole") {
     REQUIRE(norms);
     CHECK(norms->of_part == doctest::Approx(of_parts).epsilon(1e-5));
     CHECK(norms->of_whole == doctest::Approx(squared(whole)).epsilon(1e-5));
-    CHECK(norms->images_of_part == 4);
-    CHECK(norms->images == 8);
+    CHECK(norms->samples_of_part == 4);
+    CHECK(norms->samples == 8);
 }
 
-TEST_CASE("accumulation: images one by one, and one image alone") {
+TEST_CASE("accumulation: samples one by one, and one sample alone") {
     const Example three(named(ModelKind::mlp), 3), one(named(ModelKind::mlp), 1);
     Accumulation accumulation(make_network(named(ModelKind::mlp)), 1);
     float loss = 0;
     three.gradient(accumulation, loss);
     REQUIRE(accumulation.norms());
-    CHECK(accumulation.norms()->images_of_part == 1);
+    CHECK(accumulation.norms()->samples_of_part == 1);
     Accumulation halves(make_network(named(ModelKind::mlp)), 2);
     three.gradient(halves, loss);
-    CHECK(halves.norms()->images_of_part == doctest::Approx(2 / (1.0 + 1.0 / 2)));
+    CHECK(halves.norms()->samples_of_part == doctest::Approx(2 / (1.0 + 1.0 / 2)));
     const std::vector<float> whole = one.gradient(*one.network, loss);
     CHECK(one.gradient(accumulation, loss) == whole);
     CHECK(!accumulation.norms());

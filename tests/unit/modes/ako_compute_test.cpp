@@ -121,15 +121,15 @@ TEST_CASE("a batch of all together is shared by those who take part") {
     bench.come(1);
     bench.begin();
     bench.now += std::chrono::seconds(1);
-    CHECK(bench.begin()->images == 6);
+    CHECK(bench.begin()->samples == 6);
     bench.come(2);
     bench.hear(2, 2, 1, 0);
     REQUIRE(bench.round().has_value());
-    CHECK(bench.begin()->images == 4);
+    CHECK(bench.begin()->samples == 4);
     bench.mailbox.set_presence(1, Presence::lost);
     bench.mailbox.set_presence(2, Presence::lost);
     for (int round = 0; round < 6; ++round) bench.round();
-    CHECK(bench.begin()->images == 12);
+    CHECK(bench.begin()->samples == 12);
 }
 
 TEST_CASE("the batch is doubled as soon as anybody says that it is due, and that is passed on") {
@@ -139,13 +139,13 @@ TEST_CASE("the batch is doubled as soon as anybody says that it is due, and that
     bench.peer.emplace(bench.settings, bench.initial, bench.mailbox, bench.outbox, bench.snapshots);
     bench.come(1);
     bench.begin();
-    CHECK(bench.begin()->images == 8);
+    CHECK(bench.begin()->samples == 8);
     Status status;
     status.standing.progress.resize(2);
     status.rows.resize(2);
     status.standing.batch_doublings = 2;
     bench.mailbox.push({1, status, {}, bench.now});
-    CHECK(bench.begin()->images == 32);
+    CHECK(bench.begin()->samples == 32);
     bench.round();
     CHECK(bench.mailbox.take_posted().status->standing.batch_doublings == 2);
 }

@@ -111,15 +111,15 @@ TEST_CASE("in a ring the batch is doubled when the wish has gone round, and all 
     settings.sample_budget = 1'000 * 10;
     Alone alone(std::move(settings));
     alone.gradient.assign(Alone::elements, 1);
-    std::vector<std::size_t> images;
+    std::vector<std::size_t> of_rounds;
     std::uint64_t samples = 0;
     while (samples < 5'000) {
         const std::optional<Next> next = alone.peer->begin_round({});
         REQUIRE(next);
-        images.push_back(next->images);
-        samples += next->images;
+        of_rounds.push_back(next->samples);
+        samples += next->samples;
         REQUIRE(alone.peer->step_await({0, Alone::elements}));
-        REQUIRE(alone.peer->end_round(Gradient{alone.gradient}, {next->images, 0.5F, 1e6}, {}));
+        REQUIRE(alone.peer->end_round(Gradient{alone.gradient}, {next->samples, 0.5F, 1e6}, {}));
         alone.exchange();
         CHECK(alone.peer->standing().samples == samples);
         CHECK(alone.peer->standing().progress ==
@@ -127,11 +127,11 @@ TEST_CASE("in a ring the batch is doubled when the wish has gone round, and all 
     }
     // Wished for at the end of a round, it goes out with the next one, whose sum all have in the
     // round after that.
-    const auto first =
-        static_cast<std::size_t>(std::find(images.begin(), images.end(), 20U) - images.begin());
+    const auto first = static_cast<std::size_t>(std::find(of_rounds.begin(), of_rounds.end(), 20U) -
+                                                of_rounds.begin());
     CHECK(first == BatchGrowth::rounds_min + 2);
-    CHECK(images[first - 1] == 10);
-    CHECK(std::find(images.begin(), images.end(), 40U) != images.end());
+    CHECK(of_rounds[first - 1] == 10);
+    CHECK(std::find(of_rounds.begin(), of_rounds.end(), 40U) != of_rounds.end());
 }
 
 TEST_CASE("a ring that runs ahead waits for a step only where the next one takes its place") {
@@ -443,10 +443,10 @@ TEST_CASE("a target that was reached before a checkpoint ends the run that goes 
 }
 
 TEST_CASE("learners weigh what they made by their number, and are counted a round later") {
-    Alone bench(Mode::sma, 100);  // images, one for each learner
+    Alone bench(Mode::sma, 100);  // samples, one for each learner
     const Range all{0, Alone::elements};
     const std::vector<float> update(Alone::elements, 2);
-    std::uint64_t images = 0;
+    std::uint64_t samples = 0;
     const auto round = [&](std::size_t learners, std::uint8_t of_another) {
         const std::optional<Next> next = bench.peer->begin_round({});
         REQUIRE(next);
@@ -454,7 +454,7 @@ TEST_CASE("learners weigh what they made by their number, and are counted a roun
         REQUIRE(bench.peer->step_await(all));
         const float before = bench.peer->replica()[0];
         REQUIRE(bench.peer->end_round(Update{update}, {learners, 0.5F, {}, learners}, {}));
-        images += learners + of_another;
+        samples += learners + of_another;
         CHECK(bench.exchange(of_another) == 1);
         REQUIRE(bench.peer->step_await(all));
         return bench.peer->replica()[0] - before;
@@ -471,8 +471,8 @@ TEST_CASE("learners weigh what they made by their number, and are counted a roun
     CHECK(foreseen() == 4 + 6 + 6);
     round(2, 0);
     CHECK(foreseen() == 16);  // it is 4 + 6 + 2 + 2, and progress never falls
-    CHECK(images == 14);
+    CHECK(samples == 14);
     while (foreseen() < 100) round(43, 0);
-    CHECK(images == 100);
+    CHECK(samples == 100);
     CHECK(bench.peer->begin_round({})->kind == Next::Kind::finish);
 }

@@ -84,7 +84,7 @@ class Run final : sim::Work, sim::Observer {
     float gradient(sim::SimPeer&) override { return 0.5F; }
     Learned learned(sim::SimPeer& peer) override {
         Learners& learners = *learners_[peer.settings.self];
-        learners.learn({{}, {}, learners.images_per_round()}, peer.exchange.replica(),
+        learners.learn({{}, {}, learners.samples_per_round()}, peer.exchange.replica(),
                        peer.exchange.standing().progress);
         return Update{learners.correct(peer.exchange.replica())};
     }

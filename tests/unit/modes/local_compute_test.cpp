@@ -55,9 +55,9 @@ TEST_CASE("mode local: the batch grows by steps and by noise, and the rate with 
     SUBCASE("in steps") {
         schedule = {BatchScheduleKind::steps, {0.5}, 3};
         LocalCompute local(settings, std::vector<float>(1, 0));
-        CHECK(local.begin_round({})->images == 10);
+        CHECK(local.begin_round({})->samples == 10);
         REQUIRE(local.end_round(Gradient{gradient}, {5'000, 1.0F}, {}));
-        CHECK(local.begin_round({})->images == 30);
+        CHECK(local.begin_round({})->samples == 30);
         REQUIRE(local.end_round(Gradient{gradient}, {30, 1.0F}, {}));
         CHECK(local.replica()[0] == doctest::Approx(-0.5 - 1.5));
     }
@@ -65,10 +65,10 @@ TEST_CASE("mode local: the batch grows by steps and by noise, and the rate with 
         schedule.kind = BatchScheduleKind::automatic;
         LocalCompute local(settings, std::vector<float>(1, 0));
         for (unsigned round = 0; round < BatchGrowth::rounds_min; ++round) {
-            CHECK(local.begin_round({})->images == 10);
+            CHECK(local.begin_round({})->samples == 10);
             REQUIRE(local.end_round(Gradient{gradient}, {10, 1.0F, 1e6}, {}));
         }
-        CHECK(local.begin_round({})->images == 20);
+        CHECK(local.begin_round({})->samples == 20);
         Checkpoint kept;
         REQUIRE(local.save(kept));
         settings.checkpoints = {kept.id};
@@ -77,6 +77,6 @@ TEST_CASE("mode local: the batch grows by steps and by noise, and the rate with 
         };
         settings.log = [](const std::string&) {};
         LocalCompute later(settings, std::vector<float>(1, 0));
-        CHECK(later.begin_round({})->images == 20);
+        CHECK(later.begin_round({})->samples == 20);
     }
 }

@@ -1,4 +1,4 @@
-// How many images a round has, at which rate, and when they become more.
+// How many samples a round has, at which rate, and when they become more.
 #include "src/numbers/batch_plan.h"
 
 #include <doctest/doctest.h>
@@ -64,7 +64,7 @@ TEST_CASE("the rate follows the global batch by its rule") {
     CHECK(factor(RateRule::none) == 1);
 }
 
-TEST_CASE("a batch that grows in steps: its images, rate and rounds") {
+TEST_CASE("a batch that grows in steps: its samples, rate and rounds") {
     BatchSettings batch{.local = 10};
     batch.schedule = {BatchScheduleKind::steps, {0.5, 0.75}, 4};
     const BatchPlan plan(with(batch), 2);
@@ -79,11 +79,11 @@ TEST_CASE("a batch that grows in steps: its images, rate and rounds") {
     CHECK(BatchPlan(with(batch), 2).global(1, 0) == global_batch_max);
 }
 
-TEST_CASE("so many images are computed at once") {
-    CHECK(images_at_once({.local = 64}) == 64);
-    CHECK(images_at_once({.local = 64, .accumulate = 3}) == 22);
-    CHECK(images_at_once({.local = 64, .global_target = 1024}) == 64);
-    CHECK(images_at_once(automatic()) == 8);
+TEST_CASE("so many samples are computed at once") {
+    CHECK(samples_at_once({.local = 64}) == 64);
+    CHECK(samples_at_once({.local = 64, .accumulate = 3}) == 22);
+    CHECK(samples_at_once({.local = 64, .global_target = 1024}) == 64);
+    CHECK(samples_at_once(automatic()) == 8);
     CHECK(!computes_in_parts({.local = 64}));
     CHECK(computes_in_parts({.local = 64, .accumulate = 2}));
     CHECK(computes_in_parts({.local = 64, .global_target = 1024}));

@@ -7,15 +7,20 @@ namespace ako {
 
 inline Observed observed_example() {
     Observed observed;
-    observed.run = {"three", "a", "ako", "lenet", "0.1", "0123456789ab",
+    observed.run = {"three",
+                    "a",
+                    "ako",
+                    "lenet",
+                    "0.1",
+                    "0123456789ab",
                     {{"a", "10.0.0.1", 9470}, {"b", "10.0.0.2", 9471}, {"c", "::1", 9472}}};
     observed.run.memory = {{"replica", 4'000}, {"rows of the others", 8'000}};
     MetricsLine& line = observed.line;
     line.time = 12.5;
     line.phase = "training";
     line.round = 321;
-    line.images = 20'544;
-    line.images_per_s = 1'640;
+    line.samples = 20'544;
+    line.samples_per_s = 1'640;
     line.loss = 0.25;
     line.losses_not_finite = 2;
     line.progress = 0.43;

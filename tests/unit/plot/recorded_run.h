@@ -15,8 +15,8 @@ inline MetricsLine line_at(double seconds, double loss) {
     line.time = seconds;
     line.phase = "training";
     line.round = static_cast<std::uint64_t>(seconds);
-    line.images = 32 * line.round;
-    line.images_per_s = 32;
+    line.samples = 32 * line.round;
+    line.samples_per_s = 32;
     line.loss = loss;
     line.progress = seconds / 100;
     line.egress_bytes = 1000 * line.round;

@@ -40,7 +40,7 @@ TEST_CASE("each peer has its line, with its own style, in every chart") {
     run.peers = {peer_of("a", 5), peer_of("b", 6)};
     const std::vector<Chart> charts = run_charts(run);
     CHECK(find(charts, "accuracy") == nullptr);
-    for (const char* const name : {"loss", "images", "partitions", "staleness"}) {
+    for (const char* const name : {"loss", "samples", "partitions", "staleness"}) {
         const SvgPlot& plot = chart_of(charts, name).plot;
         REQUIRE(plot.lines.size() == 2);
         CHECK(plot.symbols);
@@ -53,7 +53,7 @@ TEST_CASE("each peer has its line, with its own style, in every chart") {
     }
     CHECK(chart_of(charts, "loss").plot.lines[0].points[1].y == 4);
     CHECK(chart_of(charts, "loss").plot.y_axis == Axis::logarithmic);
-    CHECK(chart_of(charts, "images").plot.lines[0].points[1].y == 32);
+    CHECK(chart_of(charts, "samples").plot.lines[0].points[1].y == 32);
     CHECK(chart_of(charts, "partitions").plot.lines[0].points[1].y == 4);
     CHECK(chart_of(charts, "staleness").plot.lines[0].points[3].y == 4);
     CHECK(seconds_of_point(run) == 0);
@@ -87,8 +87,8 @@ TEST_CASE("a long run is thinned: means, and the largest staleness, over hours")
                       [](const SvgPoint& point) { return point.y == 4; }));
     CHECK(points.back().x == doctest::Approx(12 - stretch / 3600 / 2).epsilon(0.001));
     CHECK(staleness.x_label == "time since the peer's start, h");
-    const std::vector<SvgPoint>& images = chart_of(charts, "images").plot.lines[0].points;
-    CHECK(std::all_of(images.begin(), images.end(),
+    const std::vector<SvgPoint>& samples = chart_of(charts, "samples").plot.lines[0].points;
+    CHECK(std::all_of(samples.begin(), samples.end(),
                       [](const SvgPoint& point) { return point.y == doctest::Approx(32); }));
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("the page of a run that is over says how, with what, and shows its cha
     CHECK_FALSE(contains(page, "processes</th>"));
     CHECK_FALSE(contains(page, "Without a value"));
     CHECK_FALSE(contains(page, "<script"));
-    for (const char* const name : {"loss", "accuracy", "images", "partitions", "staleness"})
+    for (const char* const name : {"loss", "accuracy", "samples", "partitions", "staleness"})
         CHECK(contains(content(folder.file("plots/" + std::string(name) + ".svg")), "</svg>"));
 }
 

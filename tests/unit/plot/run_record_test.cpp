@@ -42,10 +42,10 @@ TEST_CASE("a run that is over is read whole, its peers in the order of the clust
     REQUIRE(peer.moments.size() == 2);
     CHECK(peer.moments[1].seconds == 2);
     CHECK(peer.moments[1].loss == 1);
-    CHECK(peer.moments[1].images_per_s == 32);
+    CHECK(peer.moments[1].samples_per_s == 32);
     CHECK(peer.moments[1].partitions == 4);
     CHECK(peer.moments[1].staleness_rounds == 2);
-    CHECK(peer.images == 64);
+    CHECK(peer.samples == 64);
     CHECK(peer.ingress_bytes == 4000);
     CHECK(peer.processes() == 1);
     REQUIRE(run.settings);
@@ -86,7 +86,7 @@ TEST_CASE("time goes on where a peer is started again, and what it did adds up")
     CHECK(peer.moments[3].process == 1);
     CHECK(peer.moments[3].seconds == 3.5);
     CHECK(peer.moments[5].seconds == 4.5);
-    CHECK(peer.images == 32 * (3 + 1));
+    CHECK(peer.samples == 32 * (3 + 1));
     CHECK(peer.egress_bytes == 1000 * (3 + 1));
     CHECK(peer.cpu_seconds == doctest::Approx(1.5 + 0.75));
     CHECK(peer.newest.time == 1.5);
@@ -114,24 +114,24 @@ TEST_CASE("what no round stands behind is not drawn") {
     line = line_at(2, 2);
     line.links[0].live = false;
     folder.add("a", line);
-    line = line_at(3, 2);  // with a live link
+    line = line_at(3, 2);      // with a live link
     line.phase = "finishing";  // the rounds since the line before
     folder.add("a", line);
     line.time = 3.25;
     line.round = 5;  // too few rounds for a mean
     folder.add("a", line);
     line.time = 4;
-    line.images_per_s = 0;
+    line.samples_per_s = 0;
     folder.add("a", line);
     const std::vector<PeerMoment> moments = read_run(folder.path()).peers.at(0).moments;
-    CHECK_FALSE(moments[0].images_per_s);
-    CHECK(moments[1].images_per_s);
+    CHECK_FALSE(moments[0].samples_per_s);
+    CHECK(moments[1].samples_per_s);
     CHECK_FALSE(moments[1].partitions);
     CHECK_FALSE(moments[1].staleness_rounds);
-    CHECK(moments[2].images_per_s);
+    CHECK(moments[2].samples_per_s);
     CHECK_FALSE(moments[2].partitions);  // a matter of the final exchange
     for (const std::size_t after : {3, 4}) {
-        CHECK_FALSE(moments[after].images_per_s);
+        CHECK_FALSE(moments[after].samples_per_s);
         CHECK_FALSE(moments[after].loss);
     }
 }

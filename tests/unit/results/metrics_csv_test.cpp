@@ -29,8 +29,8 @@ MetricsLine full_line() {
     line.time = 12.0034;
     line.phase = "training";
     line.round = 99;
-    line.images = 3168;
-    line.images_per_s = 3144.4981;
+    line.samples = 3168;
+    line.samples_per_s = 3144.4981;
     line.loss = 0.7353078588993862;
     line.accuracy = 0.9887;
     line.accuracy_at = 0.25;
@@ -63,7 +63,7 @@ void ignore(const std::string&) {}
 
 TEST_CASE("a line of CSV has the peer's values below their names, rounded as in JSON") {
     CHECK(metrics_csv_head() ==
-          "time,phase,round,images,images_per_s,loss,accuracy,accuracy_at,progress,"
+          "time,phase,round,samples,samples_per_s,loss,accuracy,accuracy_at,progress,"
           "egress_bytes,ingress_bytes,egress_mbit,ingress_mbit,cpu_seconds,memory_bytes,"
           "apply_seconds,input_seconds,gradient_seconds,wait_seconds,publish_seconds,partitions,"
           "staleness_rounds,noise_scale,learners,losses_not_finite");

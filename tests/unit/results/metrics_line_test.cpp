@@ -20,8 +20,8 @@ MetricsLine line_of_all() {
         line.links.back().live = presence == Presence::up || presence == Presence::down;
         line.links.back().partitions = 6.5;
         line.links.back().round = 1234;
-        line.links.back().images = 78976;
-        line.links.back().images_per_s = 512.5;
+        line.links.back().samples = 78976;
+        line.links.back().samples_per_s = 512.5;
     }
     line.links[1].loss = 0.75;
     line.links[1].joining = true;
@@ -41,8 +41,8 @@ TEST_CASE("a line says of every link how the other peer is, and reads back") {
         CHECK(link.partitions == 6.5);
         CHECK(link.joining == (&link == &read->links[1]));
         CHECK(link.round == 1234);
-        CHECK(link.images == 78976);
-        CHECK(link.images_per_s == 512.5);
+        CHECK(link.samples == 78976);
+        CHECK(link.samples_per_s == 512.5);
         CHECK(link.loss.has_value() == (&link == &read->links[1]));
     }
     CHECK(read->links[1].loss == 0.75);

@@ -31,7 +31,7 @@ MetricsLine line_of() {
     line.links[0].presence = Presence::lost;
     line.links[0].why = "no byte for 2000 ms";
     line.links[0].round = 30;
-    line.links[0].images = 1920;
+    line.links[0].samples = 1920;
     line.links[1].presence = Presence::left;
     return line;
 }
@@ -47,7 +47,7 @@ TEST_CASE("a program can tell whose word a summary is, and what is not known") {
     CHECK(contains(json, R"("seen_by": "a")"));
     CHECK(contains(json, R"("standing": "lost")"));
     CHECK(contains(json, R"("why": "no byte for 2000 ms")"));
-    CHECK(contains(json, R"("images": 1920)"));
+    CHECK(contains(json, R"("samples": 1920)"));
     REQUIRE(summary.peers.size() == 1);
     REQUIRE(summary.others.size() == 2);
     summary.seen_by.clear();
@@ -84,7 +84,7 @@ TEST_CASE("a peer that left is told as such, with what of its data nobody saw") 
     const std::string text = summary.text("runs/x");
     CHECK_MESSAGE(contains(text,
                            "b left at 31 % of the budget, after 812 rounds: 7,288 of the "
-                           "15,000 images in its data shard were never seen\n"),
+                           "15,000 samples in its data shard were never seen\n"),
                   text);
     CHECK(!contains(text, "b: "));
     CHECK(!contains(text, "lost"));
@@ -120,7 +120,7 @@ TEST_CASE("a peer that ended by a failure is told with its cause") {
     CHECK_MESSAGE(contains(text,
                            "b ended at round 31: its numbers are not to be trusted (the loss of "
                            "round 31 is not finite); what it gave up to round 30 stays: 13,080 of "
-                           "the 15,000 images"),
+                           "the 15,000 samples"),
                   text);
     CHECK_MESSAGE(contains(text, "a: 2 losses are not numbers\n"), text);
     const std::string json = summary.json();
@@ -160,11 +160,12 @@ TEST_CASE("with elastic data shards it is said how often the data were seen") {
     REQUIRE(parsed->seen);
     CHECK(seen_again(*parsed->seen, 240000) == 126);
     CHECK(seen_text(*parsed->seen, 240000) ==
-          "all 60,000 images were seen 3 times, 59,800 of them once more; 126 of 240,000 samples "
-          "were a repetition");
-    CHECK(seen_text(Seen{60000, 0, 500, 0}, 500) == "500 of 60,000 images were seen");
+          "all 60,000 samples were seen 3 times, 59,800 of them once more; 126 of the 240,000 "
+          "trained "
+          "on were a repetition");
+    CHECK(seen_text(Seen{60000, 0, 500, 0}, 500) == "500 of 60,000 samples were seen");
     CHECK(seen_text(Seen{60000, 1, 0, 0}, 60000) ==
-          "all 60,000 images were seen 1 time, 0 of them once more");
+          "all 60,000 samples were seen 1 time, 0 of them once more");
     Summary summary;
     summary.peers = {*parsed};
     CHECK(contains(summary.json(), R"("repeated": 126)"));

@@ -48,18 +48,18 @@ TEST_CASE("more classes than columns are a table with the largest confusions") {
     confusion.add(98, 98);
     const std::string text = confusion.text(80);
     check_columns(text, 80);
-    CHECK(text.find(" label    images   right %   answers right %   most often taken for\n") == 0);
+    CHECK(text.find(" label   samples   right %   answers right %   most often taken for\n") == 0);
     CHECK(text.find("     3        11     54.55            100.00   98 (2), 5 (1), 7 (1)\n") !=
           std::string::npos);
     CHECK(text.find("    98         1    100.00             33.33   -\n") != std::string::npos);
     CHECK(text.find("    99         0         -                 -   -\n") != std::string::npos);
 }
 
-TEST_CASE("images without an answer are wrong and said") {
+TEST_CASE("samples without an answer are wrong and said") {
     ConfusionMatrix confusion(2);
     confusion.add(0, 0);
     confusion.add_unanswered(0);
     const std::string text = confusion.text(80);
     CHECK(text.find("50.00") != std::string::npos);
-    CHECK(text.ends_with("images without an answer (scores that are not finite): 1\n"));
+    CHECK(text.ends_with("samples without an answer (scores that are not finite): 1\n"));
 }

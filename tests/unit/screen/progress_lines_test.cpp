@@ -20,7 +20,7 @@ MetricsLine line_of(const std::string& phase, double progress) {
     line.phase = phase;
     line.progress = progress;
     line.round = static_cast<std::uint64_t>(progress * 10000);
-    line.images_per_s = 612;
+    line.samples_per_s = 612;
     line.loss = 0.4321;
     line.links.resize(1);
     line.links[0].peer = "b";

@@ -34,8 +34,8 @@ MetricsLine line_of(const std::vector<std::string>& names, std::size_t self, dou
     line.time = 100 * progress;
     line.phase = "training";
     line.round = static_cast<std::uint64_t>(1000 * progress) + self;
-    line.images = line.round * 64;
-    line.images_per_s = 600 + static_cast<double>(self);
+    line.samples = line.round * 64;
+    line.samples_per_s = 600 + static_cast<double>(self);
     line.loss = 2.3 * std::exp(-6 * progress) + 0.01;
     line.progress = progress;
     line.accuracy_at = std::floor(progress * 16) / 16;
@@ -196,8 +196,8 @@ TEST_CASE("pictures: the run as one peer sees it") {
             LinkLine& link = line.links[k];
             link.advancing = true;
             link.round = line.round + k;
-            link.images = link.round * 64;
-            link.images_per_s = 590;
+            link.samples = link.round * 64;
+            link.samples_per_s = 590;
             link.ingress_mbit = 263;
             if (k != 1) link.loss = *line.loss + 0.01;
         }

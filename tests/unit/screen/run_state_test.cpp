@@ -195,7 +195,7 @@ LinkLine link_of(const std::string& peer, Presence presence, std::uint64_t round
     link.live = presence == Presence::up || presence == Presence::down;
     link.advancing = presence == Presence::up && round > 0;
     link.round = round;
-    link.images = round * 64;
+    link.samples = round * 64;
     return link;
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("the lines of one peer tell what it knows of the others") {
     CHECK(state.phase() == "training");
     CHECK(state.peers()[0].mood == Mood::trains);
     CHECK(state.peers()[0].line.round == 30);
-    CHECK(state.peers()[0].line.images == 1920);
+    CHECK(state.peers()[0].line.samples == 1920);
     CHECK(state.peers()[2].loss() == std::nullopt);
     CHECK(*state.newest_loss() == doctest::Approx(1));  // of a and b; that of c is not known
     line.links[1] = link_of("c", Presence::lost, 21);

@@ -11,13 +11,13 @@ using namespace ako;
 
 namespace {
 
-/// Of one round: gradients of parts, each the true one plus noise of a variance per image.
+/// Of one round: gradients of parts, each the true one plus noise of a variance per sample.
 GradientNorms norms_of(std::mt19937& random, double gradient, double variance, std::size_t parts,
-                       double images_of_part) {
+                       double samples_of_part) {
     constexpr std::size_t dimensions = 200;
-    std::normal_distribution<double> noise(0, std::sqrt(variance / images_of_part));
+    std::normal_distribution<double> noise(0, std::sqrt(variance / samples_of_part));
     std::vector<double> whole(dimensions);
-    GradientNorms norms{0, images_of_part, 0, static_cast<double>(parts) * images_of_part};
+    GradientNorms norms{0, samples_of_part, 0, static_cast<double>(parts) * samples_of_part};
     for (std::size_t part = 0; part < parts; ++part) {
         for (double& sum : whole) {
             const double value = gradient + noise(random);
@@ -31,7 +31,7 @@ GradientNorms norms_of(std::mt19937& random, double gradient, double variance, s
 
 }  // namespace
 
-TEST_CASE("the noise scale is the variance of one image over the square of the gradient") {
+TEST_CASE("the noise scale is the variance of one sample over the square of the gradient") {
     std::mt19937 random(1);
     for (const double variance : {0.5, 40.0}) {
         GradientNoise noise;

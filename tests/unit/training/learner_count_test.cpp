@@ -16,39 +16,39 @@ namespace {
 constexpr std::size_t batch = 8;
 constexpr unsigned most = 8;
 
-/// A machine on which so many learners make so many images per second, give or take `noise`, and
+/// A machine on which so many learners make so many samples per second, give or take `noise`, and
 /// one that is looked for now and then by others.
 struct Machine {
-    std::function<double(unsigned learners)> images_per_s;
+    std::function<double(unsigned learners)> samples_per_s;
     double noise = 0.03;
     std::mt19937 random{7};
 
     Time round(unsigned learners) {
         std::uniform_real_distribution<double> off(1 - noise, 1 + noise);
         std::uniform_int_distribution<int> rarely(0, 999);
-        double seconds = learners * batch / (images_per_s(learners) * off(random));
+        double seconds = learners * batch / (samples_per_s(learners) * off(random));
         if (rarely(random) == 0) seconds += 0.05;  // something else ran
         return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
     }
 };
 
-/// Images per second over that time, all attempts included.
+/// Samples per second over that time, all attempts included.
 double run_for(LearnerCount& learners, Machine& machine, std::chrono::seconds time,
                std::vector<LearnerCount::Change>& changes) {
     Time at{};
-    double images = 0;
+    double samples = 0;
     while (at < time) {
         const std::size_t of_round = learners.count() * batch;
         const Time took = machine.round(learners.count());
         at += took;
-        images += static_cast<double>(of_round);
+        samples += static_cast<double>(of_round);
         if (auto change = learners.round_made(static_cast<double>(of_round), took)) {
             CHECK(change->count == learners.count());
             CHECK(!change->why.empty());
             changes.push_back(*std::move(change));
         }
     }
-    return images / std::chrono::duration<double>(at).count();
+    return samples / std::chrono::duration<double>(at).count();
 }
 
 /// Learners on so many cores, each but the first a little less worth; more than cores hinder.
@@ -63,7 +63,7 @@ std::function<double(unsigned)> cores(double count) {
 double best_of(const Machine& machine) {
     double best = 0;
     for (unsigned learners = 1; learners <= most; ++learners)
-        best = std::max(best, machine.images_per_s(learners));
+        best = std::max(best, machine.samples_per_s(learners));
     return best;
 }
 
@@ -96,19 +96,19 @@ TEST_CASE("auto backs off when a quota takes processor time away, and comes back
     changes.clear();
 
     // Of one core. More learners do as much as one, but for what they cost each other.
-    machine.images_per_s = [](unsigned count) { return 1000 * (1 - 0.02 * (count - 1)); };
+    machine.samples_per_s = [](unsigned count) { return 1000 * (1 - 0.02 * (count - 1)); };
     run_for(learners, machine, std::chrono::seconds(60), changes);
     CHECK(learners.count() <= 2);
     REQUIRE(!changes.empty());
     const auto first = std::find_if(changes.begin(), changes.end(),
                                     [](const auto& change) { return change.count == 3; });
     REQUIRE(first != changes.end());
-    CHECK(first->why.find("images/s instead of") != std::string::npos);
+    CHECK(first->why.find("samples/s instead of") != std::string::npos);
     CHECK(first->why.find("tries one fewer") != std::string::npos);
     const double rate = run_for(learners, machine, std::chrono::seconds(120), changes);
     CHECK(rate >= 0.95 * 1000);
 
-    machine.images_per_s = cores(4);
+    machine.samples_per_s = cores(4);
     run_for(learners, machine, std::chrono::seconds(300), changes);
     CHECK(learners.count() >= 4);
     CHECK(learners.count() <= 5);
@@ -121,7 +121,7 @@ TEST_CASE("auto keeps a number when fewer do worse, though all make less") {
     run_for(learners, machine, std::chrono::seconds(60), changes);
     CHECK(learners.count() == 4);
     // The machine is slower now, by other peers say, but every learner still helps.
-    machine.images_per_s = [](unsigned learners_now) { return 0.7 * cores(4)(learners_now); };
+    machine.samples_per_s = [](unsigned learners_now) { return 0.7 * cores(4)(learners_now); };
     const double rate = run_for(learners, machine, std::chrono::seconds(300), changes);
     CHECK(rate >= 0.95 * best_of(machine));
     CHECK(learners.count() == 4);

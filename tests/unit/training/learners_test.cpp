@@ -35,7 +35,7 @@ class FakeNetwork final : public Network {
     void initialize(std::uint64_t, std::span<float>) const override {}
     float gradient(const Batch& given, std::span<const float> parameters, std::span<float> gradient,
                    const AwaitRange&, const RangeReady&) override {
-        images = given.count;
+        samples = given.count;
         if (takes_time) takes_time();
         write_gradient(number_, rounds_++, parameters, gradient);
         return static_cast<float>(number_);
@@ -46,7 +46,7 @@ class FakeNetwork final : public Network {
     }
     Evaluation evaluate(const Batch&, std::span<const float>) override { return {}; }
 
-    std::size_t images = 0;
+    std::size_t samples = 0;
     std::function<void()> takes_time;
 
   private:
@@ -75,7 +75,7 @@ struct Bench {
 
     void round(double progress = 0) {
         if (learners.begins_anew(progress)) ++restarts;
-        loss = learners.learn({{}, {}, learners.images_per_round()}, average, progress);
+        loss = learners.learn({{}, {}, learners.samples_per_round()}, average, progress);
         const std::span<const float> update = learners.correct(average);
         for (std::size_t k = 0; k < elements; ++k) average[k] += update[k];
     }
@@ -130,7 +130,7 @@ TEST_CASE("learners: the average moves as Crossbow's formulas say, and bit for b
             again.round();
         }
         CHECK(bench.average == again.average);
-        CHECK(bench.learners.images_per_round() == count * batch);
+        CHECK(bench.learners.samples_per_round() == count * batch);
         CHECK(bench.loss == doctest::Approx((count - 1) / 2.0));
         const std::vector<double> expected = by_formula(training, 30);
         for (std::size_t k = 0; k < elements; ++k)
@@ -180,7 +180,7 @@ TEST_CASE("learners: one that shares its average with none makes plain steps") {
 TEST_CASE("learners: a batch is shared out, and each tells of its noise") {
     Bench bench(training_with(2));
     bench.learners.learn({{}, {}, 7}, bench.average, 0);
-    CHECK(bench.first.images == 3);
+    CHECK(bench.first.samples == 3);
     double of_parts = 0;
     bench.learners.visit_norms([&](const GradientNorms& norms) { of_parts += norms.of_part; });
     CHECK(of_parts == 1);  // of the learners 0 and 1
@@ -269,10 +269,10 @@ TEST_CASE("learners: auto adds one while that is worth it, says so, and none bey
     CHECK(bench.learners.count() == 1);
     for (int round = 0; round < 100; ++round) bench.round();
     CHECK(bench.learners.count() == 2);
-    CHECK(notices == std::vector<std::string>{"learners: 2 (120 images/s instead of 60)"});
+    CHECK(notices == std::vector<std::string>{"learners: 2 (120 samples/s instead of 60)"});
     REQUIRE(details.size() >= 3);
-    CHECK(details[0] == "learners: 2 (tries one more than 1, which make 60 images/s)");
-    CHECK(details[2] == "learners: 2 (82 images/s instead of 120 are not worth it)");
+    CHECK(details[0] == "learners: 2 (tries one more than 1, which make 60 samples/s)");
+    CHECK(details[2] == "learners: 2 (82 samples/s instead of 120 are not worth it)");
 
     // A new one begins at the average, and the last one goes: the others learn on.
     for (const float element : bench.average) REQUIRE(std::isfinite(element));
@@ -298,7 +298,7 @@ TEST_CASE("learners: auto goes by what a peer brings to those who wait for each 
         std::size_t before = 1;
         for (int round = 0; round < 200; ++round) {
             const std::size_t now = bench.learners.count();
-            bench.learners.learn({{}, {}, bench.learners.images_per_round()}, bench.average, 0);
+            bench.learners.learn({{}, {}, bench.learners.samples_per_round()}, bench.average, 0);
             const int waits_ms = whole_ms - own_ms.at(now);
             bench.clock.advance(std::chrono::milliseconds(std::max(waits_ms, 0)));
             bench.learners.correct(bench.average, others > 0 ? others + before : 0);

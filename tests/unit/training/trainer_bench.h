@@ -44,7 +44,7 @@ class FakeNetwork final : public Network {
 
     std::vector<std::size_t> batches;
     std::vector<std::uint64_t> skipped;                    ///< gradients
-    std::vector<std::pair<std::size_t, float>> evaluated;  ///< images and the first parameter
+    std::vector<std::pair<std::size_t, float>> evaluated;  ///< samples and the first parameter
     std::size_t bad_round = 0;
     double image_loss = 2;
 
@@ -189,7 +189,7 @@ struct Bench {
     Recorder recorder;
     TrainingSettings settings;
     std::atomic<int> interrupts = 0;
-    std::size_t test_images = 1000;
+    std::size_t test_samples = 1000;
     std::vector<std::pair<float, double>> kept;  ///< first parameter and progress of models
     std::vector<Round> written;                  ///< checkpoints
     std::vector<std::size_t> learners_written;   ///< of each: 1 if it holds learners
@@ -197,7 +197,7 @@ struct Bench {
     Learners* learners = nullptr;
 
     TrainingOutcome run() {
-        const TestSet test_set{test_images, [](std::size_t, std::size_t count) {
+        const TestSet test_set{test_samples, [](std::size_t, std::size_t count) {
                                    return Batch{{}, {}, count};
                                }};
         Checkpoints checkpoints(

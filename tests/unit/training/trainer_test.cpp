@@ -53,7 +53,7 @@ TEST_CASE("an evaluation is of frozen parameters, one slice per round") {
     bench.exchange.rounds_max = 10;
     bench.settings.epochs = 1;
     bench.settings.evaluate_every = 0.4;
-    bench.test_images = 600;
+    bench.test_samples = 600;
     bench.run();
     // The mark 0.4 is passed after round 4; three slices are evaluated after rounds 4, 5 and 6.
     // The mark 0.8 begins the next after round 8, which is complete after round 10.
@@ -105,7 +105,7 @@ TEST_CASE("a checkpoint is a frozen copy with its verdict, evaluated for it wher
     bench.settings.epochs = 2;
     bench.settings.evaluate_every = 1;
     bench.settings.checkpoint_every = 0.5;
-    bench.test_images = 600;
+    bench.test_samples = 600;
     bench.run();
     // Due after rounds 5, 10 and 15 and complete two rounds later; the end has the model itself.
     REQUIRE(bench.kept.size() == 3);
@@ -155,7 +155,7 @@ TEST_CASE("a run that goes on does so where its data were, and passes no mark ag
     bench.settings.epochs = 2;
     bench.settings.evaluate_every = 0.5;
     bench.settings.checkpoint_every = 1;
-    bench.test_images = 100;
+    bench.test_samples = 100;
     bench.run();
     CHECK(bench.batches.skipped == std::vector<std::uint64_t>{11 * 64});
     CHECK(bench.recorder.rounds.front().round == 12);
@@ -171,7 +171,7 @@ TEST_CASE("a run that goes on from a mark evaluates it, for the earlier one had 
     bench.settings.epochs = 2;
     bench.settings.evaluate_every = 0.5;
     bench.settings.checkpoint_every = 1;
-    bench.test_images = 100;
+    bench.test_samples = 100;
     SUBCASE("and keeps its model") {
         bench.run();
         REQUIRE(bench.exchange.verdicts.size() == 2);
@@ -204,7 +204,7 @@ TEST_CASE("no model by one that does not evaluate, nor of what has diverged") {
     Bench diverged;
     diverged.exchange.rounds_max = 20;
     diverged.settings.checkpoint_every = 0.25;
-    diverged.test_images = 100;
+    diverged.test_samples = 100;
     diverged.network.image_loss = std::numeric_limits<double>::quiet_NaN();
     diverged.run();
     CHECK(diverged.exchange.verdicts.size() == 3);
@@ -216,7 +216,7 @@ TEST_CASE("the target accuracy stops all") {
     bench.exchange.rounds_max = 100;
     bench.settings.evaluate_every = 0.1;
     bench.settings.target_accuracy = 0.5;
-    bench.test_images = 100;
+    bench.test_samples = 100;
     bench.run();
     CHECK(bench.exchange.stop == StopReason::target_reached);
     CHECK(bench.exchange.standing().round == 10);
