@@ -70,7 +70,6 @@ class AkoCompute final : public ComputeHalf {
     // For tests.
     Round round() const { return parts_.budget.round(); }
     const Rows& rows() const { return parts_.rows; }
-    const Ledger& ledger() const { return parts_.rows.ledger(); }
     const Finish& agreement() const { return parts_.finish; }
     const Roster& roster() const { return parts_.roster; }
     const AkoMeetings& meetings() const { return meetings_; }

@@ -61,7 +61,7 @@ std::optional<Next> BucketCompute::begin_round(Time now) {
         if (broken_) return begin_round(now);  // which says why
         return leave();
     }
-    wish_of_round_ = own_wish();
+    wish_of_round_ = {wish_, budget_.doublings_due()};
     syncs_.ready().clear();
     return Next::train(budget_.begin_round(round_));
 }
@@ -212,7 +212,7 @@ void BucketCompute::give(std::size_t bucket) {
 
 void BucketCompute::sync_the_rest() {
     if (synced_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
-    wish_of_round_ = own_wish();
+    wish_of_round_ = {wish_, budget_.doublings_due()};
     syncs_.begin(syncs_.newest() + 1);
     synced_round_ = round_;
     for (std::size_t bucket = 0; bucket < buckets_.count() && numbers_.good(); ++bucket)

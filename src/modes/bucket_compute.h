@@ -83,7 +83,6 @@ class BucketCompute final : public LockstepCompute {
     void taken(Range range) AKO_COMPUTE_THREAD;
     void contribute(std::size_t bucket) AKO_COMPUTE_THREAD;
     void give(std::size_t bucket) AKO_COMPUTE_THREAD;
-    Wish own_wish() const { return {wish_, budget_.doublings_due()}; }
 
     BucketProtocol& protocol_;
     const std::span<const float> result_;  ///< of the protocol

@@ -41,7 +41,7 @@ class HonestRows {
     }
 
     void remember(const AkoCompute& compute) {
-        const Ledger& ledger = compute.ledger();
+        const Ledger& ledger = compute.rows().ledger();
         if (!compute.rows().claimed() || compute.agreement().adopted()) return;
         const std::span<const float> values = ledger.values(ledger.own());
         made_[owner_of(ledger.own())].try_emplace(ledger.version(ledger.own(), 0), values.begin(),
@@ -49,7 +49,7 @@ class HonestRows {
     }
 
     void check(const AkoCompute& compute) const {
-        const Ledger& ledger = compute.ledger();
+        const Ledger& ledger = compute.rows().ledger();
         AKO_ASSERT(all_finite(compute.replica()), "a replica is not finite");
         for (const RowIndex row : ledger.all()) {
             const PeerIndex owner = owner_of(row);

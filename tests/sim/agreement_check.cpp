@@ -152,12 +152,12 @@ void AgreementCheck::adopted(const AkoPeer& peer) {
     for (const auto& [id, versions] : maps_) {
         if (id.first != decided) continue;
         for (BlockIndex block = 0; block < versions.size(); ++block) {
-            if (peer.half.ledger().version(id.second, block) == versions[block]) continue;
+            if (peer.half.rows().ledger().version(id.second, block) == versions[block]) continue;
             throw Violation("I8: " + name(peer) + " has adopted something else than the cut " +
                             text(decided) + ": of row " + std::to_string(id.second.place()) +
                             ", block " + std::to_string(block) + " " +
-                            text(peer.half.ledger().version(id.second, block)) + " instead of " +
-                            text(versions[block]));
+                            text(peer.half.rows().ledger().version(id.second, block)) +
+                            " instead of " + text(versions[block]));
         }
     }
 }

@@ -64,7 +64,7 @@ class BoundHolds final : public RoundCheck {
         for (PeerIndex other = 0; other < peers.size(); ++other) {
             if (other == peer) continue;
             // Of the true rounds, not of what this peer has heard of them.
-            const Round held = p.half.ledger().held(row_of(other)).lowest.round;
+            const Round held = p.half.rows().ledger().held(row_of(other)).lowest.round;
             const Round made = peers[other]->half.round();
             if (made <= held + rounds_max_) continue;
             throw Violation("I7: peer " + std::to_string(peer) + " trains while it holds round " +

@@ -43,12 +43,12 @@ Invariants::Seen& Invariants::seen(const AkoPeer& peer) {
 Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
     const PeerIndex self = peer.settings.self;
     const RowIndex own = row_of(self);
-    const std::span<const float> row = peer.half.ledger().values(own);
+    const std::span<const float> row = peer.half.rows().ledger().values(own);
     const Incarnation incarnation = peer.incarnation();
     Sources sources;
     for (BlockIndex block = 0; block < blocks_.count(); ++block) {
         const auto found =
-            history_.sources(self, block, incarnation, peer.half.ledger().block(own, block));
+            history_.sources(self, block, incarnation, peer.half.rows().ledger().block(own, block));
         // What it held before it may have been of a row begun apart, which goes into a sum.
         const Version before = seen(peer).versions[self][block];
         if (!found) {
@@ -127,7 +127,7 @@ bool Invariants::finishes(const AkoPeer& peer, Time now) {
 void Invariants::add_past(const AkoPeer& peer, Time now) {
     const PeerIndex self = peer.settings.self;
     ended_at_[self].push_back(now);
-    const std::span<const float> row = peer.half.ledger().values(row_of(self));
+    const std::span<const float> row = peer.half.rows().ledger().values(row_of(self));
     if (!history_.add(self, peer.incarnation(), peer.half.round(), row)) {
         throw Violation("I1: round " + std::to_string(peer.half.round()) + " of peer " +
                         std::to_string(self) + "/" +
@@ -170,7 +170,7 @@ void Invariants::give_way(const AkoPeer& peer) {
 
 void Invariants::check_own_row(const AkoPeer& peer) {
     const PeerIndex self = peer.settings.self;
-    const std::span<const float> row = peer.half.ledger().values(row_of(self));
+    const std::span<const float> row = peer.half.rows().ledger().values(row_of(self));
     const std::span<const float> carry = peer.half.rows().carry();
     const std::vector<double>& own_sum = seen(peer).own_sum;
     for (std::size_t k = 0; k < row.size(); ++k) {
@@ -213,7 +213,7 @@ void Invariants::steady(const AkoPeer& peer, std::span<const unsigned> partition
         const auto round =
             static_cast<Round>(std::max<std::ptrdiff_t>(past - ended.begin(), 1) - 1);
         for (BlockIndex block = 0; block < blocks_.count(); ++block) {
-            const Round held = peer.half.ledger().version(row, block).round;
+            const Round held = peer.half.rows().ledger().version(row, block).round;
             // Sent in one round and again P rounds later, so P - 1 rounds old at most when sent
             // anew.
             if (held + partitions[owner] - 1 >= round) continue;
@@ -230,7 +230,7 @@ void Invariants::adopted(const AkoPeer& peer) {
 }
 
 void Invariants::check_rows(const AkoPeer& peer, bool may_fall) {
-    const Ledger& ledger = peer.half.ledger();
+    const Ledger& ledger = peer.half.rows().ledger();
     const PeerIndex self = peer.settings.self;
     Seen& mine = seen(peer);
     for (const RowIndex row : ledger.all()) {
@@ -259,11 +259,11 @@ void Invariants::check_rows(const AkoPeer& peer, bool may_fall) {
 }
 
 void Invariants::check_block(const AkoPeer& peer, RowIndex row, BlockIndex block) {
-    const Version version = peer.half.ledger().version(row, block);
+    const Version version = peer.half.rows().ledger().version(row, block);
     if (!history_.happened(owner_of(row), version)) {
         throw Violation("I1: a version of the future " + place(peer, row, block));
     }
-    if (!history_.was(owner_of(row), block, version, peer.half.ledger().block(row, block))) {
+    if (!history_.was(owner_of(row), block, version, peer.half.rows().ledger().block(row, block))) {
         throw Violation("I1: not the value of round " + std::to_string(version.round) + " " +
                         place(peer, row, block));
     }
@@ -324,9 +324,9 @@ void Invariants::check_finished_with(const SimCluster& cluster, const AkoPeer& p
 }
 
 void Invariants::check_same_end(const AkoPeer& first, const AkoPeer& peer) {
-    for (const RowIndex row : first.half.ledger().all()) {
-        const auto mine = peer.half.ledger().values(row);
-        const auto theirs = first.half.ledger().values(row);
+    for (const RowIndex row : first.half.rows().ledger().all()) {
+        const auto mine = peer.half.rows().ledger().values(row);
+        const auto theirs = first.half.rows().ledger().values(row);
         if (std::memcmp(mine.data(), theirs.data(), mine.size_bytes()) != 0) {
             throw Violation("I2: row " + std::to_string(row.place()) + " differs between peers " +
                             std::to_string(first.settings.self) + " and " +

@@ -103,7 +103,7 @@ const AkoPeer* JoiningCheck::some_holder(const AkoPeer& peer) const {
     for (const auto& process : cluster_.processes()) {
         const auto& other = static_cast<const AkoPeer&>(*process);
         if (&other == &peer || other.over() || !other.begun) continue;
-        if (other.half.ledger().held(row).highest.round > 0) return &other;
+        if (other.half.rows().ledger().held(row).highest.round > 0) return &other;
     }
     return nullptr;
 }
@@ -122,7 +122,7 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
     if (!fresh && with != nullptr) {
         throw Violation(
             "I1: " + name(peer) + " takes the place of a row of which it has nothing, " + "and " +
-            name(*with) + " has " + text(with->half.ledger().held(row_of(self)).highest) +
+            name(*with) + " has " + text(with->half.rows().ledger().held(row_of(self)).highest) +
             "; lives: " + history_.text(self));
     }
     const AkoPeer* holder_of_row = peer.half.round() == 0 ? some_holder(peer) : nullptr;
@@ -138,7 +138,7 @@ void JoiningCheck::claimed(const AkoPeer& peer, const Invariants::Sources& sourc
     for (const AkoPeer* holder : reached(peer)) {
         check_claim(peer, *holder, sources);
         if (stops || !states_[&peer].joining_since) continue;
-        for (const RowIndex row : peer.half.ledger().all()) {
+        for (const RowIndex row : peer.half.rows().ledger().all()) {
             if (row != own) check_holds(peer, *holder, row);
         }
     }
@@ -186,7 +186,7 @@ void JoiningCheck::trains(const AkoPeer& peer) {
 }
 
 void JoiningCheck::check_holds(const AkoPeer& peer, const AkoPeer& holder, RowIndex row) const {
-    const Ledger& ledger = peer.half.ledger();
+    const Ledger& ledger = peer.half.rows().ledger();
     const Word& said = *word(peer, holder);
     const bool owner = owner_of(row) == holder.settings.self;
     const std::vector<Version> expected = expected_of(said, row, owner, ledger.blocks().count());

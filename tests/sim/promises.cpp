@@ -192,7 +192,7 @@ void Promises::drained(PeerIndex peer) {
     }
     if (!scenario_.network_stands()) return;
     auto& best = best_[peer];
-    const Ledger& ledger = p.half.ledger();
+    const Ledger& ledger = p.half.rows().ledger();
     if (best.empty()) best = PerRow<RowMap>(peers_.size(), RowMap(ledger.blocks().count()));
     for (const RowIndex row : ledger.all()) {
         if (row == ledger.own()) continue;
@@ -249,10 +249,11 @@ void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
 void Promises::left(PeerIndex peer) {
     died_at_[peer] = world_.now();
     const AkoPeer& left = *peers_[peer];
-    const Version last = left.half.ledger().held(row_of(peer)).lowest;
+    const Version last = left.half.rows().ledger().held(row_of(peer)).lowest;
     for (const PeerIndex other : left.report->handed_to) {
         const AkoPeer& holder = *peers_[other];
-        if (!is_first(other) || holder.half.ledger().held(row_of(peer)).lowest >= last) continue;
+        if (!is_first(other) || holder.half.rows().ledger().held(row_of(peer)).lowest >= last)
+            continue;
         throw Violation(name("peer", peer) + " left its row to " + name("peer", other) +
                         ", which does not hold all of it");
     }
@@ -266,7 +267,7 @@ void Promises::stopped(PeerIndex peer) {
 void Promises::adopted(PeerIndex peer) {
     if (adopted_at_[peer]) return;
     adopted_at_[peer] = world_.now();
-    const Ledger& ledger = peers_[peer]->half.ledger();
+    const Ledger& ledger = peers_[peer]->half.rows().ledger();
     bool overrides = false;
     first_adopted_at_ = first_adopted_at_.value_or(world_.now());
     if (world_.now() - *first_adopted_at_ > from_seconds(scenario_.linger_s)) {
@@ -310,7 +311,7 @@ void Promises::check_cut() const {
     }
     for (const PeerIndex peer : survivors()) {
         if (!peers_[peer]->report->agreed) continue;
-        const Ledger& ledger = peers_[peer]->half.ledger();
+        const Ledger& ledger = peers_[peer]->half.rows().ledger();
         for (const RowIndex row : ledger.all()) {
             const PeerIndex owner = owner_of(row);
             const bool lives = peers_[owner]->state == SimPeer::State::ended;

@@ -27,6 +27,6 @@ TEST_CASE("a block of the last round that came damaged comes again") {
         CHECK_MESSAGE(peer->report->agreed, peer->report->why_not);
         CHECK(peer->report->identical);
         CHECK(cluster.seconds(index) < 5);  // and not finish_exchange_s, 30 s
-        CHECK(peer->half.ledger().held(1).lowest.round == cluster[1].report->rounds);
+        CHECK(peer->half.rows().ledger().held(1).lowest.round == cluster[1].report->rounds);
     }
 }

@@ -64,7 +64,7 @@ TEST_CASE("a restarted peer goes on with its row, and all end with the same") {
             CHECK(other.report->finished_with.size() == 4);
             CHECK(other.report->digest == bench.cluster[0].report->digest);
             CHECK(other.report->samples[restarted] == peer.half.round());
-            const Ledger& ledger = other.half.ledger();
+            const Ledger& ledger = other.half.rows().ledger();
             for (BlockIndex block = 0; block < blocks; ++block) {
                 CHECK(ledger.version(row_of(restarted), block) == Version{now, peer.half.round()});
                 // Each of its rounds has added 4, in whichever life.

@@ -114,7 +114,7 @@ TEST_CASE("all go on together, each with the newest that anybody has of its row"
         const AkoCompute& half = again.cluster[peer].half;
         CHECK(half.agreement().has_vote());
         CHECK(half.round() > whole.kept[peer]->id.round);
-        const Incarnation life = half.ledger().held(row_of(peer)).highest.incarnation;
+        const Incarnation life = half.rows().ledger().held(row_of(peer)).highest.incarnation;
         CHECK(lives_before(life) == 1);
         CHECK(process_of(life) == 100 + peer);
     }
@@ -143,7 +143,7 @@ TEST_CASE("who has lost its disk has its row from the others") {
     Run again(3, 100);
     again.cluster.goes_on_from = {whole.kept[0], whole.kept[1], std::nullopt};
     again.require_to_end();
-    const std::vector<VersionRun> runs = again.cluster[0].half.ledger().versions(row_of(2));
+    const std::vector<VersionRun> runs = again.cluster[0].half.rows().ledger().versions(row_of(2));
     for (const VersionRun& run : runs) CHECK(lives_before(run.version.incarnation) == 1);
     CHECK(again.cluster[2].half.round() > 4);
 }

@@ -29,7 +29,8 @@ struct Bench {
             if (peer != late || !began_at || trains_at) return;
             trains_at = cluster.world.now();
             for (PeerIndex owner = 0; owner < late; ++owner) {
-                lowest.push_back(cluster[late].half.ledger().held(row_of(owner)).lowest.round);
+                lowest.push_back(
+                    cluster[late].half.rows().ledger().held(row_of(owner)).lowest.round);
             }
         };
     }

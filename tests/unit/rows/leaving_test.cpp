@@ -62,7 +62,7 @@ struct Bench {
             CHECK(end.left_early[0].round == report(gone).rounds);
             CHECK(end.left_early[0].progress > 0.1);
             CHECK(end.left_early[0].progress < 0.9);
-            const RowHeld row = cluster[peer].half.ledger().held(row_of(gone));
+            const RowHeld row = cluster[peer].half.rows().ledger().held(row_of(gone));
             CHECK(row.lowest == row.highest);
             CHECK(row.lowest.round == report(gone).rounds);
         }
@@ -204,7 +204,7 @@ TEST_CASE("who leaves hands on what only it has of those that left before") {
     CHECK(bench.report(1).left);
     for (const PeerIndex peer : {2, 3}) {
         for (const PeerIndex gone : {0, 1}) {
-            const RowHeld row = bench.cluster[peer].half.ledger().held(row_of(gone));
+            const RowHeld row = bench.cluster[peer].half.rows().ledger().held(row_of(gone));
             CHECK(row.lowest == row.highest);
             CHECK(row.lowest.round == bench.report(gone).rounds);
         }
@@ -262,7 +262,7 @@ struct Weather {
             handed_over = handed_over || std::count(together.begin(), together.end(), peer) > 0;
         }
         return !handed_over || std::all_of(together.begin(), together.end(), [&](PeerIndex peer) {
-            const RowHeld row = bench.cluster[peer].half.ledger().held(row_of(gone));
+            const RowHeld row = bench.cluster[peer].half.rows().ledger().held(row_of(gone));
             return row.lowest == row.highest && row.lowest.round == report.rounds;
         });
     }
