@@ -43,7 +43,7 @@ struct SyncSummary {
         workers = newest;
         wish.learners = by;
     }
-    /// Of all peers, that made it; 0 = not said.
+    /// So many of all peers have made it; 0 = not said.
     std::size_t learners() const {
         return std::accumulate(wish.learners.begin(), wish.learners.end(), std::size_t{0});
     }
