@@ -17,7 +17,7 @@
 //             first gradient: so the state stands still while it is copied, and the others compute
 //             meanwhile.
 //
-// A chunk of an earlier epoch is read and dropped. Of a later one none comes: nobody sends before
+// A chunk of an earlier epoch is read and dropped. None comes of a later one: nobody sends before
 // all members have said that they are ready. This is the way in: where a process stands in an
 // epoch, and to which of its parts a chunk goes. The sums are ElasticSums' business, a newcomer's
 // state that of StateHandover. Network thread only.

@@ -21,7 +21,7 @@
 
 namespace ako {
 
-/// What a newcomer goes on from: what the members say they know. Of a run that begins, nothing but
+/// What a newcomer goes on from: what the members say they know. A run that begins has nothing but
 /// who is in.
 struct Entry {
     std::uint64_t sync = 0;

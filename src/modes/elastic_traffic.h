@@ -1,7 +1,7 @@
-// The traffic half of an elastic ring: where frames go and what is made of those that come. Who of
-// the file is there is the business of ElasticPeers, how they get on that of ElasticPace, when
-// there is another epoch that of ElasticEpochs, how it begins that of ElasticBeginning; sums and
-// states are ElasticRing's. Here they are asked in their order, and what this process says of
+// The traffic half of an elastic ring: where frames go and what is made of those that come. It
+// leaves to ElasticPeers who of the file is there, to ElasticPace how they get on, to ElasticEpochs
+// when there is another epoch, to ElasticBeginning how that begins, and to ElasticRing the sums and
+// the state. Here they are asked in their order, and what this process says of
 // itself is told to all.
 //
 // Network thread only. Speaks to the compute half through the mailbox and the two boards.
