@@ -20,7 +20,7 @@ enum class RateRule { none, linear, sqrt };
 /// When the parameters of a mark are evaluated: while training goes on, or when it is over.
 enum class EvaluateWhen { during, after };
 enum class Rule { anchored, plain };
-/// Of the rows of the mode ako, which travel.
+/// What the rows of the mode ako travel in.
 enum class Precision { adaptive, float32 };
 /// How peers agree. Each has its implementation in src/modes/.
 enum class Mode { ako, ring, parameter_server, local_sgd, sma, local };
@@ -63,8 +63,8 @@ struct BatchSettings {
     bool operator==(const BatchSettings&) const = default;
 };
 
-/// Of one peer, for messages and for what is held against others: a machine with more cores has
-/// several peers, for they all read one vector, the average, every round.
+/// The most of one peer, for messages and for what is held against others: a machine with more
+/// cores has several peers, for they all read one vector, the average, every round.
 inline constexpr unsigned learners_max = 64;
 
 struct TrainingSettings {
@@ -152,10 +152,6 @@ struct ExchangeSettings {
     double finish_timeout_s = 120;
     double leave_timeout_s = 25;
 
-    /// Does a ring compute at parameters that lack the newest step, while that travels?
-    bool runs_ahead() const { return mode == Mode::ring && rounds_ahead > 0; }
-    /// Do the members of a ring go on without those who are lost, and take others in?
-    bool is_elastic() const { return mode == Mode::ring && elastic; }
     bool operator==(const ExchangeSettings&) const = default;
 };
 

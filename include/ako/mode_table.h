@@ -16,7 +16,7 @@ namespace ako {
 /// or updates, which its own optimizer has made of them.
 enum class Gives { nothing, gradients, updates };
 
-/// Who trains beyond those that are there at the beginning.
+/// What becomes of peers that were not there at the beginning.
 enum class Arrivals {
     nobody,       ///< a peer that is lost, or comes late, stays out, and the run ends with a loss
     into_rows,    ///< it takes all rows from the others; whoever is there goes on meanwhile
@@ -67,6 +67,7 @@ struct ModeEntry {
     bool lends_initial = false;  ///< the lowest peer's initial parameters can be everybody's
     bool shards_follow = false;  ///< `data.sharding: elastic` has a meaning
     bool every_round = true;     ///< peers exchange in each; else once in `exchange.local_rounds`
+    bool runs_ahead = false;     ///< a round computes at parameters that lack the newest step
     /// A peer not heard from for so long is lost, unless the file says otherwise. Where nobody
     /// waits for it a silent peer costs the others little, and so it does where its loss is soon
     /// made good. Where its loss ends the run a pause is waited for: a peer that died is known at
@@ -78,6 +79,8 @@ struct ModeEntry {
     bool is_alone() const { return gives == Gives::nothing; }
     /// Do the others go on without a peer that is lost or leaves?
     bool goes_on() const { return arrivals != Arrivals::nobody; }
+    /// Do members go on without those who are lost, and take others in?
+    bool is_elastic() const { return arrivals == Arrivals::into_epochs; }
     bool keeps_checkpoints() const { return resumes_from != ResumesFrom::nothing; }
     /// Must all go on from checkpoints of the same round?
     bool goes_on_together() const { return resumes_from == ResumesFrom::same_round; }
@@ -125,6 +128,7 @@ inline constexpr ModeEntry ring_ahead = changed(ring, [](ModeEntry& entry) {
     entry.name = "ring a round ahead";
     entry.with = "exchange.rounds_ahead: 1";
     entry.holds = [](const ExchangeSettings& exchange) { return exchange.rounds_ahead > 0; };
+    entry.runs_ahead = true;
     entry.exclusions = ring_ahead_exclusions;
 });
 

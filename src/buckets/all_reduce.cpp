@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "ako/algorithm_settings.h"
 #include "ako/assert.h"
@@ -20,7 +19,8 @@ AllReduceProtocol::AllReduceProtocol(const Buckets& buckets, PeerIndex self, std
       syncs_(buckets.count()),
       board_(board),
       transport_(transport),
-      queues_(peer_count) {}
+      queues_(peer_count),
+      blocked_(transport) {}
 
 void AllReduceProtocol::contributed(const Contribution& contribution) {
     Sync& sync = syncs_[contribution.bucket];
@@ -62,9 +62,7 @@ void AllReduceProtocol::advance(std::size_t bucket) {
     sync.number = number;
     clear(bucket);
     if (later) begin_sync(bucket, *later);
-    const PeerSet blocked = std::exchange(blocked_, 0);
-    for (PeerIndex peer = 0; peer < count_; ++peer)
-        if (blocked & peer_bit(peer)) transport_.resume(peer);
+    blocked_.unblock();
 }
 
 // ---- sending
@@ -111,7 +109,7 @@ std::optional<std::span<float>> AllReduceProtocol::reserve(PeerIndex peer, const
                                                            std::size_t count) {
     const std::size_t bucket = buckets_.at(chunk.first);
     if (syncs_[bucket].number != chunk.sync) {
-        blocked_ |= peer_bit(peer);
+        blocked_.block(peer);
         return std::nullopt;
     }
     return memory_of(bucket, peer, chunk, count);

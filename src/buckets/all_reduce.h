@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ako/threads.h"
+#include "src/buckets/blocked_peers.h"
 #include "src/buckets/bucket_protocol.h"
 #include "src/buckets/buckets.h"
 #include "src/buckets/chunk_queue.h"
@@ -75,7 +76,7 @@ class AllReduceProtocol : public BucketProtocol {
     BucketBoard& board_;
     Transport& transport_;
     std::vector<ChunkQueue> queues_;  ///< [peer]
-    PeerSet blocked_ = 0;             ///< peers that are ahead; they are not read from
+    BlockedPeers blocked_;            ///< who is ahead
 };
 
 }  // namespace ako

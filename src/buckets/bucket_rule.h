@@ -12,6 +12,7 @@
 
 #include "ako/assert.h"
 #include "ako/checkpoint.h"
+#include "ako/mode_table.h"
 #include "ako/types.h"
 #include "src/exchange/mode_settings.h"
 #include "src/numbers/optimizer.h"
@@ -68,7 +69,7 @@ class MeanGradient final : public BucketRule {
   public:
     MeanGradient(const ModeSettings& settings, std::vector<float> initial)
         : share_(1.0f / static_cast<float>(settings.peer_count())),
-          travelling_(settings.exchange.runs_ahead() ? initial.size() : 0),
+          travelling_(entry_of(settings.exchange).runs_ahead ? initial.size() : 0),
           parameters_(std::move(initial)),
           optimizer_(parameters_.size(), settings.training, settings.layers) {}
 

@@ -7,11 +7,11 @@
 //   doubling  the same steps once more from the last to the first: it gives the sums that it has
 //             and takes as many, until it has all
 //
-// For n = 2^k every peer sends 2(n-1)/n of the vector per sync. Of other n, with m the power of two
-// below, the n - m surplus peers give all their values to a partner before the first step and take
-// all sums from it after the last: each sends the whole vector, its partner that and 2(m-1)/m of
-// it, and the other peers 2(m-1)/m; all together what a ring sends. Two steps more for all to wait
-// for. Which peers and parts: butterfly_steps.h.
+// For n = 2^k every peer sends 2(n-1)/n of the vector per sync. For other n, with m the power of
+// two below, the n - m surplus peers give all their values to a partner before the first step and
+// take all sums from it after the last: each sends the whole vector, its partner that and 2(m-1)/m
+// of it, and the other peers 2(m-1)/m; all together what a ring sends. Two steps more for all to
+// wait for. Which peers and parts: butterfly_steps.h.
 //
 // Each element is summed up at one peer, in an order that depends on the steps alone, and copied
 // from there: all peers end with the same bits, whatever came when. Small buckets go the same way

@@ -1,5 +1,5 @@
-// Who exchanges what with whom in a butterfly of n peers, as one of them sees it. A value, constant
-// after construction; any thread.
+// The steps of a butterfly of n peers, as one of them sees it: its partners, and what they
+// exchange. A value, constant after construction; any thread.
 //
 // The m first peers, m being the largest power of two that is not above n, hold m equal parts of a
 // bucket in the end, each its own. In each of lg m steps two peers share what both have summed up
@@ -41,7 +41,7 @@ class ButterflySteps {
         }
     }
 
-    /// Of this peer.
+    /// Steps of this peer.
     std::size_t count() const { return steps_.size(); }
     PeerIndex partner(std::size_t step) const { return steps_[step].partner; }
     /// The step with this peer; each has another.

@@ -1,5 +1,5 @@
-// Who goes round together in one sync of an elastic ring: its contributors, in the order of the
-// cluster file, closed to a circle. A value; any thread.
+// The peers that sum up one sync of a ring together, in the order of the cluster file, closed to a
+// circle: all of the file, or of an elastic ring those who contribute. A value; any thread.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Circle {
     PeerSet set() const { return set_; }
     bool has(PeerIndex peer) const { return (set_ & peer_bit(peer)) != 0; }
     std::size_t count() const { return members_.size(); }
-    /// Of this peer; parts of buckets are numbered so.
+    /// This peer's; parts of buckets are numbered so.
     std::size_t place() const { return place_; }
     std::size_t place_of(PeerIndex peer) const {
         const auto found = std::lower_bound(members_.begin(), members_.end(), peer);

@@ -2,9 +2,9 @@
 // newcomer takes over, and the memory of the state itself. State only, so that nothing queues. Both
 // threads; every member but the memory is protected by the mutex.
 //
-// Of the memory (parameters and velocity) the part of a bucket belongs to the compute thread from
-// the completion of a sync of it to the consumption of that; from there to the next completion both
-// threads may read it. Of a process that is not in, all of it is the network thread's from `ask` to
+// A bucket's part of the memory (parameters and velocity) belongs to the compute thread from the
+// completion of a sync of it to the consumption of that; from there to the next completion both
+// threads may read it. Where a process is not in, all of it is the network thread's from `ask` to
 // the entry that it posts.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace ako {
 
-/// What a newcomer goes on from: what the members say they know. Of a run that begins, nothing but
+/// What a newcomer goes on from: what the members say they know. A run that begins has nothing but
 /// who is in.
 struct Entry {
     std::uint64_t sync = 0;
@@ -29,7 +29,7 @@ struct Entry {
     std::vector<MemberState> states;  ///< one of each member that held the state
 };
 
-/// Who is in, as the compute thread is told.
+/// The members of the epoch, and where this process stands, as the compute thread is told.
 struct EpochPlace {
     std::uint32_t epoch = 0;  ///< 0: no run is known
     PeerSet members = 0;

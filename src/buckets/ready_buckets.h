@@ -28,7 +28,7 @@ class ReadyBuckets {
             if (elements_[bucket] == buckets_[bucket].count) complete(bucket);
         }
     }
-    /// Of layers that say nothing before the end of the round nothing is ready, of others all.
+    /// Layers that say nothing before the end of the round have nothing ready, others all.
     bool is_whole(std::size_t bucket) const {
         if (elements_[bucket] == buckets_[bucket].count) return true;
         AKO_ASSERT(is_untouched(bucket), "half of a bucket is ready");

@@ -65,7 +65,7 @@ class Syncs {
         settled_[bucket] = sync;
         ++settled_count_;
     }
-    /// Of the newest, since it began.
+    /// Buckets whose newest result is in use.
     std::size_t settled_count() const { return settled_count_; }
     bool all_settled() const { return settled_count_ >= buckets_.count(); }
     /// All is as after this one.

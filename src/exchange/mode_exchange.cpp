@@ -127,7 +127,7 @@ void ModeExchange::ask_to_end() {
 
 bool ModeExchange::await(Range range, Use use, Time until) {
     // Called for every layer.
-    if (use == Use::give && !settings_.exchange.runs_ahead()) return true;
+    if (use == Use::give && !entry_of(settings_.exchange).runs_ahead) return true;
     return repeat(until, [&]() AKO_COMPUTE_THREAD { return step_await(range, use); });
 }
 

@@ -47,7 +47,7 @@ BucketBudget::BucketBudget(const ModeSettings& settings)
       growth_(plan_) {}
 
 bool BucketBudget::in_lockstep() const {
-    return settings_.exchange.mode != Mode::parameter_server ||
+    return !entry_of(settings_.exchange).has_servers ||
            settings_.exchange.server.clock_gap_max == 0U;
 }
 
@@ -80,7 +80,7 @@ std::optional<PeerIndex> BucketBudget::without_learners(const SyncSummary& summa
 }
 
 std::uint64_t BucketBudget::rounds_made(Round made) const {
-    if (settings_.exchange.mode != Mode::parameter_server) return worker_count_ * made;
+    if (!entry_of(settings_.exchange).has_servers) return worker_count_ * made;
     if (!in_lockstep())
         return std::max({newest_.rounds_total, known_.rounds_total, std::uint64_t{made}});
     // What is known is of the sync before the newest round.

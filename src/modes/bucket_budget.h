@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ako/checkpoint.h"
+#include "ako/mode_table.h"
 #include "ako/threads.h"
 #include "src/buckets/bucket_board.h"
 #include "src/exchange/mode_settings.h"
@@ -30,7 +31,9 @@ class BucketBudget {
     /// Do all know the same at the same round? Else a worker may be ahead.
     bool in_lockstep() const;
     /// Is the replica an average of learners?
-    bool averages() const { return settings_.exchange.mode == Mode::sma; }
+    bool averages() const {
+        return entry_of(settings_.exchange).learners == LearnersMeet::at_all_peers;
+    }
 
     /// A round begins: the samples of this peer's share.
     std::size_t begin_round(Round made);
@@ -42,9 +45,9 @@ class BucketBudget {
     /// What every peer knows alike at this round (modes in lockstep), and what it has heard since.
     const SyncSummary& known() const { return known_; }
     const SyncSummary& newest() const { return newest_; }
-    /// Of all peers, in the newest round that is known of; 0: in none, or not said.
+    /// Those of all peers, in the newest round that is known of; 0: in none, or not said.
     std::size_t learners() const;
-    /// Who has given something of an average without saying how many learners made it.
+    /// A peer that has given something of an average without saying how many learners made it.
     std::optional<PeerIndex> without_learners(const SyncSummary& summary) const;
     /// So many doublings of the batch are due, as far as this peer knows.
     std::uint8_t doublings_due() const { return static_cast<std::uint8_t>(growth_.wish()); }
@@ -58,13 +61,12 @@ class BucketBudget {
     Result<void> restore(const Checkpoint& from);
 
   private:
-    /// Of all workers together, as known alike by all; foreseen, where one may be lost meanwhile.
+    /// By all workers together, as known alike by all; foreseen, where one may be lost meanwhile.
     std::uint64_t rounds_made(Round made) const;
     /// Is it the same for all to count samples? Where a round of all has a global batch, or its
     /// learners say how many they are; not where a server counts the rounds of single workers.
     bool counts_samples() const {
-        return averages() ||
-               (!plan_.local_only() && settings_.exchange.mode != Mode::parameter_server);
+        return averages() || (!plan_.local_only() && !entry_of(settings_.exchange).has_servers);
     }
     /// Samples of a round, by the learners of the newest that is known of; 0 = not said, or not by
     /// learners.

@@ -27,7 +27,7 @@ BucketCompute::BucketCompute(const ModeSettings& settings, const Buckets& bucket
       protocol_(protocol),
       result_(protocol.result()),
       rule_(std::move(rule)),
-      runs_ahead_(settings.exchange.runs_ahead()),
+      runs_ahead_(entry_of(settings.exchange).runs_ahead),
       budget_(settings),
       start_wait_(settings, settings.peer_count()),
       common_(settings, roster_),
@@ -85,7 +85,7 @@ std::string BucketCompute::start() {
 
 void BucketCompute::request_leave() {
     const bool serves = (set_of(settings_.servers()) & peer_bit(settings_.self)) != 0;
-    if (settings_.exchange.mode == Mode::parameter_server && !serves) {
+    if (entry_of(settings_.exchange).has_servers && !serves) {
         asked_to_leave_ = true;
     } else if (wish_ == StopReason::none) {
         settings_.log("in this mode the others cannot go on without this peer: it stops for all");
@@ -99,7 +99,7 @@ StopReason BucketCompute::stop_due() const {
     StopReason reason = budget_.known().wish.stop;
     if (!budget_.in_lockstep()) {
         reason = stronger(reason, stronger(budget_.newest().wish.stop, wish_));
-        // Who has stopped pushes nothing more that a wish could come with.
+        // A worker that has stopped pushes nothing more that a wish could come with.
         for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
             if (const auto& status = roster_[peer].status)
                 reason = stronger(reason, status->standing.stop);
@@ -203,7 +203,7 @@ void BucketCompute::give(std::size_t bucket) {
     const std::span<const float> contribution = rule_->contribution(range);
     rates_[bucket] = budget_.rate(round_);
     // A step with a gradient that is finite may still lead beyond what is.
-    if (settings_.exchange.mode == Mode::local_sgd &&
+    if (!entry_of(settings_.exchange).every_round &&
         !numbers_.look(contribution.subspan(range.first, range.count),
                        "what local rounds made of the parameters up to the end"))
         return;
@@ -211,7 +211,7 @@ void BucketCompute::give(std::size_t bucket) {
 }
 
 void BucketCompute::sync_the_rest() {
-    if (synced_round_ == round_ || settings_.exchange.mode != Mode::local_sgd) return;
+    if (synced_round_ == round_ || entry_of(settings_.exchange).every_round) return;
     wish_of_round_ = {wish_, budget_.doublings_due()};
     syncs_.begin(syncs_.newest() + 1);
     synced_round_ = round_;
@@ -323,7 +323,7 @@ bool BucketCompute::step_finish(Time now, bool hurried) {
     // A server alone waits as long as anybody trains; the workers have the time-outs.
     timed_out_ = is_in() && finish_is_late(now);
     if (timed_out_) return true;
-    const bool pulls_final = settings_.exchange.mode == Mode::parameter_server && is_in();
+    const bool pulls_final = entry_of(settings_.exchange).has_servers && is_in();
     if (pulls_final && !board_.final_is_here()) return false;
     if (is_in() && !status_.standing.digest) {
         status_.standing.digest = sha256(std::as_bytes(parameters()));
@@ -343,7 +343,7 @@ std::vector<std::uint64_t> BucketCompute::samples_of_all() const {
     return samples;
 }
 
-// Of a peer that has none itself, what the first says that has.
+// A peer that has none itself takes what the first says that has.
 std::optional<Digest> BucketCompute::digest_of_run() const {
     std::optional<Digest> digest = status_.standing.digest;
     for (PeerIndex peer = 0; peer < roster_.peer_count() && !digest; ++peer)

@@ -63,7 +63,7 @@ class BucketCompute final : public LockstepCompute {
     /// people.
     std::string start() AKO_COMPUTE_THREAD;
     Result<void> restore(std::shared_ptr<const Checkpoint> from) AKO_COMPUTE_THREAD;
-    /// Of the newest sync.
+    /// Uses what has come of the newest sync, for this range.
     bool settle_range(Range range) AKO_COMPUTE_THREAD;
     bool settle_bucket(std::size_t bucket, std::uint64_t sync) AKO_COMPUTE_THREAD;
     /// False: it is to be waited for; true: it never comes.

@@ -62,7 +62,7 @@ MemoryTerm all_reduce_memory(const ModeSettings& settings, const std::string& na
 std::unique_ptr<BucketProtocol> make_protocol(const ModeSettings& settings, const Buckets& buckets,
                                               std::span<const float> initial, BucketBoard& board,
                                               Transport& transport) {
-    if (settings.exchange.mode == Mode::parameter_server)
+    if (entry_of(settings.exchange).has_servers)
         return std::make_unique<PushPull>(settings, buckets, initial, board, transport);
     if (by_butterfly(settings))
         return std::make_unique<Butterfly>(buckets, settings.self, settings.peer_count(), board,
@@ -97,7 +97,7 @@ ModeCosts ring_costs(const ModeSettings& settings, std::size_t parameter_count) 
     costs.memory = {{"replica", "M", vector_bytes},
                     all_reduce_memory(settings, "sums, ", 0, vector_bytes),
                     {"momentum", "M", vector_bytes}};
-    if (settings.exchange.runs_ahead())
+    if (entry_of(settings.exchange).runs_ahead)
         costs.memory.push_back({"gradient under way", "M", vector_bytes});
     costs.checkpoint = {"checkpoint being written", "2 M", 2 * vector_bytes};
     costs.sent = all_reduce_sent(settings, parameter_count, 1);

@@ -104,9 +104,9 @@ void BucketTraffic::heard(PeerIndex peer, const Status& status, Time arrived_at)
 }
 
 void BucketTraffic::heard_bye(PeerIndex peer, const Bye& bye) {
-    // Who leaves because of another may be heard of before that one's own session has ended. It is
-    // believed where its leaving is the end here too, as always in a ring. A worker that can be
-    // spared may have lost no more than its own link to a server that serves all others well.
+    // A peer that leaves because of another may be heard before that one's own session has ended.
+    // It is believed where its leaving is the end here too, as always in a ring. A worker that can
+    // be spared may have lost no more than its own link to a server that serves all others well.
     const bool other = bye.gone && *bye.gone != settings_.self && *bye.gone != peer;
     const bool told = bye.farewell.cause > EndCause::broken;
     const Farewell lost{EndCause::broken, 0, ""};

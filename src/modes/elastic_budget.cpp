@@ -33,7 +33,7 @@ void ElasticBudget::take_over(const MemberState& said) {
     newest_ = {};
 }
 
-// Of the same global batch all members have equal shares, by what all of them know alike: who gave
+// All members have equal shares of the same global batch, by what all of them know alike: who gave
 // to the newest sync that counts.
 std::size_t ElasticBudget::begin_round() {
     const int contributors = std::popcount(known_.contributors);
@@ -54,7 +54,7 @@ void ElasticBudget::sync_over(std::uint64_t sync) {
     newest_ = {};
 }
 
-// Whoever counts with this tally foresees one more round of the same, each with as many samples as
+// A member that counts with this tally foresees one more round of the same, with as many samples as
 // in the newest sync. The round under way may have others, for who evaluates settles a sync before
 // it begins one.
 std::uint64_t ElasticBudget::samples_after(const Tally& tally) const {

@@ -273,7 +273,7 @@ ElasticCompute::Answer ElasticCompute::finish_or_leave() {
     return std::nullopt;
 }
 
-// Who has left at the end had heard the digests of all.
+// A member that has left at the end had heard the digests of all.
 bool ElasticCompute::one_has_ended() const {
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         const PeerView& view = roster_[peer];

@@ -26,7 +26,7 @@ struct ElasticState {
         // Without momentum nothing of it is used again.
         if (training.momentum > 0) velocity = optimizer.velocity();
     }
-    ElasticRing::StateMemory memory() { return {parameters, velocity}; }
+    StateHandover::Memory memory() { return {parameters, velocity}; }
 
     std::vector<float> parameters;
     Sgd optimizer;

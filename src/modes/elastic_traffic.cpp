@@ -1,8 +1,5 @@
-// See elastic_traffic.h. When there is to be another epoch: elastic_epochs.cpp.
+// See elastic_traffic.h.
 #include "src/modes/elastic_traffic.h"
-
-#include <algorithm>
-#include <utility>
 
 #include "ako/assert.h"
 #include "ako/payload.h"
@@ -12,111 +9,125 @@ namespace ako {
 ElasticTraffic::ElasticTraffic(const ModeSettings& settings, const Buckets& buckets,
                                Mailbox& mailbox, BucketBoard& board, EpochBoard& epochs,
                                ElasticRing& ring, Transport& transport, const Clock& clock)
-    : settings_(settings),
-      bounds_(RunBounds::of(settings)),
+    : bounds_(RunBounds::of(settings)),
       bucket_count_(buckets.count()),
-      life_timeout_(settings.times().life_timeout),
-      turn_first_(settings.times().heartbeat),
-      hang_patience_(settings.times().finish_timeout * 3 / 4),
       mailbox_(mailbox),
-      board_(board),
-      epochs_(epochs),
-      ring_(ring),
-      transport_(transport),
       clock_(clock),
-      vote_(settings.self, settings.peer_count(), settings.process_id),
-      departures_(settings.peer_count(), life_timeout_, settings.times().finish_linger),
-      links_(settings.peer_count()),
-      turn_(turn_first_) {}
+      parts_(settings, board, epochs, ring, transport),
+      pace_(parts_),
+      beginning_(parts_, pace_),
+      epochs_(parts_, pace_, beginning_) {}
 
 // ---- sending
 
 std::optional<OutFrame> ElasticTraffic::next_control(PeerIndex peer) {
-    Link& link = links_[peer];
-    if (std::exchange(link.membership_due, false)) return OutFrame{membership(), {}, {}};
-    if (told_ && std::exchange(link.state_due, false)) return OutFrame{*told_, {}, {}};
-    return std::nullopt;
+    if ((untold_ & peer_bit(peer)) == 0) return beginning_.next(peer);
+    untold_ &= ~peer_bit(peer);
+    return OutFrame{membership(), {}, {}};
 }
 
 std::optional<OutFrame> ElasticTraffic::next(PeerIndex peer, std::size_t payload_bytes_max) {
-    if (over_ || !vote_.is(peer, links_[peer].process)) return std::nullopt;
-    return ring_.next(peer, payload_bytes_max);
+    if (over_ || !parts_.peers.is_member(peer)) return std::nullopt;
+    return parts_.ring.next(peer, payload_bytes_max);
 }
 
 Membership ElasticTraffic::membership() const {
     Membership said;
-    vote_.write(said);
-    for (PeerIndex peer = 0; peer < links_.size(); ++peer)
-        if (links_[peer].up) said.hears |= peer_bit(peer);
-    said.wants_in = !vote_.member() && epochs_.asks();
-    if (!vote_.member()) return said;
-    said.broken = broken_;
-    said.holding = holding_;
-    said.ready = ready_;
-    said.whole = ring_.has_state();
+    parts_.vote.write(said);
+    said.hears = parts_.peers.up();
+    said.wants_in = !parts_.vote.member() && parts_.epochs.asks();
+    if (!parts_.vote.member()) return said;
+    said.broken = epochs_.broken();
+    said.holding = beginning_.holding();
+    said.ready = beginning_.ready();
+    said.whole = parts_.ring.has_state();
     said.taken = told_taken_;
     return said;
 }
 
 void ElasticTraffic::tell_all() {
     last_told_ = membership();
-    for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
-        if (!links_[peer].up) continue;
-        links_[peer].membership_due = true;
-        transport_.wake(peer);
-    }
-}
-
-void ElasticTraffic::post_place() {
-    EpochPlace place{.epoch = vote_.epoch().number,
-                     .members = vote_.epoch().members(),
-                     .in = vote_.member() && ring_.has_state(),
-                     .over = run_is_over_,
-                     .asked_for = std::nullopt};
-    if (place.in && ready_) place.asked_for = ring_.asked_for();
-    epochs_.post(place);
+    untold_ = parts_.peers.up();
+    for (PeerIndex peer = 0; peer < parts_.peers.count(); ++peer)
+        if (untold_ & peer_bit(peer)) parts_.transport.wake(peer);
 }
 
 void ElasticTraffic::poll(const Word& word, Time now) {
-    // A newcomer can take something from when this peer's round is over, which may be long after
-    // the epoch began.
-    for (PeerIndex peer = 0; peer < links_.size(); ++peer)
-        if (!ring_.owes(peer)) links_[peer].moved_at = now;
-    const BucketBoard::Unseen unseen = board_.take();
-    for (const auto& [bucket, sync] : unseen.consumed) ring_.consumed(bucket, sync);
-    for (const Contribution& contribution : unseen.contributions) ring_.contributed(contribution);
-    finishing_ = word.own.standing.final_round.has_value();
-    own_round_ = word.own.standing.progress[settings_.self].round;
+    pace_.poll(word.own.standing.progress[parts_.settings.self].round, now);
+    const BucketBoard::Unseen unseen = parts_.board.take();
+    for (const auto& [bucket, sync] : unseen.consumed) parts_.ring.consumed(bucket, sync);
+    for (const Contribution& contribution : unseen.contributions)
+        parts_.ring.contributed(contribution);
+    epochs_.set_finishing(word.own.standing.final_round.has_value());
     over_ = word.closing || word.broken;
-    if (!first_poll_) first_poll_ = polled_at_ = now;
-    if (now - polled_at_ > life_timeout_ / 2) stood_until_ = now;
-    polled_at_ = now;
-    departures_.look(now);
-    look_for_the_gone(now);
-    if (!over_) look(now);
+    parts_.peers.poll(now);
+    if (over_) return;
+    parts_.peers.look_for_the_gone(now);
+    look(now);
+}
+
+// ---- epochs
+
+void ElasticTraffic::look(Time now) {
+    follow_the_vote(now);
+    beginning_.come_in();
+    beginning_.tell_newcomers();
+    if (beginning_.all_ready()) pace_.look_for_the_hung(now);
+    if (epochs_.propose(now)) follow_the_vote(now);  // who is alone needs nobody's answer
+    beginning_.look_whether_all_ended(now);
+    told_taken_ = parts_.ring.taken();
+    if (membership() != last_told_) tell_all();
+    give_up_if_stuck(now);
+}
+
+void ElasticTraffic::follow_the_vote(Time now) {
+    while (parts_.vote.step(parts_.peers.reach(now))) adopted(now);
+    if (!beginning_.begin(now)) give_up("nobody is left who holds the parameters of the run");
+}
+
+void ElasticTraffic::adopted(Time now) {
+    epochs_.epoch_changed();
+    parts_.peers.epoch_changed();
+    pace_.epoch_changed(now);
+    beginning_.epoch_changed();
+    pace_.sign_of_epoch(now);
+    beginning_.post_place();
+    tell_all();
+}
+
+void ElasticTraffic::give_up_if_stuck(Time now) {
+    if (parts_.vote.member() && epochs_.is_wanted()) parts_.board.sign_came(now);
+    if (const auto without = epochs_.gives_up_without(now))
+        give_up("the members that can be reached are not enough to go on without " +
+                parts_.peers.names(*without) + ", who may go on elsewhere");
+}
+
+void ElasticTraffic::give_up(const std::string& why) {
+    over_ = true;
+    mailbox_.break_off(why);
 }
 
 // ---- receiving
 
 std::optional<std::string> ElasticTraffic::refuse(PeerIndex peer, const Header& header,
                                                   std::size_t bytes) {
-    const std::size_t peer_count = links_.size();
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
-        if (const auto count = elements_in(bytes)) return ring_.refuse(peer, *chunk, *count);
+        if (const auto count = elements_in(bytes)) return parts_.ring.refuse(peer, *chunk, *count);
         return "Chunk with " + std::to_string(bytes) + " bytes, no whole number of elements";
     }
     if (bytes != 0)
         return std::string(header_name(header)) + " with " + std::to_string(bytes) +
                " bytes of payload; only a Chunk has one";
     if (const auto* status = std::get_if<Status>(&header)) {
-        if (status->standing.progress.size() == peer_count) return bounds_.refuse(*status);
+        if (status->standing.progress.size() == parts_.peers.count())
+            return bounds_.refuse(*status);
         return "Status of " + std::to_string(status->standing.progress.size()) +
-               " peers in a cluster of " + std::to_string(peer_count);
+               " peers in a cluster of " + std::to_string(parts_.peers.count());
     }
     if (const auto* bye = std::get_if<Bye>(&header))
         return bounds_.refuse(bye->final_round, "Bye.final_round");
     if (const auto* said = std::get_if<Membership>(&header)) {
-        if (auto complaint = vote_.refuse(*said)) return complaint;
+        if (auto complaint = parts_.vote.refuse(*said)) return complaint;
         return refuse(said->holding);
     }
     if (const auto* state = std::get_if<MemberState>(&header)) return refuse(*state);
@@ -139,18 +150,18 @@ std::optional<std::string> ElasticTraffic::refuse(const Holding& holding) const 
 
 std::optional<std::string> ElasticTraffic::refuse(const MemberState& state) const {
     for (const Tally* tally : {&state.before, &state.now}) {
-        if (tally->samples.size() != links_.size())
-            return "MemberState of other peers than the " + std::to_string(links_.size()) +
+        if (tally->samples.size() != parts_.peers.count())
+            return "MemberState of other peers than the " + std::to_string(parts_.peers.count()) +
                    " of the file";
         if (auto complaint = bounds_.refuse(tally->sync, "MemberState.sync")) return complaint;
-        if (links_.size() < peers_max && tally->contributors >> links_.size() != 0)
+        if (parts_.peers.count() < peers_max && tally->contributors >> parts_.peers.count() != 0)
             return "MemberState.contributors names peers that are not in the file";
         for (const std::uint64_t samples : tally->samples)
             if (samples > tally->sync * bounds_.batch)
                 return "MemberState has " + std::to_string(samples) + " samples after sync " +
                        std::to_string(tally->sync);
     }
-    for (std::size_t peer = 0; peer < links_.size(); ++peer)
+    for (std::size_t peer = 0; peer < parts_.peers.count(); ++peer)
         if (state.now.samples[peer] < state.before.samples[peer])
             return "MemberState in which samples fall";
     return std::nullopt;
@@ -160,38 +171,30 @@ std::optional<Destination> ElasticTraffic::reserve(PeerIndex peer, const Header&
                                                    std::size_t bytes) {
     const auto* chunk = std::get_if<Chunk>(&header);
     AKO_ASSERT(chunk != nullptr, "only a chunk has a payload");
-    return ring_.reserve(peer, *chunk, elements_in(bytes).value());
+    return parts_.ring.reserve(peer, *chunk, elements_in(bytes).value());
 }
 
 void ElasticTraffic::abandoned(PeerIndex, Destination destination) {
     if (destination.ticket == 0) return;
-    ring_.abandoned(destination, elements_in(destination.memory.size()).value());
+    parts_.ring.abandoned(destination, elements_in(destination.memory.size()).value());
 }
 
 PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
                                      Time arrived_at) {
-    Link& link = links_[peer];
     if (const auto* chunk = std::get_if<Chunk>(&header)) {
-        board_.sign_came(arrived_at);
-        ring_.arrived(peer, *chunk, destination, elements_in(destination.memory.size()).value());
+        parts_.board.sign_came(arrived_at);
+        parts_.ring.arrived(peer, *chunk, destination,
+                            elements_in(destination.memory.size()).value());
     } else if (const auto* said = std::get_if<Membership>(&header)) {
-        if (said->taken > link.said.taken) {
-            link.moved_at = arrived_at;
-            board_.sign_came(arrived_at);
-        }
-        link.said = *said;
-        link.heard = true;
+        pace_.hear(peer, *said, arrived_at);
+        parts_.peers.hear(peer, *said);
         if (over_) return {};
-        if (vote_.hear(peer, link.process, *said)) adopted(arrived_at);
+        if (parts_.vote.hear(peer, parts_.peers[peer].process, *said)) adopted(arrived_at);
         look(arrived_at);
     } else if (const auto* state = std::get_if<MemberState>(&header)) {
-        if (state->epoch == vote_.epoch().number) link.state = *state;
+        beginning_.hear(peer, *state);
     } else if (const auto* status = std::get_if<Status>(&header)) {
-        const Round round = status->standing.progress[peer].round;
-        if (round > std::exchange(link.round, round)) {
-            link.hangs = false;
-            board_.sign_came(arrived_at);
-        }
+        pace_.hear(peer, status->standing.progress[peer].round, arrived_at);
     }
     return {};
 }
@@ -199,60 +202,17 @@ PooledBuffer ElasticTraffic::arrived(PeerIndex peer, const Header& header, Desti
 // ---- sessions
 
 void ElasticTraffic::session_up(PeerIndex peer, const Hello& hello) {
-    Link& link = links_[peer];
-    if (link.process != hello.process_id) is_over(peer, clock_.now());
-    link.broke_at.reset();
-    link.up = link.ever_up = true;
-    link.process = hello.process_id;
-    link.heard = link.left = link.lost = link.nobody_listens = false;
-    link.absent_since.reset();
-    link.state_due = told_.has_value() && vote_.epoch().has(peer);
-    departures_.came(peer);
+    parts_.peers.session_up(peer, hello.process_id, clock_.now());
+    beginning_.session_up(peer);
     tell_all();
 }
 
 void ElasticTraffic::session_down(PeerIndex peer, const std::string&, Time silence, bool left) {
-    Link& link = links_[peer];
-    link.up = false;
-    link.left = left;
-    link.membership_due = false;
-    departures_.went(peer, left, silence, clock_.now());
-    if (left) fell(peer);
-    if (!left && silence < life_timeout_ && has_run(clock_.now())) link.broke_at = clock_.now();
+    parts_.peers.session_down(peer, left, silence, clock_.now());
+    untold_ &= ~peer_bit(peer);
     if (over_) return;
-    if (vote_.member() && vote_.is(peer, link.process)) broken_ = true;
+    epochs_.session_down(peer);
     tell_all();
-}
-
-void ElasticTraffic::peer_lost(PeerIndex peer, const std::string&) { links_[peer].lost = true; }
-
-void ElasticTraffic::is_over(PeerIndex peer, Time now) {
-    const Link& link = links_[peer];
-    if (link.broke_at && now - *link.broke_at <= life_timeout_) fell(peer);
-}
-
-void ElasticTraffic::fell(PeerIndex peer) {
-    links_[peer].fell = links_[peer].process;
-    if (vote_.is(peer, links_[peer].process)) fell_ |= peer_bit(peer);
-}
-
-void ElasticTraffic::look_for_the_gone(Time now) {
-    /// How often the transport is asked what became of its dials.
-    constexpr Time interval = std::chrono::milliseconds(50);
-    if (now - looked_at_ < interval || over_) return;
-    looked_at_ = now;
-    const std::vector<LinkCounters> counters = transport_.counters();
-    for (PeerIndex peer = 0; peer < counters.size(); ++peer) {
-        Link& link = links_[peer];
-        if (peer == settings_.self || link.up) continue;
-        link.nobody_listens = counters[peer].nobody_listens();
-        if (link.nobody_listens) is_over(peer, now);
-        departures_.dialled(peer, link.nobody_listens, now);
-        if (!link.nobody_listens)
-            link.absent_since.reset();
-        else if (!link.absent_since)
-            link.absent_since = now;
-    }
 }
 
 }  // namespace ako

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "ako/mode_table.h"
 #include "src/modes/ako_mode.h"
 #include "src/modes/bucket_mode.h"
 #include "src/modes/elastic_mode.h"
@@ -17,7 +18,7 @@ std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<fl
             return std::make_unique<AkoMode>(settings, std::move(initial), mailbox, transport,
                                              clock);
         case Mode::ring:
-            if (settings.exchange.is_elastic())
+            if (entry_of(settings.exchange).is_elastic())
                 return std::make_unique<ElasticMode>(settings,
                                                      Buckets(settings.layers, initial.size()),
                                                      initial, mailbox, transport, clock);
@@ -43,8 +44,9 @@ ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count) 
         case Mode::ako:
             return AkoMode::costs(settings, parameter_count);
         case Mode::ring:
-            return settings.exchange.is_elastic() ? elastic_costs(settings, parameter_count)
-                                                  : ring_costs(settings, parameter_count);
+            return entry_of(settings.exchange).is_elastic()
+                       ? elastic_costs(settings, parameter_count)
+                       : ring_costs(settings, parameter_count);
         case Mode::parameter_server:
             return server_costs(settings, parameter_count);
         case Mode::local_sgd:

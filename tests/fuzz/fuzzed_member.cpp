@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ako/mode_table.h"
 #include "src/modes/bucket_mode.h"
 #include "src/modes/elastic_mode.h"
 #include "src/modes/make_exchange.h"
@@ -25,7 +26,7 @@ std::unique_ptr<Halves> small_halves(const Plan& plan, const std::vector<float>&
                                      Transport& transport, const Clock& clock) {
     const ExchangeSettings& exchange = settings.exchange;
     Buckets buckets(settings.layers, plan.parameter_count, bucket_bytes_min, bucket_bytes_split);
-    if (exchange.is_elastic())
+    if (entry_of(exchange).is_elastic())
         return std::make_unique<ElasticMode>(settings, std::move(buckets), initial, mailbox,
                                              transport, clock);
     if (exchange.mode == Mode::ako)

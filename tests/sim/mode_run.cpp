@@ -106,7 +106,7 @@ std::unique_ptr<SimPeer> ModeRun::make_peer(PeerIndex peer) {
         [this](const ModeSettings& settings, Mailbox& mailbox, Transport& transport,
                const Clock& clock) -> std::unique_ptr<Halves> {
             const ExchangeSettings& exchange = settings.exchange;
-            if (exchange.mode == Mode::ako || exchange.is_elastic())
+            if (exchange.mode == Mode::ako || entry_of(exchange).is_elastic())
                 return make_halves(settings, {initial_.begin(), initial_.end()}, mailbox, transport,
                                    clock);
             return std::make_unique<BucketMode>(settings, scenario_.buckets(), initial_, mailbox,

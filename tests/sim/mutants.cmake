@@ -367,8 +367,8 @@ mutation(src/buckets/all_reduce.cpp
 
 # Partial sums that came before the own gradient are dropped.
 mutant(ring_forgets_early_sums simulate "--modes;--count;100" "violated: peer [0-9]+ did not finish with the others")
-mutation(src/buckets/ring.cpp
-    [=[        state.early.push_back({chunk, count});]=]
+mutation(src/buckets/ring_pass.cpp
+    [=[        early_.emplace_back(chunk, count);]=]
     [=[]=])
 
 # What comes of two steps of a butterfly waits in the same memory, as if no partner were ever ahead.
@@ -444,58 +444,46 @@ mutation(src/agreement/epoch_vote.cpp
 # Who comes in counts as a contributor of the sync before its first gradient.
 mutant(newcomer_counted_too_early elastic "--tries;0;--count;50"
     "violated: step .* is the mean of no set of gradients")
-mutation(src/buckets/elastic_ring.cpp
-    [=[    pass.contributors = circle.set();]=]
-    [=[    pass.contributors = circle.set() | circle_.set();]=])
+mutation(src/buckets/elastic_sums.cpp
+    [=[    pass.contributors = circles_.of(sync).set();]=]
+    [=[    pass.contributors = circles_.of(sync).set() | circles_.all().set();]=])
 
 # Whoever is handed a sum takes it for that of those who are in now.
 mutant(handed_sum_counted_anew elastic "--case;one is killed"
     "violated: one is killed: digests of who finished together differ")
-mutation(src/buckets/elastic_ring_arrivals.cpp
+mutation(src/buckets/elastic_sums.cpp
     [=[        pass.contributors = chunk.contributors;]=]
-    [=[        pass.contributors = circle_of(chunk.sync).set();]=])
+    [=[        pass.contributors = circles_.of(chunk.sync).set();]=])
 
 # What was under way in the epoch before goes into the sums of this one ...
 mutant(chunk_of_the_epoch_before elastic "--case;a newcomer stalls"
     "violated: a newcomer stalls: a peer's own frame was refused: Chunk sent twice")
-mutation(src/buckets/elastic_ring_arrivals.cpp
-    [=[    if (chunk.epoch != epoch_ || !begun_here_) {]=]
-    [=[    if (chunk.epoch > epoch_ || !begun_here_) {]=])
+mutation(src/buckets/elastic_ring.cpp
+    [=[    if (chunk.epoch != queues_.epoch() || !begun_here_) {]=]
+    [=[    if (chunk.epoch > queues_.epoch() || !begun_here_) {]=])
 
 # ... or what was summed up there stays, in the middle of a redo.
 mutant(half_made_sum_kept elastic "--tries;0;--count;50"
     "violated: (what a newcomer took over is wrong|a peer's own frame was refused: Chunk of sync)")
-mutation(src/buckets/elastic_ring.cpp
-    [=[            pass = {};
-            pass.busy = busy;]=]
-    [=[            const std::uint64_t sync = pass.sync;
-            const std::size_t summed = pass.part_of_set == 0 ? pass.summed : 0;
-            pass = {};
-            if (summed > 0) pass.sync = sync;
-            pass.summed = summed;
-            pass.busy = busy;]=])
+mutation(src/buckets/ring_pass.cpp
+    [=[    *this = {};]=]
+    [=[    const std::size_t summed = part_of_set_ == 0 && summed_ < of_.range.count ? summed_ : 0;
+    *this = {};
+    summed_ = summed;]=])
 
 # The state is handed over before the step is in it ...
 mutant(state_handed_over_too_early elastic "--case;one comes back"
     "violated: one comes back: what a newcomer took over is wrong")
-mutation(src/buckets/elastic_ring.cpp
-    [=[            return states_[bucket].consumed == entry_sync_;
-        };
-        const auto found]=]
-    [=[            return states_[bucket].consumed <= entry_sync_;
-        };
-        const auto found]=])
+mutation(src/buckets/state_handover.cpp
+    [=[{ return sums_.is_used(bucket, sync_); };]=]
+    [=[{ return sums_.is_used(bucket, sync_) || sums_.is_used(bucket, sync_ - 1); };]=])
 
 # ... and the newcomer does not compare the digests.
 mutant(newcomer_compares_nothing elastic "--case;one comes back"
     "violated: one comes back: digests of who finished together differ")
-mutation(src/buckets/elastic_ring.cpp
-    [=[            return states_[bucket].consumed == entry_sync_;
-        };
-        const auto found]=]
-    [=[            return states_[bucket].consumed <= entry_sync_;
-        };
-        const auto found]=])
+mutation(src/buckets/state_handover.cpp
+    [=[{ return sums_.is_used(bucket, sync_); };]=]
+    [=[{ return sums_.is_used(bucket, sync_) || sums_.is_used(bucket, sync_ - 1); };]=])
 mutation(src/modes/elastic_compute.cpp
     [=[    if (digest_of_state() != said.digest)]=]
     [=[    if (said.digest == Digest{})]=])
@@ -540,50 +528,48 @@ mutation(src/modes/elastic_budget.cpp
 
 # One that computes no more, while its process answers, is waited for until all break off.
 mutant(hung_waited_for elastic "--case;one hangs" "violated: one hangs: ")
-mutation(src/modes/elastic_epochs.cpp
-    [=[link.hangs |= link.said.whole && link.round < newest;]=]
-    [=[link.hangs = false;]=])
+mutation(src/modes/elastic_pace.cpp
+    [=[        paces_[peer].hangs |= parts_.peers[peer].said.whole && paces_[peer].round < newest;]=]
+    [=[        paces_[peer].hangs = false;]=])
 
 # What a newcomer has taken does not show the members that it comes nearer.
 mutant(progress_of_a_newcomer_unseen elastic "--case;one comes back over slow links"
     "violated: one comes back over slow links: ")
-mutation(src/modes/elastic_traffic.cpp
-    [=[            link.moved_at = arrived_at;]=]
+mutation(src/modes/elastic_pace.cpp
+    [=[    paces_[peer].moved_at = at;]=]
     [=[]=])
 
 # What comes of the state does not show the newcomer that all is well.
 mutant(state_is_no_sign elastic "--case;one comes back over slow links"
     "violated: one comes back over slow links: p1 did not finish: the members of the run did not take")
 mutation(src/modes/elastic_traffic.cpp
-    [=[        board_.sign_came(arrived_at);
-        ring_.arrived(]=]
-    [=[        if (ring_.has_state()) board_.sign_came(arrived_at);
-        ring_.arrived(]=])
+    [=[        parts_.board.sign_came(arrived_at);]=]
+    [=[        if (parts_.ring.has_state()) parts_.board.sign_came(arrived_at);]=])
 
 # What a newcomer takes does not show the members, who wait for its round, that all is well.
 mutant(newcomer_is_no_sign elastic "--case;one comes back over slow links"
     "violated: one comes back over slow links: ")
-mutation(src/modes/elastic_traffic.cpp
-    [=[            link.moved_at = arrived_at;
-            board_.sign_came(arrived_at);]=]
-    [=[            link.moved_at = arrived_at;]=])
+mutation(src/modes/elastic_pace.cpp
+    [=[    paces_[peer].moved_at = at;
+    parts_.board.sign_came(at);]=]
+    [=[    paces_[peer].moved_at = at;]=])
 
 # A newcomer is put out for what it cannot take yet, as long as this peer's round lasts.
 mutant(round_taken_for_a_stall elastic "--case;one comes back to long rounds"
     "violated: one comes back to long rounds: seed [0-9]+: it was put out again")
-mutation(src/modes/elastic_traffic.cpp
-    [=[        if (!ring_.owes(peer)) links_[peer].moved_at = now;]=]
+mutation(src/modes/elastic_pace.cpp
+    [=[        if (!parts_.ring.owes(peer)) paces_[peer].moved_at = now;]=]
     [=[        static_cast<void>(now);]=])
 
 # Sums, for which a newcomer has no use yet, go before the state: it seems to take nothing.
 mutant(sums_before_the_state elastic "--case;one comes back over slow links"
     "violated: one comes back over slow links: ")
 mutation(src/buckets/elastic_ring.cpp
-    [=[    if (auto frame = next_of_state(peer, payload_bytes_max)) return frame;]=]
+    [=[    if (auto frame = handover_.next(peer, payload_bytes_max)) return frame;]=]
     [=[]=])
 mutation(src/buckets/elastic_ring.cpp
     [=[    if (!chunk) return std::nullopt;]=]
-    [=[    if (!chunk) return next_of_state(peer, payload_bytes_max);]=])
+    [=[    if (!chunk) return handover_.next(peer, payload_bytes_max);]=])
 
 # Model averaging: what many learners made weighs no more than what one did ...
 mutant(learners_weigh_nothing simulate "--modes;--count;20" "violated: model averaging is off one process by")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ako/mode_table.h"
 #include "src/numbers/learning_rate.h"
 #include "src/numbers/optimizer.h"
 
@@ -24,13 +25,13 @@ std::vector<float> one_process(const ModeScenario& scenario, const Task& task, R
             for (std::size_t k = 0; k < mean.size(); ++k)
                 mean[k] += one[k] / static_cast<float>(workers.size());
         }
-        if (scenario.settings.exchange.runs_ahead()) read = parameters;
+        if (entry_of(scenario.settings.exchange).runs_ahead) read = parameters;
         const double progress = static_cast<double>(round * workers.size() * batch) /
                                 static_cast<double>(scenario.settings.sample_budget);
         optimizer.step({0, mean.size()}, mean, parameters, learning_rate_at(training, progress),
                        update);
         for (std::size_t k = 0; k < mean.size(); ++k) parameters[k] += update[k];
-        if (!scenario.settings.exchange.runs_ahead()) read = parameters;
+        if (!entry_of(scenario.settings.exchange).runs_ahead) read = parameters;
     }
     return parameters;
 }

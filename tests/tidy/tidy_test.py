@@ -71,7 +71,8 @@ _WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 # Who compares modes does not ask the table of modes. Where its rows are, and what makes a mode.
 _A_MODE = re.compile(r"(?<!\w)Mode::\w+")
-_OF_MODES = re.compile(r"include/ako/(mode_table|algorithm_settings)\.h|src/modes/")
+_OF_MODES = re.compile(r"include/ako/(mode_table|algorithm_settings)\.h|"
+                       r"src/modes/(make_exchange|bucket_mode)\.cpp")
 
 _LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 # Folders of somebody's machine; a path of the system (/usr, /etc, /tmp, /proc) is none.

@@ -35,8 +35,11 @@ TEST_CASE("settings find their entry") {
     CHECK(entry_of(exchange).name == "ring");
     exchange.rounds_ahead = 1;
     CHECK(entry_of(exchange).name == "ring a round ahead");
+    CHECK(entry_of(exchange).runs_ahead);
     exchange.elastic = true;
     CHECK(entry_of(exchange).goes_on());
+    CHECK(entry_of(exchange).is_elastic());
+    CHECK(!entry_of(exchange).runs_ahead);
     exchange.mode = Mode::parameter_server;
     CHECK(entry_of(exchange).goes_on_together());
     exchange.server.placement = Placement::dedicated;

@@ -195,9 +195,10 @@ TEST_CASE("a butterfly is for all modes that sum up, but not for an elastic ring
 }
 
 TEST_CASE("a ring is elastic where the file says so, and other modes do not heed it") {
-    CHECK_FALSE(read({"exchange.mode=ring"}).exchange.is_elastic());
-    CHECK(read({"exchange.mode=ring", "exchange.elastic=true"}).exchange.is_elastic());
-    CHECK_FALSE(read({"exchange.mode=local-sgd", "exchange.elastic=true"}).exchange.is_elastic());
+    CHECK_FALSE(entry_of(read({"exchange.mode=ring"}).exchange).is_elastic());
+    CHECK(entry_of(read({"exchange.mode=ring", "exchange.elastic=true"}).exchange).is_elastic());
+    CHECK_FALSE(
+        entry_of(read({"exchange.mode=local-sgd", "exchange.elastic=true"}).exchange).is_elastic());
     CHECK(complaint({"exchange.elastic=perhaps"}).find("expected true or false") !=
           std::string::npos);
     const Settings settings = read({"exchange.mode=ring", "exchange.elastic=true"});
