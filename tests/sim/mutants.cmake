@@ -471,6 +471,9 @@ mutation(src/buckets/ring_pass.cpp
     const std::size_t summed = part_of_set_ == 0 && half ? summed_ : 0;
     *this = {};
     summed_ = summed;]=])
+mutation(src/buckets/ring_pass.cpp
+    [=[    return summed_ == of_.range.count;]=]
+    [=[    return summed_ >= of_.range.count;]=])
 
 # The state is handed over before the step is in it ...
 mutant(state_handed_over_too_early elastic "--case;one comes back"
