@@ -24,10 +24,10 @@ namespace ako {
 
 /// What came with the result of a bucket.
 struct SyncSummary {
-    Wish wish;                           ///< of all who contributed
-    std::uint64_t rounds_total = 0;      ///< of all workers, with this one; 0 = not said
-    std::uint32_t workers = 0;           ///< who contributed; 0 = not said
-    PeerSet contributors = 0;            ///< elastic ring: whose gradients are in the sum
+    Wish wish;                       ///< of all who contributed
+    std::uint64_t rounds_total = 0;  ///< of all workers, with this one; 0 = not said
+    std::uint32_t workers = 0;       ///< who contributed; 0 = not said
+    PeerSet contributors = 0;        ///< elastic ring: whose gradients are in the sum
 
     void merge(const SyncSummary& other) {
         wish = stronger(wish, other.wish);
@@ -52,9 +52,9 @@ struct SyncSummary {
 /// A bucket of this peer that is ready to be exchanged.
 struct Contribution {
     std::size_t bucket = 0;
-    std::uint64_t sync = 0;              ///< from 1
-    std::span<const float> vector;       ///< the whole flat vector, of which the bucket is meant
-    Wish wish;                           ///< this peer's
+    std::uint64_t sync = 0;         ///< from 1
+    std::span<const float> vector;  ///< the whole flat vector, of which the bucket is meant
+    Wish wish;                      ///< this peer's
 };
 
 class BucketBoard {
