@@ -467,9 +467,13 @@ mutant(half_made_sum_kept elastic "--tries;0;--count;50"
     "violated: (what a newcomer took over is wrong|a peer's own frame was refused: Chunk of sync)")
 mutation(src/buckets/ring_pass.cpp
     [=[    *this = {};]=]
-    [=[    const std::size_t summed = part_of_set_ == 0 && summed_ < of_.range.count ? summed_ : 0;
+    [=[    const bool half = summed_ < of_.range.count || of_.range.count == 0;
+    const std::size_t summed = part_of_set_ == 0 && half ? summed_ : 0;
     *this = {};
     summed_ = summed;]=])
+mutation(src/buckets/ring_pass.cpp
+    [=[    return summed_ == of_.range.count;]=]
+    [=[    return summed_ >= of_.range.count;]=])
 
 # The state is handed over before the step is in it ...
 mutant(state_handed_over_too_early elastic "--case;one comes back"
