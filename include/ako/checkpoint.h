@@ -24,12 +24,12 @@ struct Checkpoint {
     CheckpointId id;
     std::uint64_t samples = 0;  ///< this peer has trained on: its place in the data
     double progress = 0;        ///< 0 .. 1 of the run, for people
-    std::string path;  ///< of the file that it was read from, for people; not in it
-    // Not in the file: what decides which earlier ones are removed for this one.
+    std::string path;           ///< the file that it was read from, for people; not written into it
+    // Not in the file: these decide which earlier checkpoints are removed for this one.
     bool together = false;  ///< all peers have to go on from the same
-    /// Then: of those that every peer is known to have, the newest.
+    /// With `together`: the newest checkpoint that every peer is known to have.
     std::optional<CheckpointId> common;
-    std::uint64_t mark = 0;  ///< which mark of progress of this start, from 1; 0: of an earlier one
+    std::uint64_t mark = 0;  ///< mark of progress of this start, from 1; 0: an earlier start's
 
     // What the mode keeps, by name.
     std::map<std::string, std::uint64_t> numbers;
@@ -58,7 +58,7 @@ struct Checkpoint {
                                                      std::size_t count) const {
         return of_length<std::uint64_t>(words, name, count);
     }
-    /// Of whatever length.
+    /// The list may have any length.
     Result<std::span<const std::uint64_t>> word_list(const std::string& name) const {
         const auto found = words.find(name);
         if (found == words.end())

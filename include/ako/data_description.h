@@ -45,7 +45,7 @@ constexpr DataPiece data_piece(std::uint64_t count, std::size_t piece) {
 
 /// One set of labelled images, in its order.
 struct DataPartDescription {
-    std::uint64_t count = 0;                 ///< of items; 0 = there is no such set
+    std::uint64_t count = 0;                 ///< items; 0: there is no such set
     std::vector<std::uint8_t> first_labels;  ///< [labels_told(count)], or empty = not said
     std::vector<std::uint32_t> labels;       ///< CRC-32C [data_pieces(count)], or empty = not said
     std::vector<std::uint32_t> images;       ///< the same, as they were read

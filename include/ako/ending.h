@@ -15,8 +15,8 @@ namespace ako {
 /// Exit statuses, the same for every command.
 enum ExitStatus : int {
     exit_ok = 0,
-    exit_crash = 1,         ///< of launch and compare: a peer ended by a bug
-    exit_unwell = 1,        ///< of status --health, as Docker has it: no answer, or it stands still
+    exit_crash = 1,         ///< launch, compare: a peer was ended by a bug
+    exit_unwell = 1,        ///< status --health, as Docker has it: no answer, or it stands still
     exit_start_up = 2,      ///< settings, data, ports, memory, too few peers, a name that is taken
     exit_numbers = 3,       ///< a loss, a gradient or a parameter is not finite
     exit_no_agreement = 4,  ///< none was possible, or the peers hold parameters that differ
@@ -108,7 +108,7 @@ constexpr const char* sentence(StopReason reason) {
     return "";
 }
 
-/// Of `requested`, by their names: "peer b asked for it", "peers a, b and c asked for it".
+/// The reason for `requested`, with names: "peer b asked for it", "peers a, b and c asked for it".
 inline std::string asked_text(const std::vector<std::string>& names) {
     if (names.empty()) return "somebody asked for it";
     std::string text = names.size() == 1 ? "peer " : "peers ";

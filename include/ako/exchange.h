@@ -41,13 +41,13 @@ struct Next {
         give_up,  ///< there is nothing to finish
     };
     Kind kind = Kind::train;
-    std::size_t samples = 0;           ///< of train: of a round whose gradient the caller computes
-    std::string why;                   ///< of all but train, for people
-    Ending ending = Ending::finished;  ///< of give_up: how the run ends
-    /// Of Ending::numbers: whose they are; nothing: this peer's, or the common parameters.
+    std::size_t samples = 0;  ///< train: size of a round whose gradient the caller computes
+    std::string why;          ///< finish, give_up: the reason, for people
+    Ending ending = Ending::finished;  ///< give_up: how the run ends
+    /// Ending::numbers: the peer they belong to; nothing: this peer's, or the common parameters.
     std::optional<PeerIndex> numbers_of = {};
-    /// Of the first train, where learners keep something of their own in checkpoints: the one that
-    /// this peer goes on from; null: it begins anew.
+    /// The first train, where learners keep something of their own in checkpoints: the checkpoint
+    /// that this peer goes on from; null: it begins anew.
     std::shared_ptr<const Checkpoint> restored = {};
 
     static Next train(std::size_t samples) { return {Kind::train, samples, "", Ending::finished}; }
@@ -71,11 +71,11 @@ struct Standing {
     Round round = 0;         ///< made by this peer, earlier processes of its name included
     double progress = 0;     ///< 0 .. 1 of the sample budget, over all peers; never falls
     bool evaluates = false;  ///< it is this peer that evaluates now
-    std::optional<Verdict> newest_verdict;  ///< of anyone
-    /// That this peer has trained on, earlier processes of its name included.
+    std::optional<Verdict> newest_verdict;  ///< from whichever peer evaluated
+    /// Samples that this peer has trained on, earlier processes of its name included.
     std::uint64_t samples = 0;
     bool joining = false;  ///< it takes in the rows of a run that is under way
-    /// sma: of all peers, whose average it is, in the newest round that is known of; 0: in none.
+    /// sma: learners of all peers in the newest round that is known of; 0: none.
     std::size_t learners_together = 0;
 };
 
@@ -90,7 +90,7 @@ struct LinkView {
     Round staleness_rounds = 0;  ///< newest announced round less the lowest held of its row
     double staleness_ms =
         0;                 ///< age of the oldest block held, by the estimate of when it was sealed
-    double age_ms = 0;     ///< of the newest partials on arrival, since their binding; their median
+    double age_ms = 0;     ///< newest partials: age on arrival, since their binding; their median
     double answer_ms = 0;  ///< for so long an answer of it is waited for; 0: not the mode ako
     /// Blocks of its row that were refused here, whoever sent them.
     std::uint64_t damaged_blocks = 0;   ///< their bytes do not match its checksum
@@ -101,7 +101,7 @@ struct LinkView {
     std::uint64_t samples = 0;  ///< what it has trained on
     /// Of its newest round, as it last said; nothing before its first.
     std::optional<float> loss = {};
-    /// Of one that ended otherwise than somebody wanted, as it told itself.
+    /// How the peer ended, by its own word, if not as somebody wanted.
     std::optional<Farewell> farewell = {};
 };
 
@@ -115,7 +115,7 @@ struct EarlyLeave {
 
 /// What of the data was trained on, by all peers together, as far as known here.
 struct Seen {
-    std::uint64_t items = 0;     ///< of the data set
+    std::uint64_t items = 0;     ///< items in the data set
     std::uint64_t passes = 0;    ///< so many times all of them
     std::uint64_t of_next = 0;   ///< and so many once more
     std::uint64_t of_after = 0;  ///< and of the pass after that
@@ -130,20 +130,20 @@ struct FinishReport {
     std::vector<PeerIndex> lost;      ///< lost (not left) and not back at the end, or never there
     Digest digest{};                  ///< SHA-256 over all rows in order, then the anchor
     double seconds = 0;               ///< what the final exchange took
-    std::uint64_t samples_total = 0;  ///< of all peers
+    std::uint64_t samples_total = 0;  ///< sum over all peers
     std::vector<std::uint64_t> samples;  ///< [peer_count], of each peer as far as known here
-    Round rounds = 0;                    ///< of this peer
+    Round rounds = 0;                    ///< rounds that this peer made
     std::string why_not;                 ///< if not agreed: the reason, for people
     double progress = 0;                 ///< 0 .. 1 of the sample budget, over all peers
     StopReason stop = StopReason::none;  ///< why training ended, as all who finished know it
-    std::vector<PeerIndex> asked;        ///< of `requested`: who was asked, as far as known here
+    std::vector<PeerIndex> asked;        ///< requested: peers that were asked, as far as known here
 
     /// Beside `seconds`: while nothing was lacking but these peers, who were not there or did not
     /// move any more; and while this peer, which had adopted, served others.
     double waiting_seconds = 0;
     std::vector<PeerIndex> waited_for;
     double serving_seconds = 0;
-    double after_seconds = 0;  ///< of both, what came when the parameters were final
+    double after_seconds = 0;  ///< the part of both that came when the parameters were final
 
     std::optional<Seen> seen;  ///< where data shards follow the live peers
 
@@ -151,7 +151,7 @@ struct FinishReport {
     /// This peer is one of them: nothing was agreed here, and there is no model. `seconds` is what
     /// handing over its row took.
     bool left = false;
-    std::vector<PeerIndex> handed_to;  ///< then: who stays and holds all that it learned
+    std::vector<PeerIndex> handed_to;  ///< if it left: peers that stay and hold what it learned
 
     /// Somebody asked for the end before the training had come to its own.
     bool stopped_early() const { return stop == StopReason::requested && progress < 1; }
@@ -195,8 +195,8 @@ class Exchange {
     /// REQUIRES: begin_round has said so. True: the final exchange is over, and `close` is next.
     virtual bool finish(Time until) = 0;
     /// After `finish`, or at any time without it: says goodbye and stops the network; some seconds
-    /// at most. Who ends for its numbers brings the others what it has given them no time to take,
-    /// where the mode goes on without it.
+    /// at most. Where the mode goes on without a peer that ends for its numbers, that peer first
+    /// brings the others what they had no time to take.
     virtual void close(Farewell farewell) = 0;
 
     /// The parameters to compute the gradient at, [parameter_count]; valid until end_round, each

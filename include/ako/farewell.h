@@ -44,7 +44,7 @@ struct Farewell {
     static constexpr std::size_t why_bytes_max = 200;
 
     EndCause cause = EndCause::finished;
-    Round since = 0;  ///< of numbers: the first round that is not to be trusted
+    Round since = 0;  ///< numbers: the first round that is not to be trusted
     std::string why;  ///< for people, on one line
 
     /// Did it end otherwise than somebody wanted?
@@ -63,10 +63,9 @@ inline bool noticed_late(const Farewell& said, Round last) {
     return said.cause == EndCause::numbers && said.since > 0 && said.since < last;
 }
 
-/// "ended at round 31: its numbers are not to be trusted (the loss of round 31 is not finite)";
-/// of a failure. `last`: the newest round that it had made; where it had made some that are not to
-/// be trusted: "ended after round 58: its numbers are not to be trusted from round 40 on (..)". 0:
-/// none, or not known.
+/// The text for a peer that failed. "ended at round 31: its numbers are not to be trusted (the loss
+/// of round 31 is not finite)", or, if it noticed late, "ended after round 58: its numbers are not
+/// to be trusted from round 40 on (..)". `last`: its newest round; 0: none, or not known.
 inline std::string ended_text(const Farewell& said, Round last) {
     const bool late = noticed_late(said, last);
     const bool at_once = said.cause == EndCause::numbers && said.since > 0 && !late;

@@ -64,16 +64,16 @@ struct KeyProof {
     }
 };
 
-/// Who I am and what I train: first frame in both directions. Every field is checked by the
-/// receiver.
+/// The first frame in both directions: it says who I am and what I train. Every field is checked by
+/// the receiver.
 struct Hello {
     std::uint32_t protocol = protocol_version;
     std::string run_name;
-    Digest training_digest{};           ///< of every setting that all peers must share
-    Digest layout_digest{};             ///< of the network's tensors
-    Digest initial_digest{};            ///< of the initial parameters
+    Digest training_digest{};           ///< covers every setting that all peers must share
+    Digest layout_digest{};             ///< covers the network's tensors
+    Digest initial_digest{};            ///< covers the initial parameters
     std::string peer_name;              ///< the sender
-    std::string to_peer_name;           ///< whom the sender believes to talk to
+    std::string to_peer_name;           ///< the peer that the sender believes to talk to
     std::uint64_t process_id = 0;       ///< random, not 0, one per process life
     std::optional<KeyProof> key_proof;  ///< there if the sender has a cluster key
     /// What training_digest is of, so that a refusal can name the key that differs: lines of keys
@@ -167,7 +167,7 @@ using PeerCounts = std::array<std::uint8_t, peers_max>;
 /// at once the stronger of each, and who made it, by union.
 struct Wish {
     StopReason stop = StopReason::none;
-    std::uint8_t doublings = 0;  ///< of the global batch (src/numbers/batch_growth.h)
+    std::uint8_t doublings = 0;  ///< global batch, see src/numbers/batch_growth.h
     PeerCounts learners = {};    ///< sma: that made what each peer contributed
 
     bool operator==(const Wish&) const = default;
@@ -341,7 +341,7 @@ struct Accepted {
 /// "I leave on purpose": left, not lost.
 struct Bye {
     Round final_round = 0;
-    std::optional<PeerIndex> gone{};  ///< whose loss is the reason, in modes that cannot go on
+    std::optional<PeerIndex> gone{};  ///< the lost peer that is the reason, if any
     bool leaves = false;              ///< before the end: the run goes on without me
     Farewell farewell{};  ///< how I ended; with `gone`, how that peer did: `numbers`, `program`
     bool operator==(const Bye&) const = default;
@@ -371,14 +371,14 @@ constexpr ChunkKind last(ChunkKind) { return ChunkKind::velocity; }
 /// parameter-server and local-sgd send.
 struct Chunk {
     ChunkKind kind = ChunkKind::reduced;
-    Wish wish = {};                  ///< the strongest of all whose contribution is in it
-    std::uint32_t workers = 0;       ///< pulled, final: whose gradients the last step took in
-    std::uint64_t sync = 0;          ///< from 1; of the worker it comes from or goes to
-    std::uint64_t first = 0;         ///< element
+    Wish wish = {};             ///< the strongest of all whose contribution is in it
+    std::uint32_t workers = 0;  ///< pulled, final: workers whose gradients the last step took in
+    std::uint64_t sync = 0;     ///< from 1; counts at the worker that it comes from or goes to
+    std::uint64_t first = 0;    ///< element
     std::uint64_t rounds_total = 0;  ///< pulled, final: rounds of all workers in it
     std::uint32_t checksum = 0;      ///< CRC-32C of the payload; made and checked by the transport
     std::uint32_t epoch = 0;         ///< elastic ring: that of the sender
-    PeerSet contributors = 0;        ///< restored: whose gradients are in the sum
+    PeerSet contributors = 0;        ///< restored: peers whose gradients are in the sum
 
     bool operator==(const Chunk&) const = default;
 

@@ -24,7 +24,7 @@ inline std::span<const float> values_of(const Learned& learned) {
     return std::visit([](const auto& given) { return given.values; }, learned);
 }
 
-/// Of a mode that refuses an update, for people.
+/// What a mode says, for people, when it refuses an update.
 inline constexpr const char* exchanges_gradients =
     "this mode exchanges gradients and makes the step itself: end the round with a gradient, or "
     "choose the mode ako, local-sgd or local";

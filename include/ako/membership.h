@@ -1,4 +1,4 @@
-// Who takes part in an elastic ring, and what its members say to each other about it: an *epoch* is
+// The membership of an elastic ring, and what its members say to each other about it: an *epoch* is
 // a number and the processes that are in. src/agreement/epoch_vote.h decides the next one,
 // src/buckets/elastic_ring.h goes on in it. Values; any thread.
 #pragma once
@@ -37,7 +37,7 @@ struct Ballot {
 enum class StopReason : std::uint8_t { none, budget_spent, target_reached, requested };
 constexpr StopReason last(StopReason) { return StopReason::requested; }
 
-/// Who is in. Of a name the process counts: one that is started again is another member.
+/// The members. A member is a process, not a name: one that is started again is another member.
 struct Epoch {
     std::uint32_t number = 0;              ///< 0: no run is known
     std::vector<std::uint64_t> processes;  ///< [peer_count]: the process that is in; 0 = none
@@ -57,8 +57,9 @@ struct Epoch {
     }
 };
 
-/// Of what a member holds: no two neighbouring buckets need have a sum of the same sync, and a
-/// bucket has 64 KiB or more, so these are 2 GiB of parameters at the least.
+/// Bound on the runs in which a member tells what it holds: no two neighbouring buckets need have a
+/// sum of the same sync, and a bucket has 64 KiB or more, so these are 2 GiB of parameters at the
+/// least.
 inline constexpr std::size_t sync_runs_max = 32'768;
 
 /// So many neighbouring buckets whose newest sum is of this sync.
@@ -101,10 +102,10 @@ struct Membership {
     PeerSet hears = 0;                    ///< peers I have a session with
     bool broken = false;      ///< a session between members ended: nothing more comes of this epoch
     bool wants_in = false;    ///< I am no member, and what a member holds can be given to me
-    Holding holding;          ///< of a member
+    Holding holding;          ///< what I hold as a member
     bool ready = false;       ///< I know what every member holds
     bool whole = false;       ///< I hold all that the epoch needs; a newcomer does not at first
-    std::uint64_t taken = 0;  ///< of a newcomer: elements of the state that have come
+    std::uint64_t taken = 0;  ///< newcomer: elements of the state that have come
 
     bool operator==(const Membership&) const = default;
 
@@ -128,7 +129,7 @@ struct Membership {
 /// What all members know alike of a run, after a sync.
 struct Tally {
     std::uint64_t sync = 0;
-    PeerSet contributors = 0;  ///< whose gradients were in it
+    PeerSet contributors = 0;  ///< peers whose gradients were in it
     StopReason stop = StopReason::none;
     double progress = 0;                 ///< 0 .. 1 of the sample budget; never falls
     std::vector<std::uint64_t> samples;  ///< [peer_count], of all syncs up to this one

@@ -16,7 +16,7 @@ namespace ako {
 /// or updates, which its own optimizer has made of them.
 enum class Gives { nothing, gradients, updates };
 
-/// What becomes of peers that were not there at the beginning.
+/// Peers that may train beyond those that are there at the beginning.
 enum class Arrivals {
     nobody,       ///< a peer that is lost, or comes late, stays out, and the run ends with a loss
     into_rows,    ///< it takes all rows from the others; whoever is there goes on meanwhile

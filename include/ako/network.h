@@ -37,7 +37,7 @@ struct Evaluation {
     std::size_t count = 0;
 };
 
-/// Of the gradients of a batch and of its parts, from which their noise follows
+/// Norms of the gradients of a batch and of its parts, from which their noise follows
 /// (src/training/gradient_noise.h).
 struct GradientNorms {
     double of_part = 0;          ///< squared, mean over the parts
@@ -103,7 +103,7 @@ class Network {
         static_cast<void>(gradients), static_cast<void>(samples);
     }
 
-    /// Of the newest gradient; nothing where it was not computed in parts.
+    /// Norms of the newest gradient; nothing where it was not computed in parts.
     virtual std::optional<GradientNorms> norms() const { return std::nullopt; }
 
     /// Loss and correct answers over the batch, forward pass only.

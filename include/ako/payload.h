@@ -1,6 +1,6 @@
 // How elements of the flat vector lie in the payload of a frame: raw float32 values, little-endian.
-// Who sends elements or reads what came goes through here; what a mode holds in memory is another
-// matter. The mode ako may say of a Partial that it is coded (src/rows/coded_blocks.h).
+// Everything that sends elements or reads what came goes through here; what a mode holds in memory
+// is another matter. The mode ako may say of a Partial that it is coded (src/rows/coded_blocks.h).
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "payloads travel as th
 /// The largest payload of one frame: 64 blocks. Constant: at 10 Gbit/s it is 0.8 ms.
 inline constexpr std::size_t payload_bytes_limit = std::size_t{1} << 20;
 
-/// Of the payload that carries so many elements.
+/// Size of the payload that carries so many elements.
 constexpr std::size_t payload_bytes_of(std::size_t elements) { return elements * sizeof(float); }
 
 /// The elements in a payload of so many bytes; nothing if that is no whole number of them.

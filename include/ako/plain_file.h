@@ -12,8 +12,8 @@
 
 namespace ako {
 
-/// What is there instead of a file, with its article; nothing for a file, for a folder, and where
-/// nothing can be found: of these, who opens it has more to say.
+/// What is there instead of a file, with its article. Returns nothing for a file, for a folder, and
+/// where nothing can be found: the caller that opens it has more to say about these.
 inline std::optional<std::string> what_is_no_file(const std::string& path) {
     using Type = std::filesystem::file_type;
     std::error_code error;

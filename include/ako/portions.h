@@ -38,7 +38,7 @@ class PortionSource {
   public:
     virtual ~PortionSource() = default;
 
-    /// Of one pass.
+    /// Portions in one pass.
     virtual std::size_t portion_count() const = 0;
     struct Taken {
         Portion portion;

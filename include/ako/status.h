@@ -1,5 +1,5 @@
-// Status: what every peer says of itself all the time, in parts. Each part says whom it concerns;
-// who reads a Status takes that part. Values; any thread.
+// Status: what every peer says of itself all the time, in parts. Each part says which code it
+// concerns, and that code takes this part. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,8 @@ struct Covered {
 
 /// The state of the sender, repeated as a heartbeat; nothing in it is said only once.
 struct Status {
-    /// Who lives, and with whom: for the links and the roster (src/exchange), in every mode.
+    /// Which peers live, and with whom they have sessions: for the links and the roster
+    /// (src/exchange), in every mode.
     struct Heartbeat {
         Time sent_at{};       ///< sender's clock
         Time echo_sent_at{};  ///< `sent_at` of the newest Status received from you; 0 = none
@@ -114,8 +115,8 @@ struct Status {
         std::optional<Verdict> verdict;    ///< where a peer evaluates and has done so
         std::optional<Round> final_round;  ///< my last round, once I have stopped
         StopReason stop = StopReason::none;
-        /// Who was asked for a stop that is `requested`, as far as I have heard, merged by union.
-        /// The modes with buckets leave it empty: there everybody's `stop` is its own wish.
+        /// Peers that were asked for a stop that is `requested`, as far as I have heard, merged by
+        /// union. The modes with buckets leave it empty: there everybody's `stop` is its own wish.
         PeerSet asked = 0;
         bool leaving = false;  ///< I make no more rounds and go as soon as you hold my row
         /// Of what I end with, once I hold it: rows and anchor of the cut, or the parameters.
@@ -147,10 +148,10 @@ struct Status {
     struct Vote {
         CutId accepted;                ///< the cut that I hold and have accepted
         CutId decided;                 ///< the cut that a majority accepted
-        std::uint32_t cut_blocks = 0;  ///< of the cut I pull: how many I hold, a sign that I move
-        bool has_vote = true;          ///< on the cut (src/agreement/agreement.h)
-        /// Peers that may have voted on it, in this life or an earlier one: of which I have heard
-        /// that they trained, or came to the end. Merged by union.
+        std::uint32_t cut_blocks = 0;  ///< blocks that I hold of the cut I pull: a sign that I move
+        bool has_vote = true;          ///< my answers on the cut count (src/agreement/agreement.h)
+        /// Peers that may have voted on it, in this life or an earlier one, because I have heard
+        /// that they trained or came to the end. Merged by union.
         PeerSet may_have_voted = 0;
 
         bool operator==(const Vote&) const = default;
@@ -172,9 +173,9 @@ struct Status {
         std::vector<CheckpointId> checkpoints;
         bool joining = false;   ///< I take in the rows of a run, mine too, and make no rounds yet
         bool resuming = false;  ///< I go on from a checkpoint, and have not begun
-        std::uint64_t run_id = 0;       ///< of the run, through all its starts; 0 = not known yet
-        std::optional<Digest> initial;  ///< of the run's initial parameters, once I have them;
-                                        ///< nothing where all bring the same
+        std::uint64_t run_id = 0;  ///< the same for a run through all its starts; 0: not known yet
+        std::optional<Digest> initial;  ///< digest of the run's initial parameters, once I have
+                                        ///< them; nothing where all bring the same
 
         bool operator==(const Start&) const = default;
 

@@ -1,6 +1,6 @@
-// What a thread may touch, for the compiler: mutexes and the two thread roles as capabilities of
-// clang's thread-safety analysis (Hutchins, Ballman and Sutherland, "C/C++ Thread Safety Analysis",
-// 2014), which a test runs over the algorithm. Other compilers see mutexes alone.
+// Which thread may touch what, for the compiler: mutexes and the two thread roles are capabilities
+// of clang's thread-safety analysis (Hutchins, Ballman and Sutherland, "C/C++ Thread Safety
+// Analysis", 2014), which a test runs over the algorithm. Other compilers see mutexes alone.
 #pragma once
 
 #include <atomic>

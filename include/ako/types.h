@@ -49,7 +49,7 @@ struct Version {
 
 /// Which checkpoint of a peer: see checkpoint.h.
 struct CheckpointId {
-    std::uint64_t start = 0;  ///< of the run: another one each time that it begins or is resumed
+    std::uint64_t start = 0;  ///< another one each time that the run begins or is resumed
     Round round = 0;          ///< the peer's newest that is in it
 
     auto operator<=>(const CheckpointId&) const = default;

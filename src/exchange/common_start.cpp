@@ -21,7 +21,8 @@ std::string list_of(const std::vector<std::string>& words) {
     return text;
 }
 
-/// "a has round 40 and round 20 of start 3f2a": who has both of one round may still have two runs.
+/// "a has round 40 and round 20 of start 3f2a": two peers that have the same round may have it of
+/// different runs.
 std::string checkpoints_text(const std::string& name, const std::vector<CheckpointId>& all) {
     std::vector<std::string> words;
     for (const CheckpointId& id : all) {

@@ -35,10 +35,10 @@ class CommonStart {
     /// Why they cannot begin together, for people: some begin anew and others go on, or no
     /// checkpoint is everybody's. Empty if they can.
     std::string why_not() const;
-    /// Of the run that begins now: the same for all peers, another at every start.
+    /// The id of the run that begins now: the same for all peers, another at every start.
     std::uint64_t id() const;
 
-    /// Of these of this peer's checkpoints the newest that everybody says to have.
+    /// The newest of this peer's checkpoints that everybody says to have; nothing: there is none.
     std::optional<CheckpointId> newest_of(const std::vector<CheckpointId>& own) const;
 
   private:

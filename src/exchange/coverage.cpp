@@ -21,7 +21,7 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Of a portion for a peer; the same everywhere.
+/// A hash of a peer and a portion; the same everywhere.
 std::uint64_t hash(PeerIndex peer, const Portion& portion) {
     return mixed(mixed((std::uint64_t{portion.pass} << 32) | portion.place) ^ peer);
 }
@@ -192,7 +192,7 @@ Covered Coverage::said() const { return {pass_, done_[0], done_[1], in_hand_, it
 // ---- reports
 
 std::uint64_t Coverage::seen_of(std::uint32_t pass) const {
-    std::map<std::uint32_t, std::uint64_t> parts;  // of portions that are not done
+    std::map<std::uint32_t, std::uint64_t> parts;  // items seen in portions not done
     const auto add = [&](const std::optional<Portion>& portion, std::uint64_t items) {
         if (!portion || portion->pass != pass || done(*portion)) return;
         std::uint64_t& part = parts[portion->place];

@@ -3,20 +3,21 @@
 // are done as far as it has heard (sets that only grow and are merged by union), and chooses by a
 // rule that all share:
 //
-//   1. of the lowest pass that is not over, a portion that is neither done nor in the hand of a
-//      peer that advances: first those that fall to this peer, which of all that take part has the
-//      highest hash of it (Thaler and Ravishankar, 1998), then any, in an order of its own
+//   1. a portion of the lowest pass that is not over, if it is neither done nor in the hand of a
+//      peer that advances: first those that fall to this peer, because its hash of them is the
+//      highest of all that take part (Thaler and Ravishankar, 1998), then any, in an order of its
+//      own
 //   2. if there is none, one of the next pass, by the same rule
-//   3. if there is none either, one that is in another's hand: whoever is a whole pass slower than
-//      the others must not hold up a pass
+//   3. if there is none either, one that is in another's hand: a peer that is a whole pass slower
+//      than the others must not hold up a pass
 //
 // What holds: a pass is over for a peer only when it knows that every portion of it was trained on
 // by somebody, whoever joined, left or was lost meanwhile (at least once). Twice is trained on what
 // two took before they heard of each other, as at the end of a pass; what a lost peer had in hand;
-// and, while the network is cut, what both sides do. Who leaves on purpose says how far it has come
-// in its portion. While it hands its row over, that stays in its hand; when it has gone, another
-// goes on from there, if the row is whole here, and else begins anew what was trained on for
-// nothing. With a peer that is lost goes what of its row had not been sent, as ever.
+// and, while the network is cut, what both sides do. A peer that leaves on purpose says how far it
+// has come in its portion. The portion stays in its hand while it hands its row over. When it has
+// gone, another peer goes on from there if the row is whole here; otherwise that peer begins the
+// portion anew. With a peer that is lost goes what of its row had not been sent, as ever.
 //
 // Compute thread only.
 #pragma once
@@ -38,7 +39,7 @@ struct Seen;
 class Coverage final : public PortionSource {
   public:
     struct Sizes {
-        std::size_t items = 0;  ///< of the data set
+        std::size_t items = 0;  ///< items in the data set
         std::size_t portions = 1;
         std::uint32_t pass_max = 0;  ///< nobody comes further in this run
     };
@@ -50,7 +51,7 @@ class Coverage final : public PortionSource {
 
     /// The round for which all this was given has ended.
     void round_ended();
-    /// Who takes part now, and whose portion in hand is not to be touched.
+    /// Takes in which peers take part now, and whose portions in hand are not to be touched.
     void follow(const Roster& roster, Round own_round);
     /// `from` says this. What cannot be of this run is not heeded.
     void hear(PeerIndex from, const Covered& said);
@@ -93,13 +94,13 @@ class Coverage final : public PortionSource {
     const Sizes sizes_;
 
     std::uint32_t pass_ = 0;
-    std::array<Bits, 2> done_;                ///< of this pass and the next
+    std::array<Bits, 2> done_;                ///< this pass and the next
     std::vector<Other> others_;               ///< [peer_count]; the entry of this peer is not used
-    std::map<Portion, std::uint64_t> begun_;  ///< by who left: items
+    std::map<Portion, std::uint64_t> begun_;  ///< items given by peers that left
 
     std::optional<Portion> in_hand_;
-    std::uint64_t items_ = 0;        ///< of it, given out
-    std::uint64_t items_ended_ = 0;  ///< and in rounds that have ended
+    std::uint64_t items_ = 0;        ///< items of it that were given out
+    std::uint64_t items_ended_ = 0;  ///< and those in rounds that have ended
     std::vector<Portion> given_;     ///< whole, for a round that has not ended
 };
 

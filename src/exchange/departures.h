@@ -2,16 +2,16 @@
 // left behind, because it stood still or was cut off while the others ended. The rule: none of
 // those it has met is there, nobody listens at the address of any of them, and they went together:
 // over a pause of this process or, of several, within one life time-out and in silence or with a
-// Bye. What then would be trained, would be trained by nobody else. Whose connection breaks has
-// crashed, however many do at once; a single other peer that is lost without a pause is a loss, and
-// so are several that go one by one: then the rest of the run is this peer's. Who said with its Bye
-// that the run goes on without it has ended nothing, and says nothing of the others.
+// Bye. What then would be trained, would be trained by nobody else. A peer whose connection breaks
+// has crashed, however many do at once. A single other peer that is lost without a pause is a loss,
+// and so are several that go one by one: then the rest of the run is this peer's. A peer that said
+// with its Bye that the run goes on without it has ended nothing, and says nothing of the others.
 //
-// And who is *gone*, so that nobody need wait for it: who left, and who has no session while nobody
-// listens at its address. That must last, because a peer that only we cannot dial comes back by
-// dialling us. Whose connection broke would do so as soon as it knows; should the news of the break
-// not have reached it, it knows by our silence. Who fell silent may be cut off, and is given
-// longer.
+// It also tells which peers are *gone*, so that nobody need wait for them: those that left, and
+// those that have no session while nobody listens at their address. That must last, because a peer
+// that only we cannot dial comes back by dialling us. A peer whose connection broke does so as soon
+// as it knows; if the news of the break has not reached it, it knows by our silence. A peer that
+// fell silent may be cut off, and is given longer.
 //
 // Network thread only.
 #pragma once

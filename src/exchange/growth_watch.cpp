@@ -78,7 +78,7 @@ std::optional<GrowthWatch::Others> GrowthWatch::others(const Roster& peers, Roun
         if (2 * view.announced >= round) told.push_back(view.status->standing.largest_norm);
     }
     if (told.empty()) return std::nullopt;
-    // Of an even number the larger of the two in the middle: it refuses less.
+    // With an even number the larger of the middle two: it refuses less.
     const auto middle = told.begin() + static_cast<std::ptrdiff_t>(told.size() / 2);
     std::nth_element(told.begin(), middle, told.end());
     return Others{*middle, told.size() > 1};

@@ -11,17 +11,17 @@
 
 namespace ako {
 
-/// The rule. Of the Euclidean norm of what a round gave, with L the largest norm of this peer's
-/// rounds so far, and M the median of the largest norms that the others tell (Status), of those who
-/// have made at least half as many rounds, a round is refused
+/// The rule looks at the Euclidean norm of what a round gave. L is the largest norm of this peer's
+/// rounds so far. M is the median of the largest norms that the others tell (Status), counting
+/// those that have made at least half as many rounds. A round is refused
 ///     if its norm is above `growth_max` times the larger of L and M; or
 ///     if it is above L and above `growth_max` times M, where at least two others tell: so growth
 ///     by a little in each round is found as well.
 /// Nothing is refused as long as neither L nor M is known, nor, in the first `few_rounds` of a
-/// process, what is no larger than the parameters themselves: who begins with a trained model may
-/// have gradients of nearly nothing before the first batch that it does not fit. The largest, and
-/// not the usual: once a model fits its data most gradients vanish, and one batch that it does not
-/// fit is no fault. Compute thread only.
+/// process, what is no larger than the parameters themselves: a peer that begins with a trained
+/// model may have gradients of nearly nothing before the first batch that it does not fit. The
+/// largest, and not the usual: once a model fits its data most gradients vanish, and one batch that
+/// it does not fit is no fault. Compute thread only.
 class GrowthWatch {
   public:
     /// `growth_max` 0: nothing is refused.
@@ -58,7 +58,7 @@ class GrowthWatch {
     const double growth_max_;
     float largest_ = 0;
     Round made_ = 0;      ///< rounds that this process has given
-    double squares_ = 0;  ///< of the round under way
+    double squares_ = 0;  ///< sum over the round under way
     std::size_t looked_at_ = 0;
 };
 

@@ -112,7 +112,7 @@ class TrafficHalf {
     virtual Time news_interval() const AKO_NETWORK_THREAD { return Time::max(); }
     /// Only the newest Status of a peer counts: what was not taken in yet may be replaced.
     virtual bool newest_status_counts() const AKO_NETWORK_THREAD { return true; }
-    /// The peer that is to blame for this one's leaving, if there is any: its Bye says so.
+    /// The peer to blame for this peer's leaving, if any: this peer's Bye names it.
     virtual std::optional<PeerIndex> because_of() const AKO_NETWORK_THREAD { return std::nullopt; }
 
     // Receiving.

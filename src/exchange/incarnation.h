@@ -16,8 +16,8 @@ inline constexpr unsigned process_bits = 48;
 /// The most that can be counted; a peer that is restarted every minute comes there in 45 days.
 inline constexpr std::uint64_t lives_max = (std::uint64_t{1} << (64 - process_bits)) - 1;
 
-/// Of an incarnation: which process; of a process id: what of it goes into an incarnation. Never 0
-/// for a process id that is one.
+/// The process of an incarnation, or the part of a process id that goes into an incarnation. Never
+/// 0 for a valid process id.
 constexpr std::uint64_t process_of(std::uint64_t id) {
     return id & ((std::uint64_t{1} << process_bits) - 1);
 }
@@ -32,14 +32,14 @@ constexpr bool begins(Incarnation incarnation) {
     return incarnation != 0 && lives_before(incarnation) == 0;
 }
 
-/// Of a row that begins at zero.
+/// The incarnation of a row that begins at zero.
 inline Incarnation first_incarnation(std::uint64_t process_id) {
     AKO_ASSERT(process_of(process_id) != 0, "a process id without a number");
     return process_of(process_id);
 }
 
-/// Of a row that goes on from one whose highest incarnation was this; 0: there was none. Nothing if
-/// no more lives can be counted.
+/// The incarnation of a row that goes on from one whose highest incarnation was `highest`; 0: there
+/// was none. Returns nothing if no more lives can be counted.
 inline std::optional<Incarnation> next_incarnation(Incarnation highest, std::uint64_t process_id) {
     if (highest == 0) return first_incarnation(process_id);
     if (lives_before(highest) == lives_max) return std::nullopt;

@@ -118,7 +118,7 @@ class Mailbox {
     Condition changed_;
     bool woken_ AKO_GUARDED_BY(mutex_) = false;
     std::deque<Arrival> frames_ AKO_GUARDED_BY(mutex_);
-    std::size_t header_bytes_ AKO_GUARDED_BY(mutex_) = 0;  ///< of frames_
+    std::size_t header_bytes_ AKO_GUARDED_BY(mutex_) = 0;  ///< sum over frames_
     std::vector<Pending> presence_ AKO_GUARDED_BY(mutex_);
     bool presence_changed_ AKO_GUARDED_BY(mutex_) = false;
     bool left_behind_ AKO_GUARDED_BY(mutex_) = false;

@@ -1,5 +1,5 @@
-// What a mode is told at the start: who this peer is, who the others are, and how to exchange.
-// Constant after construction.
+// What a mode is told at the start: this peer, the others, and how to exchange. Constant after
+// construction.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct ModeSettings {
     TrainingSettings training;
     std::uint64_t sample_budget = 0;  ///< samples of all peers together
     std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
-    std::vector<Range> layers = {};   ///< of the flat vector, in order; empty: one
+    std::vector<Range> layers = {};   ///< runs of the flat vector, in order; empty: one
     /// all_reduce: ring: buckets of at most so many bytes go straight and not round. A few
     /// milliseconds of a slow link.
     std::size_t straight_bytes_max = std::size_t{128} * 1024;

@@ -1,7 +1,8 @@
-// Is another process live under this peer's own name? Who has a session with that one refuses this
-// one, and says where that one is. A process that died without a word may be taken for live for a
-// life time-out by whoever had a session with it, and both ends may take as long to notice: whoever
-// is refused for longer is the second of two processes, and must end. Pure, with explicit time.
+// Tells whether another process is live under this peer's own name. A peer that has a session with
+// the other process refuses this one, and says where the other is. A process that died without a
+// word may be taken for live for a life time-out, and both ends of a session may take as long to
+// notice. A process that is refused for longer than that is the second of two, and must end. Pure,
+// with explicit time.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ class NameTaken {
     /// And for so long that there are two processes of this name.
     bool for_good(Time now) const { return since_ && now - *since_ >= patience_; }
 
-    /// For people: who sees that one, and where.
+    /// For people: which peers see the other process, and where.
     static std::string why(PeerIndex self, const std::vector<std::string>& names,
                            const std::vector<LinkCounters>& links) {
         std::string who;

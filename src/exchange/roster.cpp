@@ -87,7 +87,7 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
     }
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
         if (other == self_ && own_known_) continue;
-        // Who can be reached says so itself, and knows best.
+        // A peer that can be reached says so itself, and knows best.
         if (other != self_ && other != peer && reachable(other)) continue;
         const Progress& progress = status.standing.progress[other];
         peers_[other].samples = std::max(peers_[other].samples, progress.samples);
@@ -102,7 +102,7 @@ void Roster::heard_status(PeerIndex peer, const Status& status, Time arrived_at,
 void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     set_presence(peer, Presence::left);
     peers_[peer].final_round = bye.final_round;
-    // Whose program failed may have finished with the others all the same.
+    // A peer whose program failed may have finished with the others all the same.
     const auto& status = peers_[peer].status;
     if (status && status->standing.digest) return;
     if (bye.leaves) peers_[peer].left_at = samples();
@@ -181,7 +181,8 @@ std::vector<EarlyLeave> Roster::left_early(std::uint64_t sample_budget) const {
         if (view.presence != Presence::left || !view.left_at) continue;
         const double budget = static_cast<double>(std::max<std::uint64_t>(1, sample_budget));
         const double share = static_cast<double>(*view.left_at) / budget;
-        // Who left on its way into the run has made none, and an earlier process perhaps some.
+        // A process that left on its way into the run has made none; an earlier one may have made
+        // some.
         const Round last = std::max(view.final_round.value_or(0), view.relayed_round);
         found.push_back({peer, last, std::min(1.0, share), view.farewell});
     }

@@ -1,7 +1,7 @@
-// Who is there and how far: presence, rounds and samples of every peer, and who *advances*.
-// Presence comes from the transport; rounds and samples from Status and Partial. What a peer has
-// done outlives its process: rounds and samples stay, while all that is of the process itself is
-// forgotten when another one comes under its name. Compute thread only.
+// The presence, rounds and samples of every peer, and which peers *advance*. Presence comes from
+// the transport; rounds and samples from Status and Partial. What a peer has done outlives its
+// process: rounds and samples stay, while all that is of the process itself is forgotten when
+// another one comes under its name. Compute thread only.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,12 @@ struct PeerView {
     Presence presence = Presence::absent;
     bool ever_lost = false;
     Round announced = 0;  ///< newest round heard of, from itself
-    /// Newest heard of, from itself; of a peer that cannot be reached from anyone, for what it has
+    /// The newest heard of, from itself, or from anyone if the peer cannot be reached: what it has
     /// done is done. Round and samples come together, so that they fit one another.
     Round relayed_round = 0;
     std::uint64_t samples = 0;
     Incarnation incarnation = 0;  ///< in which it makes its rounds, as it says itself; 0 = none yet
-    std::optional<Status> status;  ///< the newest, from itself: of this process
+    std::optional<Status> status;  ///< the newest word of its present process, from itself
     bool heard = false;            ///< a Status, in the session that stands
     bool returned = false;         ///< as another process, of which no Status has come yet
     std::optional<Round> final_round;
@@ -51,7 +51,7 @@ struct PeerView {
     bool joins() const { return status ? status->start.joining : returned; }
     /// It is there, and goes before the end.
     bool leaving() const { return live() && status && status->standing.leaving; }
-    /// Of its row, once it has ended.
+    /// The final version of its row, once it has ended.
     std::optional<Version> final_version() const {
         if (!final_round) return std::nullopt;
         return version_of(*final_round, incarnation);
@@ -97,14 +97,14 @@ class Roster {
 
     /// This peer included.
     std::size_t live_count() const;
-    /// Of those that take part in the run, and are not about to leave.
+    /// The lowest of the peers that take part in the run and are not about to leave.
     PeerIndex lowest_live() const;
     /// Peers other than this one with a session.
     PeerSet reached() const;
     bool reachable(PeerIndex peer) const { return peers_[peer].presence == Presence::up; }
-    /// Does this version of its row, or a newer one, come from itself? Of what earlier processes of
-    /// its name made of the row nothing does until it has claimed that, and where training ends
-    /// first it never will.
+    /// Does this version of its row, or a newer one, come from itself? What earlier processes of
+    /// its name made of the row does not until it has claimed that row, and never does where
+    /// training ends first.
     bool streams(PeerIndex peer, Version version) const;
 
     /// For so long an answer of this peer is waited for.
@@ -113,20 +113,20 @@ class Roster {
     }
     /// The same from what was seen alone: the time in which it shows what it has taken in.
     Time answer_seen(PeerIndex peer) const { return peers_[peer].answers.usual(); }
-    /// Of all peers that can be reached: the longest.
+    /// The longest answer time of all peers that can be reached.
     Time answer_time() const;
     /// Before anything was seen: what limits are made of that must not grow with what is seen.
     Time answer_time_at_first() const { return answers_within_.value_or(AnswerTime::first); }
 
-    /// Of all peers, as far as heard of.
+    /// Sum over all peers, as far as heard of.
     std::uint64_t samples() const;
-    /// Of one peer, the most that anybody says, itself included: others also count what an earlier
-    /// process used of which a later one that began apart knows nothing.
+    /// The most that anybody says of this peer, itself included: others also count the samples of
+    /// an earlier process that a later one, which began apart, does not know.
     std::uint64_t samples_by_all(PeerIndex peer) const;
     std::vector<Progress> progress() const;
-    /// Who left before the end, and is not back.
+    /// Peers that left before the end, and are not back.
     std::vector<EarlyLeave> left_early(std::uint64_t sample_budget) const;
-    /// For reports: who the peer is, its presence, whether it is live, and how far it is.
+    /// For reports: the peer, its presence, whether it is live, and how far it is.
     LinkView link_view(PeerIndex peer) const;
 
   private:

@@ -35,8 +35,8 @@ struct RunBounds {
         return std::string(field) + " is round " + std::to_string(round) +
                " in a run in which no peer makes more than " + std::to_string(round_max);
     }
-    /// Of a Status with the progress of every peer of the file: the numbers of each, and that it
-    /// names nobody else.
+    /// Requires that `status` has the progress of every peer of the file. Returns what is wrong if
+    /// one of its numbers is beyond its bound, or if it names anybody else.
     std::optional<std::string> refuse(const Status& status) const {
         const std::size_t peer_count = status.standing.progress.size();
         if (peer_count < peers_max && status.standing.asked >> peer_count != 0) {

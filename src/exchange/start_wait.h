@@ -1,6 +1,6 @@
 // The wait for the first round: until all peers are there, or for `start_wait_s`; then enough of
-// them must be. Who is not to wait at all still looks round: as long as dials are under way, it may
-// be that the others train already. Compute thread only.
+// them must be. A peer that is not to wait at all still looks round: as long as dials are under
+// way, the others may train already. Compute thread only.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class StartWait {
           patience_(settings.times().start_wait) {}
 
     enum class State { waits, over, failed };
-    /// `absent`: how many peers are not there; `unanswered`: of some of them no dial has ended yet.
+    /// `absent`: how many peers are not there; `unanswered`: no dial to some of them has ended.
     State look(std::size_t absent, bool unanswered, Time now) {
         if (!since_) since_ = now;
         if (absent == 0) return State::over;
@@ -33,7 +33,7 @@ class StartWait {
         return present_ >= peers_min_ ? State::over : State::failed;
     }
 
-    /// Of `failed`, for people.
+    /// The reason for `failed`, for people.
     std::string why_not() const {
         return "only " + std::to_string(present_) + " of " + std::to_string(peer_count_) +
                " peers came within start_wait_s, at least " + std::to_string(peers_min_) +

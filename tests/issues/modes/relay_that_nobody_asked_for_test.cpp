@@ -13,7 +13,7 @@ TEST_CASE("a row that is passed on is taken from whom it was asked of") {
     for (const PeerIndex other : {1u, 2u}) bench.come(other);
     bench.hear(1, 1, 3, 5);
     bench.round();
-    REQUIRE(bench.peer->ledger().version(1, 0) == Version{1, 3});
+    REQUIRE(bench.peer->rows().ledger().version(1, 0) == Version{1, 3});
 
     const auto pass_on = [&bench](PeerIndex from) {
         Partial partial{1, {1, 8}, {0, 1}, Time{0}, true, {}};
@@ -24,13 +24,13 @@ TEST_CASE("a row that is passed on is taken from whom it was asked of") {
         bench.begin();
     };
     pass_on(2);
-    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 3});
-    CHECK(bench.peer->ledger().values(1)[0] == 5);
+    CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 3});
+    CHECK(bench.peer->rows().ledger().values(1)[0] == 5);
     CHECK(bench.pool.bytes_lent() == 0);
     bench.outbox.send(2, Want{2, false, {}});  // of another row
     pass_on(2);
-    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 3});
+    CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 3});
     bench.outbox.send(2, Want{1, false, {{{0, 1}, {1, 3}}}});
     pass_on(2);
-    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 8});
+    CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 8});
 }

@@ -89,12 +89,12 @@ TEST_CASE("who is absent costs no step: updates are scaled by all peers over tho
     bench.now += std::chrono::seconds(1);
     REQUIRE(bench.round().has_value());
     CHECK(bench.peer->meetings().scale() == 1.5);
-    CHECK(bench.peer->ledger().values(0)[0] == 1.5F);
+    CHECK(bench.peer->rows().ledger().values(0)[0] == 1.5F);
     SUBCASE("an update of the caller's own too") {
         bench.begin();
         const std::vector<float> update(element_count, 2);
         REQUIRE(bench.peer->end_round(Update{update}, {1, 0.5F}, bench.now).has_value());
-        CHECK(bench.peer->ledger().values(0)[0] == 4.5F);
+        CHECK(bench.peer->rows().ledger().values(0)[0] == 4.5F);
     }
     SUBCASE("and no more when it comes") {
         bench.come(2);
@@ -102,7 +102,7 @@ TEST_CASE("who is absent costs no step: updates are scaled by all peers over tho
         REQUIRE(bench.round().has_value());
         CHECK(bench.peer->meetings().scale() == 1);
         // Each of the two made one round without the other, and half of it gives way.
-        CHECK(bench.peer->ledger().values(0)[0] == 1.5F / 2 + 1);
+        CHECK(bench.peer->rows().ledger().values(0)[0] == 1.5F / 2 + 1);
     }
     SUBCASE("alone, the replica moves by the whole update") {
         bench.mailbox.set_presence(1, Presence::lost);
@@ -164,7 +164,7 @@ struct Apart : Bench {
         }
         mailbox.set_presence(1, Presence::lost);
         for (Round made = 0; made < apart; ++made) round();
-        row = peer->ledger().values(0)[0];
+        row = peer->rows().ledger().values(0)[0];
     }
     /// Peer 1, and how many rounds it has made alone.
     void meet(Round rounds) {
@@ -188,7 +188,7 @@ TEST_CASE("rows that grew apart give way to each other by the rounds of both") {
         bench.round();
         CHECK(bench.peer->meetings().scale() == 1);
         const double share = static_cast<double>(apart) / (apart + apart + 1);
-        CHECK(bench.peer->ledger().values(0)[0] ==
+        CHECK(bench.peer->rows().ledger().values(0)[0] ==
               doctest::Approx(bench.row + 1 - share * bench.growth()));
         REQUIRE(bench.lines.size() == 1);
         CHECK(bench.lines[0].find("14 rounds apart") != std::string::npos);
@@ -207,11 +207,12 @@ TEST_CASE("rows that grew apart give way to each other by the rounds of both") {
     SUBCASE("none, for one that stood still") {
         bench.meet(0);
         bench.round();
-        CHECK(bench.peer->ledger().values(0)[0] == bench.row + 2);  // it has not moved yet
+        CHECK(bench.peer->rows().ledger().values(0)[0] == bench.row + 2);  // it has not moved yet
         bench.meet(1);
         bench.round();
-        CHECK(bench.peer->ledger().values(0)[0] == doctest::Approx(bench.row + 3).epsilon(0.06));
-        CHECK(bench.peer->ledger().values(0)[0] < bench.row + 3);
+        CHECK(bench.peer->rows().ledger().values(0)[0] ==
+              doctest::Approx(bench.row + 3).epsilon(0.06));
+        CHECK(bench.peer->rows().ledger().values(0)[0] < bench.row + 3);
     }
 }
 
@@ -226,7 +227,7 @@ TEST_CASE("rows that grew apart give way in the final exchange too, before a cut
         CHECK(bench.peer->standing().round == bench.peer->round());
         CHECK(bench.mailbox.take_posted().status->standing.final_round == together + apart + 1);
         const double share = static_cast<double>(apart) / (apart + apart + 1);
-        CHECK(bench.peer->ledger().values(0)[0] ==
+        CHECK(bench.peer->rows().ledger().values(0)[0] ==
               doctest::Approx(bench.row - share * bench.growth()));
         CHECK(!bench.peer->agreement().frozen());
         bench.now += 10 * ms;
@@ -237,7 +238,7 @@ TEST_CASE("rows that grew apart give way in the final exchange too, before a cut
         bench.meet(0);
         bench.peer->step_finish(bench.now);
         CHECK(bench.peer->round() == together + apart);
-        CHECK(bench.peer->ledger().values(0)[0] == bench.row);
+        CHECK(bench.peer->rows().ledger().values(0)[0] == bench.row);
     }
 }
 
@@ -268,8 +269,8 @@ TEST_CASE("relayed blocks change the row of who made them, and never what stands
     REQUIRE(lead > 0.3F);  // the own two rounds since, for peer 1
     bench.hear(2, 1, 7, 9);
     bench.begin();
-    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 7});
-    CHECK(bench.peer->ledger().values(1)[0] == 9);
+    CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 7});
+    CHECK(bench.peer->rows().ledger().values(1)[0] == 9);
     CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
     CHECK(bench.peer->roster()[1].announced == 1);  // what others say of it is no move of its own
 
@@ -281,7 +282,7 @@ TEST_CASE("relayed blocks change the row of who made them, and never what stands
     SUBCASE("an older one is late and changes nothing") {
         bench.hear(1, 1, 6, 10);
         bench.begin();
-        CHECK(bench.peer->ledger().values(1)[0] == 9);
+        CHECK(bench.peer->rows().ledger().values(1)[0] == 9);
         CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
     }
 }
@@ -295,8 +296,8 @@ TEST_CASE(
     bench.hear(1, 1, 2, 4, true);
     bench.hear(1, 1, 3, std::numeric_limits<float>::quiet_NaN());
     bench.round();
-    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 1});
-    CHECK(bench.peer->ledger().values(1)[0] == 3);
+    CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 1});
+    CHECK(bench.peer->rows().ledger().values(1)[0] == 3);
     CHECK(bench.peer->arrivals().blocks_refused() == 2);
     REQUIRE(bench.lines.size() == 1);
     CHECK(bench.lines[0].find("does not match its checksum") != std::string::npos);
@@ -309,8 +310,8 @@ TEST_CASE("nobody else writes the own row") {
     bench.round();
     bench.hear(1, 0, 50, 7);
     bench.begin();
-    CHECK(bench.peer->ledger().version(0, 0) == Version{1, 1});
-    CHECK(bench.peer->ledger().values(0)[0] == 1);
+    CHECK(bench.peer->rows().ledger().version(0, 0) == Version{1, 1});
+    CHECK(bench.peer->rows().ledger().values(0)[0] == 1);
 }
 
 TEST_CASE("rule plain stands in for nobody") {

@@ -99,7 +99,7 @@ struct JoiningBench {
         }
         return found;
     }
-    Version own_version() const { return peer->ledger().version(row_of(self), 0); }
+    Version own_version() const { return peer->rows().ledger().version(row_of(self), 0); }
 
     ModeSettings settings;
     std::vector<std::string> lines;

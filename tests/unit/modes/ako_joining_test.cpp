@@ -72,7 +72,7 @@ TEST_CASE("who hears of its row only while it waits does not begin it anew eithe
     bench.bring(row_of(b), {of_b, 1}, 3);
     REQUIRE(bench.trains());
     CHECK(bench.own_version() == Version{next_incarnation(former, own_id).value(), 40});
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 7);
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 7);
 }
 
 TEST_CASE("a restarted peer goes on with its row, its round and its samples") {
@@ -102,7 +102,7 @@ TEST_CASE("a restarted peer goes on with its row, its round and its samples") {
 
     const Incarnation own = next_incarnation(former, own_id).value();
     CHECK(bench.own_version() == Version{own, 41});
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 7);
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 7);
     CHECK(bench.peer->replica()[0] == doctest::Approx(0.5 + (7.0 + 3.0) / 3));
     CHECK(bench.peer->standing().round == 41);
     CHECK(bench.peer->standing().samples == 41);
@@ -113,7 +113,7 @@ TEST_CASE("a restarted peer goes on with its row, its round and its samples") {
     CHECK(bench.own_version() == Version{own, 42});
     // One of three is absent, so that an update of 1 is scaled by 3/2.
     CHECK(bench.peer->meetings().scale() == 1.5);
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 8.5F);
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 8.5F);
     CHECK(bench.peer->standing().samples == 42);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("of what was taken up with the row nothing gives way to one that train
     Bench bench;
     rejoin(bench);
     bench.round();
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 8.5F);
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 8.5F);
     Status status = bench.said(bench.own_version(), {of_b, 50});
     status.standing.progress[c] = {500, 500};
     bench.mailbox.set_presence(c, Presence::up);
@@ -130,7 +130,7 @@ TEST_CASE("of what was taken up with the row nothing gives way to one that train
     bench.round();
     // All three are there, and of the one round that was made here meanwhile 500 / 501 give way.
     CHECK(bench.peer->meetings().scale() == 1);
-    CHECK(bench.peer->ledger().values(row_of(self))[0] ==
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] ==
           doctest::Approx(7 + 1.5 / 501 + 1 + 0.5).epsilon(1e-5));
 }
 
@@ -254,10 +254,10 @@ TEST_CASE("taken over by another process, it goes on with what that one has made
     bench.bring(row_of(b), {of_b, 52}, 3);
     REQUIRE(bench.trains());
     CHECK(bench.own_version() == Version{next_incarnation(theirs, own_id).value(), 44});
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 100);
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 100);
     // Nor does the optimizer go on with what it carried.
     bench.round();
-    CHECK(bench.peer->ledger().values(row_of(self))[0] == 101.5F);
+    CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 101.5F);
 }
 
 TEST_CASE("taken over three times it joins again, and then it gives up") {
@@ -312,7 +312,7 @@ TEST_CASE("two that began the row of one name apart from each other: what both m
               Version{next_incarnation(std::max(theirs, first_incarnation(own_id)), own_id).value(),
                       9});
         // Alone of three it made an update of 3.
-        CHECK(bench.peer->ledger().values(row_of(self))[0] == 23);
+        CHECK(bench.peer->rows().ledger().values(row_of(self))[0] == 23);
     }
 }
 

@@ -45,11 +45,11 @@ TEST_CASE("a coded payload is taken as what it decodes to, and one that is no pa
         bench.begin();
     };
     send(1);
-    CHECK(std::ranges::equal(bench.peer->ledger().block(1, 0), values));
+    CHECK(std::ranges::equal(bench.peer->rows().ledger().block(1, 0), values));
     CHECK(bench.outbox.take().damaged == 0);
     coded[0] = std::byte{2};  // of two bytes each, which do not lie there
     send(2);
-    CHECK(bench.peer->ledger().version(1, 0) == Version{1, 1});
+    CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 1});
     CHECK(bench.outbox.take().damaged == peer_bit(1));
     CHECK(bench.peer->arrivals().blocks_refused() == 1);
 }
