@@ -33,6 +33,16 @@ constexpr Time patience_when_interrupted = std::chrono::seconds(10);
 /// Of a checkpoint: the bits of GrowthWatch::largest.
 constexpr const char* largest_norm_name = "largest_norm";
 
+Time goodbye_when_broken(const ModeSettings& settings) {
+    return settings.times().heartbeat + goodbye_when_broken_max;
+}
+
+/// How a peer that gives up after `round` says that it ended.
+Farewell farewell_of(const Next& next, Round round) {
+    if (next.ending == Ending::numbers) return {EndCause::numbers, round, next.why};
+    return {EndCause::broken, 0, next.why};
+}
+
 }  // namespace
 
 ModeExchange::ModeExchange(ModeSettings settings, std::size_t payload_bytes_max,
@@ -107,7 +117,9 @@ std::optional<Next> ModeExchange::step_begin() {
         const bool waited = next->ending == Ending::failed && interrupts_ == 0;
         if (waited && !compute_.missing().empty()) next->why += ": " + missing_text();
         if (next->kind == Next::Kind::give_up && next->ending != Ending::failed)
-            end_with(farewell_of(*next));  // at once: this is a step, and waits for nothing
+            end_with(farewell_of(
+                *next,
+                compute_.standing().round));  // at once: this is a step, and waits for nothing
         return next;
     }
     if (!compute_.started()) {
@@ -332,15 +344,10 @@ void ModeExchange::close(Farewell farewell) {
     stop_transport(goodbye_max, farewell);
 }
 
-Farewell ModeExchange::farewell_of(const Next& next) const {
-    const bool numbers = next.ending == Ending::numbers;
-    return {numbers ? EndCause::numbers : EndCause::broken, numbers ? compute_.standing().round : 0,
-            next.why};
-}
-
 void ModeExchange::end_with(const Farewell& farewell) {
     // Where all wait for each other, who has no room for a chunk does not read the Bye behind it.
-    stop_transport(compute_.waits_for_others() ? goodbye_when_broken() : goodbye_max, farewell);
+    stop_transport(compute_.waits_for_others() ? goodbye_when_broken(settings_) : goodbye_max,
+                   farewell);
 }
 
 void ModeExchange::close_if_broken() {
@@ -350,11 +357,7 @@ void ModeExchange::close_if_broken() {
     // this peer's; until then this session must not close on it either.
     Farewell farewell = mailbox_.broken_by();
     if (farewell.why.empty()) farewell.why = mailbox_.broken();
-    stop_transport(goodbye_when_broken(), farewell);
-}
-
-Time ModeExchange::goodbye_when_broken() const {
-    return settings_.times().heartbeat + goodbye_when_broken_max;
+    stop_transport(goodbye_when_broken(settings_), farewell);
 }
 
 void ModeExchange::stop_transport(Time patience, const Farewell& farewell) {

@@ -92,8 +92,6 @@ class ModeExchange final : public Exchange {
     void stop_transport(Time patience, const Farewell& farewell) AKO_COMPUTE_THREAD;
     /// Says goodbye by a failure, within the patience of the mode.
     void end_with(const Farewell& farewell) AKO_COMPUTE_THREAD;
-    Time goodbye_when_broken() const;
-    Farewell farewell_of(const Next& next) const AKO_COMPUTE_THREAD;
 
     const ModeSettings settings_;  // constant after construction
     Transport& transport_;
