@@ -1,6 +1,6 @@
 // The table of modes: whatever the rest of the program asks about a mode, so that nobody compares
-// modes. How to add one: its word in `Mode` (settings.h), an entry here, and its halves with their
-// costs in src/modes (make_exchange.cpp). Values; any thread.
+// modes. How to add one: its word in `Mode` (algorithm_settings.h), an entry here, and its halves
+// with their costs in src/modes (make_exchange.cpp). Values; any thread.
 #pragma once
 
 #include <algorithm>
