@@ -9,7 +9,6 @@
 
 #include "ako/error.h"
 #include "src/config/peer_list.h"
-#include "src/observe/observe_run.h"
 
 namespace ako {
 namespace {

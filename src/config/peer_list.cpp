@@ -194,6 +194,12 @@ Field observe_address_field() {
     return field;
 }
 
+std::optional<HostPort> observe_address(const Settings& settings, PeerIndex peer) {
+    if (settings.observe.address.empty()) return std::nullopt;
+    const HostPort first = split_address(settings.observe.address, "", "observe.address");
+    return HostPort{first.host, first.port + static_cast<unsigned>(peer)};
+}
+
 Field link_limits_field(Bounds rate) {
     const std::string path = "exchange.link_limits";
     const std::string expected = "a list of {from, to, mbit}";

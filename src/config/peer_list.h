@@ -1,6 +1,7 @@
 // The lists of the cluster file: the peers, and the limits of single links between them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct HostPort {
 };
 HostPort split_address(const std::string& address, const std::string& where,
                        const std::string& path);
+
+/// Where this peer listens for those who observe it; nothing if nobody is observed.
+std::optional<HostPort> observe_address(const Settings& settings, PeerIndex peer);
 
 /// The peer of this name; throws a StartupError that lists the names there are. `where` and
 /// `path` say who asks.

@@ -73,6 +73,10 @@ void use_free_ports(Settings& settings) {
     std::mt19937 random{std::random_device{}()};
     std::uniform_int_distribution<int> any(port_first, port_last);
     std::set<int> taken;
+    for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
+        if (const auto observed = observe_address(settings, peer))
+            taken.insert(static_cast<int>(observed->port));
+    }
     for (PeerSettings& peer : settings.peers) {
         int port = 0;
         std::string text;

@@ -9,7 +9,8 @@ namespace ako {
 /// machine.
 void require_free_ports(const Settings& settings);
 
-/// Gives every peer a free port on 127.0.0.1 instead of its address.
+/// Gives every peer a free port on 127.0.0.1 instead of its address, none of those at which peers
+/// are observed.
 void use_free_ports(Settings& settings);
 
 }  // namespace ako

@@ -6,11 +6,6 @@
 #include "src/system/build_info.h"
 
 namespace ako {
-std::optional<ObserveAddress> observe_address(const Settings& settings, PeerIndex peer) {
-    if (settings.observe.address.empty()) return std::nullopt;
-    const HostPort first = split_address(settings.observe.address, "", "observe.address");
-    return ObserveAddress{first.host, first.port + static_cast<unsigned>(peer)};
-}
 
 ObservedRun observed_run(const Settings& settings, PeerIndex self) {
     ObservedRun run;

@@ -11,6 +11,7 @@
 
 #include "ako/mode_table.h"
 #include "src/config/cluster_file.h"
+#include "src/config/peer_list.h"
 #include "src/numbers/digest.h"
 #include "src/observe/observe_run.h"
 #include "src/reporting/peer_report.h"

@@ -18,9 +18,10 @@ PEERS = 3
 
 def free_ports_in_a_row(count):
     """The first of so many ports of loopback that nobody listens at now. Below those that the
-    system gives to whoever asks for any, or one could be gone a moment later."""
+    system gives to whoever asks for any, and those that `launch --free-ports` takes: of these one
+    could be gone a moment later."""
     while True:
-        first = random.randint(20_000, 32_000)
+        first = random.randint(10_000, 19_000)
         sockets = []
         try:
             for number in range(count):

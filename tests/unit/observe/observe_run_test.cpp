@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "src/config/cluster_file.h"
+#include "src/config/peer_list.h"
 
 using namespace ako;
 
