@@ -63,8 +63,7 @@ LinkCounters LinkReport::counters() const {
     const MutexLock lock(mutex_);
     counters.path = path_;
     const Time waited{meter_.waited.load(std::memory_order_relaxed)};
-    counters.full_seconds =
-        std::max(0.0, std::chrono::duration<double>(waited).count() - path_.reader_seconds);
+    counters.full_seconds = std::max(0.0, seconds_of(waited) - path_.reader_seconds);
     counters.last_error = last_error_;
     counters.rejects = rejects_;
     counters.name_taken_by = name_taken_by_;

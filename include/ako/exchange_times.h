@@ -10,10 +10,6 @@
 
 namespace ako {
 
-inline Time from_seconds(double seconds) {
-    return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
-}
-
 struct ExchangeTimes {
     Time start_wait{};       ///< for all peers of the file; then enough of them begin
     Time heartbeat{};        ///< so often a peer says how far it is

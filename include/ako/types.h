@@ -22,6 +22,11 @@ using BlockIndex = std::uint32_t;
 /// `src/exchange/clock_offset.h` translates.
 using Time = std::chrono::nanoseconds;
 
+constexpr double seconds_of(Time time) { return std::chrono::duration<double>(time).count(); }
+constexpr Time from_seconds(double seconds) {
+    return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
 /// Upper bound on the peers of one cluster file. All-to-all exchange costs n(n-1) links, so more
 /// than this wants another topology; it also lets a set of peers be one 64-bit word.
 inline constexpr std::size_t peers_max = 64;

@@ -12,17 +12,15 @@ bool is_missing(const PeerView& view) {
     return missed && !view.live() && view.presence != Presence::left;
 }
 
-double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace
 
 FinishReport finish_report(const ModeSettings& settings, const Roster& roster, const Finish& finish,
                            const EndTimes& times) {
     FinishReport report;
-    report.seconds = in_seconds(times.exchange());
-    report.waiting_seconds = in_seconds(times.waiting());
-    report.serving_seconds = in_seconds(times.serving());
-    report.after_seconds = in_seconds(times.after());
+    report.seconds = seconds_of(times.exchange());
+    report.waiting_seconds = seconds_of(times.waiting());
+    report.serving_seconds = seconds_of(times.serving());
+    report.after_seconds = seconds_of(times.after());
     report.agreed = finish.adopted();
     report.left_early = roster.left_early(settings.sample_budget);
     report.identical = report.agreed;

@@ -61,7 +61,7 @@ void warn_of_slow_rows(const Settings& settings, const ModeCosts& costs) {
     const auto row_bytes = static_cast<double>(costs.row->element_count() * sizeof(float));
     const double row_s = row_bytes * 8 / 1e6 / slowest->mbit;
     const ExchangeSettings& exchange = settings.exchange;
-    const double wait_s = std::chrono::duration<double>(times_of(exchange).finish_exchange).count();
+    const double wait_s = seconds_of(times_of(exchange).finish_exchange);
     if (row_s <= wait_s) return;
     fmt::print(
         "#\n# warning: a row takes {:.0f} s at {:.3g} Mbit/s ({}), longer than\n"

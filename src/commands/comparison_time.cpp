@@ -35,7 +35,7 @@ constexpr TimeRange beside_like{0.7, 1.5};
 /// Namespaces that are made, and a look at what the links carry: seconds, whenever they change.
 constexpr TimeRange new_network{4, 10};
 
-double seconds_now() { return std::chrono::duration<double>(SteadyClock().now()).count(); }
+double seconds_now() { return seconds_of(SteadyClock().now()); }
 
 /// What this machine makes of the plan's network: one for each size of a batch.
 class GradientTimer {

@@ -38,9 +38,7 @@ void evaluate_kept_milestones(const Settings& settings, const std::string& folde
         // earlier than what its last process says.
         if (!peer.training_began) peer.training_began = kept.began;
         for (CurvePoint& point : kept.points)
-            point.seconds +=
-                std::chrono::duration<double>(kept.began.value_or(Time{}) - *peer.training_began)
-                    .count();
+            point.seconds += seconds_of(kept.began.value_or(Time{}) - *peer.training_began);
         peer.curve.insert(peer.curve.begin(), kept.points.begin(), kept.points.end());
         if (all && !keep) std::filesystem::remove(path, ignored);
     }

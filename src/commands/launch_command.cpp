@@ -112,7 +112,7 @@ class Launch {
         if (!not_written_.empty()) console_.print(Console::Stream::err, not_written_);
     }
 
-    double seconds() const { return std::chrono::duration<double>(clock_.now() - began_).count(); }
+    double seconds() const { return seconds_of(clock_.now() - began_); }
 
     void start_peers() {
         for (std::size_t k = 0; k < settings_.peers.size(); ++k)

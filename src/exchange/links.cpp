@@ -20,6 +20,7 @@ bool between_traffic_halves(const Header& header) {
 Links::Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffic,
              Transport& transport, const Clock& clock)
     : settings_(settings),
+      heartbeat_(settings.times().heartbeat),
       mailbox_(mailbox),
       traffic_(traffic),
       transport_(transport),
@@ -89,11 +90,10 @@ void Links::poll(Time now) {
     const Mailbox::Posted posted = take_posted();
     const bool closes = posted.closing && !std::exchange(closing_, true);
     if (closes) farewell_ = posted.farewell;
-    const Time heartbeat = settings_.times().heartbeat;
-    const Time news = std::min(traffic_.news_interval(), heartbeat);
+    const Time news = std::min(traffic_.news_interval(), heartbeat_);
     // Before the mode wakes anybody: what is due goes out before what it sends.
     for (Link& link : links_) {
-        const Time interval = link.status_sent == newest_.revision ? heartbeat : news;
+        const Time interval = link.status_sent == newest_.revision ? heartbeat_ : news;
         link.status_due |= posted.urgent || now - link.status_sent_at >= interval;
     }
     traffic_.poll({newest_.status, posted.started, posted.broken, posted.closing}, now);

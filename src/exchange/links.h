@@ -76,6 +76,7 @@ class Links final : public TransportHost {
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
     const ModeSettings& settings_;
+    const Time heartbeat_;
     Mailbox& mailbox_;
     TrafficHalf& traffic_;
     Transport& transport_;

@@ -411,7 +411,7 @@ void AkoBeginning::say_takes_initial() {
 }
 
 void AkoBeginning::say_joined(Time now) {
-    const double seconds = std::chrono::duration<double>(now - joining_.began_at()).count();
+    const double seconds = seconds_of(now - joining_.began_at());
     std::string text = "has joined after " + text_of("%.1f s", seconds) + ", goes on after round " +
                        std::to_string(roster_[roster_.self()].announced);
     if (joining_.lacking() > 0) {

@@ -386,7 +386,7 @@ FinishReport AkoCompute::report(std::span<float> out, Time now) {
         report.left = true;
         report.left_early.push_back({parts_.settings.self, report.rounds, report.progress});
         report.why_not.clear();
-        report.seconds = std::chrono::duration<double>(leaving_->taken(now)).count();
+        report.seconds = seconds_of(leaving_->taken(now));
         for (PeerIndex peer = 0; peer < parts_.settings.peer_count(); ++peer) {
             if (leaving_->handed_to() & peer_bit(peer)) report.handed_to.push_back(peer);
         }

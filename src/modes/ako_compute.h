@@ -77,9 +77,6 @@ class AkoCompute final : public ComputeHalf {
     AkoBeginning::State state() const { return parts_.beginning.state(); }
 
   private:
-    static constexpr const char* left_behind_text =
-        "the others ended while this peer stood still or was cut off";
-
     Result<void> restore(const Checkpoint& from) AKO_COMPUTE_THREAD;
     /// The way to the first round. Nothing: it is there (then the own row is claimed), or goes on.
     std::optional<Next> begin(Time now) AKO_COMPUTE_THREAD;

@@ -9,6 +9,7 @@ namespace ako {
 
 ElasticPace::ElasticPace(ElasticParts& parts)
     : parts_(parts),
+      life_timeout_(parts.settings.times().life_timeout),
       hang_patience_(parts.settings.times().finish_timeout * 3 / 4),
       paces_(parts.settings.peer_count()) {}
 
@@ -73,8 +74,7 @@ bool ElasticPace::is_stalled(PeerIndex peer, bool ready, Time now) const {
     if (paces_[peer].hangs) return true;
     // It comes in, and takes nothing of what waits for it.
     return ready && parts_.peers.speaks_of_epoch(peer) && !parts_.peers[peer].said.whole &&
-           parts_.ring.owes(peer) &&
-           now - paces_[peer].moved_at > parts_.settings.times().life_timeout;
+           parts_.ring.owes(peer) && now - paces_[peer].moved_at > life_timeout_;
 }
 
 bool ElasticPace::was_tried(PeerIndex peer) const {

@@ -48,6 +48,7 @@ class ElasticPace {
     bool members_train() const AKO_NETWORK_THREAD;
 
     ElasticParts& parts_;
+    const Time life_timeout_;
     const Time hang_patience_;  ///< less than that with which all break off
     std::vector<Pace> paces_;   ///< [peer_count]; the entry of this peer is not used
     Round own_round_ = 0;

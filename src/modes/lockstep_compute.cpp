@@ -149,7 +149,7 @@ FinishReport LockstepCompute::report(std::span<float> out, Time now) {
     FinishReport report;
     if (!parameters().empty()) copy_parameters(out);
     report.rounds = round_;
-    report.seconds = std::chrono::duration<double>(now - finish_since_.value_or(now)).count();
+    report.seconds = seconds_of(now - finish_since_.value_or(now));
     report.samples = samples_of_all();
     for (const std::uint64_t samples : report.samples) report.samples_total += samples;
     report_digests(report);

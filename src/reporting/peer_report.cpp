@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "ako/mode_table.h"
 #include "models/shard.h"
 #include "src/numbers/digest.h"
 #include "src/reporting/learning_verdict.h"
+#include "src/results/rates.h"
+#include "src/results/summary.h"
 #include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 namespace {
-
-/// Six digits after the point: more than a test set can tell, and no noise of float32.
-double rounded(float number) { return std::round(static_cast<double>(number) * 1e6) / 1e6; }
 
 std::vector<std::string> names_of(const std::vector<PeerIndex>& peers, const Settings& settings) {
     std::vector<std::string> names;
@@ -152,7 +150,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     const FinishReport& report = outcome.report;
     const MetricsLine& last = metrics.last();
     const bool alone = entry_of(settings.exchange).is_alone();
-    PeerResult result;
+    PeerResult result = result_of_line(last);
     result.name = settings.peers[self].name;
     result.role = settings.peers[self].role;
     result.ending = outcome.ending;
@@ -164,12 +162,7 @@ PeerResult make_result(const Settings& settings, PeerIndex self, const TrainingO
     result.finish_waiting_seconds = report.waiting_seconds;
     result.finish_serving_seconds = report.serving_seconds;
     result.waited_for = names_of(report.waited_for, settings);
-    result.rounds = last.round;
-    result.samples = last.samples;
-    result.losses_not_finite = last.losses_not_finite;
     result.samples_total = report.samples_total;
-    result.egress_bytes = last.egress_bytes;
-    result.ingress_bytes = last.ingress_bytes;
     result.training_began = metrics.training_began();
     result.egress_mbit = metrics.egress_mbit();
     result.figures = metrics.figures();

@@ -1,16 +1,15 @@
 #include "src/results/curve.h"
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+
+#include "src/results/rates.h"
 
 namespace ako {
 
 namespace {
 
 using nlohmann::ordered_json;
-
-double rounded(double number) { return std::round(number * 1e6) / 1e6; }
 
 }  // namespace
 

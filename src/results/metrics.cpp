@@ -3,8 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "src/results/rates.h"
-
 namespace ako {
 
 namespace {

@@ -141,8 +141,7 @@ CurvePoint MilestoneReader::next(std::span<float> parameters) {
         throw StartupError(fmt::format("{}: cannot be read: {}", path_, system_text()));
     if (!began_) began_ = Time(moment.began_ns);
     CurvePoint point;
-    point.seconds =
-        moment.seconds + std::chrono::duration<double>(Time(moment.began_ns) - *began_).count();
+    point.seconds = moment.seconds + seconds_of(Time(moment.began_ns) - *began_);
     point.round = moment.round;
     point.samples = moment.samples;
     point.progress = moment.progress;

@@ -1,6 +1,5 @@
 #include "src/results/newest_line.h"
 
-#include <cmath>
 #include <utility>
 
 #include "src/results/rates.h"
@@ -113,7 +112,7 @@ void NewestLine::take_standing(const std::vector<LinkCounters>& counters) {
         if (standing_of(link) != before) link.since = line_.time;
     }
     if (const auto& verdict = standing.newest_verdict) {
-        line_.accuracy = std::round(static_cast<double>(verdict->accuracy) * 1e6) / 1e6;
+        line_.accuracy = rounded(verdict->accuracy);
         line_.accuracy_at = verdict->progress;
     }
 }

@@ -1,14 +1,13 @@
-// Rates of what was counted, and times as the numbers that files have. Functions; any thread.
+// Rates of what was counted, and numbers as files have them. Functions; any thread.
 #pragma once
 
-#include <chrono>
+#include <cmath>
 #include <cstdint>
-
-#include "ako/types.h"
 
 namespace ako {
 
-inline double seconds_of(Time time) { return std::chrono::duration<double>(time).count(); }
+/// Six digits after the point: more than a test set can tell, and no noise of float32.
+inline double rounded(double number) { return std::round(number * 1e6) / 1e6; }
 
 /// Of bytes that were counted before and after so many seconds.
 inline double mbit_between(std::uint64_t before, std::uint64_t after, double seconds) {

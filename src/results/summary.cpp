@@ -44,7 +44,7 @@ std::map<std::string, double> begins(const std::vector<PeerResult>& peers) {
     for (const PeerResult& peer : peers) {
         if (!peer.training_began) continue;
         const Time later = *peer.training_began - *first;
-        seconds[peer.name] = std::chrono::duration<double>(later).count();
+        seconds[peer.name] = seconds_of(later);
     }
     return seconds;
 }

@@ -112,7 +112,7 @@ struct Summary {
     std::string text(const std::string& folder) const;
 };
 
-/// Of a peer that left no result: what its last metrics line says.
+/// What the last metrics line of a peer says of its result; all there is of one that left none.
 PeerResult result_of_line(const MetricsLine& last);
 
 /// Of `ako train`: the result of its peer and what that peer's last metrics line says of the

@@ -7,8 +7,7 @@
 
 namespace ako {
 
-PartitionBound::PartitionBound(std::size_t peer_count, std::size_t vector_bytes,
-                               bool may_wait)
+PartitionBound::PartitionBound(std::size_t peer_count, std::size_t vector_bytes, bool may_wait)
     : vector_bytes_(static_cast<double>(peer_count - 1) * static_cast<double>(vector_bytes)),
       may_wait_(may_wait),
       partitions_(static_cast<double>(std::max<std::size_t>(1, 2 * (peer_count - 1)))) {}
@@ -19,12 +18,10 @@ double PartitionBound::seconds_of(double plain_bytes, double wire_bytes) {
 }
 
 void PartitionBound::sent(std::size_t plain_bytes, std::size_t wire_bytes) {
-    exchanging_s_ +=
-        seconds_of(static_cast<double>(plain_bytes), static_cast<double>(wire_bytes));
+    exchanging_s_ += seconds_of(static_cast<double>(plain_bytes), static_cast<double>(wire_bytes));
 }
 
-void PartitionBound::begin_round(Round round, Time now, Time processor_time,
-                                 double sent_share) {
+void PartitionBound::begin_round(Round round, Time now, Time processor_time, double sent_share) {
     const Seen last = std::exchange(last_, {round, now, processor_time});
     const double exchanging = std::exchange(exchanging_s_, 0);
     if (processor_time == Time{0} || last.processor_time == Time{0} || round <= last.round) return;
@@ -34,7 +31,7 @@ void PartitionBound::begin_round(Round round, Time now, Time processor_time,
     const double used = seconds(processor_time - last.processor_time);
     const double other = std::max(used - exchanging, compute_share_min * used);
     const double compute = may_wait_ ? std::max(other, busy_share_min * taken) : other;
-    rounds_.add(std::chrono::duration_cast<Time>(std::chrono::duration<double>(compute / made)));
+    rounds_.add(from_seconds(compute / made));
     if (!rounds_.full()) return;
     const Time usual = std::max(rounds_.median(), Time{1});  // some hold an evaluation
     const double cost = seconds_of(vector_bytes_, sent_share * vector_bytes_) / seconds(usual);

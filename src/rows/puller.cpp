@@ -24,8 +24,6 @@ constexpr unsigned asked_max = 2;
 /// twice.
 constexpr double sooner = 2;
 
-double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
 bool contains(BlockRun run, BlockIndex block) {
     return block >= run.first && block - run.first < run.count;
 }
@@ -137,7 +135,7 @@ void Puller::arrived(PeerIndex from, const Partial& partial, Time at) {
     if (source.busy() && at > source.moved_at) {
         const double keep = std::max(0.0, 1 - partial.run.count / rate_blocks);
         source.blocks = keep * source.blocks + partial.run.count;
-        source.seconds = keep * source.seconds + seconds(at - source.moved_at);
+        source.seconds = keep * source.seconds + seconds_of(at - source.moved_at);
     }
     source.moved_at = std::max(source.moved_at, at);
     source.silences = 0;
@@ -200,15 +198,15 @@ double Puller::rate(PeerIndex from) const {
 double Puller::block_seconds(PeerIndex holder, Time now) const {
     const Source& source = sources_[holder];
     const double usual = source.seconds > 0 ? source.seconds / source.blocks
-                                            : seconds(patience(holder)) * block_share_unknown;
-    return source.busy() ? std::max(usual, seconds(now - source.moved_at)) : usual;
+                                            : seconds_of(patience(holder)) * block_share_unknown;
+    return source.busy() ? std::max(usual, seconds_of(now - source.moved_at)) : usual;
 }
 
 bool Puller::quiet(PeerIndex holder, Time now) const {
     const Source& source = sources_[holder];
     const double usual = source.seconds > 0 ? source.seconds / source.blocks : 0;
-    const double allowed = std::max(seconds(patience(holder)), quiet_blocks * usual);
-    return seconds(now - source.moved_at) > allowed;
+    const double allowed = std::max(seconds_of(patience(holder)), quiet_blocks * usual);
+    return seconds_of(now - source.moved_at) > allowed;
 }
 
 bool Puller::has_room(PeerIndex holder, Time now) const {
@@ -222,10 +220,10 @@ void Puller::give_up_silent(Time now) {
         const Time answer = patience(holder);
         const double usual = source.seconds > 0 ? source.seconds / source.blocks : 0;
         // As long as no block came, its time is not known: answers without any are far faster.
-        const double least = source.seconds > 0 ? 0 : seconds(roster_.answer_time_at_first());
+        const double least = source.seconds > 0 ? 0 : seconds_of(roster_.answer_time_at_first());
         const double allowed =
-            std::max({silence_patiences * seconds(answer), silence_blocks * usual, least});
-        if (!source.busy() || seconds(now - source.moved_at) <= allowed) continue;
+            std::max({silence_patiences * seconds_of(answer), silence_blocks * usual, least});
+        if (!source.busy() || seconds_of(now - source.moved_at) <= allowed) continue;
         source.silences = std::min(source.silences + 1, silences_max);
         if (source.asked.empty()) continue;
         source.rests_until = now + answer * (1 << (source.silences - 1));
@@ -242,7 +240,7 @@ void Puller::suit_windows(Time now) {
         const Time span = std::max(patience(holder), since);
         // As long as the rate is not known, what has come doubles the window.
         const double brings =
-            source.seconds > 0 ? seconds(span) * source.blocks / source.seconds : window_max;
+            source.seconds > 0 ? seconds_of(span) * source.blocks / source.seconds : window_max;
         source.window = std::min(source.window, std::clamp(brings, window_min, window_max));
     }
 }

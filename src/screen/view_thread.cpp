@@ -66,9 +66,7 @@ void ViewThread::take_log(std::string text) {
     wake();
 }
 
-double ViewThread::seconds() const {
-    return std::chrono::duration<double>(clock_.now() - began_).count();
-}
+double ViewThread::seconds() const { return seconds_of(clock_.now() - began_); }
 
 void ViewThread::wake() const {
     const std::uint64_t one = 1;

@@ -40,7 +40,7 @@ std::optional<double> LearnerCount::look(double samples, Time took) {
     samples_ += samples;
     took_ += took;
     if (took_ < window_least || rounds_ < rounds_of_window) return std::nullopt;
-    const double seconds = std::chrono::duration<double>(took_).count();
+    const double seconds = seconds_of(took_);
     windows_.push_back(std::max(0.0, samples_) / seconds);
     rounds_ = 0;
     samples_ = 0;

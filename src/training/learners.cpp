@@ -160,7 +160,7 @@ std::optional<LearnerCount::Change> Learners::judge(std::size_t others) {
     const std::optional<Time> before = std::exchange(corrected_at_, now);
     if (!before) return std::nullopt;
     constexpr double newest_share = 0.1;
-    const double whole_s = std::chrono::duration<double>(now - *before).count();
+    const double whole_s = seconds_of(now - *before);
     if (usual_s_ == 0) usual_s_ = whole_s;
     if (adapts_->is_steady()) usual_s_ += newest_share * (whole_s - usual_s_);
     const double of_others = static_cast<double>(others * training_.batch.local);

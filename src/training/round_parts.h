@@ -39,7 +39,7 @@ struct PartDurations {
     double seconds = 0;  ///< all together
 
     void add(Time duration) {
-        const double took = std::chrono::duration<double>(duration).count();
+        const double took = seconds_of(duration);
         const auto bin = std::lower_bound(bounds.begin(), bounds.end(), took) - bounds.begin();
         ++counts.at(static_cast<std::size_t>(bin));
         seconds += took;

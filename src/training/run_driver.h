@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "ako/exchange.h"
 #include "ako/algorithm_settings.h"
+#include "ako/exchange.h"
 #include "src/training/round_times.h"
 
 namespace ako {

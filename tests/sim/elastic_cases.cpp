@@ -69,7 +69,7 @@ void one_is_killed(std::uint64_t tries_max) {
         require(report.lost == std::vector<PeerIndex>{victim}, "the loss is not reported");
         require(ran.longest_pause <= life_timeout + recovery_max,
                 "seed " + std::to_string(seed) + ": no round for " +
-                    std::to_string(in_seconds(ran.longest_pause)) + " s");
+                    std::to_string(seconds_of(ran.longest_pause)) + " s");
     }
 }
 
@@ -103,8 +103,8 @@ void one_comes_back_to_a_large_model(std::uint64_t tries_max) {
         const ElasticOutcome ran = ElasticRun(scenario).run();
         require_finished(ran, {0, 1, 2, 3});
         const double state_s = 2 * 4 * 20'000 / scenario.quality.bytes_per_second;
-        const double took = in_seconds(ran.trains_since.at(1) - ms(3000));
-        require(took <= 1.2 * state_s + in_seconds(recovery_max),
+        const double took = seconds_of(ran.trains_since.at(1) - ms(3000));
+        require(took <= 1.2 * state_s + seconds_of(recovery_max),
                 "it was in after " + std::to_string(took) + " s");
     }
 }
@@ -125,7 +125,7 @@ void one_comes_back_over_slow_links(std::uint64_t tries_max) {
         scenario.faults = {{Kind::kill, dies, 1}, {Kind::start, comes, 1}};
         const ElasticOutcome ran = ElasticRun(scenario).run();
         for (PeerIndex peer = 0; peer < scenario.peers; ++peer) require_finished(ran, {peer});
-        const double took = in_seconds(ran.trains_since.at(1) - comes);
+        const double took = seconds_of(ran.trains_since.at(1) - comes);
         require(took > 2 * scenario.finish_timeout_s, "the links were not slow");
     }
 }
@@ -143,7 +143,7 @@ void one_comes_back_to_long_rounds(std::uint64_t tries_max) {
         require(ran.epochs == 3, "seed " + std::to_string(seed) + ": it was put out again");
         require(ran.trains_since.at(1) - comes <= ms(2000) + recovery_max,
                 "seed " + std::to_string(seed) + ": it was in after " +
-                    std::to_string(in_seconds(ran.trains_since.at(1) - comes)) + " s");
+                    std::to_string(seconds_of(ran.trains_since.at(1) - comes)) + " s");
     }
 }
 
@@ -276,7 +276,7 @@ void a_newcomer_stalls(std::uint64_t tries_max) {
         require_finished(ran, {0, 1, 3});
         require(ran.longest_pause <= 2 * life_timeout + recovery_max,
                 "seed " + std::to_string(seed) + ": it held the others up for " +
-                    std::to_string(in_seconds(ran.longest_pause)) + " s");
+                    std::to_string(seconds_of(ran.longest_pause)) + " s");
     }
 }
 
@@ -314,7 +314,7 @@ void down_to_one(std::uint64_t tries_max) {
         require_finished(ran, {0, 1, 2, 3});
         // A minority has to be sure that the others are over.
         require(ran.longest_pause <= 2 * life_timeout + ms(1000) + recovery_max,
-                "no round for " + std::to_string(in_seconds(ran.longest_pause)) + " s");
+                "no round for " + std::to_string(seconds_of(ran.longest_pause)) + " s");
     }
 }
 
@@ -372,7 +372,7 @@ void one_comes_at_the_end(std::uint64_t tries_max, StopReason reason) {
             const Time made = ran.begun_at.rbegin()->second;
             require(end.ended_at <= made + recovery_max,
                     "seed " + std::to_string(seed) + ": the end took until " +
-                        std::to_string(in_seconds(end.ended_at)) + " s");
+                        std::to_string(seconds_of(end.ended_at)) + " s");
             if (peer == victim && !end.report.agreed) continue;
             require_finished(ran, {peer});
             require(end.report.stop == reason, "it ended for another reason");

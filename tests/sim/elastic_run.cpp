@@ -108,7 +108,7 @@ ModeSettings ElasticRun::settings_of(PeerIndex peer, std::uint64_t process) cons
     settings.leaves = [this, peer] { return leaves_[peer]; };
     settings.log = [this, peer](const std::string& line) {
         if (!scenario_.shows_logs) return;
-        std::printf("%8.3f p%u: %s\n", in_seconds(cluster_.world().now()), peer, line.c_str());
+        std::printf("%8.3f p%u: %s\n", seconds_of(cluster_.world().now()), peer, line.c_str());
     };
     return settings;
 }
@@ -172,7 +172,7 @@ void ElasticRun::strike(const ElasticFault& fault) {
     SimNetwork& network = cluster_.network();
     const Time until = cluster_.world().now() + fault.lasts;
     if (scenario_.shows_logs)
-        std::printf("%8.3f %s\n", in_seconds(cluster_.world().now()), fault.text().c_str());
+        std::printf("%8.3f %s\n", seconds_of(cluster_.world().now()), fault.text().c_str());
     switch (fault.kind) {
         case Kind::kill:
         case Kind::kill_silently:
@@ -214,7 +214,7 @@ void ElasticRun::strike(const ElasticFault& fault) {
 
 void ElasticRun::gave_up(SimPeer& peer, const Next& next) {
     if (scenario_.shows_logs)
-        std::printf("%8.3f p%u gives up: %s\n", in_seconds(cluster_.world().now()),
+        std::printf("%8.3f p%u gives up: %s\n", seconds_of(cluster_.world().now()),
                     peer.settings.self, next.why.c_str());
     if (next.ending == Ending::numbers) throw Violation("numbers: " + next.why);
     if (next.why.find("digest") != std::string::npos ||
@@ -237,7 +237,7 @@ void ElasticRun::began(SimPeer& peer, const std::optional<Next>& next) {
     const Standing standing = peer.exchange.standing();
     if (!next || standing.joining) return;
     if (scenario_.shows_logs && next->kind == Next::Kind::finish)
-        std::printf("%8.3f p%u ends after round %llu: %s\n", in_seconds(cluster_.world().now()),
+        std::printf("%8.3f p%u ends after round %llu: %s\n", seconds_of(cluster_.world().now()),
                     peer.settings.self, static_cast<unsigned long long>(standing.round),
                     next->why.c_str());
     const ElasticCompute& half = compute(peer);

@@ -43,7 +43,7 @@ double slowest_clock(const Scenario& scenario) {
 }
 
 Time stretched(const Scenario& scenario, Time time) {
-    return from_seconds(in_seconds(time) / slowest_clock(scenario));
+    return from_seconds(seconds_of(time) / slowest_clock(scenario));
 }
 
 /// One holder after the other says nothing, is found silent after four answers' time, and rests for
@@ -91,7 +91,7 @@ Time deadline_of(const Scenario& scenario) {
         begins += fault.kind == FaultKind::restart || fault.kind == FaultKind::reboot ||
                   fault.kind == FaultKind::second || fault.kind == FaultKind::late;
     }
-    const Time alone = from_seconds(in_seconds(scenario.slowest_round()) * scenario.rounds) * peers;
+    const Time alone = from_seconds(seconds_of(scenario.slowest_round()) * scenario.rounds) * peers;
     const Time trickle = scenario.answer_time() * Finish::asks_per_block * peers *
                          static_cast<std::int64_t>(block_count(scenario));
     const Time leave = scenario.has(FaultKind::leave) ? leave_timeout + slack : Time{0};
@@ -133,8 +133,8 @@ void LivenessCheck::check_joining(const AkoPeer& peer, Time since) const {
     const Time took = now - std::max(since, quiet_since(now));
     if (took <= joining_time(scenario_)) return;
     throw Violation("peer " + std::to_string(peer.settings.self) + " joins for " +
-                    std::to_string(in_seconds(took)) + " s, allowed " +
-                    std::to_string(in_seconds(joining_time(scenario_))));
+                    std::to_string(seconds_of(took)) + " s, allowed " +
+                    std::to_string(seconds_of(joining_time(scenario_))));
 }
 
 void LivenessCheck::left(const AkoPeer& peer) const {
@@ -143,8 +143,8 @@ void LivenessCheck::left(const AkoPeer& peer) const {
     const Time took = now - quiet_since(now);
     if (took <= allowed) return;
     throw Violation("peer " + std::to_string(peer.settings.self) + " takes " +
-                    std::to_string(in_seconds(took)) + " s to leave, allowed " +
-                    std::to_string(in_seconds(allowed)));
+                    std::to_string(seconds_of(took)) + " s to leave, allowed " +
+                    std::to_string(seconds_of(allowed)));
 }
 
 void LivenessCheck::ended() const {
@@ -153,8 +153,8 @@ void LivenessCheck::ended() const {
         const Time took = process->ended_at - quiet_since(process->ended_at);
         if (took <= finish_time(scenario_)) continue;
         throw Violation("peer " + std::to_string(process->settings.self) + " ended " +
-                        std::to_string(in_seconds(took)) + " s after all was quiet, allowed " +
-                        std::to_string(in_seconds(finish_time(scenario_))));
+                        std::to_string(seconds_of(took)) + " s after all was quiet, allowed " +
+                        std::to_string(seconds_of(finish_time(scenario_))));
     }
 }
 

@@ -232,13 +232,13 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
     const Time back = there.session_began == began ? there.longest : Time{0};
     // Clocks that go at different rates come apart from the moment at which they were compared.
     const double apart = std::abs(own.rate() - theirs.rate()) *
-                         in_seconds(world_.now() - began + here.longest + back + ms(200));
+                         seconds_of(world_.now() - began + here.longest + back + ms(200));
     constexpr double rate_max = 1.06;  // at which either may have measured the way
-    const Time allowed = from_seconds(rate_max * in_seconds(std::max(here.longest, back)) + apart);
+    const Time allowed = from_seconds(rate_max * seconds_of(std::max(here.longest, back)) + apart);
     if (wrong <= allowed && wrong >= -allowed) return;
     throw Violation(name("peer", peer) + " is wrong about the clock of" + name(" peer", other) +
-                    " by " + std::to_string(in_seconds(wrong)) + " s, allowed " +
-                    std::to_string(in_seconds(allowed)));
+                    " by " + std::to_string(seconds_of(wrong)) + " s, allowed " +
+                    std::to_string(seconds_of(allowed)));
 }
 
 // ---- the final exchange
@@ -296,8 +296,8 @@ void Promises::check_stops() const {
         if (!was_settled(peer, *first) || hangs_near(peer, *first)) continue;
         const Time late = *stopped_at_[peer] - *first;
         if (late <= stop_bound()) continue;
-        throw Violation(name("peer", peer) + " stopped " + std::to_string(in_seconds(late)) +
-                        " s after the first, allowed " + std::to_string(in_seconds(stop_bound())));
+        throw Violation(name("peer", peer) + " stopped " + std::to_string(seconds_of(late)) +
+                        " s after the first, allowed " + std::to_string(seconds_of(stop_bound())));
     }
 }
 
@@ -348,8 +348,8 @@ void Promises::check_times() const {
     const Time bound = stop_bound() + rows + 12 * hop() + 2 * map + goodbye;
     const Time took = world_.now() - *first_stop();
     if (took <= bound) return;
-    throw Violation("the end took " + std::to_string(in_seconds(took)) + " s, allowed " +
-                    std::to_string(in_seconds(bound)));
+    throw Violation("the end took " + std::to_string(seconds_of(took)) + " s, allowed " +
+                    std::to_string(seconds_of(bound)));
 }
 
 // What is gossiped is the same everywhere in the end.

@@ -37,17 +37,17 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
     // Who joins begins with the rounds that it has heard of.
     const Time connected =
         std::max({started_at_[peer], started_at_[other], *trained_at_[peer]}) + ms(100);
-    const double late = in_seconds(hop() + ms(60));  // a Status comes every 30 to 50 ms
-    const double round = in_seconds(scenario_.peers[peer].round_time);
+    const double late = seconds_of(hop() + ms(60));  // a Status comes every 30 to 50 ms
+    const double round = seconds_of(scenario_.peers[peer].round_time);
     double shortest = 1e9, longest = 0;
     for (std::size_t k = 1; k < theirs.size(); ++k) {
-        const double gap = in_seconds(theirs[k] - theirs[k - 1]);
+        const double gap = seconds_of(theirs[k] - theirs[k - 1]);
         longest = std::max(longest, gap);
         if (k + enough > theirs.size()) shortest = std::min(shortest, gap);
     }
     const bool stands_in = peers_[peer]->half.rows().replica().stands_in(other);
 
-    const double heard_gap_max = (std::max(longest, in_seconds(theirs.front())) + late) / 0.9;
+    const double heard_gap_max = (std::max(longest, seconds_of(theirs.front())) + late) / 0.9;
     const double patience = std::max(Roster::gap_min, 2 * heard_gap_max / round) + 1;
     const std::vector<Time>& own = rounds_at_[peer];
     const auto silent_from = theirs.back() + from_seconds(late);
@@ -61,7 +61,7 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
     const bool moves = peers_[other]->state == SimPeer::State::training && theirs.size() > enough &&
                        theirs[theirs.size() - enough] > connected;
     const bool own_pace = !scenario_.has(FaultKind::hang) && scenario_.staleness_rounds_max == 0;
-    longest = std::max(longest, in_seconds(now - theirs.back()));
+    longest = std::max(longest, seconds_of(now - theirs.back()));
     const double expected = std::max(Roster::gap_min, 1.8 * (shortest - late) / (1.1 * round));
     if (moves && own_pace && !stands_in && expected >= (longest + late) / (0.9 * round) + 1) {
         throw Violation(name("peer", peer) + name(" does not stand in for peer", other) +

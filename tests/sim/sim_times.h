@@ -16,7 +16,4 @@ inline constexpr Time poll_interval = ms(10);  ///< of the traffic half
 inline constexpr Time wait_step = ms(4);       ///< of the compute half, while it waits
 inline constexpr Time goodbye = ms(100);       ///< from the last word to the end of the process
 
-/// For what is said of them, and for shares.
-inline double in_seconds(Time time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace ako::sim
