@@ -28,6 +28,10 @@ class CutPuller {
     /// Both outlive this.
     CutPuller(const Ledger& ledger, const Roster& roster, Send send);
 
+    /// From now on what is held must stay held: only `put` adds to it, beside the ledger.
+    void freeze() { frozen_ = true; }
+    bool frozen() const { return frozen_; }
+
     // ---- version maps
     /// The map of an own proposal: what the ledger holds now, and of final rounds what lies beside
     /// it.
@@ -98,6 +102,7 @@ class CutPuller {
     PerRow<BlockIndex> lacking_;
     BlockIndex lacking_sum_ = 0;
     bool count_again_ = true;
+    bool frozen_ = false;
     std::optional<Time> map_asked_at_;
     PeerSet map_asked_ = 0;
     PeerIndex map_asked_of_ = 0;  ///< last

@@ -34,6 +34,8 @@ class Movement {
     }
     /// This peer itself moved: it took a block, or the agreement went on.
     void here(Time now) { here_ = std::max(here_, now); }
+    /// The agreement went on at this peer, or a block of a cut came.
+    void agreement(Time now) { agreement_at_ = now; }
 
     Time of(PeerIndex peer) const { return peers_[peer].moved_at; }
     /// Of anybody.
@@ -42,11 +44,12 @@ class Movement {
         for (const Peer& peer : peers_) newest = std::max(newest, peer.moved_at);
         return newest;
     }
-    /// Another came nearer to holding a cut.
-    Time newest_pull() const {
-        Time newest{};
+    Time agreement_at() const { return agreement_at_; }
+    /// How long neither the agreement has gone on, nor anybody come nearer to holding a cut.
+    Time quiet(Time now) const {
+        Time newest = agreement_at_;
         for (const Peer& peer : peers_) newest = std::max(newest, peer.pulled_at);
-        return newest;
+        return now - newest;
     }
 
   private:
@@ -84,6 +87,7 @@ class Movement {
 
     std::vector<Peer> peers_;  ///< [peer_count]
     Time here_{};
+    Time agreement_at_{};
 };
 
 }  // namespace ako

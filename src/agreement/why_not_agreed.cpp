@@ -41,17 +41,17 @@ std::string missing_text(const ModeSettings& settings, const Roster& roster) {
     return text;
 }
 
-/// Who of the live ones has no vote; empty if there are enough that have one.
+/// The live peers that have no vote; empty if there are enough that have one.
 std::string voteless_text(const ModeSettings& settings, const Roster& roster,
                           const Finish& finish) {
     PeerSet live = 0;
-    std::string text;
+    PeerSet voteless = 0;
     for (PeerIndex peer = 0; peer < roster.peer_count(); ++peer) {
         if (!roster[peer].live()) continue;
         live |= peer_bit(peer);
-        if (!finish.has_vote(peer)) text += (text.empty() ? "" : ", ") + settings.peer_names[peer];
+        if (!finish.voter().has_vote(peer)) voteless |= peer_bit(peer);
     }
-    return finish.enough(live) ? "" : text;
+    return finish.voter().enough(live) ? "" : settings.names(voteless);
 }
 
 /// Who of the live ones has not accepted, and how much of the cut it holds.
@@ -106,7 +106,8 @@ bool agreement_possible(const Roster& roster, const Finish& finish) {
         if (presence != Presence::left && presence != Presence::gone)
             may_be_there |= peer_bit(peer);
     }
-    return finish.decided().none() ? finish.enough(may_be_there) : std::popcount(may_be_there) >= 2;
+    return finish.decided().none() ? finish.voter().enough(may_be_there)
+                                   : std::popcount(may_be_there) >= 2;
 }
 
 std::string why_not_agreed(const ModeSettings& settings, const Roster& roster,

@@ -35,11 +35,15 @@ std::string checkpoints_text(const std::string& name, const std::vector<Checkpoi
 
 }  // namespace
 
-std::string mixed_start_text(const std::vector<std::string>& going_on,
-                             const std::vector<std::string>& anew) {
-    return list_of(going_on) + (going_on.size() == 1 ? " goes" : " go") +
-           " on from a checkpoint, " + list_of(anew) + (anew.size() == 1 ? " begins" : " begin") +
-           " anew: start all of them with --resume, or none";
+std::string mixed_start_text(const ModeSettings& settings, PeerSet going_on, PeerSet anew) {
+    const auto subject = [&](PeerSet peers, const char* verb_of_one, const char* verb_of_many) {
+        std::vector<std::string> names;
+        for (PeerIndex peer = 0; peer < settings.peer_count(); ++peer)
+            if (peers & peer_bit(peer)) names.push_back(settings.peer_names[peer]);
+        return list_of(names) + (names.size() == 1 ? verb_of_one : verb_of_many);
+    };
+    return subject(going_on, " goes", " go") + " on from a checkpoint, " +
+           subject(anew, " begins", " begin") + " anew: start all of them with --resume, or none";
 }
 
 std::vector<PeerIndex> CommonStart::silent() const {
@@ -80,14 +84,14 @@ std::optional<CheckpointId> CommonStart::newest_of(const std::vector<CheckpointI
 }
 
 std::string CommonStart::why_not() const {
-    std::vector<std::string> anew, going_on, kept;
+    PeerSet anew = 0, going_on = 0;
+    std::vector<std::string> kept;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
-        const std::string& name = settings_.peer_names[peer];
-        (offered(peer).empty() ? anew : going_on).push_back(name);
-        kept.push_back(checkpoints_text(name, offered(peer)));
+        (offered(peer).empty() ? anew : going_on) |= peer_bit(peer);
+        kept.push_back(checkpoints_text(settings_.peer_names[peer], offered(peer)));
     }
-    if (going_on.empty() || checkpoint()) return "";
-    if (!anew.empty()) return mixed_start_text(going_on, anew);
+    if (going_on == 0 || checkpoint()) return "";
+    if (anew != 0) return mixed_start_text(settings_, going_on, anew);
     std::string text = "no checkpoint is on the disks of all peers: ";
     for (const std::string& peer : kept) text += peer + "; ";
     return text + "begin anew, or from a saved model with --set model.initial=FILE";

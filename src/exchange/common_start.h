@@ -17,8 +17,7 @@
 namespace ako {
 
 /// "a and b go on from a checkpoint, c begins anew: .."; neither is empty.
-std::string mixed_start_text(const std::vector<std::string>& going_on,
-                             const std::vector<std::string>& anew);
+std::string mixed_start_text(const ModeSettings& settings, PeerSet going_on, PeerSet anew);
 
 class CommonStart {
   public:

@@ -68,6 +68,13 @@ struct ModeSettings {
 
     ExchangeTimes times() const { return times_instead ? *times_instead : times_of(exchange); }
     std::size_t peer_count() const { return peer_names.size(); }
+    /// "a, b", for people.
+    std::string names(PeerSet peers) const {
+        std::string text;
+        for (PeerIndex peer = 0; peer < peer_count(); ++peer)
+            if (peers & peer_bit(peer)) text += (text.empty() ? "" : ", ") + peer_names[peer];
+        return text;
+    }
     std::size_t majority() const { return peer_count() / 2 + 1; }
     /// So many are to be there to begin, and in an elastic ring to go on.
     std::size_t start_peers_min() const {

@@ -25,6 +25,8 @@
 #include "src/exchange/mode_settings.h"
 #include "src/exchange/roster.h"
 #include "src/exchange/start_wait.h"
+#include "src/modes/initial_handover.h"
+#include "src/modes/others_at_start.h"
 #include "src/rows/initial_values.h"
 #include "src/rows/joining.h"
 #include "src/rows/rows.h"
@@ -38,19 +40,21 @@ class AkoBeginning {
 
     /// All outlive this.
     AkoBeginning(const ModeSettings& settings, Rows& rows, Roster& roster, InitialValues& initial,
-                 Joining::Send send);
+                 const Joining::Send& send);
 
     State state() const { return state_; }
     /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
-    bool takes_in() const { return state_ == State::joining || waits_to_go_on() || takes_initial_; }
+    bool takes_in() const {
+        return state_ == State::joining || waits_to_go_on() || handover_.takes();
+    }
     /// It waits for nobody but for the initial parameters: for its own, or while others take them.
-    bool passes_initial() const { return takes_initial_ || gives_initial_since_; }
+    bool passes_initial() const { return handover_.passes(); }
     /// Waits for the others to go on together from what each has of an earlier start.
     bool waits_to_go_on() const { return waits() && settings_.resumes; }
     /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
     /// while it begins anew where somebody goes on, for that is on a disk and no run.
     bool leaves_relays() const {
-        return state_ == State::joining || (waits() && !settings_.resumes && resuming_ != 0);
+        return state_ == State::joining || (waits() && !settings_.resumes && others_.resume());
     }
     /// The rows are those of a checkpoint of this run; before anything else.
     void restored(std::uint64_t run_id) { run_id_ = run_id; }
@@ -65,7 +69,7 @@ class AkoBeginning {
     /// nothing; any other it leaves as it is to the cut, and claims nothing.
     void stop(Time now) AKO_COMPUTE_THREAD;
     /// Somebody has told of rounds that this peer was not there for, as far as is known by now.
-    bool run_there() const;
+    bool run_there() const { return others_.run_there(); }
     /// Of `failed`: for people, and how the run ends for this peer.
     const std::string& why_not() const { return why_not_; }
     Ending ending() const { return ending_; }
@@ -97,60 +101,26 @@ class AkoBeginning {
     void claim(Time now) AKO_COMPUTE_THREAD;
     /// Who can be reached, has something of the own row, and has not answered.
     PeerSet silent_holders() const;
-    bool has_given_initial(Time now);
-    void say_takes_initial();
-    /// `digest` is of initial parameters that are not those of this peer.
-    void meet_other_initial(PeerIndex from, const Digest& digest);
-    /// Of all rounds of those who say that they have these.
-    std::uint64_t samples_from(const Digest& initial) const;
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
     bool waits() const { return state_ == State::waiting; }
-    bool others_train() const;
-    /// Why those who are here cannot begin together, for people; empty if they can.
-    std::string why_apart() const;
-    /// Peers that are not there, or have never said how they are.
-    std::size_t absent_count() const;
-    /// Has everybody been heard of before its first round?
-    bool met_all() const;
-    void hear_of_start(PeerIndex from, const Status& status);
     void hear_run_id(PeerIndex from, const Status& status);
-    void settle_run_id();
-    std::vector<std::string> name_list(PeerSet peers) const;
-    /// Everybody who has a session has said how it is.
-    bool heard_all() const;
-    /// What `from` says may tell of rounds that this peer was not there for.
-    void hear_of_run(PeerIndex from, const Status& status);
-    /// Is the first word on its way of somebody of whose rounds others have told?
-    bool awaits_own_word() const;
     void say_what_comes();
     void say_joined(Time now);
     std::string progress_text() const;
-    std::string names(PeerSet peers) const;
     const std::string& own_name() const { return settings_.peer_names[settings_.self]; }
 
     const ModeSettings& settings_;
     Rows& rows_;
     Roster& roster_;
-    InitialValues& initial_;
-    const Joining::Send send_;
 
     StartWait start_wait_;
+    OthersAtStart others_;
+    InitialHandover handover_;
     Joining joining_;
     State state_ = State::waiting;
-    PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
-    PeerSet told_of_ = 0;      ///< others have told of rounds of these, not met by then
-    bool run_there_ = false;
     bool start_is_over_ = false;  ///< enough came, or there is a run
-    bool takes_initial_ = false;  ///< the initial parameters, from another peer
-    bool said_takes_initial_ = false;
-    std::optional<Time> gives_initial_since_;  ///< its own, which are the run's
-    // Of processes that were heard of before this one has begun, and had not begun either.
-    PeerSet resuming_ = 0;          ///< to go on with an earlier run
-    PeerSet anew_ = 0;              ///< with one that begins now
-    PeerSet have_from_ = 0;         ///< with a checkpoint to go on from
-    std::uint64_t lowest_process_;  ///< this one included
     std::uint64_t run_id_ = 0;
     bool said_what_comes_ = false;
     unsigned rivals_ = 0;

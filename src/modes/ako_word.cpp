@@ -32,7 +32,7 @@ void AkoWord::post(bool urgent, const End& end) {
     status.vote.cut_blocks =
         parts_.initial.known() ? parts_.finish.cut().held() : parts_.initial.held();
     status.vote.has_vote = parts_.finish.has_vote();
-    status.vote.may_have_voted = parts_.finish.may_have_voted();
+    status.vote.may_have_voted = parts_.finish.voter().may_have_voted();
     if (!urgent && posted_ == status) return;  // what is no news waits for the next heartbeat
     if (urgent) parts_.budget.told();
     posted_ = status;

@@ -26,7 +26,7 @@ void ElasticBeginning::epoch_changed() {
     const Epoch& epoch = parts_.vote.epoch();
     holding_ = parts_.ring.enter(epoch.number);
     parts_.settings.log("epoch " + std::to_string(epoch.number) + " of " +
-                        parts_.peers.names(epoch.members()));
+                        parts_.settings.names(epoch.members()));
 }
 
 bool ElasticBeginning::begin(Time now) {

@@ -12,13 +12,6 @@ ElasticPeers::ElasticPeers(const ModeSettings& settings, const EpochVote& vote,
       peers_(settings.peer_count()),
       departures_(settings.peer_count(), life_timeout_, settings.times().finish_linger) {}
 
-std::string ElasticPeers::names(PeerSet peers) const {
-    std::string text;
-    for (PeerIndex peer = 0; peer < peers_.size(); ++peer)
-        if (peers & peer_bit(peer)) text += (text.empty() ? "" : ", ") + settings_.peer_names[peer];
-    return text;
-}
-
 // ---- what happens
 
 void ElasticPeers::session_up(PeerIndex peer, std::uint64_t process, Time now) {

@@ -39,7 +39,6 @@ class ElasticPeers {
     std::size_t count() const { return peers_.size(); }
     /// The entry of this peer is not used.
     const ElasticPeer& operator[](PeerIndex peer) const AKO_NETWORK_THREAD { return peers_[peer]; }
-    std::string names(PeerSet peers) const;
 
     // ---- what happens
     void session_up(PeerIndex peer, std::uint64_t process, Time now) AKO_NETWORK_THREAD;

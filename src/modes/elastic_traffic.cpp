@@ -99,7 +99,7 @@ void ElasticTraffic::give_up_if_stuck(Time now) {
     if (parts_.vote.member() && epochs_.is_wanted()) parts_.board.sign_came(now);
     if (const auto without = epochs_.gives_up_without(now))
         give_up("the members that can be reached are not enough to go on without " +
-                parts_.peers.names(*without) + ", who may go on elsewhere");
+                parts_.settings.names(*without) + ", who may go on elsewhere");
 }
 
 void ElasticTraffic::give_up(const std::string& why) {

@@ -63,15 +63,15 @@ mutation(src/agreement/agreement.cpp
 
 # A cut is accepted before its blocks are held, so that it may die with its proposer ...
 mutant(accepted_without_holding simulate "--count;400" "violated: ")
-mutation(src/agreement/finish.cpp
+mutation(src/agreement/voter.cpp
     [=[    if (!pending || !pull(pending->cut, now)) return;]=]
     [=[    if (!pending) return;
     pull(pending->cut, now);]=])
 
 # ... and so it may when what was accepted is replaced by something newer.
 mutant(accepted_without_freezing simulate "--count;2000" "violated: I8: peer [0-9]+ has accepted the cut")
-mutation(src/agreement/finish.cpp
-    [=[    frozen_ = true;  // what was accepted must stay held
+mutation(src/agreement/voter.cpp
+    [=[    cut_.freeze();  // what was accepted must stay held
 ]=]
     [=[]=])
 
@@ -169,26 +169,26 @@ mutation(src/rows/relay.cpp
 
 # The proposer does not look whether others hold newer rows of the dead.
 mutant(dead_rows_not_settled simulate "--count;2000" "violated: .*, which died; peer [0-9]+ had round")
-mutation(src/agreement/finish.cpp
-    [=[            if (!settled(row)) return false;]=]
-    [=[]=])
+mutation(src/agreement/final_rows.cpp
+    [=[    if (!final_round_comes(ledger, roster, row)) return is_settled(ledger, roster, row);]=]
+    [=[    if (!final_round_comes(ledger, roster, row)) return is_settled(ledger, roster, row) || true;]=])
 
 # The first proposer does not wait for the rows.
 mutant(proposes_at_once simulate "--count;400" "violated: the cut holds round [0-9]+ of peer [0-9]+, which lives")
 mutation(src/agreement/finish.cpp
-    [=[    if (first && complete()) return true;]=]
+    [=[    if (first && rows_complete(ledger_, roster_, cut_)) return true;]=]
     [=[    if (first) return true;]=])
 
 # Nobody takes the place of a first proposer that stands still.
 mutant(only_the_first_proposes simulate "--count;4000" "violated: no agreement at peer [0-9]+ although a majority lived")
 mutation(src/agreement/finish.cpp
-    [=[    return waited > times_.exchange && (first || quiet > patience);]=]
+    [=[    return waited > times_.exchange && (first || voter_.is_impatient(now));]=]
     [=[    return waited > times_.exchange && first;]=])
 
 # A proposer outbids at once whoever asks for its vote, though without that vote there are too few.
 mutant(no_vote_is_let_have simulate "--seed;56537;--no-shrink" "violated: no agreement at peer")
-mutation(src/agreement/finish.cpp
-    [=[ || quiet > vote_comes_in);]=]
+mutation(src/agreement/voter.cpp
+    [=[ || quiet(now) > vote_comes_in);]=]
     [=[ || true);]=])
 
 # What was lost with a session counts as sent.
@@ -211,8 +211,8 @@ mutation(src/modes/ako_arrivals.cpp
 
 # A proposer goes on taking in rows, so that it no longer holds what it proposes.
 mutant(proposer_not_frozen simulate "--count;400" "violated: I8: peer [0-9]+ has proposed the cut")
-mutation(src/agreement/finish.cpp
-    [=[    frozen_ = true;
+mutation(src/agreement/voter.cpp
+    [=[    cut_.freeze();
     ++proposals_;]=]
     [=[    ++proposals_;]=])
 

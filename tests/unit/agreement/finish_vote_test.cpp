@@ -55,7 +55,7 @@ TEST_CASE("who has not come in does not ask: another process of its name may liv
     Bench bench(ask, false, 0);
     bench.finish.lose_vote();
     bench.finish.step(bench.now);
-    const Time waits = Finish::turned_away_within - ask;
+    const Time waits = Voter::turned_away_within - ask;
     bench.now += waits;
     bench.finish.step(bench.now);
     CHECK(bench.messages.empty());
@@ -255,9 +255,9 @@ TEST_CASE("a process without a round has a vote at its end, if nobody has heard 
         CHECK(finish.has_vote() == !heard_of);
         finish.handle(0, Prepare{{1, 0}}, seconds(1));
         CHECK(sent == 0);  // not before it may vote
-        CHECK((finish.may_have_voted() & peer_bit(1)) == (heard_of ? peer_bit(1) : 0));
+        CHECK((finish.voter().may_have_voted() & peer_bit(1)) == (heard_of ? peer_bit(1) : 0));
         finish.begin(seconds(1));
-        CHECK((finish.may_have_voted() & peer_bit(1)) != 0);
+        CHECK((finish.voter().may_have_voted() & peer_bit(1)) != 0);
         CHECK(finish.has_vote() == !heard_of);
         finish.handle(0, Prepare{{1, 0}}, seconds(1));
         CHECK(sent == 1);

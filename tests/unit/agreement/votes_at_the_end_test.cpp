@@ -53,7 +53,7 @@ struct Process {
         status.vote.decided = finish.decided();
         status.standing.digest = finish.digest();
         status.vote.has_vote = finish.has_vote();
-        status.vote.may_have_voted = finish.may_have_voted();
+        status.vote.may_have_voted = finish.voter().may_have_voted();
         return status;
     }
     void arrived(PeerIndex from, const Header& header, Time now) {
@@ -118,7 +118,7 @@ class Cluster {
     /// Who has just been started does not know yet that it has none.
     bool has_vote(PeerIndex peer) const {
         const Finish& finish = processes_[peer]->finish;
-        return finish.has_vote() && (finish.may_have_voted() & peer_bit(peer)) != 0;
+        return finish.has_vote() && (finish.voter().may_have_voted() & peer_bit(peer)) != 0;
     }
     std::size_t votes() const {
         std::size_t count = 0;
