@@ -81,7 +81,7 @@ def second_refused(case):
     found = []
     for life in case.lives:
         if life.role != "second" or life in case.hung or life.killed_at is not None or \
-                name_was_free(case, life):
+                name_was_free(case, life) or let_in(case, life):
             continue
         if life.exit != FAILED_START:
             found.append(f"a second process under the name {life.name} ended with status "
@@ -97,6 +97,29 @@ def name_was_free(case, second):
     first = [life for life in case.lives if life.name == second.name and life.role != "second" and
              life.began < second.began]
     return not first or (first[-1].ended is not None and first[-1].ended < second.ended)
+
+
+def let_in(case, second):
+    """Was a session with the first down, at some other peer, while the second asked to be let in?
+    Whoever dials first then has the name there."""
+    return second.exit != FAILED_START and any(
+        session_was_down(life, second.name, second.began, second.ended) for life in case.lives
+        if life.name != second.name)
+
+
+def session_was_down(life, name, begin, end):
+    """As this life says: at any moment from begin to end."""
+    down = False
+    for at, text in lines_of(life):
+        if at > end:
+            break
+        if f"peer {name}: session ended" in text:
+            down = True
+        elif f"peer {name} is connected again" in text:
+            if down and at >= begin:
+                return True
+            down = False
+    return down
 
 
 class Naming(NamedTuple):
@@ -163,6 +186,9 @@ def losses_named(case):
 
 
 def same_samples(case):
+    # A second process that was let in counts what it trains as the first one does.
+    if any(life.role == "second" and life.exit != FAILED_START for life in case.lives):
+        return []
     totals = {result["samples_total"] for result in results(case)}
     return [f"peers that agreed know of different samples: {sorted(totals)}"] \
         if len(totals) > 1 else []

@@ -339,6 +339,17 @@ def judge_wants_seconds_refused():
         "b", role="second", exit=0, began=50.0, ended=60.0)), "second process")
     check_equal(judge.second_refused(a_case(a_life("b", ended=55.0), a_life(
         "b", role="second", exit=0, began=50.0, ended=60.0))), [], "the first has ended before")
+    let_in = a_life("b", role="second", exit=0, began=50.0, ended=96.0,
+                    result=lambda: a_result(samples_total=1007))
+    fell, stood = (40.0, "peer b: session ended: reset"), (45.0, "peer b is connected again")
+    for what, lines, excused in (
+            ("a session fell while it asked", [(51.0, fell[1]), (52.0, stood[1])], True),
+            ("it fell before, and stood only then", [fell, (52.0, stood[1])], True),
+            ("it fell before and stood again", [fell, stood], False),
+            ("another's session fell", [(51.0, "peer d: session ended: reset")], False)):
+        seen = a_case(a_life("c", process=said(*lines)), a_life("b"), let_in)
+        check_equal(judge.second_refused(seen) == [], excused, what)
+        check_equal(judge.same_samples(seen), [], "samples where two processes counted")
 
 
 # ---- who strikes
