@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ako/assert.h"
 #include "ako/ending.h"
 #include "ako/printable.h"
 #include "src/commands/check_command.h"
@@ -314,6 +315,7 @@ int run_command_line(int count, char** words) {
     if (plot_words->parsed()) return plot(plot_options);
     if (train_words.command->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);
+    AKO_ASSERT(launch_words.command->parsed(), "a command has no line here");
     return launch(launch_options);
 }
 

@@ -22,6 +22,7 @@ std::string key_text(const KeyText& key) {
         values += (key.standard.starts_with("required") ? "; " : "; default ") + key.standard;
     text += wrapped(values, indent);
     if (!key.applies_with.empty()) text += wrapped("only with " + key.applies_with, indent);
+    for (const std::string& limit : key.limits) text += wrapped("here only " + limit, indent);
     if (key.path == "model.layers") {
         for (const std::string& form : layer_forms_text())
             text += std::string(indent) + "- " + form + "\n";
@@ -33,13 +34,13 @@ std::string key_text(const KeyText& key) {
 
 std::string keys_text(const KeysOptions& options) {
     if (options.example) return example_file();
-    if (!options.mode.empty() && entry_named(options.mode) == nullptr)
+    const ModeEntry* const mode = options.mode.empty() ? nullptr : entry_named(options.mode);
+    if (!options.mode.empty() && mode == nullptr)
         throw StartupError(fmt::format("there is no mode {}", options.mode),
                            fmt::format("a mode is {}", field_at("exchange.mode").expected));
     std::string text;
-    for (const KeyText& key : key_texts_of(options.group))
-        if (options.mode.empty() || key.heeded_by(options.mode))
-            text += (text.empty() ? "" : "\n") + key_text(key);
+    for (const KeyText& key : key_texts_of(options.group, mode))
+        text += (text.empty() ? "" : "\n") + key_text(key);
     return text;
 }
 

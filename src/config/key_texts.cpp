@@ -14,27 +14,60 @@ namespace ako {
 
 namespace {
 
+/// "ring", "ring with exchange.elastic: true": how a file says the mode that a row names.
+std::string as_written(const std::string& name) {
+    for (const ModeEntry& entry : mode_table::entries)
+        if (entry.name == name && entry.word != name && !entry.with.empty())
+            return fmt::format("{} with {}", entry.word, entry.with);
+    return name;
+}
+
 /// "model.name: synthetic", "exchange.mode: ring or local-sgd"; empty: always.
 std::string only_with(const Field& field) {
     if (field.modes.empty()) return field.applies_with;
-    return fmt::format("exchange.mode: {}", fmt::join(field.modes, " or "));
+    std::vector<std::string> modes;
+    for (const std::string& name : field.modes) modes.push_back(as_written(name));
+    return fmt::format("exchange.mode: {}", fmt::join(modes, " or "));
 }
 
-std::vector<KeyText> make_texts() {
-    const Settings defaults;
+std::vector<KeyText> make_texts(const Settings& defaults) {
     std::vector<KeyText> texts;
     for (const Field& field : all_fields()) {
         if (field.is_retired) continue;
         const std::string standard =
             field.standard.empty() ? field.write(defaults) : field.standard;
-        texts.push_back(
-            {field.path, field.meaning, field.expected, standard, only_with(field), field.modes});
+        texts.push_back({field.path,
+                         field.meaning,
+                         field.expected,
+                         standard,
+                         only_with(field),
+                         field.modes,
+                         {}});
         for (const ListKey& key : list_keys())
             if (key.path.starts_with(field.path + "."))
                 texts.push_back(
-                    {key.path, key.meaning, key.expected, key.standard, "", field.modes});
+                    {key.path, key.meaning, key.expected, key.standard, "", field.modes, {}});
     }
     return texts;
+}
+
+/// "1: its local rounds are ...", "sgd with exchange.elastic: true: its steps ...".
+std::vector<std::string> limits_in(const std::string& mode, const std::string& path) {
+    std::vector<std::string> limits;
+    for (const ModeEntry& entry : mode_table::entries) {
+        if (entry.word != mode) continue;
+        for (const auto& [key, allowed, why] : entry.exclusions) {
+            if (key != path) continue;
+            const std::string reason = fmt::format(": {}", why);
+            const bool is_plain = entry.with.empty();
+            // The plain form comes last, and its special ones have no form of it either.
+            if (is_plain)
+                std::erase_if(limits, [&](const auto& one) { return one.ends_with(reason); });
+            const std::string with = is_plain ? "" : fmt::format(" with {}", entry.with);
+            limits.push_back(fmt::format("{}{}{}", allowed, with, reason));
+        }
+    }
+    return limits;
 }
 
 /// All keys and groups, for who has misspelt one.
@@ -62,13 +95,24 @@ bool KeyText::heeded_by(const std::string& word) const {
 }
 
 const std::vector<KeyText>& key_texts() {
-    static const std::vector<KeyText> texts = make_texts();
+    static const std::vector<KeyText> texts = make_texts(Settings{});
     return texts;
 }
 
-std::vector<KeyText> key_texts_of(const std::string& group) {
+std::vector<KeyText> key_texts_in(const ModeEntry& mode) {
+    Settings defaults;
+    defaults.exchange.mode = mode.mode;
+    defaults.exchange.life_timeout_ms = mode.life_timeout_ms;
+    const std::string word(mode.word);
+    std::vector<KeyText> texts = make_texts(defaults);
+    std::erase_if(texts, [&](const KeyText& text) { return !text.heeded_by(word); });
+    for (KeyText& text : texts) text.limits = limits_in(word, text.path);
+    return texts;
+}
+
+std::vector<KeyText> key_texts_of(const std::string& group, const ModeEntry* mode) {
     std::vector<KeyText> found;
-    for (const KeyText& text : key_texts()) {
+    for (const KeyText& text : mode ? key_texts_in(*mode) : key_texts()) {
         if (group.empty() || text.path == group || text.path.starts_with(group + "."))
             found.push_back(text);
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "ako/mode_table.h"
+
 namespace ako {
 
 struct KeyText {
@@ -14,6 +16,8 @@ struct KeyText {
     std::string standard;            ///< the value if it is left out, or "required"
     std::string applies_with;        ///< "model.name: synthetic"; empty: always
     std::vector<std::string> modes;  ///< those that heed it; empty: all
+    /// Of one mode: the values that it has a form of, and why ("1: it exchanges gradients, ...").
+    std::vector<std::string> limits;
 
     /// Does any form of the mode of this word heed it?
     bool heeded_by(const std::string& word) const;
@@ -22,8 +26,9 @@ struct KeyText {
 /// Every known key, in the order of the file.
 const std::vector<KeyText>& key_texts();
 
-/// Those of a group ("training", "training.schedule") or the one of this name; all for "".
-/// Throws a StartupError if there is neither.
-std::vector<KeyText> key_texts_of(const std::string& group);
+/// Those of a group ("training", "training.schedule") or the one of this name; all for "". With a
+/// mode: those that it heeds, with its defaults and limits. Throws a StartupError if there are
+/// none.
+std::vector<KeyText> key_texts_of(const std::string& group, const ModeEntry* mode = nullptr);
 
 }  // namespace ako

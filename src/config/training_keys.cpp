@@ -191,9 +191,9 @@ void add_training_keys(std::vector<Field>& rows) {
     rows.push_back(number_field("training.averaging_momentum", shared,
                                 AKO_MEMBER(training.averaging_momentum),
                                 {.low = 0, .high = 1, .high_open = true})
-                       .means("with learners: the average and all of them go on by this part "
-                              "of its last change, for rates far below the highest that one "
-                              "of them bears"));
+                       .means("with 2 learners and more: the average and all of them go on by "
+                              "this part of its last change, for rates far below the highest "
+                              "that one of them bears"));
 }
 
 }  // namespace ako

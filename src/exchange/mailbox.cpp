@@ -1,31 +1,62 @@
 // See mailbox.h.
 #include "src/exchange/mailbox.h"
 
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ako/assert.h"
 
 namespace ako {
 
+namespace {
+
+template <class Value>
+concept Struct = requires(const Value& value) {
+    Value::fields(value, [](const char*, auto&&...) {});
+};
+
+/// Adds up what the lists and texts of a header keep beside it, by its list of fields.
+struct KeptBeside {
+    std::size_t bytes = 0;
+
+    void operator()(const char*, const auto& value, auto...) { add(value); }
+
+    void add(const auto&) {}
+    void add(const Struct auto& value) { value.fields(value, *this); }
+    void add(const std::string& text) {
+        if (text.capacity() > std::string().capacity()) bytes += text.capacity();
+    }
+    template <class Value>
+    void add(const std::optional<Value>& value) {
+        if (value) add(*value);
+    }
+    template <class Item>
+    void add(const std::vector<Item>& list) {
+        add_list<Item>(list);
+    }
+    template <class Item>
+    void add(const PerRow<Item>& list) {
+        add_list<Item>(list);
+    }
+
+  private:
+    template <class Item>
+    void add_list(const auto& list) {
+        bytes += list.capacity() * sizeof(Item);
+        if constexpr (!std::is_trivially_copyable_v<Item>)
+            for (const Item& item : list) add(item);
+    }
+};
+
+}  // namespace
+
 std::size_t memory_of(const Header& header) {
-    std::size_t lists = 0;
-    if (const auto* partial = std::get_if<Partial>(&header))
-        lists = partial->checksums.capacity() * sizeof partial->checksums[0];
-    else if (const auto* want = std::get_if<Want>(&header))
-        lists = want->runs.capacity() * sizeof want->runs[0];
-    else if (const auto* lack = std::get_if<Lack>(&header))
-        lists = lack->runs.capacity() * sizeof lack->runs[0];
-    else if (const auto* row = std::get_if<CutRow>(&header))
-        lists = row->runs.capacity() * sizeof row->runs[0];
-    else if (const auto* versions = std::get_if<Versions>(&header))
-        lists = versions->runs.capacity() * sizeof versions->runs[0];
-    else if (const auto* status = std::get_if<Status>(&header))
-        lists =
-            status->standing.progress.capacity() * sizeof status->standing.progress[0] +
-            status->rows.capacity() * sizeof status->rows[0] +
-            status->start.checkpoints.capacity() * sizeof status->start.checkpoints[0] +
-            (status->covered ? 2 * sizeof(std::uint64_t) * status->covered->done.capacity() : 0);
-    return sizeof(Arrival) + lists;
+    KeptBeside kept;
+    std::visit([&](const auto& it) { it.fields(it, kept); }, header);
+    return sizeof(Arrival) + kept.bytes;
 }
 
 // ---- network thread

@@ -94,7 +94,8 @@ ROOMS = {
         "interface](include/ako/ako.h)"),
     "src/native_peer": Room(
         "models src/numbers src/modes src/training src/config src/results src/wiring",
-        "a peer that trains a network of `models`; its data, what both need of the memory"),
+        "a peer that trains a network of `models`: the network, its data, and how much memory they "
+        "take"),
     "src/plot": Room(
         "src/config src/results src/system",
         "plots by gnuplot, pages that show them, `ako plot`: the record of a run, its charts and "

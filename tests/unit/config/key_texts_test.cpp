@@ -67,3 +67,21 @@ TEST_CASE("a group, a single key, and the nearest where there is neither") {
     }
     CHECK_THROWS_AS(key_texts_of("train"), StartupError);
 }
+
+TEST_CASE("the keys of a mode have its defaults, and say which values it has a form of") {
+    const auto text_of = [](const char* path, const char* mode) {
+        return key_texts_of(path, entry_named(mode)).front();
+    };
+    CHECK(text_of("exchange.life_timeout_ms", "local-sgd").standard == "30000");
+    CHECK(text_of("exchange.life_timeout_ms", "ako").standard == "2000");
+    REQUIRE(text_of("training.learners", "local-sgd").limits.size() == 1);
+    CHECK(text_of("training.learners", "local-sgd").limits[0].starts_with("1: its local rounds"));
+    CHECK(text_of("training.learners", "ring").limits.size() == 1);  // said once of all its forms
+    CHECK(text_of("training.learners", "ako").limits.empty());
+    const std::vector<std::string> ahead = text_of("training.optimizer", "ring").limits;
+    REQUIRE(!ahead.empty());
+    CHECK(ahead.back().starts_with("sgd with exchange.rounds_ahead: 1: "));
+    CHECK(text_of("exchange.start_peers_min", "ring").applies_with ==
+          "exchange.mode: ako or ring with exchange.elastic: true");
+    CHECK_THROWS_AS(key_texts_of("exchange.start_peers_min", entry_named("sma")), StartupError);
+}

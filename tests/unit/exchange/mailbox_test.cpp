@@ -148,3 +148,18 @@ TEST_CASE("a Status may take the place of an older one of its peer, and of nothi
     CHECK(frames[0].opens_session);
     CHECK(frames[0].new_process);
 }
+
+TEST_CASE("a header takes as much memory as the lists and texts in it, wherever they are") {
+    Status status;
+    const std::size_t bare = memory_of(status);
+    CHECK(bare == sizeof(Arrival));
+    status.standing.progress.resize(64);
+    status.rows.resize(32);
+    status.start.checkpoints.resize(4);
+    const std::size_t lists =
+        64 * sizeof(Progress) + 32 * sizeof(RowHeld) + 4 * sizeof(CheckpointId);
+    CHECK(memory_of(status) == bare + lists);
+    Bye bye;
+    bye.farewell.why.resize(1000);
+    CHECK(memory_of(bye) == bare + 1000);
+}
