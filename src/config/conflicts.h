@@ -1,5 +1,5 @@
 // What no key can check by itself: values that exclude one another. Most are rows of a table, here
-// or of the mode (include/ako/mode_table.h): how to add one. Pure; any thread.
+// or of the mode (common/ako/mode_table.h): how to add one. Pure; any thread.
 #pragma once
 
 #include <string>

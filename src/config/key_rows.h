@@ -1,5 +1,5 @@
 // What the files with the rows of the table of keys share. How to add a key: its member in
-// include/ako/algorithm_settings.h, models/model_settings.h or cluster_settings.h, and a row in the
+// common/ako/algorithm_settings.h, models/model_settings.h or cluster_settings.h, and a row in the
 // *_keys.cpp of its group; `ako keys`, experiments/example.yaml (`ako keys --example`), completion
 // and the run page follow.
 #pragma once

@@ -21,7 +21,7 @@ class Restarts {
     Restarts(std::size_t peer_count, unsigned most) : most_(most), peers_(peer_count) {}
 
     /// Did a process that ended so die? Not if it ended as one of its endings says
-    /// (include/ako/ending.h), or by a signal that asks it to end. `exit`: its status, or the
+    /// (common/ako/ending.h), or by a signal that asks it to end. `exit`: its status, or the
     /// negative number of the signal.
     static bool died(int exit);
     /// "signal 9: Killed" or "exit 1".

@@ -30,7 +30,7 @@
 //                 rounds, by which is found what limits it: src/results/usage.h; each link has its
 //                 own
 //   links         the same per link, and presence of the other peer (a word of
-//                 include/ako/presence.h: "up", "lost" ...), live, advancing, joining; standing,
+//                 common/ako/presence.h: "up", "lost" ...), live, advancing, joining; standing,
 //                 which is all of these as one word ("advancing", "still", "lost", ..:
 //                 peer_standing.h), since when (seconds, as time) and, where it has no session,
 //                 why; ended, the cause by which it ended otherwise than somebody wanted

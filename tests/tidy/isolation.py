@@ -75,7 +75,7 @@ class Isolation:
         """What the compiler says to this text, or to its includes alone; empty if nothing."""
         how = "-M" if includes_only else "-fsyntax-only"
         done = subprocess.run(
-            [self._compiler, "-std=c++20", how, *self._arguments, "-Iinclude", "-I.",
+            [self._compiler, "-std=c++20", how, *self._arguments, "-Icommon", "-I.",
              "-x", "c++", "-"],
             cwd=root, input=text, text=True, capture_output=True, timeout=_compile_timeout_s)
         return "" if done.returncode == 0 else done.stderr.strip() or f"exit {done.returncode}"

@@ -16,7 +16,7 @@ class Room(NamedTuple):
     libraries: str = ""  # that stop here
 
 
-# From the ground up. All see include/ako. A room names only rooms above it, so no two see each
+# From the ground up. All see common/ako. A room names only rooms above it, so no two see each
 # other.
 ROOMS = {
     "models": Room(
@@ -133,7 +133,7 @@ def table(page: str) -> str:
     def link(found: re.Match) -> str:
         return f"]({os.path.relpath(found.group(1), folder or '.')})"
 
-    rows = [("`include/ako`", "the words and seams that all share", "")]
+    rows = [("`common/ako`", "the words and seams that all share", "")]
     rows += [(f"`{name}`", re.sub(r"\]\(([^)]+)\)", link, room.what), room.libraries)
              for name, room in (*ROOMS.items(), *OTHERS.items())]
     head = "| room | what is in it | libraries that stop here |\n|---|---|---|\n"

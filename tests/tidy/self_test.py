@@ -16,7 +16,7 @@ _TIDY = {
     "LICENSE": "Apache License\n",
     ".gitignore": "/build/\n",
     "build/left.cpp": "what a build leaves is nobody's concern\n",
-    "include/ako/types.h": "// Words.\n#include <cstdint>\n#include <tl/expected.hpp>\n",
+    "common/ako/types.h": "// Words.\n#include <cstdint>\n#include <tl/expected.hpp>\n",
     "models/dense.cpp": '// A layer.\n#include <Eigen/Core>\n#include "ako/types.h"\n',
     "net/codec.cpp": '// Frames.\n#include <asio/buffer.hpp>\n',
     "src/rows/ledger.h": '// Rows.\n#include "ako/types.h"\nstruct Ledger {};\n',
@@ -57,9 +57,11 @@ def _include(target: str) -> str:
 _SEEDS = (
     Seed("top-level", "notes.txt", "Notes.\n"),
     Seed("top-level", "scripts/run.sh", "Notes.\n"),
-    Seed("layers", "include/ako/types.h", _include("<fmt/core.h>")),
-    Seed("layers", "include/ako/types.h", _include("<unistd.h>")),
-    Seed("layers", "include/ako/types.h", _include('"src/rows/ledger.h"')),
+    Seed("layers", "common/ako/types.h", _include("<fmt/core.h>")),
+    Seed("layers", "common/ako/types.h", _include("<unistd.h>")),
+    Seed("layers", "include/ako/ako.h", _include("<string>")),
+    Seed("layers", "include/ako/ako.h", _include('"ako/types.h"')),
+    Seed("layers", "common/ako/types.h", _include('"src/rows/ledger.h"')),
     Seed("layers", "models/dense.cpp", _include('"net/codec.h"')),
     Seed("layers", "models/dense.cpp", _include("<asio.hpp>")),
     Seed("layers", "models/dense.cpp", _include('"../net/codec.h"')),
@@ -110,7 +112,7 @@ _SEEDS = (
     Seed("executable", "deploy/quickstart", "#!/bin/sh\n", executable=False),
     Seed("executable", "models/dense.h", "// A layer.\n", executable=True),
     # Found through a file that is allowed by its name, which only compiling can tell.
-    Seed("isolation", "include/ako/helper.h", "// H.\n#if __has_include(<cstdint>)\n"
+    Seed("isolation", "common/ako/helper.h", "// H.\n#if __has_include(<cstdint>)\n"
          "#define HELPER <asio.hpp>\n#include HELPER\n#endif\n"),
     Seed("isolation", "src/modes/ako_mode.cpp", "#define HELPER <asio/buffer.hpp>\n"
          "#include HELPER\n"),

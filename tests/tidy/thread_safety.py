@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Does the algorithm keep to its threads? Clang's thread-safety analysis over every source of it
-that sees include/ako/threads.h: what a mutex guards is touched with it held, and what belongs to
+that sees common/ako/threads.h: what a mutex guards is touched with it held, and what belongs to
 one of the two threads is called on that thread.
 
     thread_safety.py [--compiler clang++-14]
@@ -39,7 +39,7 @@ _SEEDS = (
 def includes(path: pathlib.Path) -> set[pathlib.Path]:
     """Our files that this one includes."""
     named = re.findall(r'#include "([^"]+)"', path.read_text())
-    return {found for name in named for found in (_ROOT / name, _ROOT / "include" / name)
+    return {found for name in named for found in (_ROOT / name, _ROOT / "common" / name)
             if found.is_file()}
 
 
@@ -49,14 +49,14 @@ def sees_threads(source: pathlib.Path) -> bool:
     while ahead:
         seen |= ahead
         ahead = set().union(*map(includes, ahead)) - seen
-    return _ROOT / "include/ako/threads.h" in seen
+    return _ROOT / "common/ako/threads.h" in seen
 
 
 def complaint(compiler: str, text: str) -> str:
     """What the compiler says of this source; empty if nothing."""
     done = subprocess.run(
         [compiler, "-std=c++20", "-fsyntax-only", "-Wno-everything", "-Wthread-safety",
-         "-Iinclude", "-I.", "-x", "c++", "-"], cwd=_ROOT, input=text, text=True,
+         "-Icommon", "-I.", "-x", "c++", "-"], cwd=_ROOT, input=text, text=True,
         capture_output=True, timeout=_timeout_s)
     return done.stderr.strip() or ("" if done.returncode == 0 else f"exit {done.returncode}")
 

@@ -28,7 +28,8 @@ CLASS_MEMBERS_MAX = 25
 COLUMNS_MAX = 100
 
 TOP_LEVEL_FILES = {"CMakeLists.txt", "README.md", "LICENSE", "CMakePresets.json"}
-TOP_LEVEL_FOLDERS = {"include", "models", "net", "src", "tests", "deploy", "experiments"}
+TOP_LEVEL_FOLDERS = {"common", "include", "models", "net", "src", "tests", "deploy",
+                     "experiments"}
 
 # The algorithm: what decides, free of sockets, clocks and libraries.
 CORE = re.compile(r"src/(numbers|exchange|rows|agreement|buckets|modes|training)/")
@@ -59,9 +60,9 @@ LIBRARIES = (
 # Words that the glossary replaces, with where they mean something else. Only words that have no
 # other meaning here: "client" or "table" would be found where they are right.
 WORDS = (
-    ({"rank", "ranks"}, re.compile(r"(include|models|net|src|tests)/"), re.compile(r"$^"),
+    ({"rank", "ranks"}, re.compile(r"(common|models|net|src|tests)/"), re.compile(r"$^"),
      "the glossary says peer"),
-    ({"node", "nodes"}, re.compile(r"(include|models|net|src|tests)/"),
+    ({"node", "nodes"}, re.compile(r"(common|models|net|src|tests)/"),
      re.compile(r"src/config/|tests/(unit/config|fuzz)/"), "the glossary says peer"),
     ({"shard", "shards"}, re.compile(r"net/|src/(exchange|rows|agreement|buckets|modes)/"),
      re.compile(r"$^"),
@@ -71,7 +72,7 @@ _WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 # Who compares modes does not ask the table of modes. Where its rows are, and what makes a mode.
 _A_MODE = re.compile(r"(?<!\w)Mode::\w+")
-_OF_MODES = re.compile(r"include/ako/(mode_table|algorithm_settings)\.h|"
+_OF_MODES = re.compile(r"common/ako/(mode_table|algorithm_settings)\.h|"
                        r"src/modes/(make_exchange|bucket_mode)\.cpp")
 
 _LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
@@ -147,7 +148,7 @@ def top_level(tree: Tree) -> Iterator[Finding]:
 
 
 def _room(name: str) -> str:
-    """The room that a file stands in, or an include points into; empty for include/ako and what is
+    """The room that a file stands in, or an include points into; empty for common/ako and what is
     no folder of the program."""
     parts = name.split("/")
     room = "/".join(parts[:-1][:2]) if parts[0] == "src" else parts[0]
@@ -156,7 +157,7 @@ def _room(name: str) -> str:
 
 def rooms_of_tests(tree: Tree) -> Iterator[Finding]:
     """A room's unit tests lie in a folder of its name, and so do the tests of bugs mended in it."""
-    folders = {room.removeprefix("src/") for room in ROOMS} | {"include", "e2e"}
+    folders = {room.removeprefix("src/") for room in ROOMS} | {"common", "e2e"}
     for name in tree.files:
         parts = name.split("/")
         if parts[0] == "tests" and parts[1] in ("unit", "issues") and len(parts) > 3 \
@@ -168,8 +169,8 @@ def _room_fault(name: str, target: str) -> str:
     room, other = _room(name), _room(target)
     if not other or other == room or name.startswith("tests/"):
         return ""
-    if name.startswith("include/"):
-        return f'include/ako may not see "{target}"'
+    if name.startswith("common/"):
+        return f'common/ako may not see "{target}"'
     if room not in ROOMS:
         return f"{room}/ is no room of the house; see tests/tidy/rooms.py"
     if other not in ROOMS[room].sees.split():
@@ -185,12 +186,13 @@ def _layer_fault(name: str, include: cpp_text.Include) -> str:
         return f'"{target}" climbs out of its folder; say it from the top, "net/codec.h"'
     if include.quoted and (fault := _room_fault(name, target)):
         return fault
-    if layer == "include":
+    if name == C_INTERFACE and target not in ("stddef.h", "stdint.h"):
+        return f"what users compile has the C standard library only: {target}"
+    if layer == "common":
         shared = first == "ako" if include.quoted else (
-            STANDARD_HEADER.match(target) or target == "tl/expected.hpp"
-            or (name == C_INTERFACE and target in ("stddef.h", "stdint.h")))
+            STANDARD_HEADER.match(target) or target == "tl/expected.hpp")
         if not shared:
-            return f"include/ako has only the standard library, tl::expected and ako/: {target}"
+            return f"common/ako has only the standard library, tl::expected and ako/: {target}"
         return ""
     if CORE.match(name):
         if not include.quoted and not (
@@ -205,7 +207,7 @@ def _layer_fault(name: str, include: cpp_text.Include) -> str:
 
 
 def layers(tree: Tree) -> Iterator[Finding]:
-    ours = ("include/", "models/", "net/", "src/", "tests/")
+    ours = ("common/", "include/", "models/", "net/", "src/", "tests/")
     for name, text in tree.texts(lambda name: tree.is_cpp(name) and name.startswith(ours)):
         for include in cpp_text.includes(text):
             if fault := _layer_fault(name, include):
@@ -234,7 +236,7 @@ def class_sizes(tree: Tree) -> Iterator[Finding]:
     """No class of the program does or keeps more than a reader can hold together. A struct of plain
     data may have any number of members, for it keeps no promise about them: settings, results, a
     line of a file. It is plain if all is public and no method is there but defaulted operators."""
-    ours = ("include/", "models/", "net/", "src/")
+    ours = ("common/", "include/", "models/", "net/", "src/")
     for name, text in tree.texts(lambda name: tree.is_cpp(name) and name.startswith(ours)):
         for found in class_size.class_sizes(text):
             many = []
@@ -282,7 +284,7 @@ def file_names(tree: Tree) -> Iterator[Finding]:
     first: dict[str, str] = {}
     for name in filter(tree.is_cpp, tree.files):
         path = pathlib.PurePosixPath(name)
-        if path.parts[0] not in ("include", "models", "net", "src"):
+        if path.parts[0] not in ("common", "include", "models", "net", "src"):
             continue
         if (other := first.setdefault(path.name, name)) != name:
             yield Finding(name, 1, "file-names", f"{other} has this name too")
@@ -306,7 +308,7 @@ def modes(tree: Tree) -> Iterator[Finding]:
         for number, line in enumerate(text.splitlines(), 1):
             if found := _A_MODE.search(line):
                 yield Finding(name, number, "modes", f"{found.group()}: ask entry_of() "
-                              "(include/ako/mode_table.h) for what it is about the mode")
+                              "(common/ako/mode_table.h) for what it is about the mode")
 
 
 def leftovers(tree: Tree) -> Iterator[Finding]:
@@ -349,7 +351,7 @@ def _built(tree: Tree, name: str) -> bool:
 
 def isolated(tree: Tree, compiler: str) -> Iterator[Finding]:
     sources = [name for name in tree.files if tree.is_cpp(name)
-               and (CORE.match(name) or name.startswith("include/"))]
+               and (CORE.match(name) or name.startswith("common/"))]
     built = {name for name in sources if _built(tree, name)}
     with isolation.Isolation(compiler) as alone:
         for refused in alone.check(str(tree.root), sources, built):
