@@ -3,6 +3,9 @@
 # exact replacements in copies of source files; a text that is not found exactly once fails the build, so that
 # a mutant can not fall out of use unseen.
 #
+# They are built and run by deploy/test --long. All of them died when it was last run, on 2026-11-28; whoever changes
+# the checker, or a test that alone catches one, runs them again.
+#
 #   mutant(NAME PROGRAM ARGUMENTS EXPECTED)   run so, it ends with exit status 1 and prints EXPECTED, a regex
 #   mutation(FILE FROM TO)                    of the mutant named last
 #
