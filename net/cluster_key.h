@@ -14,11 +14,11 @@
 // and confirmation are of this connection, these two peers, this direction and these very fields:
 // none of them serves another time, in the other role, or after a field was changed on the way.
 //
-// A Reject carries such a mac over the nonce of whom it refuses, the name of who refuses and its
-// own texts, if whom it refuses has proved that it holds the key: so never one for the key itself,
-// nor for the protocol, which is looked at before. One without is no word of a peer: who gets it
-// has lost a connection, and no more. The frames that follow carry no proof: see "Limits" in
-// README.md. Values; any thread.
+// A Reject carries such a mac over the nonce of the refused end, the name of the refusing one and
+// its own texts, if the refused end has proved that it holds the key: so never one for the key
+// itself, nor for the protocol, which is looked at before. One without is no word of a peer: the
+// end that gets it has lost a connection, and no more. The frames that follow carry no proof: see
+// "Limits" in README.md. Values; any thread.
 #pragma once
 
 #include <string>

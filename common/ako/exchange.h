@@ -99,7 +99,7 @@ struct LinkView {
     // from that of others.
     Round round = 0;            ///< the newest heard of; 0 = none yet
     std::uint64_t samples = 0;  ///< what it has trained on
-    /// Of its newest round, as it last said; nothing before its first.
+    /// Mean loss of its newest round, as it last said; nothing before its first.
     std::optional<float> loss = {};
     /// How the peer ended, by its own word, if not as somebody wanted.
     std::optional<Farewell> farewell = {};

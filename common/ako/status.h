@@ -119,7 +119,7 @@ struct Status {
         /// union. The modes with buckets leave it empty: there everybody's `stop` is its own wish.
         PeerSet asked = 0;
         bool leaving = false;  ///< I make no more rounds and go as soon as you hold my row
-        /// Of what I end with, once I hold it: rows and anchor of the cut, or the parameters.
+        /// Digest of what I end with, once I hold it: the cut's rows and anchor, or the parameters.
         std::optional<Digest> digest;
         /// So many times the global batch is to be doubled by now, as far as I have heard; merged
         /// by maximum. Only ako says so: in the other modes it travels as a wish with the elements.

@@ -92,7 +92,7 @@ Promise Agreement::promise() const {
     return promise;
 }
 
-// Phase 1b. Who has no vote answers as all do; it does not count.
+// Phase 1b. A peer without a vote answers as all do; its answer does not count.
 Promise Agreement::on_prepare(const Prepare& prepare) {
     if (see(prepare.ballot)) {
         if (prepare.regains) learn_vote(prepare.ballot.proposer, prepare.ballot);

@@ -16,22 +16,22 @@
 //     is among the n - majority + 1. Either it had accepted by then, and said so, or it never will,
 //     because it follows b now. Those who had promised the ballot of the majority would not have
 //     promised a lower b.
-//   - Promised. What the earlier life has promised to a proposer, those who are asked may not know.
+//   - Promised. Those who are asked may not know what the earlier life has promised to a proposer.
 //     So each Promise names the newest vote that its sender knows of every peer, and whoever counts
 //     promises leaves out those of a vote of which one of the others knows a newer one. Among
 //     those who promise a ballot with the earlier life is one that has promised b: before, and then
 //     it names the new vote; or after, and then b is the higher ballot, and nothing lower will be
 //     accepted by the new vote.
-//   - Of each other. Who regains a vote counts in the same way, and knows all that those knew who
-//     gave it. Two who do so at once share a peer beside themselves, which has promised to one of
-//     them first and tells the other. Who does not know that another process has asked for its vote
-//     is told when it promises, for that does not count.
+//   - Regained. A peer that regains a vote counts promises in the same way, and knows all that its
+//     givers knew. Two that do so at once share a giver, which has promised to one of them first
+//     and tells the other. A process that does not know that another one has asked for its vote is
+//     told when it promises, for its promise does not count.
 //   - Lives. A ballot names its process, so no life comes to a ballot of another one.
 // Without the second point five peers decide twice (tests/unit/agreement has the run,
-// and tests/sim/vote.cpp finds it). At most majority - 1 may be without a vote at once; of more,
-// nobody regains one: then no cut is decided.
+// and tests/sim/vote.cpp finds it). At most majority - 1 may be without a vote at once; if more
+// are, nobody regains one, and no cut is decided.
 //
-// Taken for granted is that of one peer one process takes part at a time; and that a later life
+// Taken for granted is that one process of a peer takes part at a time; and that a later life
 // meets, before it votes, somebody who has heard of the earlier one, of its rounds or that it may
 // have voted. Where a majority comes together of which nobody but the restarted peer knew of the
 // earlier life, that peer votes a second time, and there may be two cuts. (After "Recovering Shared

@@ -30,7 +30,7 @@ class CutMap {
     std::vector<VersionRun> runs(RowIndex row) const;
     bool complete() const;
     Version version(RowIndex row, BlockIndex block) const { return rows_[row][block]; }
-    /// Of a row that is known.
+    /// REQUIRES: the row is known.
     void set_version(RowIndex row, BlockIndex block, Version version) {
         rows_[row][block] = version;
     }
@@ -40,9 +40,9 @@ class CutMap {
     PerRow<std::vector<Version>> rows_;  ///< of each [block count]; empty = not yet known
 };
 
-/// Blocks held beside the ledger because their version differs from the one there. Of one place
-/// there may be several, of cuts that compete: what was accepted stays held until one is decided.
-/// Mostly one, so that all of them are about as large as the rows.
+/// Blocks held beside the ledger because their version differs from the one there. A place may
+/// have several, for cuts that compete: what was accepted stays held until one is decided. Mostly
+/// it has one, so that all of them are about as large as the rows.
 class CutStore {
   public:
     struct Block {

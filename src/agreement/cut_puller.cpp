@@ -114,7 +114,7 @@ bool CutPuller::names(CutId cut, RowIndex row, BlockIndex block, Version version
 
 void CutPuller::put(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                     std::uint32_t checksum) {
-    // Who says another last round each time must not fill the memory.
+    // An owner that says another last round each time must not fill the memory.
     store_.keep_only_of(row, block, [&](Version kept) { return needed(row, block, kept); });
     store_.put(row, block, version, values, checksum);
     count_again_ = true;
@@ -133,7 +133,7 @@ PeerSet CutPuller::holders_of(CutId cut, PeerSet proposers) const {
         if (status->vote.accepted == cut || status->standing.digest) whole |= peer_bit(peer);
         if (status->vote.decided == cut) parts |= peer_bit(peer);
     }
-    // Who only knows the decision still pulls it, as this peer does, and is asked as a last resort.
+    // A peer that only knows the decision still pulls the cut, as this one does: a last resort.
     const PeerSet reached = roster_.reached();
     return (whole & reached) != 0 ? whole & reached : parts & reached;
 }

@@ -46,9 +46,9 @@ class CutPuller {
     bool holds(RowIndex row, BlockIndex block, Version version) const;
     /// A block of exactly this version, from the ledger or from beside it; empty if it is not held.
     HeldBlock find(RowIndex row, BlockIndex block, Version version) const;
-    /// Every block of the row in this version.
+    /// Is every block of the row held in this version?
     bool holds_row(RowIndex row, Version version) const;
-    /// Of the round that the owner of the row has ended with.
+    /// Is it the version of the round that the owner of the row has ended with?
     bool is_final(RowIndex row, Version version) const;
     bool names(CutId cut, RowIndex row, BlockIndex block, Version version) const;
     /// Keeps a block beside the ledger.

@@ -30,7 +30,7 @@ class EndTimes {
     Time exchange() const { return exchange_; }
     Time waiting() const { return waiting_; }
     Time serving() const { return serving_; }
-    /// Of waiting and serving, what came once it was over here.
+    /// The part of waiting and serving that came once it was over here.
     Time after() const { return after_; }
     PeerSet waited_for() const { return waited_for_; }
 

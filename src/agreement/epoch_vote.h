@@ -1,9 +1,10 @@
-// Who is in next: the members of an epoch decide its successor by single-decree Paxos (Lamport,
-// "Paxos Made Simple", 2001), one instance for each number. Proposer, acceptor and learner of one
-// process; no clock, no sockets. What it says is state (Membership), which may be lost, repeated or
-// come late, so that nothing is asked twice and no answer is awaited.
+// The vote on the next epoch: the members of an epoch decide who is in its successor by
+// single-decree Paxos (Lamport, "Paxos Made Simple", 2001), one instance for each number. Proposer,
+// acceptor and learner of one process; no clock, no sockets. What it says is state (Membership),
+// which may be lost, repeated or come late, so that nothing is asked twice and no answer is
+// awaited.
 //
-// Who votes are the *processes* that are in, and no process forgets: one that is started again is
+// The voters are the *processes* that are in, and no process forgets: one that is started again is
 // another, has no vote, and asks to be taken in. So no vote is ever regained, as it has to be where
 // names vote (agreement.h). What is enough:
 //   1. a majority of the members; of an even number, a half with its lowest member
@@ -18,9 +19,9 @@
 // Why no two epochs of one number are decided, nor one that others go on from unknown to those who
 // decide another:
 //   - Two of kind 1 share a member, which Paxos has repeat what it accepted.
-//   - Of kind 2 are all members that live. What a majority decided before without this one, those
-//     who fell did not know of; if others live who do, as members or taken in later, they are of
-//     the file: in contact, and say so, or unaccounted for, and nothing is decided.
+//   - Kind 2 takes all members that live. A majority may have decided before without this one:
+//     those that fell did not know of it; others that live and do, as members or taken in later,
+//     are of the file: in contact, and say so, or unaccounted for, and nothing is decided.
 // With all this a cut network goes on in one half at most, and after crashes down to one process is
 // enough.
 //
@@ -99,7 +100,7 @@ class EpochVote {
     Epoch epoch_;
     std::vector<Heard> heard_;  ///< [peer]
 
-    // Of the next epoch.
+    // The vote on the next epoch.
     Ballot highest_seen_;
     Ballot promised_;  // acceptor
     Ballot accepted_ballot_;

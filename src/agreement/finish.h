@@ -105,7 +105,7 @@ class Finish {
     const Voter& voter() const { return voter_; }
     /// The decided cut is in the ledger.
     bool adopted() const { return digest_.has_value(); }
-    /// Of all rows in order; the caller adds the anchor's. Set once adopted.
+    /// The digest of all rows in order, then the anchor; the caller sets it after `adopt_cut`.
     void set_digest(const Digest& digest) { digest_ = digest; }
     const std::optional<Digest>& digest() const { return digest_; }
     /// The cut is complete here and waits to be adopted by the caller with `adopt_cut`.
@@ -116,8 +116,8 @@ class Finish {
     /// has left, is gone, or has not moved for the linger time. Hurried, it does not wait for the
     /// lost.
     bool done(Time now, bool hurried) const;
-    /// Whom this peer waits for, where nothing is lacking but peers that are not there or, once it
-    /// has adopted, do not move; empty while others keep it busy.
+    /// The peers that alone keep this one waiting: they are not there or, once it has adopted, do
+    /// not move. Empty while others keep it busy.
     PeerSet missed(Time now) const;
     /// Not adopted, and nothing has moved for the time-out, or the bound is passed.
     bool timed_out(Time now) const;
@@ -131,7 +131,7 @@ class Finish {
     bool may_propose(Time now) const;
     /// The lowest live peer that has a vote.
     bool proposes_first() const;
-    /// For whom it stays once it has adopted.
+    /// The peers that it stays for once it has adopted.
     PeerSet awaited(Time now, bool hurried) const;
     /// Not adopted: those without whom it can not go on.
     PeerSet missed_before_the_cut() const;

@@ -1,7 +1,7 @@
-// Who still moves in the final exchange, and when something last did: whoever waits there waits for
-// as long as somebody moves. A sign of movement is what takes bytes or brings the agreement on;
-// that a peer only lives, as its heartbeats say, is none; nor is it that two processes of one name
-// take turns to be heard. Compute thread only.
+// When each peer last moved in the final exchange: whoever waits there waits for as long as
+// somebody moves. A sign of movement is what takes bytes or brings the agreement on; that a peer
+// only lives, as its heartbeats say, is none; nor is it that two processes of one name take turns
+// to be heard. Compute thread only.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Movement {
     void agreement(Time now) { agreement_at_ = now; }
 
     Time of(PeerIndex peer) const { return peers_[peer].moved_at; }
-    /// Of anybody.
+    /// When anybody moved last, this peer included.
     Time newest() const {
         Time newest = here_;
         for (const Peer& peer : peers_) newest = std::max(newest, peer.moved_at);

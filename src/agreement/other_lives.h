@@ -13,8 +13,8 @@ namespace ako {
 
 class OtherLives {
   public:
-    /// So many other lives of the own row are remembered; of one that is forgotten, hearing of it
-    /// again costs the vote again, which is safe.
+    /// So many other lives of the own row are remembered; hearing again of one that is
+    /// forgotten costs the vote again, which is safe.
     static constexpr std::size_t lives_kept = 64;
 
     /// `roster` outlives this. `process_id`: of this life of the peer.

@@ -54,7 +54,8 @@ std::string voteless_text(const ModeSettings& settings, const Roster& roster,
     return finish.voter().enough(live) ? "" : settings.names(voteless);
 }
 
-/// Who of the live ones has not accepted, and how much of the cut it holds.
+/// The live peers that have not accepted: how many blocks of the cut each holds, or that it has not
+/// ended its last round.
 std::string slow_text(const ModeSettings& settings, const Roster& roster, const Finish& finish) {
     const std::size_t all =
         roster.peer_count() * finish.cut().block_count();  // of the cut, all rows

@@ -11,7 +11,7 @@
 namespace ako {
 
 /// Can enough peers for the rest of the final exchange still be there, or come? A majority of the
-/// file until the cut is decided, and enough votes (Finish::enough); then one that holds it. Who
+/// file until the cut is decided, and enough votes (Voter::enough); then one other. A peer that
 /// left, or is lost while nobody listens at its address, is not waited for: nobody knows whether it
 /// will be started again, and then it would have no vote.
 bool agreement_possible(const Roster& roster, const Finish& finish);

@@ -13,7 +13,7 @@
 
 namespace ako {
 
-/// Of a data set.
+/// The most samples of a data set.
 inline constexpr std::uint64_t samples_max = 1'000'000'000'000;
 
 struct PeerSettings {
@@ -53,7 +53,7 @@ struct Settings {
     std::string cluster_key_file;
     ObserveSettings observe;
     std::vector<PeerSettings> peers;
-    /// Of every key that was given; of peers by number, as "peers.0.address".
+    /// The place of every key that was given; peers go by number, as "peers.0.address".
     KeyPlaces places;
 
     bool operator==(const Settings&) const = default;

@@ -69,7 +69,7 @@ Field optional_text_field(const std::string& path, Scope scope, Member member,
     return field;
 }
 
-/// Of a field of text, one whose text is a path: variables in it are expanded.
+/// Makes the text of a field of text a path: variables in it are expanded.
 Field as_path(Field field);
 
 template <class Member>

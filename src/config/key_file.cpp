@@ -35,7 +35,7 @@ struct Descriptor {
     }
 };
 
-/// Who may use the file is asked of what was opened, not of the name, which may change meanwhile.
+/// Refuses what is no plain file, and one that others may use; asks `fd`, for a name may change.
 void check_kind_and_mode(int fd, const std::string& path) {
     struct stat found {};
     if (fstat(fd, &found) != 0) refuse_key(path, std::generic_category().message(errno), "");
@@ -45,8 +45,8 @@ void check_kind_and_mode(int fd, const std::string& path) {
                    fmt::format("every user of this machine may use it (mode {:04o})",
                                found.st_mode & 07777U),
                    fmt::format("chmod 600 {}; and make a new key if others had this one", path));
-    // Its owner is not asked for: who is not the owner reads it as root, or as of the group to
-    // which the owner gave it (the user of a container's image).
+    // Its owner is not asked for: another user that reads it is root, or of the group to which the
+    // owner gave it (the user of a container's image).
     if ((found.st_mode & S_IWGRP) != 0)
         refuse_key(path,
                    fmt::format("every user of its group may replace the key (mode {:04o})",

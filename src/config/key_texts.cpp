@@ -70,7 +70,7 @@ std::vector<std::string> limits_in(const std::string& mode, const std::string& p
     return limits;
 }
 
-/// All keys and groups, for who has misspelt one.
+/// All keys and groups, to find the one nearest to a misspelt one.
 std::vector<std::string> names_and_groups() {
     std::set<std::string> names;
     for (const KeyText& text : key_texts()) {

@@ -16,7 +16,7 @@ struct KeyText {
     std::string standard;            ///< the value if it is left out, or "required"
     std::string applies_with;        ///< "model.name: synthetic"; empty: always
     std::vector<std::string> modes;  ///< those that heed it; empty: all
-    /// Of one mode: the values that it has a form of, and why ("1: it exchanges gradients, ...").
+    /// With a mode: the values that it has a form of, and why ("1: it exchanges gradients, ...").
     std::vector<std::string> limits;
 
     /// Does any form of the mode of this word heed it?

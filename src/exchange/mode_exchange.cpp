@@ -30,7 +30,7 @@ constexpr Time another_interval = std::chrono::milliseconds(100);
 /// Once this process was asked to end, it waits no longer than so for others.
 constexpr Time patience_when_interrupted = std::chrono::seconds(10);
 
-/// Of a checkpoint: the bits of GrowthWatch::largest.
+/// The number of a checkpoint that holds the bits of GrowthWatch::largest.
 constexpr const char* largest_norm_name = "largest_norm";
 
 Time goodbye_when_broken(const ModeSettings& settings) {
@@ -176,7 +176,7 @@ Result<void> ModeExchange::end_round(const Learned& learned, const RoundResult& 
     if (std::holds_alternative<Gradient>(learned))
         await({0, compute_.replica().size()}, Use::give, forever);
     const Learned given = clipped(learned);
-    // Of layers that have said nothing of their gradients nobody has looked at them.
+    // Layers that did not say that their gradient is ready were not looked at: all are, anew.
     if (growth_watch_.looked_at() < compute_.replica().size()) {
         growth_watch_.end_round(false);
         usual(given);
@@ -345,16 +345,16 @@ void ModeExchange::close(Farewell farewell) {
 }
 
 void ModeExchange::end_with(const Farewell& farewell) {
-    // Where all wait for each other, who has no room for a chunk does not read the Bye behind it.
+    // Where all wait for each other, a peer without room for a chunk reads no Bye behind it.
     stop_transport(compute_.waits_for_others() ? goodbye_when_broken(settings_) : goodbye_max,
                    farewell);
 }
 
 void ModeExchange::close_if_broken() {
     if (!running_ || mailbox_.broken().empty()) return;
-    // Where sessions just close, this peer is taken for the one that is gone. Who has no room for a
-    // chunk does not read the Bye behind it. Its own life time-out runs out within a heartbeat of
-    // this peer's; until then this session must not close on it either.
+    // Where sessions just close, this peer is taken for the one that is gone. A peer without room
+    // for a chunk reads no Bye behind it. Its own life time-out runs out within a heartbeat of this
+    // peer's; until then this session must not close on it either.
     Farewell farewell = mailbox_.broken_by();
     if (farewell.why.empty()) farewell.why = mailbox_.broken();
     stop_transport(goodbye_when_broken(settings_), farewell);

@@ -63,7 +63,7 @@ void AkoArrivals::handle_status(const Arrival& arrival, const Status& status, Ti
     const bool waits = parts_.beginning.state() == AkoBeginning::State::waiting;
     if (!status.start.resuming || parts_.settings.resumes || !waits)
         return hear_status(arrival, status, now);
-    // Who begins anew passes on nothing of what was on the disks of others: it is no run.
+    // A peer that begins anew passes on nothing that others have on their disks: it is no run.
     Status without = status;
     without.standing.progress.assign(parts_.settings.peer_count(), {});
     without.covered.reset();

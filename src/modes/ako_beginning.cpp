@@ -13,12 +13,12 @@
 namespace ako {
 namespace {
 
-/// Who does not wait needs nobody.
+/// So many are to be there to begin; a peer that does not wait needs nobody.
 std::size_t start_peers_min(const ModeSettings& settings) {
     return settings.exchange.start_wait_s == 0 ? 0 : settings.start_peers_min();
 }
 
-/// Who is there, and can be reached, has a session within this: see Departures.
+/// `meet`: within this a peer that is there, and can be reached, has a session (see Departures).
 Joining::Times joining_times(const ExchangeTimes& times) {
     return {2 * times.life_timeout + Departures::redial, times.finish_timeout};
 }
@@ -131,7 +131,7 @@ void AkoBeginning::claim(Time now) {
     }
     const Incarnation known =
         std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation});
-    // Who has nothing of its row takes the place of none: it begins one apart, to be added up.
+    // A peer that has nothing of its row replaces no row: it begins one apart, to be added up.
     const bool has_nothing =
         held.highest == Version{} && rows_.incarnation() == 0 && !joining_.has_put_aside();
     const std::optional<Incarnation> incarnation =

@@ -70,7 +70,7 @@ class AkoBeginning {
     void stop(Time now) AKO_COMPUTE_THREAD;
     /// Somebody has told of rounds that this peer was not there for, as far as is known by now.
     bool run_there() const { return others_.run_there(); }
-    /// Of `failed`: for people, and how the run ends for this peer.
+    /// Why it failed, for people, and how the run ends for this peer.
     const std::string& why_not() const { return why_not_; }
     Ending ending() const { return ending_; }
 
@@ -88,7 +88,7 @@ class AkoBeginning {
         joining_.arrived(from, partial, at);
     }
     void lacks(PeerIndex from, const Lack& lack, Time now) { joining_.lacks(from, lack, now); }
-    /// Of the own row, blocks of this version are not taken.
+    /// Blocks of the own row in this version are not taken.
     bool refuses(Version version) const { return joining_.is_aside(version.incarnation); }
     void ledger_changed() { joining_.ledger_changed(); }
 
@@ -99,7 +99,7 @@ class AkoBeginning {
     void join(Time now) AKO_COMPUTE_THREAD;
     void meet_rival(PeerIndex from, Rival rival, Time now) AKO_COMPUTE_THREAD;
     void claim(Time now) AKO_COMPUTE_THREAD;
-    /// Who can be reached, has something of the own row, and has not answered.
+    /// Peers that can be reached, have something of the own row, and have not answered.
     PeerSet silent_holders() const;
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.

@@ -25,13 +25,13 @@ class AkoBudget {
           plan_(settings.training, settings.peer_count()),
           growth_(plan_) {}
 
-    /// This peer's own.
+    /// This peer's own rounds and samples so far.
     Round round() const { return round_; }
     std::uint64_t samples() const { return samples_; }
-    /// Of all peers.
+    /// The share of the sample budget that all peers have spent, 0 .. 1.
     double progress() const { return share_of_budget(roster_.samples(), settings_.sample_budget); }
     double rate() const { return plan_.learning_rate(progress(), growth_.wish()); }
-    /// Of the next round: this peer's share among those that take part.
+    /// Samples of this peer's next round: its share among those that take part.
     std::size_t samples_of_round(const Attendance& attendance) const {
         std::size_t place = 0, participants = 1;
         // The published rule weighs every row by 1 / peer_count, whoever is there.

@@ -343,7 +343,7 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
     post_status(first || adopts || accepted != parts_.finish.accepted() ||
                 decided != parts_.finish.decided());
 
-    // Who is in a hurry does not wait for a majority that would have to come back.
+    // A peer in a hurry does not wait for a majority that would have to come back.
     const bool hopeless =
         !agreement_possible(parts_.roster, parts_.finish) ||
         (hurried && parts_.roster.live_count() < parts_.settings.peer_count() / 2 + 1 &&

@@ -10,8 +10,8 @@
 namespace ako {
 namespace {
 
-/// In the final exchange all have to get the whole row anew, for which less than this is not worth
-/// it: of all together that gives way of what was learned apart, to whoever came back.
+/// The least share of what was learned apart that gives way in the final exchange, to all peers
+/// that are back, taken together: less is not worth it that all have to get the whole row anew.
 constexpr double share_at_end_min = 0.05;
 
 }  // namespace
@@ -27,7 +27,7 @@ void AkoMeetings::meet(Time now) {
         if (!parts_.rows.give_way(back.peer, back.share, back.before)) continue;
         kept_share_ *= 1 - back.share;
         const double percent = 100 * back.share;
-        if (percent < 1) continue;  // of who stood still, or was slow
+        if (percent < 1) continue;  // it stood still, or was slow
         parts_.settings.log("peer " + parts_.name(back.peer) + " made " +
                             std::to_string(back.rounds) +
                             " rounds apart from this one: of what was learned here since round " +
@@ -63,7 +63,7 @@ bool AkoMeetings::close_row(Time now) {
 }
 
 bool AkoMeetings::may_add_nothing() const {
-    // Who has made no round in a row of its own has nothing to give.
+    // A peer that has made no round in a row of its own has nothing to give.
     return !parts_.finish.frozen() && parts_.rows.claimed() && parts_.budget.round() > 0 &&
            parts_.budget.round() < RunBounds::of(parts_.settings).round_max;
 }

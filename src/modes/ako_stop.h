@@ -16,7 +16,7 @@ class AkoStop {
     /// `settings` outlives this.
     explicit AkoStop(const ModeSettings& settings) : settings_(settings) {}
 
-    /// `asked`: who was, of `requested`.
+    /// `asked`: the peers that were, where `reason` is `requested`.
     void hear(StopReason reason, PeerSet asked = 0);
     void request(StopReason reason) { hear(reason, peer_bit(settings_.self)); }
 
@@ -27,7 +27,7 @@ class AkoStop {
     bool is_own() const {
         return !due() || (reason_ == StopReason::requested && asked_ == peer_bit(settings_.self));
     }
-    /// Who was asked, if it ends for that.
+    /// The peers that were asked, if it ends for that; else empty.
     std::vector<PeerIndex> asked_for_it() const;
     /// What this peer does then.
     Next next() const;

@@ -23,7 +23,7 @@ class AkoWord {
 
     /// Says how it is; unless it is `urgent`, only where that is news.
     void post(bool urgent, const End& end) AKO_COMPUTE_THREAD;
-    /// Of the newest round.
+    /// The loss of the newest round.
     void set_loss(std::optional<float> loss) { loss_ = loss; }
     void set_verdict(const Verdict& verdict) { verdict_ = verdict; }
     /// Another has told this one, which counts if it is newer.

@@ -46,7 +46,7 @@ std::vector<SentBytes> all_reduce_sent(const ModeSettings& settings, std::size_t
 }
 
 /// The sums of an all-reduce and what it keeps of others, beside so many vectors more. A ring keeps
-/// small layers of others; of a butterfly the first peer keeps the most.
+/// small layers of others; in a butterfly the first peer keeps the most.
 MemoryTerm all_reduce_memory(const ModeSettings& settings, const std::string& name, double vectors,
                              std::size_t vector_bytes) {
     const bool butterfly = by_butterfly(settings);

@@ -55,8 +55,8 @@ void ElasticBudget::sync_over(std::uint64_t sync) {
 }
 
 // A member that counts with this tally foresees one more round of the same, with as many samples as
-// in the newest sync. The round under way may have others, for who evaluates settles a sync before
-// it begins one.
+// in the newest sync. The round under way may have others, for a member that evaluates settles a
+// sync before it begins one.
 std::uint64_t ElasticBudget::samples_after(const Tally& tally) const {
     std::uint64_t samples =
         sync_samples_ * static_cast<std::uint64_t>(std::popcount(tally.contributors));

@@ -292,7 +292,7 @@ bool ElasticCompute::step_finish(Time now, bool) {
         post_status(true);
     }
     if (leaves() || broken_ || !in_) return true;
-    // Once one has ended only those are waited for who can still be heard, for theirs is on its
+    // Once one has ended, only those that can be reached are waited for: their digest is on its
     // way.
     if (all_told(!one_has_ended())) return true;
     if (!finish_is_late(now)) return false;

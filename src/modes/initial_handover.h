@@ -42,7 +42,7 @@ class InitialHandover {
   private:
     bool has_given(Time now);
     void say_takes();
-    /// Of all rounds of those who say that they have these.
+    /// Samples that all peers with these values have trained on; this one's too, if it has them.
     std::uint64_t samples_from(const Digest& initial) const;
 
     const ModeSettings& settings_;

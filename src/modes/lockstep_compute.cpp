@@ -199,7 +199,7 @@ void LockstepCompute::report_stop(FinishReport& report) const {
         report.stop = stronger(report.stop, wish);
         if (wish == StopReason::requested) report.asked.push_back(peer);
     }
-    // Of what was made, not of what this peer foresaw, so that all know the same.
+    // What was made counts, not what this peer foresaw, so that all know the same.
     report.progress = share_of_budget(report.samples_total, settings_.sample_budget);
     if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
     if (report.stop != StopReason::requested) report.asked.clear();

@@ -39,7 +39,7 @@ class LockstepCompute : public ComputeHalf {
     FinishReport report(std::span<float> out, Time now) override AKO_COMPUTE_THREAD;
 
   protected:
-    /// All references outlive this. `those_in`: what people call who is in.
+    /// All references outlive this. `those_in`: what people call the members.
     LockstepCompute(const ModeSettings& settings, const Buckets& buckets, Mailbox& mailbox,
                     BucketBoard& board, const char* those_in);
 
@@ -58,14 +58,14 @@ class LockstepCompute : public ComputeHalf {
     virtual std::optional<Digest> digest_of_run() const AKO_COMPUTE_THREAD {
         return status_.standing.digest;
     }
-    /// Who holds all that this peer has given, when it leaves.
+    /// The peers that hold all that this one has given, when it leaves.
     virtual PeerSet heirs() const AKO_COMPUTE_THREAD = 0;
 
     // What they all do.
     /// Takes in who came and went, and what each has said since the last time.
     void take_in() AKO_COMPUTE_THREAD;
     void post_status(bool urgent) AKO_COMPUTE_THREAD;
-    /// Of layers that say nothing of their gradients: all of it is here now.
+    /// Takes the gradients that no layer has said to be ready: all of them are here now.
     void take_the_rest(std::span<const float> gradient) AKO_COMPUTE_THREAD;
     /// Breaks the exchange off for what is not finite in the round under way, and returns that as
     /// an error.
@@ -77,7 +77,7 @@ class LockstepCompute : public ComputeHalf {
     /// True once, when this peer's last round is made: its Status is to be posted.
     bool begins_to_finish(Time now) AKO_COMPUTE_THREAD;
     bool finish_is_late(Time now) const AKO_COMPUTE_THREAD;
-    /// Has everybody who is in told a digest? Who cannot be reached is waited for only if so asked.
+    /// Has everybody who is in told a digest? Peers out of reach are waited for only if so asked.
     bool all_told(bool waits_for_unreachable) const AKO_COMPUTE_THREAD;
 
     const ModeSettings& settings_;

@@ -18,7 +18,7 @@ std::unique_ptr<Halves> make_halves(const ModeSettings& settings, std::vector<fl
 /// What its Mailbox may hold of payloads, bytes: see there.
 std::size_t payload_bytes_max(const ModeSettings& settings, std::size_t parameter_count);
 
-/// What that mode costs. Of `settings` it needs what the cluster file says.
+/// What that mode costs. It needs only what the cluster file says in `settings`.
 ModeCosts mode_costs(const ModeSettings& settings, std::size_t parameter_count);
 
 /// The exchange with that mode; see ModeExchange.

@@ -52,7 +52,7 @@ class OthersAtStart {
     std::size_t absent_count() const;
     /// Why those who are here cannot begin together, for people; empty if they can.
     std::string why_apart() const;
-    /// Of the processes that begin anew, this one included.
+    /// The lowest of the processes that begin anew, this one included.
     std::uint64_t lowest_process() const { return lowest_process_; }
 
   private:

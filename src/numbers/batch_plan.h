@@ -36,12 +36,12 @@ class BatchPlan {
     bool grows_by_noise() const {
         return training_.batch.schedule.kind == BatchScheduleKind::automatic;
     }
-    /// Of all workers together, at `progress` (0 .. 1) and after so many doublings, of which no
-    /// more than `doublings_max` count.
+    /// Samples of a round of all workers together, at `progress` (0 .. 1) and after so many
+    /// doublings, of which no more than `doublings_max` count.
     std::size_t global(double progress, unsigned doublings) const;
-    /// Of the `place`-th of so many peers that take part; shares differ by one sample at most.
+    /// Samples of the `place`-th of so many peers that take part; shares differ by one at most.
     std::size_t share(std::size_t global, std::size_t place, std::size_t participants) const;
-    /// Of one peer and round, whatever comes: no less, no more.
+    /// The least and the most samples of one peer in one round, whatever comes.
     std::size_t share_min() const;
     std::size_t share_max() const;
 
@@ -50,8 +50,8 @@ class BatchPlan {
     double learning_rate(double progress, unsigned doublings) const {
         return learning_rate_at(training_, progress) * rate_factor(progress, doublings);
     }
-    /// Of each worker, for so many samples of all together, if all are equally fast and the batch
-    /// is not doubled.
+    /// Rounds of each worker for so many samples of all together, if all are equally fast and the
+    /// batch is not doubled.
     std::uint64_t rounds(std::uint64_t sample_budget) const;
 
   private:

@@ -11,8 +11,8 @@
 namespace ako {
 
 /// CRC-32C (Castagnoli; RFC 3720, appendix B.4) of some bytes. With the processor's instruction
-/// where there is one, else by table; the same value either way. `before`: of what goes before
-/// them, to take something piece by piece. Any thread.
+/// where there is one, else by table; the same value either way. `before`: that of what goes
+/// before them, to take something piece by piece. Any thread.
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 inline std::uint32_t crc32c(std::span<const float> values) { return crc32c(std::as_bytes(values)); }

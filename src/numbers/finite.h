@@ -24,7 +24,7 @@ inline bool all_finite(std::span<const float> values) {
 /// The largest magnitude of a value in a row. A float32 has 24 bits: beyond 2^24 rounding swallows
 /// a change of 1, so rows that large cannot add up to parameters any more, and their owner
 /// diverges. Up to it the sum of 64 rows, and the products of a few layers with it, are far from
-/// what is infinite: who diverges does not take the others with it.
+/// what is infinite: an owner that diverges does not take the others with it.
 inline constexpr float row_magnitude_max = 16'777'216.0f;
 
 /// Finite and at most that large. Without its sign a float32 compares as its bits do, infinities

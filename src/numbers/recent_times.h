@@ -41,7 +41,7 @@ class RecentTimes {
     std::size_t count_ = 0;
 };
 
-/// Of the newest partials of one link, from the moment at which their sender bound them to the
+/// Ages of the newest partials of one link, from the moment at which their sender bound them to the
 /// send, to their last byte: about a second of a link of 20 Mbit/s.
 using RecentAges = RecentTimes<64>;
 

@@ -1,18 +1,18 @@
-// Who takes part in the training, as far as this peer hears: from the peer itself, or through
-// others. Two things follow for the own row.
+// Which peers take part in the training, as far as this peer hears: from the peer itself, or
+// through others. Two things follow for the own row.
 //
 //   scale   Rows weigh 1 / peer_count each in the anchor. Own updates are multiplied by peer_count
 //           / those who take part, so that the anchor moves by the mean of their updates, as if no
-//           more peers were in the file: who is absent costs no step.
+//           more peers were in the file: an absent one costs no step.
 //   share   Two groups that train apart each move the anchor as far as they want by themselves, and
 //           both rows together too far. When they meet, every peer keeps of what its row grew by
 //           meanwhile the part that its group made of all the rounds, and the rest gives way.
 //
-// Of several who parted at different moments and are heard of in one look, the last to part comes
+// Where several parted at different moments and are heard of in one look, the last to part comes
 // first: then what is kept of every part of the growth is the mean of all by their rounds. Where
-// the one who parted first is heard of before the other, its group has given way to less than that,
-// and the shares are only near it: of three who parted one after the other a peer may keep half
-// where it should keep a third. That moves the anchor too far for a while, as a larger step does,
+// the first to part is heard of before the other, its group has given way to less than that, and
+// the shares are only near it: after three parted one after the other, a peer may keep half where
+// it should keep a third. That moves the anchor too far for a while, as a larger step does,
 // and takes nothing from what rows agree on.
 //
 // Rounds are looked at, not sessions: a peer whose rows come through others is not apart, and one
@@ -43,8 +43,8 @@ class Attendance {
 
     /// Training begins, with what is known now.
     void begin(Time now);
-    /// Before every round, after what came was handled: who is back. Those who came together, in
-    /// one message or several, are in the order in which they give way.
+    /// Before every round, after what came was handled: the peers that are back. Those that came
+    /// together, in one message or several, are in the order in which they give way.
     std::vector<Return> look(Time now);
 
     bool takes_part(PeerIndex peer) const { return seen_[peer].takes_part; }

@@ -1,5 +1,5 @@
 // How blocks of a row lie in a payload in fewer bytes than float32, where their values are on grids
-// (Grid). Of each block in turn:
+// (Grid). Each block in turn is
 //
 //     bytes of a value (1, 2 or 4), exponent of the step (int8), the values, little-endian
 //

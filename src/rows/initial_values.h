@@ -28,7 +28,7 @@ namespace ako {
 
 class InitialValues {
   public:
-    /// Of all their blocks.
+    /// The version of all their blocks.
     static constexpr Version version{1, 1};
 
     /// `values` [parameter_count] are this peer's own, and the run's unless `of_lowest`. All
@@ -48,8 +48,7 @@ class InitialValues {
     /// The digest that `status` says and that is not that of the values known here.
     bool differ(const Status& status) const;
 
-    /// Asks for what is due, of values that are not known. Nothing is expected before the first
-    /// call.
+    /// Asks for what is due, while they are not known. Nothing is expected before the first call.
     std::vector<Puller::Ask> step(Time now);
     /// When they came nearer last.
     Time moved_at() const { return moved_at_; }
@@ -57,7 +56,7 @@ class InitialValues {
     BlockIndex lacking() const { return lacking_; }
     BlockIndex held() const { return blocks_.count() - lacking_; }
 
-    /// Blocks of `initial_row` came: taken while they are not known, of who says to have them.
+    /// Takes blocks of `initial_row` while they are not known, from a peer that says it has them.
     /// `damaged`: not as they were sent. `diverged`: not finite; or all are there, and they are not
     /// what was said.
     BlockCheck take(PeerIndex from, const Partial& partial, std::span<const float> values, Time at);

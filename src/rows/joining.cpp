@@ -223,7 +223,7 @@ bool Joining::step(Time now) {
 
 bool Joining::another() const {
     const RowIndex own = ledger_.own();
-    // Of the one that was to come first nothing came: there is nothing to put aside.
+    // Nothing came of the one that was to come first: there is nothing to put aside.
     if (ledger_.begun(own) == 0) return false;
     for (const Source& source : sources_) {
         if (!source.counts || source.rows.empty()) continue;

@@ -112,10 +112,10 @@ class Joining {
     /// What is held may have told which of several rows is taken.
     void count(Time now);
     void pull(Time now);
-    /// Who has something of the row that is to come.
+    /// The peers in reach that have something of the row that is to come.
     PeerSet holders(RowIndex row) const;
-    /// Of several incarnations that were begun at zero, the one of which blocks of the row are
-    /// taken; 0: there is none.
+    /// Blocks of the row that were begun at zero are taken of this incarnation only; 0: there is
+    /// none.
     Incarnation begun(RowIndex row) const;
     bool may_take(RowIndex row, Incarnation incarnation, Incarnation begun) const;
 

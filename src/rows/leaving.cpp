@@ -64,7 +64,7 @@ bool Leaving::step(Time now) {
     }
     if (now - began_at_ >= limit_) return true;
     if (!enough_stay() && now - began_at_ < patience_) return false;
-    // Who has no session now gets it from whoever holds all of it.
+    // A peer without a session now gets it later from one that holds all of it.
     return !busy && (handed_to_ != 0 || !may_come);
 }
 

@@ -40,13 +40,13 @@ class Leaving {
     /// Can those who stay agree at the end, without this one and those who leave as well?
     bool enough_stay() const;
 
-    /// Who held all of it when last looked: the row of a peer that leaves is complete there.
+    /// The peers that held all that this one gives, its own row too, when last looked.
     PeerSet handed_to() const { return handed_to_; }
     Time taken(Time now) const { return now - began_at_; }
 
   private:
     struct Other {
-        /// Of what it takes from this peer: checksums of the version maps.
+        /// Checksums of the version maps that it has of the rows that this peer `gives`.
         std::vector<std::uint32_t> held;
         Time moved_at{};
     };
@@ -54,7 +54,7 @@ class Leaving {
     static bool stays(const PeerView& view) { return view.live() && !view.leaving(); }
     /// How many others do.
     static std::size_t staying(const Roster& roster);
-    /// What this peer can give to others: of a row whose owner is there, they get more from that,
+    /// Can this peer give others something of the row? An owner that is there gives them more,
     /// unless it is only on its way back and has its row from them.
     bool gives(RowIndex row) const {
         const PeerView& owner = roster_[owner_of(row)];

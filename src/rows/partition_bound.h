@@ -1,8 +1,8 @@
 // The least P of `partitions: auto`: how often a cycle over the vector is worth what it costs.
 //
-// Fresher rows save rounds and cost both sides processor time. Of a cycle of P rounds a round takes
+// Fresher rows save rounds and cost both sides processor time. With cycles of P rounds a run takes
 //     (1 + cost / P) (1 + rounds_per_partition * P)
-// times as long in all, where `cost` is what a whole vector to and from every other peer costs, as
+// times as long, where `cost` is what a whole vector to and from every other peer costs, as
 // a share of the processor time of a round in which nothing is exchanged. That is least at
 //     P = sqrt(cost / rounds_per_partition)
 // The processor time of rounds is measured, over all threads, and what sending and receiving must
@@ -19,9 +19,9 @@ namespace ako {
 
 class PartitionBound {
   public:
-    /// Of processor time, for a byte that is sent and one that comes in return: at both their
-    /// threads, the kernel's part included. What it is on one machine may be half or twice that on
-    /// another, of which the bound follows the square root.
+    /// Processor time for a byte that is sent and one that comes in return: at both their threads,
+    /// the kernel's part included. Another machine may take half or twice as long; the bound
+    /// follows the square root of it.
     static constexpr double seconds_per_byte = 4e-9;
     /// The part of it that no coding spares: checksums and sums of float32.
     static constexpr double share_of_elements = 0.1;
@@ -56,7 +56,7 @@ class PartitionBound {
         Time processor_time{};
     };
 
-    /// Of the processor, for bytes that go and as many that come in return.
+    /// Processor time for bytes that go and as many that come in return.
     static double seconds_of(double plain_bytes, double wire_bytes);
 
     const double vector_bytes_;  ///< to all others

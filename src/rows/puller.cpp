@@ -52,7 +52,7 @@ class Puller::Step {
 
     PeerSet holders(RowIndex row) const { return holders_[row]; }
 
-    /// Who would bring it first, of those that have room; nothing: nobody.
+    /// The holder with room that would bring it first; nothing: there is none to ask.
     std::optional<PeerIndex> best(const Candidate& what) const {
         const PeerSet holders = holders_[what.place.first];
         const auto denied = puller_.denied_.find(what.place);
@@ -158,8 +158,8 @@ void Puller::lacks(PeerIndex from, const Lack& lack, Time now) {
     Source& source = sources_[from];
     source.moved_at = std::max(source.moved_at, now);
     source.silences = 0;
-    // An answer like any other, and one that cost the link nothing: of a row of which little is
-    // newer elsewhere, most answers are of this kind.
+    // An answer like any other, and one that cost the link nothing: most answers are of this
+    // kind for a row of which little is newer elsewhere.
     source.window += static_cast<double>(std::erase_if(source.asked, [&](const Asked& asked) {
         const bool lacking = asked.place.first == lack.row &&
                              std::any_of(lack.runs.begin(), lack.runs.end(), [&](BlockRun run) {
@@ -233,7 +233,7 @@ void Puller::give_up_silent(Time now) {
 }
 
 void Puller::suit_windows(Time now) {
-    // Who asks only between two rounds must ask for what comes in one.
+    // A peer that asks only between two rounds must ask for what comes in one.
     const Time since = now - std::exchange(stepped_at_, now);
     for (PeerIndex holder = 0; holder < sources_.size(); ++holder) {
         Source& source = sources_[holder];
@@ -321,7 +321,7 @@ std::vector<Puller::Ask> Puller::step(Time now, const Need& need) {
             cursor_ = (at + 1) % all;
         }
     }
-    // The latest first: of what an owner streams, the other holders send the end.
+    // The latest first: so the other holders send the end of what an owner streams.
     std::stable_sort(under_way.begin(), under_way.end(), [](const auto& a, const auto& b) {
         return a.expected.seconds > b.expected.seconds;
     });

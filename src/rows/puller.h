@@ -27,8 +27,8 @@ class Puller {
     /// Blocks asked of one holder and not yet there: as many as it queues for one peer
     /// (Outbox::relay_bytes_max).
     static constexpr double window_max = 256;
-    /// Of a holder of which nothing is known yet. Little, for all of it may come late; it doubles
-    /// with each window that comes.
+    /// The window of a holder of which nothing is known yet. It is small, for all of it may come
+    /// late; it doubles with each window that comes.
     static constexpr double window_first = 4;
     /// A slow link is kept busy while the next question travels, and no more.
     static constexpr double window_min = 2;
@@ -38,7 +38,7 @@ class Puller {
         /// The version given to a lacking block: what is wanted (exact) or what is held (newer
         /// than). Nothing: the block is not lacking.
         std::function<std::optional<Version>(RowIndex row, BlockIndex block)> lacking;
-        /// Who may be asked for a block of this row; nobody: it is passed over.
+        /// The peers that may be asked for a block of this row; without any it is passed over.
         std::function<PeerSet(RowIndex row)> holders;
         /// Does the row's owner send this version by itself? Empty: none does.
         std::function<bool(RowIndex row, Version version)> streams = {};
@@ -102,8 +102,8 @@ class Puller {
         double seconds = 0;  ///< from now; of the first of them
     };
     /// Holders that did not have it. For a patience they are not asked again; after that they come
-    /// behind everybody who was not asked yet, or, of a block that only the slowest link can bring,
-    /// the others would be asked for ever.
+    /// behind everybody who was not asked yet, or the others would be asked for ever for a block
+    /// that only the slowest link can bring.
     struct Denied {
         PeerSet holders = 0;
         Time until{};  ///< a patience after the newest answer

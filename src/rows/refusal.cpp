@@ -167,7 +167,7 @@ struct HeaderChecker {
         return std::string(field) + " {" + std::to_string(version.incarnation) + ", " +
                std::to_string(version.round) + "} is of no process that made a round";
     }
-    /// Of all blocks of a row.
+    /// The runs must cover all blocks of a row.
     Complaint check(const std::vector<VersionRun>& runs, const char* field) const {
         std::size_t sum = 0;
         for (const VersionRun& run : runs) {
@@ -179,7 +179,7 @@ struct HeaderChecker {
         return std::string(field) + " cover " + std::to_string(sum) + " of " +
                std::to_string(blocks.count()) + " blocks";
     }
-    /// Of the sender's own making.
+    /// The ballot must be one of the sender's own.
     Complaint check_own(Ballot ballot, const char* field) const {
         if (auto complaint = check(ballot, field)) return complaint;
         if (ballot.proposer == from) return std::nullopt;

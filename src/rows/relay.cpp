@@ -121,7 +121,7 @@ void Relaying::step(Time now, bool at_the_end) {
     PeerSet holders = 0;
     for (const RowIndex row : ledger_.all()) {
         if (row == ledger_.own()) continue;
-        // Who takes its row in from the others will stream it, and needs their links now.
+        // An owner that takes its row in from the others will stream it, and needs their links now.
         if (!at_the_end && roster_.reachable(owner_of(row))) continue;
         informed[row] = better_informed(row, at_the_end);
         holders |= informed[row].holders;

@@ -23,16 +23,16 @@ using FindBlock = std::function<HeldBlock(RowIndex row, BlockIndex block, Versio
 
 class Relaying {
   public:
-    /// Blocks in one relayed partial: 64 KiB. Who asks for few, because the link is slow, gets them
-    /// one by one: half of what was asked at most.
+    /// The most blocks in one relayed partial: 64 KiB. A peer asks for few because its link is
+    /// slow: then a partial has half of what was asked at most, but one block at least.
     static constexpr BlockIndex relay_run_max = 4;
 
     /// All outlive this.
     Relaying(const Ledger& ledger, const Roster& roster, Outbox& outbox);
 
-    /// Copies what `peer` wants and is held here into pooled buffers, as far as its queue has room;
-    /// of the rest it says so.
-    /// `find` knows the blocks of an exact version, in the ledger or beside it.
+    /// Copies what `peer` wants and is held here into pooled buffers, as far as its queue has room,
+    /// and answers which blocks do not come. `find` knows the blocks of an exact version, in the
+    /// ledger or beside it.
     void serve(PeerIndex peer, const Want& want, const FindBlock& find) AKO_COMPUTE_THREAD;
 
     /// Says which version of every block is held here.
@@ -59,7 +59,7 @@ class Relaying {
     /// False if there is no room for it.
     bool send(PeerIndex peer, const Want& want, Version version, BlockRun run,
               const FindBlock& find) AKO_COMPUTE_THREAD;
-    /// Who holds newer blocks of the row, and the newest version of any.
+    /// The peers that hold newer blocks of the row, and the newest version that any of them holds.
     struct Informed {
         PeerSet holders = 0;
         Version newest;

@@ -7,7 +7,7 @@
 // here. U_i - K_ij is the own progress that *stands in* for what j must have learned since. When a
 // partial of j arrives, its difference goes in, and of the stand-in what was made before it was
 // sealed goes out: the mark moves to what the own row was then. Snapshots tell what that was
-// (OwnPast); of a time before the oldest of them, the share of the growth since the last seal does.
+// (OwnPast); before the oldest of them, the share of the growth since the last seal does.
 //
 // A mark stays as it is when j is not stood in for any more, and what stood in fades. Should j have
 // trained apart meanwhile, a share of U_i - K_ij *gives way* when it returns: it leaves the own
@@ -27,8 +27,8 @@ namespace ako {
 
 class Replica {
   public:
-    /// Of the stand-in of a peer that stopped advancing, this many rounds until nothing is left of
-    /// it: at once it would be a jump in the loss.
+    /// The stand-in of a peer that stopped advancing fades over this many rounds: at once it would
+    /// be a jump in the loss.
     static constexpr unsigned fade_rounds = 8;
     /// The whole replica is computed afresh once in so many rounds, which bounds its rounding
     /// error.
@@ -71,9 +71,9 @@ class Replica {
     /// The own round since which a peer is not stood in for.
     Round apart_since(PeerIndex peer) const { return marks_[peer].since; }
     /// Adds to `gave_way`, [elements of the block], a `share` of what the own block grew by while
-    /// `peer` was apart, less what gave way already. Of each block in turn, followed by `add_own`;
-    /// after the last block `end_giving_way`. `before`: the round of `peer` beyond which its blocks
-    /// were made meanwhile.
+    /// `peer` was apart, less what gave way already. Called for each block, before its `add_own`;
+    /// after the last block comes `end_giving_way`. `before`: the round of `peer` beyond which its
+    /// blocks were made meanwhile.
     void give_way(PeerIndex peer, BlockIndex block, double share, Round before,
                   std::span<float> gave_way);
     /// What gave way stands in for the blocks of `peer` that have not come yet: until they do if it
@@ -98,14 +98,14 @@ class Replica {
     void compute(Range range, std::span<float> out) const;
 
   private:
-    /// Of what gave way: made before whatever comes.
+    /// The last seal of a block to which something gave way: before whatever comes.
     static constexpr Time before_all = Time::min();
 
     struct Marks {
         enum class State { none, standing_in, fading, giving_way };
         State state = State::none;
         unsigned fade_rounds_left = 0;
-        /// K_ij, [parameter_count]; empty, where nobody ever was: a row that is zero.
+        /// K_ij, [parameter_count]; empty: zero, as the own row was at first.
         std::vector<float> values;
         std::vector<float> fading;    ///< what is left of the stand-in, [parameter_count], or empty
         std::vector<Time> last_seal;  ///< [block count]; not of `none`

@@ -52,8 +52,8 @@ class Rows {
 
     /// From now on this process alone writes the own row: it goes on from what is held of it, and
     /// of what was set aside, as from its round `round` in this incarnation. Round 0: from zero.
-    /// Without a carry, for that died with who made the row; but for blocks that are still as a
-    /// checkpoint had them, with the carry.
+    /// The carry died with the process that made the row; it is taken up only for blocks that are
+    /// still as a checkpoint had them.
     void claim(Incarnation incarnation, Round round, Time now) AKO_COMPUTE_THREAD;
     bool claimed() const { return current_.has_value(); }
     /// 0 before the first claim.
@@ -71,9 +71,8 @@ class Rows {
     bool add(Round round, const MakeUpdate& make_update, Time now) AKO_COMPUTE_THREAD;
 
     /// Takes a block, of the own row only until it is claimed, if it is newer than what is held,
-    /// intact and within bounds. `sealed_at`, of
-    /// this peer's clock, is when its owner published it, if that may move a mark: of what the
-    /// owner itself sent.
+    /// intact and within bounds. `sealed_at`: when its owner published it, by this peer's clock;
+    /// only for what the owner itself sent, which may move a mark.
     BlockCheck take(RowIndex row, BlockIndex block, Version version, std::span<const float> values,
                     std::uint32_t checksum, const std::optional<Time>& sealed_at,
                     Time now) AKO_COMPUTE_THREAD;
@@ -111,7 +110,7 @@ class Rows {
     /// What gives way on this block goes out of `update` too, and is returned; empty if nothing
     /// does.
     std::span<const float> take_out(BlockIndex block, std::span<float> update) AKO_COMPUTE_THREAD;
-    /// Of the own row, as the checkpoint had it.
+    /// The own row, as the checkpoint had it.
     struct Restored {
         std::vector<Version> versions;  ///< [block count]; empty: there was none
         std::vector<float> carry;       ///< [parameter_count]

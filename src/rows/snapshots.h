@@ -5,7 +5,7 @@
 // still send from; older ones it gives back at once, copying what is unsent aside), one may wait in
 // the outbox, one is being written, and two before the newest are kept to be looked up (OwnPast).
 // The compute thread writes a snapshot only between `Outbox::spare` and `Outbox::post`; in between
-// all others are read-only. Who holds which is kept in Outbox.
+// all others are read-only. Outbox counts how many hold each.
 #pragma once
 
 #include <array>

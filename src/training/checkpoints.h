@@ -1,7 +1,7 @@
 // Checkpoints on their way to the disk, on a thread of their own, so that no round waits for a
-// disk: evaluated parameters, and all that a peer needs to go on after a restart of its run. Of
-// each kind one is written at a time; one that comes while the one before is still under way is
-// left out, and so the memory is one of each. A checkpoint that cannot be written is said and
+// disk: evaluated parameters, and all that a peer needs to go on after a restart of its run. One
+// of each kind is written at a time; one that comes while the one before is still under way is left
+// out, and so the memory is one of each. A checkpoint that cannot be written is said and
 // training goes on: the next may succeed.
 #pragma once
 
@@ -46,8 +46,8 @@ class Checkpoints {
     /// Where the next checkpoint is put, to be filled before `filled` is called; null if it is left
     /// out, for the one before is still being written. It holds what an earlier one left there.
     /// Every mark of progress asks once, so these calls are counted alike by all peers of a start.
-    /// Where all have to go on from the same, who has left out some takes one again whose count a
-    /// power of two divides: so two slow disks meet.
+    /// Where all have to go on from the same, a peer that has left out some takes one again whose
+    /// count a power of two divides: so two slow disks meet.
     Checkpoint* room(double progress);
     /// It is to be written.
     void filled();
@@ -79,7 +79,7 @@ class Checkpoints {
     std::optional<std::vector<CheckpointId>> kept_ AKO_GUARDED_BY(mutex_);  ///< news
     bool ending_ AKO_GUARDED_BY(mutex_) = false;
 
-    // Of the caller while its stage is `free`, else of the writing thread.
+    // The caller's while the stage of its kind is `free`, else the writing thread's.
     std::vector<float> parameters_;
     Verdict verdict_;
     Checkpoint checkpoint_;

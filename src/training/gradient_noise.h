@@ -1,7 +1,7 @@
 // The gradient noise scale: the batch from which on more samples per step are worth less and less.
 // With G the gradient and Sigma the covariance of that of one sample, it is tr(Sigma) / |G|^2 (S.
 // McCandlish, J. Kaplan, D. Amodei et al.: "An Empirical Model of Large-Batch Training", 2018,
-// appendix A.1). Of a gradient of b samples the squared norm is |G|^2 + tr(Sigma) / b in the mean,
+// appendix A.1). The squared norm of a gradient of b samples is |G|^2 + tr(Sigma) / b in the mean,
 // so those of a batch and of its parts tell both. A value; any thread.
 #pragma once
 

@@ -70,7 +70,7 @@ class LearnerCount {
     unsigned looks_left_ = 0;  ///< until one more is tried again
     unsigned looks_apart_ = 1;
 
-    // Of the look under way.
+    // The look under way.
     std::size_t left_out_ = 0;
     std::size_t rounds_ = 0;
     double samples_ = 0;

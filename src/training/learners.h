@@ -55,7 +55,8 @@ struct LearnerOptions {
     bool follows = false;
     /// With `auto`, for which memory and cores there are.
     unsigned count_max = 1;
-    /// Of changes in their number that stay, and of all others; one line for people.
+    /// Told of changes in their number, in a line for people: of those that stay, and of all
+    /// others.
     std::function<void(const std::string&)> notice, detail;
 };
 
@@ -120,7 +121,7 @@ class Learners {
     bool alone() const { return count() == 1 && options_.peers_together == 1; }
     /// The optimizers' steps, and the correction after them.
     void correct_range(Range range, std::span<const float> average, std::size_t together);
-    /// Of the average, on its last change.
+    /// The part of its last change that the average makes again.
     float momentum() const;
     /// Asks whether there should be more or fewer. So many learners of other peers wait for these.
     void adapt(std::span<const float> average, std::size_t others);

@@ -51,7 +51,7 @@ class RoundTimes {
         double compute_share() const;
     };
     Figures figures() const;
-    /// Of all rounds, the first ones too.
+    /// The parts of all rounds, the first ones too.
     const RoundParts& parts() const { return all_; }
 
   private:

@@ -30,7 +30,7 @@ struct Milestone {
     std::span<const float> parameters;  ///< valid during the call
 };
 
-/// Who wants to know how it goes. Called on the compute thread: be quick.
+/// Is told how the training goes. Called on the compute thread: be quick.
 class TrainingObserver {
   public:
     virtual ~TrainingObserver() = default;
@@ -56,8 +56,8 @@ struct TrainingOutcome {
     Ending ending = Ending::finished;
     std::string why = {};      ///< why it stopped, for people
     FinishReport report = {};  ///< empty if it gave up
-    /// Of the final parameters on the whole test set; nothing if it gave up, left, only served, or
-    /// if nobody evaluated them.
+    /// The verdict on the final parameters, over the whole test set; nothing if it gave up, left,
+    /// only served, or if nobody evaluated them.
     std::optional<Verdict> verdict = {};
     /// [parameter_count]; empty if it gave up, left or only served.
     std::vector<float> parameters = {};
@@ -95,8 +95,8 @@ class RunDriver {
     std::string refusal(Call call) const;
 
     void start(Exchange& exchange, TrainingObserver& observer);
-    /// What is next; nothing: it is `until`. Of a round that is to be made `awaited` is current; a
-    /// round that was begun is begun anew. Of all other kinds there are no more rounds.
+    /// What is next; nothing: it is `until`. Where a round is to be made, `awaited` is current; a
+    /// round that was begun is begun anew. After any other kind there are no more rounds.
     std::optional<Next> begin_round(Range awaited, Time until);
     /// Within a round, as the exchange.
     void await(Range range, Use use);
@@ -124,8 +124,8 @@ class RunDriver {
   private:
     void require(Call call) const;
     bool interrupted() const { return interrupts_.load() > 0; }
-    /// How a run without a final exchange ends. Who was interrupted while it waited for the others
-    /// is not told of a failure.
+    /// How a run without a final exchange ends. To be interrupted while it waits for the others is
+    /// no failure.
     TrainingOutcome& end_without_finish(const Next& next);
     /// After the final exchange, before it is judged: is there a model?
     bool take_model(std::span<const float> parameters);

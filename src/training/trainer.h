@@ -77,7 +77,7 @@ class Trainer {
     /// mark of checkpoints its parameters are kept as a model. With `evaluate: after` the observer
     /// gets the parameters and that is all.
     void evaluate_slice();
-    /// Of the parameters as they are, if this peer evaluates.
+    /// Begins to evaluate the parameters as they are, if this peer evaluates.
     void begin_evaluation(const Standing& standing, bool keep);
     void go_on_evaluating();
     void judged(const Verdict& verdict);
@@ -99,8 +99,8 @@ class Trainer {
     ProgressMarks evaluation_marks_;
     ProgressMarks model_marks_;
     ProgressMarks checkpoint_marks_;
-    /// Of the newest evaluation. Every peer counts them, whoever evaluates: where all wait for each
-    /// other, they keep checkpoints after the same rounds.
+    /// Slices left of the newest evaluation. Every peer counts them, whoever evaluates: where all
+    /// wait for each other, they keep checkpoints after the same rounds.
     std::size_t slices_left_ = 0;
     bool keeps_ = false;       ///< the parameters of the evaluation that is running
     std::uint64_t drawn_ = 0;  ///< samples, those that were skipped included
