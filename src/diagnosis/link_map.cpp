@@ -31,7 +31,7 @@ LinkMap::LinkMap(const std::vector<SeenPeer>& peers, double full_min,
                  std::optional<double> fuller_min)
     : full_min_(full_min), fuller_min_(fuller_min) {
     for (const SeenPeer& peer : peers) names_.push_back(peer.name);
-    links_.assign(names_.size(), std::vector<Link>(names_.size()));
+    links_.assign(names_.size(), std::vector<LinkLoad>(names_.size()));
     for (std::size_t from = 0; from < peers.size(); ++from) {
         for (const LinkLine& line : peers[from].line->links) {
             const auto to = std::find(names_.begin(), names_.end(), line.peer);
@@ -50,7 +50,7 @@ bool LinkMap::is_fuller(double full, std::vector<double> others) const {
     return !fuller_min_ || full >= usual_of(std::move(others), 0) + *fuller_min_;
 }
 
-double LinkMap::width(const Link& link) const {
+double LinkMap::width(const LinkLoad& link) const {
     return link.full < full_min_ / 2 ? infinite : link.mbit / link.full;
 }
 
@@ -60,7 +60,7 @@ std::vector<std::size_t> LinkMap::find_carrying(Way way, std::size_t peer) const
         most = std::max(most, of_way(way, peer, other).mbit);
     std::vector<std::size_t> ends;
     for (std::size_t other = 0; other < names_.size(); ++other) {
-        const Link& here = of_way(way, peer, other);
+        const LinkLoad& here = of_way(way, peer, other);
         const bool much = here.mbit >= carrying_part * most || here.full >= full_min_;
         if (other != peer && here.mbit > 0 && much) ends.push_back(other);
     }
@@ -133,7 +133,7 @@ void LinkMap::look_at_peers(Way way, std::vector<Narrow>& found) const {
 void LinkMap::look_at_links(std::vector<Narrow>& found, double factor) const {
     for (std::size_t from = 0; from < names_.size(); ++from) {
         for (const std::size_t to : carrying(Way::out, from)) {
-            const Link& here = link(from, to);
+            const LinkLoad& here = link(from, to);
             if (here.full < full_min_) continue;
             std::vector<double> same_out, same_in, all, all_full;
             for (std::size_t one = 0; one < names_.size(); ++one) {

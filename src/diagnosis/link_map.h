@@ -20,9 +20,9 @@ class LinkMap {
 
     /// A way that is narrow: of a peer to all others, of all others to a peer, or one link.
     struct Narrow {
-        std::string from;  ///< empty: of all
-        std::string to;    ///< likewise
-        double mbit = 0;   ///< what it carries while it is full
+        std::string from;       ///< empty: of all
+        std::string to;         ///< likewise
+        double mbit = 0;        ///< what it carries while it is full
         double usual_mbit = 0;  ///< what the others do, in the middle; infinite: they are not full
         double full = 0;        ///< share of the time
     };
@@ -37,20 +37,20 @@ class LinkMap {
     Load busiest(const std::string& peer) const;
 
   private:
-    struct Link {
+    struct LinkLoad {
         double mbit = 0;
         double full = 0;
         double round_trip_ms = 0;
     };
     enum class Way { out, in };
 
-    const Link& link(std::size_t from, std::size_t to) const { return links_[from][to]; }
-    const Link& of_way(Way way, std::size_t peer, std::size_t other) const {
+    const LinkLoad& link(std::size_t from, std::size_t to) const { return links_[from][to]; }
+    const LinkLoad& of_way(Way way, std::size_t peer, std::size_t other) const {
         return way == Way::out ? link(peer, other) : link(other, peer);
     }
     bool is_fuller(double full, std::vector<double> others) const;
     /// What a link carries while it is full; infinite if it hardly ever is.
-    double width(const Link& link) const;
+    double width(const LinkLoad& link) const;
     /// The other ends of those links of a peer that are full, or carry a good part of what its
     /// busiest does.
     const std::vector<std::size_t>& carrying(Way way, std::size_t peer) const {
@@ -71,7 +71,7 @@ class LinkMap {
     double round_trip(std::size_t peer, std::size_t except) const;
 
     std::vector<std::string> names_;
-    std::vector<std::vector<Link>> links_;  ///< [from][to]
+    std::vector<std::vector<LinkLoad>> links_;                          ///< [from][to]
     std::vector<std::vector<std::size_t>> carrying_out_, carrying_in_;  ///< [peer]
     const double full_min_;
     const std::optional<double> fuller_min_;

@@ -34,7 +34,7 @@ Links::Links(const ModeSettings& settings, Mailbox& mailbox, TrafficHalf& traffi
 
 std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_max) {
     on_network_thread();
-    Link& link = links_[peer];
+    LinkState& link = links_[peer];
     if (auto frame = traffic_.next_control(peer)) return frame;
     if (link.status_due && !link.status_was_last) return status_frame(link, clock_.now());
     if (auto frame = frame_of_mode(peer, payload_bytes_max)) return frame;
@@ -58,7 +58,7 @@ std::optional<OutFrame> Links::frame_of_mode(PeerIndex peer, std::size_t payload
     return frame;
 }
 
-OutFrame Links::status_frame(Link& link, Time now) {
+OutFrame Links::status_frame(LinkState& link, Time now) {
     OwnStatus own = std::exchange(link.opening, std::nullopt).value_or(newest_);
     link.status_due = own.revision != newest_.revision;  // it follows at once
     link.status_was_last = true;
@@ -92,13 +92,13 @@ void Links::poll(Time now) {
     if (closes) farewell_ = posted.farewell;
     const Time news = std::min(traffic_.news_interval(), heartbeat_);
     // Before the mode wakes anybody: what is due goes out before what it sends.
-    for (Link& link : links_) {
+    for (LinkState& link : links_) {
         const Time interval = link.status_sent == newest_.revision ? heartbeat_ : news;
         link.status_due |= posted.urgent || now - link.status_sent_at >= interval;
     }
     traffic_.poll({newest_.status, posted.started, posted.broken, posted.closing}, now);
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
-        Link& link = links_[peer];
+        LinkState& link = links_[peer];
         if (!link.up) continue;
         if (std::exchange(link.out_of_room, false)) transport_.resume(peer);  // it asks again
         if (link.status_due || closes) transport_.wake(peer);
@@ -119,7 +119,7 @@ std::optional<std::string> Links::refuse(PeerIndex peer, const Header& header, s
 
 std::optional<Destination> Links::reserve(PeerIndex peer, const Header& header, std::size_t bytes) {
     on_network_thread();
-    Link& link = links_[peer];
+    LinkState& link = links_[peer];
     link.to_mailbox = !between_traffic_halves(header);
     if (link.to_mailbox && !mailbox_.has_room(frames_promised_)) {
         link.out_of_room = true;
@@ -134,7 +134,7 @@ std::optional<Destination> Links::reserve(PeerIndex peer, const Header& header, 
 
 void Links::arrived(PeerIndex peer, Header header, Destination destination, Time arrived_at) {
     on_network_thread();
-    Link& link = links_[peer];
+    LinkState& link = links_[peer];
     if (const auto* status = std::get_if<Status>(&header)) {
         link.heard_sent_at = status->heartbeat.sent_at;
         link.heard_at = arrived_at;
@@ -174,7 +174,7 @@ std::optional<Reject> Links::admit(PeerIndex peer, const Hello& hello) {
 
 void Links::session_up(PeerIndex peer, const Hello& hello) {
     on_network_thread();
-    Link& link = links_[peer];
+    LinkState& link = links_[peer];
     link.up = true;
     link.heard = false;
     link.process = hello.process_id;
@@ -190,7 +190,7 @@ void Links::session_up(PeerIndex peer, const Hello& hello) {
 
 void Links::session_down(PeerIndex peer, const std::string& why, Time silence) {
     on_network_thread();
-    Link& link = links_[peer];
+    LinkState& link = links_[peer];
     link.up = false;
     link.opening.reset();
     if (!link.left) {

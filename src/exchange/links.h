@@ -46,7 +46,7 @@ class Links final : public TransportHost {
         Status status;
         std::uint64_t revision = 0;
     };
-    struct Link {
+    struct LinkState {
         bool up = false;
         bool met = false;                 ///< had a session, ever
         bool heard = false;               ///< something for the mailbox has come in this session
@@ -69,7 +69,7 @@ class Links final : public TransportHost {
 
     void on_network_thread() const AKO_ASSERTS(network_thread) { caller_.check(); }
     Mailbox::Posted take_posted() AKO_NETWORK_THREAD;
-    OutFrame status_frame(Link& link, Time now) AKO_NETWORK_THREAD;
+    OutFrame status_frame(LinkState& link, Time now) AKO_NETWORK_THREAD;
     /// What the mode has for this peer, without regard to the Status.
     std::optional<OutFrame> frame_of_mode(PeerIndex peer,
                                           std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
@@ -83,7 +83,7 @@ class Links final : public TransportHost {
     const Clock& clock_;
     OneThread caller_;
 
-    std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
+    std::vector<LinkState> links_;  ///< [peer_count]; the entry of this peer is not used
     OwnStatus newest_;
     std::size_t frames_promised_ = 0;  ///< a place in the mailbox, and not yet arrived
     bool closing_ = false;

@@ -42,7 +42,7 @@ AkoTraffic::AkoTraffic(const ModeSettings& settings, const Blocks& blocks, Mailb
 // ---- sending
 
 std::optional<OutFrame> AkoTraffic::next_control(PeerIndex peer) {
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     if (link.control.empty()) return std::nullopt;
     OutFrame frame{std::move(link.control.front()), {}, {}};
     link.control.pop_front();
@@ -52,7 +52,7 @@ std::optional<OutFrame> AkoTraffic::next_control(PeerIndex peer) {
 
 std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_bytes_max) {
     if (closing_) return std::nullopt;
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     link.relay_turn = !link.relay_turn;
     if ((link.relay_turn || link.joining) && !link.relays.empty()) return relay_frame(peer);
     if (auto frame = own_partial(peer, payload_bytes_max)) return frame;
@@ -63,7 +63,7 @@ std::optional<OutFrame> AkoTraffic::next(PeerIndex peer, std::size_t payload_byt
 std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payload_bytes_max) {
     // Once the cut is decided, whoever lacks a block of it asks: what would be streamed beside that
     // has come from elsewhere, or is no part of it.
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     if (!newest_ || decided_ || !link.answered) return std::nullopt;
     const auto plain_bytes_max =
         static_cast<std::size_t>(static_cast<double>(payload_bytes_max) / sent_share_);
@@ -116,7 +116,7 @@ std::optional<OutFrame> AkoTraffic::coded_frame(Partial header, const Snapshot& 
 }
 
 OutFrame AkoTraffic::relay_frame(PeerIndex peer) {
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     auto relay = std::make_shared<Relay>(std::move(link.relays.front()));
     link.relays.pop_front();
     relay->header.bound_at = clock_.now();
@@ -161,7 +161,7 @@ void AkoTraffic::take_mail() {
     if (unseen.snapshot) take_snapshot(*unseen.snapshot);
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         if (peer == settings_.self) continue;
-        Link& link = links_[peer];
+        RowLink& link = links_[peer];
         if (unseen.damaged & peer_bit(peer)) link.damaged = link.up;
         link.schedule.lift_grants(unseen.grants_lifted || link.joining);
         link.answered = link.up && (link.answered || (unseen.answered & peer_bit(peer)) != 0);
@@ -188,7 +188,7 @@ void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
     bound_.begin_round(round, clock_.now(), clock_.processor_time(), sent_share_);
     const unsigned fixed = settings_.exchange.partitions;
     const double partitions = fixed != 0 ? fixed : bound_.partitions();
-    for (Link& link : links_) link.schedule.begin_round(round, partitions);
+    for (RowLink& link : links_) link.schedule.begin_round(round, partitions);
 }
 
 void AkoTraffic::keep_only_the_newest() {
@@ -225,7 +225,7 @@ std::optional<Destination> AkoTraffic::reserve(PeerIndex, const Header&, std::si
 
 PooledBuffer AkoTraffic::arrived(PeerIndex peer, const Header& header, Destination destination,
                                  Time) {
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     if (const auto* bye = std::get_if<Bye>(&header)) {
         link.left = true;
         if (bye->leaves) departures_.left_early(peer);
@@ -248,7 +248,7 @@ void AkoTraffic::abandoned(PeerIndex, Destination destination) {
 // ---- sessions
 
 void AkoTraffic::session_up(PeerIndex peer, const Hello&) {
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     link.up = true;
     link.damaged = false;
     link.answered = false;
@@ -261,7 +261,7 @@ void AkoTraffic::session_up(PeerIndex peer, const Hello&) {
 }
 
 void AkoTraffic::session_down(PeerIndex peer, const std::string&, Time silence, bool left) {
-    Link& link = links_[peer];
+    RowLink& link = links_[peer];
     link.up = false;
     for (const Header& header : link.control) outbox_.control_sent(peer, header);
     link.control.clear();

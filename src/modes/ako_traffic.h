@@ -60,8 +60,8 @@ class AkoTraffic final : public TrafficHalf {
     }
 
   private:
-    struct Link {
-        Link(LinkSchedule link_schedule) : schedule(std::move(link_schedule)) {}
+    struct RowLink {
+        RowLink(LinkSchedule link_schedule) : schedule(std::move(link_schedule)) {}
 
         LinkSchedule schedule;
         bool up = false;
@@ -98,10 +98,10 @@ class AkoTraffic final : public TrafficHalf {
     Transport& transport_;
     const Clock& clock_;
 
-    std::deque<Link> links_;  ///< [peer_count]; the entry of this peer is not used
-    PartitionBound bound_;    ///< of `partitions: auto`
-    double sent_share_ = 1;   ///< bytes of own partials, as a share of float32's: of late at most
-    bool decided_ = false;    ///< the cut is
+    std::deque<RowLink> links_;  ///< [peer_count]; the entry of this peer is not used
+    PartitionBound bound_;       ///< of `partitions: auto`
+    double sent_share_ = 1;  ///< bytes of own partials, as a share of float32's: of late at most
+    bool decided_ = false;   ///< the cut is
     Departures departures_;
     Time looked_at_{};
     PeerSet unanswered_;  ///< see Mailbox

@@ -93,7 +93,7 @@ PooledBuffer BucketTraffic::arrived(PeerIndex peer, const Header& header, Destin
 }
 
 void BucketTraffic::heard(PeerIndex peer, const Status& status, Time arrived_at) {
-    Link& link = links_[peer];
+    BucketLink& link = links_[peer];
     link.done |= status.standing.digest.has_value();
     // Local SGD: while a slow peer makes its rounds nobody sends chunks, and all is well.
     const Round round = status.standing.progress[peer].round;
@@ -140,7 +140,7 @@ void BucketTraffic::peer_lost(PeerIndex peer, const std::string& why) {
 }
 
 void BucketTraffic::part(PeerIndex peer, const std::string& why, const Farewell& of) {
-    Link& link = links_[peer];
+    BucketLink& link = links_[peer];
     if (std::exchange(link.gone, true)) return;
     protocol_.gone(peer);
     // One whose parameters are final is not needed any more.

@@ -49,7 +49,7 @@ class BucketTraffic final : public TrafficHalf {
     Round of_this_start(Round round) const {
         return round > round_before_ ? round - round_before_ : 0;
     }
-    struct Link {
+    struct BucketLink {
         bool gone = false;  ///< for good: its session ended after chunks had begun to flow
         bool done = false;  ///< has said that its parameters are final
         bool met = false;   ///< a chunk came from it or went to it
@@ -70,7 +70,7 @@ class BucketTraffic final : public TrafficHalf {
     BucketBoard& board_;
     BucketProtocol& protocol_;
 
-    std::vector<Link> links_;  ///< [peer_count]; the entry of this peer is not used
+    std::vector<BucketLink> links_;  ///< [peer_count]; the entry of this peer is not used
     bool started_ = false;
     bool finished_ = false;   ///< this peer's last round is made
     Round round_before_ = 0;  ///< the newest of before this start, at all peers

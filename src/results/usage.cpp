@@ -65,13 +65,13 @@ std::vector<LinkUsage> UsageWindow::links() const {
         links[k].egress_mbit = static_cast<double>(bytes) * mbit_per_byte / seconds;
         const double full = grown(old.links[k].full_seconds, now.links[k].full_seconds);
         links[k].full = std::min(1.0, full / seconds);
-        const auto mean = [&](double UsageSample::Link::*which) {
+        const auto mean = [&](double UsageSample::LinkSample::*which) {
             double sum = 0;
             for (const UsageSample& sample : samples_) sum += sample.links[k].*which;
             return sum / static_cast<double>(samples_.size());
         };
-        links[k].round_trip_ms = mean(&UsageSample::Link::round_trip_ms);
-        links[k].staleness_rounds = mean(&UsageSample::Link::staleness_rounds);
+        links[k].round_trip_ms = mean(&UsageSample::LinkSample::round_trip_ms);
+        links[k].staleness_rounds = mean(&UsageSample::LinkSample::staleness_rounds);
     }
     return links;
 }

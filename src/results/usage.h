@@ -14,9 +14,9 @@ namespace ako {
 struct Usage {
     double seconds = 0;  ///< that this is of; 0: not known
     double rounds_per_s = 0;
-    double gradient = 0;  ///< share of the time: computing; likewise the next two
-    double input = 0;     ///< until a batch was there
-    double wait = 0;      ///< in the exchange
+    double gradient = 0;          ///< share of the time: computing; likewise the next two
+    double input = 0;             ///< until a batch was there
+    double wait = 0;              ///< in the exchange
     double compute_running = 0;   ///< the thread that trains: on a processor,
     double compute_runnable = 0;  ///< and without one, although it had work
     double network_running = 0;   ///< all other threads together
@@ -34,7 +34,7 @@ struct LinkUsage {
 
 /// Counted since the process began, but for round trips and staleness, which are of now.
 struct UsageSample {
-    struct Link {
+    struct LinkSample {
         double full_seconds = 0;
         std::uint64_t egress_bytes = 0;
         double round_trip_ms = 0;
@@ -46,7 +46,7 @@ struct UsageSample {
     double input_seconds = 0;
     double wait_seconds = 0;
     ProcessUsage process;
-    std::vector<Link> links;
+    std::vector<LinkSample> links;
 };
 
 class UsageWindow {
