@@ -92,7 +92,8 @@ std::vector<ProductShape> lenet_shapes(std::size_t batch_count) {
     return shapes;
 }
 
-/// Of cifar-quick: an image, half of one, and two.
+/// The products of one gradient of cifar-quick; its convolutions take an image at once, half of
+/// one, and two.
 std::vector<ProductShape> cifar_quick_shapes(std::size_t batch_count) {
     std::vector<ProductShape> shapes;
     for (std::size_t n = 0; n < batch_count; ++n) add_products(32 * 32, 75, 32, true, shapes);

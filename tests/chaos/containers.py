@@ -130,7 +130,7 @@ def judge_trial(found, cluster, victim, began, exits):
     found["digests"], found["exits"] = sorted(digests), exits
     if len(digests) != 1:
         found["findings"].append(f"digests: {sorted(digests)}")
-    # Who is back within a second need not be missed.
+    # A peer that is back within a second need not be named as lost.
     if found["what"] != "killed, restarted by the engine" and any(
             after is None or after > judge.NAMED_WITHIN_S for after in found["named"]):
         found["findings"].append(f"named after {found['named']}")

@@ -37,7 +37,7 @@ def obliged(case):
     found = set()
     for begin in windows(case):
         clear = clear_in(case, begin)
-        # Who comes when most have ended finds nobody to agree with.
+        # A peer that comes back when most have ended finds nobody to agree with.
         there = [name for name in clear if newest(case, name).ended is None or
                  newest(case, name).ended > begin + SETTLED_S]
         if has_majority(case, there):

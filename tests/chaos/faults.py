@@ -42,11 +42,11 @@ LATE_SHARE = 0.5  # of the seeds in which a peer is late
 KINDS = {"kill": 6, "stop": 4, "hang": 2, "mute": 2, "deaf": 2, "cut": 3, "wire": 2,
          "partition": 2, "reset": 3, "slow": 2, "far": 1, "lossy": 1, "stall": 2, "second": 2,
          "disk": 1}
-# Cannot train or be heard.
+# The victim of one of these cannot train or be heard.
 AWAY = {"late", "kill", "leave", "stop", "hang", "mute", "deaf", "cut"}
 OF_PROCESS = {"late", "kill", "leave", "stop", "hang", "second", "disk"}
 OF_LINKS = {"mute", "deaf", "cut", "wire", "reset", "slow", "far", "lossy", "stall"}
-# Whose victim every other peer must call lost.
+# Every other peer must call the victim of one of these lost.
 NAMED = {"kill", "stop", "mute", "deaf", "cut"}
 
 

@@ -4,7 +4,7 @@ from case import full_disks, in_trouble, lives_of, of_peer, said_last, stop_of
 from faults import AWAY
 from lives import TRAINING
 
-# Whom one of these hits makes no rounds; a peer that trains does so through all others.
+# A peer that one of these hits makes no rounds; one that trains does so through all other faults.
 OF_ITSELF = {"late", "kill", "leave", "stop", "hang"}
 # One that joins needs the others for its first round.
 OF_JOINING = OF_ITSELF | {"cut", "mute", "deaf", "partition"}

@@ -169,7 +169,7 @@ def judge_doubts_claims():
     finds(claims.claims_hold, a_case(killed, happened=stood), "but b ended with status -9")
     early = a_life("b", exit=-9, killed_at=80.0, process=said((1.0, "no")), result=lambda: None)
     finds(claims.claims_hold, a_case(early), "but b ended with status -9")
-    # Of a new life, what it held when it was killed before that says nothing.
+    # A killed life is no excuse for a new one that gave up, unless that came after the claim.
     old = a_life("b", exit=-9, killed_at=50.0, ended=50.1, process=said((1.0, "no")),
                  result=lambda: None)
     gave_up = a_life("b", number=2, role="again", began=51.0, exit=4, process=said((1.0, "no")),

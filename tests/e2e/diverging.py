@@ -132,6 +132,6 @@ def case_diverging_in_lockstep(bench):
             check("; look at the data, the learning rate and the log of peer b" in why, why)
             check("training.learning_rate" not in why, why)
             check(why in said[name], said[name])
-        # Who hears of it through the other, before b's own word, has it in its reason alone.
+        # A peer that hears of it from the other one, before b says so, has it in its reason alone.
         ended = {link_to_b(fleet.metrics(name)[-1])["ended"] for name in "ac"}
         check("numbers" in ended and ended <= {"numbers", ""}, f"metrics, {mode}: {ended}")

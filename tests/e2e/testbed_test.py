@@ -57,7 +57,8 @@ def shaped_network(testbed):
     spaces = [f"ako-{NAME}-{which}" for which in ("1", "2", "bridge")]
     check_equal(namespaces(NAME), spaces, "namespaces")
     at = {peer: [*testbed, "exec", str(peer), "--"] for peer in (1, 2)}
-    # Both directions of peer 1 are shaped. Of 1 MB a queue of 50 ms and a burst go for nothing.
+    # Both directions of peer 1 are shaped. A burst and a queue of 50 ms let a part of the 1 MB pass
+    # at no cost.
     expected = BYTES * 8e-6 / RATE_MBIT
     for sending, address in (({"from": at[1], "to": at[2]}, "10.99.0.2"),
                              ({"from": at[2], "to": at[1]}, "10.99.0.1")):

@@ -10,7 +10,7 @@ namespace {
 
 using namespace ako;
 
-/// Of what another protocol says only the number is read.
+/// Are all bytes read? A header of another protocol is read for its number only.
 bool all_is_read(const Header& header, std::span<const std::byte> bytes) {
     if (const auto* hello = std::get_if<Hello>(&header)) return hello->protocol == protocol_version;
     return bytes[0] > std::byte{64};

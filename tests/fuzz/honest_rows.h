@@ -21,13 +21,13 @@ class HonestRows {
     HonestRows(std::size_t peer_count, PeerIndex liar)
         : liar_(liar), made_(peer_count), asked_(peer_count) {}
 
-    /// Of every frame, before it is judged.
+    /// Called with every frame, before it is judged; notes who asks the liar for whose row.
     void heard(PeerIndex from, PeerIndex to, const Frame& frame) {
         const auto* want = std::get_if<Want>(&frame.header);
         if (want == nullptr || to != liar_ || want->row == initial_row) return;
         asked_[from] |= peer_bit(owner_of(want->row));
     }
-    /// After every tick.
+    /// Called after every tick.
     void check(SmallCluster& cluster) {
         for (PeerIndex peer = 0; peer < cluster.size(); ++peer)
             if (peer != liar_) remember(compute_of(cluster[peer]));

@@ -24,7 +24,7 @@ struct Frame {
 
 class Lies {
   public:
-    /// Of `liar`, one of so many peers.
+    /// The lies are those of `liar`, one of so many peers.
     Lies(FuzzBytes& bytes, PeerIndex liar, std::size_t peer_count, const Blocks& blocks)
         : bytes_(bytes), liar_(liar), peer_count_(peer_count), blocks_(blocks) {}
 

@@ -1,8 +1,8 @@
-// Fuzz target: a peer that has the right key and Hello, and lies from then on. Of three peers, each
-// with its real exchange, what one says is changed, dropped, repeated and added to, as the input
-// has it; frames are those that the codec takes. The others may end their run, but they end it:
-// none crashes or waits for ever, takes more and more memory, or, in the mode `ako`, holds what
-// another honest peer never made.
+// Fuzz target: a peer that has the right key and Hello, and lies from then on. Three peers have
+// their real exchanges; what one of them says is changed, dropped, repeated and added to, as the
+// input has it, in frames that the codec takes. The others may end their run, but they end it: none
+// crashes or waits for ever, takes more and more memory, or, in the mode `ako`, holds what another
+// honest peer never made.
 #include <sanitizer/allocator_interface.h>
 
 #include <optional>

@@ -73,7 +73,7 @@ def resnet20(x, p):
     return x @ p.take(10, 64).T + p.take(10)
 
 
-# Of each part: the images [height, width, channels], and what it makes of them.
+# Each part has the shape of an image, [height, width, channels], and what it makes of images.
 PARTS = {
     "conv_zeros": ((5, 4, 2), lambda x, p: conv(x, p, 3, 3, 1, 1)),
     "conv_zeros_stride": ((6, 5, 2), lambda x, p: conv(x, p, 2, 3, 2, 1)),

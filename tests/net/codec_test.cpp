@@ -259,9 +259,9 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> first, std::size_t co
     return bytes;
 }
 
-// As peers of protocol 10 said them, in Cap'n Proto.
+// The bytes are as peers of protocol 10 said them, in Cap'n Proto.
 TEST_CASE("a peer of an older protocol is told by its number, and reads ours") {
-    // Of one segment, and of three.
+    // A Hello of one segment, and one of three.
     const auto one = bytes_of({0, 0, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0, 1, 0,  1, 0, 0,
                                0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 2, 0, 11, 0, 10},
                               328);

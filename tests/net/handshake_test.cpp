@@ -1,4 +1,4 @@
-// Who is let in: every field of Hello, crossing dials, strangers, and one session per pair.
+// Which peer is let in: each field of Hello, crossing dials, strangers, and one session per pair.
 #include <doctest/doctest.h>
 
 #include "net/codec.h"
@@ -128,7 +128,7 @@ TEST_CASE("two transports that differ refuse each other, both naming field and v
         CHECK(pair.a.wait([&] { return !pair.a.transport().counters()[1].last_error.empty(); }));
         const std::string field = std::string(text).substr(0, std::string(text).find(':'));
         CAPTURE(field);
-        // Who says another name than that of the dialled is a stranger, and no peer is blamed.
+        // A process that says another name than the dialled one is a stranger; no peer is blamed.
         if (field == "peer_name") continue;
         CHECK(pair.a.wait([&] { return pair.a.transport().counters()[1].rejects[field] > 0; }));
     }

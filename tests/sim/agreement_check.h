@@ -6,10 +6,10 @@
 // reaches knows of the earlier ones of its name is new as far as anybody can tell. Together with
 // others who know nothing it may agree on a cut, while elsewhere an earlier process of its name has
 // agreed on another. And two processes of one name that both live cut by cut share one vote without
-// knowing it. Who votes like that votes *apart*; a ballot that it has promised is apart, for it did
-// not name what it forgot, and so is the vote that was regained by one. A cut that was proposed
-// under such a ballot, or accepted with such a vote, is apart too, and at most one is decided of
-// all others.
+// knowing it. A process that votes like that votes *apart*; a ballot that it has promised is apart,
+// for it did not name what it forgot, and so is a vote that was regained by such a ballot. A cut
+// that was proposed under such a ballot, or accepted with such a vote, is apart too; of all other
+// cuts at most one is decided.
 #pragma once
 
 #include <map>

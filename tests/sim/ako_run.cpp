@@ -57,7 +57,7 @@ std::string text(Ballot ballot) {
     return std::to_string(ballot.number) + "/" + std::to_string(ballot.proposer);
 }
 
-/// Of the agreement, for people; of all else nothing.
+/// What a message of the agreement says, for people; empty for all other messages.
 std::string said(const Header& header) {
     if (const auto* prepare = std::get_if<Prepare>(&header)) {
         return "Prepare " + text(prepare->ballot) + (prepare->regains ? " to have its vote" : "");
@@ -215,7 +215,7 @@ void AkoRun::left(SimPeer& process) {
 }
 
 void AkoRun::gave_up(SimPeer& peer, const Next& next) {
-    // Of two processes of one name, one may find that it is not wanted.
+    // One of two processes of one name may find that it is not wanted.
     const PeerIndex self = peer.settings.self;
     const bool asked = faults_.struck(FaultKind::leave, self, Time{0}, cluster_.world().now());
     if (begun_[self] < 2 && !asked) throw Violation("a peer did not start: " + next.why);

@@ -10,7 +10,8 @@
 namespace ako::sim {
 namespace {
 
-/// Of the first peer against the others: what makes some wait for others all the time.
+/// What is slow: peer 0, or its link to peer 1, so that some wait for others all the time; or all
+/// rounds.
 enum class Unevenness { none, slow_peer, slow_link, slow_rounds };
 
 struct Case {
@@ -63,7 +64,7 @@ class BoundHolds final : public RoundCheck {
         const AkoPeer& p = *peers[peer];
         for (PeerIndex other = 0; other < peers.size(); ++other) {
             if (other == peer) continue;
-            // Of the true rounds, not of what this peer has heard of them.
+            // The true rounds count, not what this peer has heard of them.
             const Round held = p.half.rows().ledger().held(row_of(other)).lowest.round;
             const Round made = peers[other]->half.round();
             if (made <= held + rounds_max_) continue;

@@ -98,7 +98,8 @@ std::string Coverage::never() const {
     for (std::size_t k = 0; k < struck_.size(); ++k) {
         const auto kind = static_cast<FaultKind>(k / phases);
         if (struck_[k] != 0 || !has_phases(kind)) continue;
-        // Of a late peer the phase is the furthest of the others': who joins has somebody to join.
+        // `late` counts in the furthest phase of the others. Where one of them joins, another is
+        // further, so that it never counts in joining.
         if (kind == FaultKind::late && static_cast<Phase>(k % phases) == Phase::joining) continue;
         text += (text.empty() ? "" : ", ") + std::string(word(kind)) + " while " +
                 phase_words[k % phases];

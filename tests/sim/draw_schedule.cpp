@@ -118,7 +118,7 @@ class Draw {
 
     const Scenario& scenario_;
     Random& random_;
-    // Of their own, so that all else of a seed is as it is without them.
+    // Numbers of their own, so that all else of a seed is as it is without these faults.
     Random leaving_;
     Random exploding_;
     const std::size_t count_;
@@ -236,7 +236,7 @@ void Draw::draw_broken_finish() {
         strike(FaultKind::cut, Trigger::decide, who, random_.time(ms(50), ms(1500)));
     }
     if (random_.chance(0.1)) {
-        // Who has accepted, or knows the decision, forgets it.
+        // A process that has accepted, or knows the decision, forgets it.
         strike(random_.chance(0.7) ? FaultKind::restart : FaultKind::reboot,
                random_.chance(0.5) ? Trigger::accept : Trigger::decide, who,
                spread(ms(1), ms(300)));
@@ -296,7 +296,7 @@ void Draw::draw_stop_wish() {
     wish.kind = random_.chance(0.5) ? FaultKind::stop : FaultKind::target;
     wish.peer = some_peer();
     wish.at = random_.time(ms(60), ms(400));
-    // Who comes after the others have left would train alone.
+    // A peer that comes after the others have left would train alone.
     for (const PeerPlan& plan : scenario_.peers) {
         wish.at = std::max(wish.at, plan.starts_at + ms(100));
     }

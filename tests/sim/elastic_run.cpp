@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t batch = 4;
 constexpr Time heartbeat = ms(30);
 constexpr Pace pace{poll_interval, ms(1), goodbye};
-/// Of virtual time, after which somebody hangs.
+/// Somebody hangs if a run takes more virtual time than this.
 constexpr Time deadline = std::chrono::seconds(300);
 /// Steps are sums of at most so many bits, and parameters of some hundred of them.
 constexpr double rounding_max = 2e-2;

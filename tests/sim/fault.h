@@ -76,7 +76,7 @@ const char* word(FaultKind kind);
 
 std::string text(const Fault& fault);
 std::string text(const Schedule& schedule);
-/// Of a text as above; throws std::invalid_argument with the part that it does not understand.
+/// Reads a text as above; throws std::invalid_argument with the part that it does not understand.
 Schedule parse_schedule(std::string_view text);
 
 /// Is it part of the run from its beginning to its end?

@@ -72,7 +72,7 @@ std::vector<const AkoPeer*> JoiningCheck::reached(const AkoPeer& peer) const {
         const auto& other = static_cast<const AkoPeer&>(*process);
         const Word* said = word(peer, other);
         if (said == nullptr || said->first.empty()) continue;
-        // Who has said that it leaves gives nothing any more.
+        // A process that has said that it leaves gives nothing any more.
         const SimNetwork& network = cluster_.network();
         if (network.said_bye(*other.transport.end(), *peer.transport.end())) continue;
         found.push_back(&other);

@@ -44,7 +44,7 @@ class JoiningCheck {
         bool joined = false;   ///< ever
     };
 
-    /// Of the session that stands, if there is one and it has said something.
+    /// What `from` has said in the session that stands; nullptr without one, or if it said nothing.
     const Word* word(const AkoPeer& peer, const AkoPeer& from) const;
     std::vector<const AkoPeer*> reached(const AkoPeer& peer) const;
     /// What it has said to hold: its first Status, where it was not asked.

@@ -101,7 +101,7 @@ void run(const Case& what, std::uint64_t seed, bool verbose) {
     FirstRound first(begins_at);
     AkoRun(scenario, &first).run();
     if (!first.at()) throw Violation("it never trained");
-    // Who was never there has no row to come.
+    // A late peer was never there, and has no row that could come.
     const double rows = static_cast<double>(what.peer_count) - (what.late ? 1 : 0);
     const double links = static_cast<double>(what.peer_count) - 2 + what.slow_link.value_or(1);
     const double needed = std::chrono::duration<double>(row_time(scenario)).count() * rows / links;

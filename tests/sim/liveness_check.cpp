@@ -54,8 +54,9 @@ Time silences_time(const Scenario& scenario) {
     return (4 + 8) * scenario.answer_time() * static_cast<std::int64_t>(scenario.peers.size() - 1);
 }
 
-/// Whom it reaches may come, nothing comes any more, or all rows do; then it goes on. Where
-/// sessions break, the first ones with each peer put that off.
+/// The longest time that a peer may take to join. It goes on once those that it reaches had time to
+/// come, and nothing comes any more, or all rows have. Where sessions break, the first ones with
+/// each peer put that off.
 Time joining_time(const Scenario& scenario) {
     const auto sources = static_cast<std::int64_t>(scenario.peers.size() - 1);
     const std::int64_t put_off = !scenario.faultless() ? Joining::sessions_counted * sources : 0;
@@ -65,8 +66,8 @@ Time joining_time(const Scenario& scenario) {
            slack + 3 * wait_step + 2 * poll_interval;
 }
 
-/// Of a final exchange in which nothing moves any more, or all rows do: nobody waits for longer
-/// than the time-out, nor lingers for longer than the linger.
+/// The longest time that a final exchange may take, whether nothing moves any more in it or all
+/// rows do: nobody waits for longer than the time-out, nor lingers for longer than the linger.
 Time finish_time(const Scenario& scenario) {
     const Time gone = 2 * life_timeout + Departures::redial;
     return stretched(scenario, finish_timeout + from_seconds(scenario.linger_s) + gone +

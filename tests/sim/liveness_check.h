@@ -12,8 +12,8 @@
 
 namespace ako::sim {
 
-/// Of virtual time. Whoever can train or wait then hangs: it may have trained alone, for the whole
-/// budget, and each fault may have held it up for as long as it lasted.
+/// The virtual time by which all peers must have ended; one that has not hangs. It may have trained
+/// alone, for the whole budget, and each fault may have held it up for as long as it lasted.
 Time deadline_of(const Scenario& scenario);
 
 class LivenessCheck {

@@ -17,7 +17,7 @@ constexpr Time heartbeat = ms(30);
 /// A compute half looks more often than in the mode `ako`, for it waits in every layer. The goodbye
 /// is longer than a heartbeat, as in ModeExchange.
 constexpr Pace pace{poll_interval, ms(1), goodbye};
-/// Of virtual time, after which somebody hangs.
+/// Somebody hangs if a run takes more virtual time than this.
 constexpr Time deadline = std::chrono::seconds(600);
 
 ModeSettings settings_of(const ModeScenario& scenario, PeerIndex self) {
@@ -59,8 +59,8 @@ class SimLearner final : public Network {
     Round round_ = 0;
 };
 
-/// Of a processor that is as fast as it happens to be for some rounds: a learner's part of a round
-/// takes 10 to 90 ms by it, between two looks at it.
+/// The clock of a processor whose speed changes after some rounds. Between two looks at the clock,
+/// which are a learner's part of a round, 10 to 90 ms pass.
 class ChangingClock final : public Clock {
   public:
     explicit ChangingClock(std::uint64_t seed) : random_(seed) {}

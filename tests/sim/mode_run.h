@@ -42,7 +42,7 @@ struct ModeScenario {
     std::optional<PeerIndex> slow_link;  ///< from this peer to the next: a tenth of the others
     std::vector<Hitch> hitches;
     std::size_t payload_max = 256;  ///< bytes of one frame
-    /// Of buckets. Small, so that small models have several buckets, and large layers too.
+    /// Sizes of buckets, small, so that small models have several buckets, and large layers too.
     std::size_t bucket_bytes_min = 64;
     std::size_t bucket_bytes_split = 256;
     /// Every peer keeps a checkpoint after so many rounds.
@@ -68,8 +68,8 @@ struct ModeScenario {
     }
 };
 
-/// Writes the gradient of `peer` in its round (from 0) at these parameters. Of learners it is that
-/// of learner j for learners_before(peer) + j. Any thread.
+/// Writes the gradient of `peer` in its round (from 0) at these parameters. Where peers have
+/// learners, `peer` is learners_before(p) + j for learner j of peer p. Any thread.
 using SimGradient = std::function<void(PeerIndex peer, Round round, std::span<const float>,
                                        std::span<float> gradient)>;
 

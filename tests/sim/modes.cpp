@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t batch = 4;
 constexpr unsigned learners_of_peer_max = 4;
-/// Of float32 sums in another order, after some tens of rounds.
+/// The relative distance of float32 sums in another order, after some tens of rounds.
 constexpr double rounding_max = 1e-5;
 /// A death is noticed within the life time-out and a round; what waits in queues takes its time.
 constexpr Time notice_max = ms(3000);
@@ -130,8 +130,8 @@ void check_bytes(const ModeScenario& scenario, const ModeOutcome& ran, Round rou
     const ModeCosts costs = mode_costs(scenario.settings, scenario.element_count());
     const double extra =
         vectors_extra * static_cast<double>(payload_bytes_of(scenario.element_count()));
-    // A bucket falls into n parts, each less than an element off its share. Of no bucket of a sync
-    // more than n such parts too much or too little are sent, nor in what is extra.
+    // A bucket falls into n parts, each less than an element off its share. So less than n elements
+    // too many or too few are sent for each bucket of a sync, and for each bucket of what is extra.
     const auto buckets = static_cast<double>(scenario.buckets().count());
     const double slack = n * sizeof(float) * buckets * (syncs + (vectors_extra > 0 ? 1 : 0));
     for (PeerIndex peer = 0; peer < ran.ends.size(); ++peer) {
@@ -171,7 +171,8 @@ void check_ring(ModeScenario scenario, const Task& task) {
     }
 }
 
-/// Of every peer as many learners, or with `auto` of each other ones, which the others hear of.
+/// The scenario with model averaging: all peers have the same number of learners, or, with `auto`,
+/// each has one of its own, which the others hear of.
 ModeScenario with_learners(ModeScenario scenario, Random& random) {
     const auto draw = [&random] {
         return static_cast<unsigned>(random.between(1, learners_of_peer_max));

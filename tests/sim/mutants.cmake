@@ -1,7 +1,7 @@
 # Mutants: deliberately broken copies of the program, each of which the simulator must notice, or else its
-# checker sleeps; of the network layer, which it does not have, that layer's own tests must. Each is a list of
-# exact replacements in copies of source files; a text that is not found exactly once fails the build, so that
-# a mutant can not fall out of use unseen.
+# checker sleeps; those of the network layer, which it does not have, that layer's own tests must notice. Each
+# is a list of exact replacements in copies of source files; a text that is not found exactly once fails the
+# build, so that a mutant can not fall out of use unseen.
 #
 # They are built and run by deploy/test --long. All of them died when it was last run, on 2026-11-28; whoever changes
 # the checker, or a test that alone catches one, runs them again.
@@ -108,7 +108,7 @@ mutation(src/rows/attendance.cpp
     [=[            const double share = static_cast<double>(there) / static_cast<double>(there + here);]=]
     [=[            const double share = 0.0 * static_cast<double>(there + here);]=])
 
-# Who is absent costs a step ...
+# A peer that is absent costs a step ...
 mutant(absent_peers_cost_a_step simulate "--count;400" "violated: peer [0-9]+ scales its updates by")
 mutation(src/rows/attendance.cpp
     [=[    return static_cast<double>(seen_.size()) / static_cast<double>(there);]=]
@@ -206,7 +206,7 @@ mutation(src/modes/ako_arrivals.cpp
     [=[    parts_.stop.hear(status.standing.stop, status.standing.asked);]=]
     [=[]=])
 
-# Who asked for it is not passed on with a stop.
+# A stop is passed on without the names of those who asked for it.
 mutant(asked_not_gossiped simulate "--count;400" "violated: peer [0-9]+ does not know who asked for the end")
 mutation(src/modes/ako_arrivals.cpp
     [=[    parts_.stop.hear(status.standing.stop, status.standing.asked);]=]
@@ -240,7 +240,7 @@ mutation(src/agreement/finish.cpp
     [=[        const Time moved_at = view.live() ? movement_.of(peer) : Time{0};]=]
     [=[        const Time moved_at{0};]=])
 
-# Who is started again begins at round zero, whatever others hold of its row ...
+# A peer that is started again begins at round zero, whatever others hold of its row ...
 mutant(restarted_at_zero simulate "--count;400" "violated: I1: peer [0-9]+ takes the place of a row")
 mutation(src/modes/ako_beginning.cpp
     [=[    const Round round = std::max({own.announced, own.relayed_round, held.highest.round});]=]
@@ -276,7 +276,7 @@ mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
     [=[    if (promise.accepted_ballot > best_accepted_ballot_ && from == self_) {]=])
 
-# Or what was accepted last, for what was accepted under the highest ballot.
+# A proposer takes what was accepted last for what was accepted under the highest ballot.
 mutant(last_accepted_cut_taken vote "--count;20000" "violated: two cuts are decided")
 mutation(src/agreement/agreement.cpp
     [=[    if (promise.accepted_ballot > best_accepted_ballot_) {]=]
@@ -318,7 +318,7 @@ mutation(src/agreement/agreement.cpp
 ]=]
     [=[]=])
 
-# Who regains a vote forgets what it had to hold, so that it may be lost with those who gave it.
+# A process regains its vote before it holds what was accepted, which may be lost with those who gave the vote.
 mutant(vote_before_it_holds vote "--count;20000" "violated: no cut is decided, although")
 mutation(src/agreement/agreement.cpp
     [=[        if (cut_ == accepted_cut_) hold();]=]
@@ -330,19 +330,19 @@ mutation(src/modes/ako_traffic.cpp
     [=[        departures_.dialled(peer, counters[peer].nobody_listens(), now);]=]
     [=[        departures_.dialled(peer, true, now);]=])
 
-# Who crashed is waited for at the end as long as who fell silent.
+# A peer that crashed is waited for at the end as long as one that fell silent.
 mutant(the_dead_waited_for simulate "--count;2000" "violated: peer [0-9]+ stays [0-9.]+ s longer than anybody can need it")
 mutation(src/modes/ako_traffic.cpp
     [=[    departures_.went(peer, left, silence, clock_.now());]=]
     [=[    departures_.went(peer, left, silence + std::chrono::hours(1), clock_.now());]=])
 
-# Who hears of a wish takes it for its own.
+# A peer that hears of a wish takes it for its own.
 mutant(wish_taken_for_own simulate "--count;400" "violated: peer [0-9]+ names somebody whom nobody asked for the end")
 mutation(src/modes/ako_stop.cpp
     [=[    if (reason == StopReason::requested) asked_ |= asked;]=]
     [=[    if (reason == StopReason::requested) asked_ |= asked | peer_bit(settings_.self);]=])
 
-# Who comes back when all others have ended does not notice it.
+# A peer that comes back when all others have ended does not notice it.
 mutant(left_behind_unnoticed simulate "--count;400;--covered" "violated: .*peers left behind")
 mutation(src/modes/ako_compute.cpp
     [=[    left_behind_ = left_behind_ || parts_.mailbox.left_behind();]=]
@@ -386,7 +386,7 @@ mutation(src/buckets/butterfly.cpp
     [=[    sync.wish = stronger(sync.wish, chunk.wish);]=]
     [=[]=])
 
-# Who leaves does not say because of whom, and is taken for the one that died.
+# A peer that leaves does not say because of whom, and is taken for the one that died.
 mutant(goodbye_without_a_reason simulate "--modes;--count;100" "violated: peer [0-9]+ does not name who died")
 mutation(src/exchange/links.cpp
     [=[traffic_.because_of(),
@@ -420,7 +420,7 @@ mutation(src/agreement/epoch_vote.cpp
     [=[    return (voters & all & (~all + 1)) != 0;  // with the lowest]=]
     [=[    return true;]=])
 
-# Who cannot be reached is taken for dead.
+# A peer that cannot be reached is taken for dead.
 mutant(unaccounted_taken_for_dead elastic "--case;a cut network"
     "violated: a cut network: two that finished hold other parameters")
 mutation(src/agreement/epoch_vote.cpp
@@ -444,7 +444,7 @@ mutation(src/agreement/epoch_vote.cpp
     [=[    if (epoch_.number == 0 || member()) answer(said);]=]
     [=[    answer(said);]=])
 
-# Who comes in counts as a contributor of the sync before its first gradient.
+# A newcomer counts as a contributor of the sync before its first gradient.
 mutant(newcomer_counted_too_early elastic "--tries;0;--count;50"
     "violated: step .* is the mean of no set of gradients")
 mutation(src/buckets/elastic_sums.cpp
@@ -510,21 +510,21 @@ mutation(src/modes/elastic_budget.cpp
     [=[    before_ = known_ = said.before;]=]
     [=[    before_ = known_ = said.now;]=])
 
-# Who has heard that one has left waits for nobody else, though the word of the others is on its way.
+# A peer that has heard that one has left waits for nobody else, though the word of the others is on its way.
 mutant(the_rest_not_waited_for elastic "--case;all end"
     "violated: all end: seed [0-9]+: p[0-3] ended with [1-3]")
 mutation(src/modes/lockstep_compute.cpp
     [=[if (waits_for_unreachable || roster_.reachable(peer)) return false;]=]
     [=[if (waits_for_unreachable) return false;]=])
 
-# Who waits for more has not used the newest sums, and has nothing to hand over.
+# A peer that waits for more has not used the newest sums, and has nothing to hand over.
 mutant(too_few_settle_nothing elastic "--case;too few come one by one"
     "violated: too few come one by one: nobody finished")
 mutation(src/modes/elastic_compute.cpp
     [=[        step_settle();  // or nothing could be handed to those who come in]=]
     [=[]=])
 
-# Who evaluates settles before its next round, when others have begun theirs.
+# Progress counts the round under way, which a peer that evaluates has not begun yet when others have.
 mutant(progress_by_the_round_under_way elastic "--case;they share a batch"
     "violated: they share a batch: ")
 mutation(src/modes/elastic_budget.cpp
@@ -587,13 +587,13 @@ mutation(src/modes/bucket_compute.cpp
     [=[    rule_->settle(buckets_[bucket], result_, {rates_[bucket], summary->learners()});]=]
     [=[    rule_->settle(buckets_[bucket], result_, {rates_[bucket], settings_.peer_count()});]=])
 
-# ... or who goes on from a checkpoint has forgotten how many there were.
+# ... or a peer that goes on from a checkpoint has forgotten how many there were.
 mutant(learners_forgotten simulate "--modes;--count;20" "violated: averaging that goes on from a checkpoint")
 mutation(src/modes/bucket_budget.cpp
     [=[            summary->wish.learners[peer] = static_cast<std::uint8_t>(learners->second);]=]
     [=[]=])
 
-# Of the network layer: a session lives by every byte that comes, and who does not read it hears nothing.
+# The network layer: what comes is no sign of life, or what is not read counts as silence.
 mutant(liveness_fed_by_nothing net_life "--test-case=any byte is a sign of life" "TEST CASE:  any byte is a sign of life")
 mutation(net/silence.cpp
     [=[{ newest_byte_at_ = silent_since_ = now; }]=]

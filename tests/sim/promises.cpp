@@ -91,7 +91,7 @@ bool Promises::took_part(PeerIndex peer) const {
     if (scenario_.hurried(peer) && !scenario_.network_stands()) return false;
     // The others do not wait for who leaves; where nobody stays, it comes too late for their end.
     if (faults_.struck(FaultKind::leave, peer, Time{0}, world_.now())) return false;
-    // Of two processes of one name, the older one may have been the one that took part.
+    // The older of two processes of one name may have been the one that took part.
     if (faults_.struck(FaultKind::second, peer, Time{0}, world_.now())) return false;
     for (const Strike& strike : faults_.struck()) {
         const bool stands = strike.kind == FaultKind::hang || strike.kind == FaultKind::pause ||
@@ -245,7 +245,7 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
 
 void Promises::died(PeerIndex peer) { died_at_[peer] = world_.now(); }
 
-// Whom it names as holding its row does, to the last round.
+// Each peer that it names as holding its row holds it to the last round.
 void Promises::left(PeerIndex peer) {
     died_at_[peer] = world_.now();
     const AkoPeer& left = *peers_[peer];
@@ -287,7 +287,7 @@ void Promises::check_stops() const {
     if (!scenario_.network_stands()) return;
     const std::optional<Time> first = first_stop();
     if (!first) return;  // nobody of those who are left has stopped
-    // Who stops first and hangs at that moment has told nobody yet.
+    // A peer that stops first and hangs at that moment has told nobody yet.
     for (const PeerIndex peer : survivors()) {
         const bool hangs = faults_.struck(FaultKind::hang, peer, *first, *first);
         if (stopped_at_[peer] == first && hangs) return;
@@ -423,7 +423,7 @@ void Promises::check_agreement() const {
         if (!peers_[peer]->report->agreed) coverage_.saw(Event::no_agreement);
         if (is_first(peer)) with_votes |= able & peer_bit(peer);
     }
-    // Who began anew has its vote back once so many promise it.
+    // A peer that began anew has its vote back once so many promise it.
     const std::size_t majority = peers_.size() / 2 + 1;
     const bool regained =
         static_cast<std::size_t>(std::popcount(with_votes)) >= peers_.size() - majority + 1;

@@ -1,7 +1,7 @@
 // What a run must come to, beside the ledger's invariants: who stands in for whom, when all stop,
 // what the cut holds, how long the end takes. Judged by what really happened in the cluster, which
 // no peer can see. Each promise is asked for only where what a scenario does to the cluster leaves
-// room for it; the condition stands with it. Of a name that had several processes, the newest is
+// room for it; the condition stands with it. Where a name had several processes, the newest is
 // meant.
 #pragma once
 
@@ -48,7 +48,7 @@ class Promises {
     static std::string name(const char* word, PeerIndex peer) {
         return std::string(word) + " " + std::to_string(peer);
     }
-    /// Of the Status frames of one session, in one direction.
+    /// The longest that a Status frame of one session took, in one direction.
     struct Way {
         Time session_began{-1};
         Time longest{0};
@@ -58,7 +58,7 @@ class Promises {
     void learn_way(PeerIndex from, PeerIndex to, const Status& status);
     void check_clock(PeerIndex peer, PeerIndex other) const;
     void check_standing_in(PeerIndex peer, PeerIndex other) const;
-    /// Who has no process, and had none for so long that `peer` must know.
+    /// Has `other` no process, and has it had none for so long that `peer` must know?
     bool is_surely_absent(PeerIndex peer, PeerIndex other) const;
     void check_scale(PeerIndex peer) const;
     void check_stops() const;

@@ -34,7 +34,7 @@ void Promises::check_standing_in(PeerIndex peer, PeerIndex other) const {
     const std::vector<Time>& theirs = rounds_at_[other];
     if (!scenario_.network_stands() || scenario_.rule != Rule::anchored || theirs.empty()) return;
     const Time now = world_.now();
-    // Who joins begins with the rounds that it has heard of.
+    // A peer that joins begins with the rounds that it has heard of.
     const Time connected =
         std::max({started_at_[peer], started_at_[other], *trained_at_[peer]}) + ms(100);
     const double late = seconds_of(hop() + ms(60));  // a Status comes every 30 to 50 ms

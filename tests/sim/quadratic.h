@@ -28,7 +28,7 @@ class Quadratic {
         }
     }
 
-    /// Of all peers together, less what is left at their optimum.
+    /// The loss of all peers together, less what is left at their optimum.
     double loss(std::span<const float> at) const {
         double sum = 0;
         for (std::size_t k = 0; k < at.size(); ++k) {

@@ -70,8 +70,8 @@ std::vector<float> local_rounds_in_turn(const ModeScenario& scenario, const Task
     return {average.begin(), average.end()};
 }
 
-// Of the first round all foresee what the settings say (with `auto` one learner of each), of all
-// later ones what they have heard.
+// The progress that all foresee: after one round by the learners that the settings say (with `auto`
+// one of each peer), later by those that they have heard of.
 double averaging_progress(const ModeScenario& scenario, Round rounds) {
     const TrainingSettings& training = scenario.settings.training;
     const auto peers = static_cast<PeerIndex>(scenario.peers.size());

@@ -60,7 +60,7 @@ Weather draw_weather(Random& random) {
     return drawn < narrow_from ? Weather::rough : Weather::narrow;
 }
 
-/// Of so many seeds one, in which rounds end with updates.
+/// In one of so many seeds rounds end with updates.
 constexpr std::uint64_t own_optimizers_every = 4;
 
 bool breaks_network(const Fault& fault) {

@@ -70,7 +70,7 @@ struct Scenario {
     bool begins_anew() const;
     /// Sessions end at the finish, and come up again.
     bool resets() const;
-    /// Of a lasting fault, or what holds without it.
+    /// The amount of the lasting fault of this kind, or what holds without it.
     double amount(FaultKind kind, double otherwise) const;
     bool hurried(PeerIndex peer) const;
     Time starts_at(PeerIndex peer) const;

@@ -38,7 +38,7 @@ class SimCluster {
     Random& random() { return random_; }
     SimNetwork& network() { return network_; }
     const SimNetwork& network() const { return network_; }
-    /// Of the peers that were added.
+    /// The number of peers that were added.
     std::size_t size() const { return newest_.size(); }
     /// The newest process of this name.
     SimPeer& operator[](PeerIndex peer) const { return *newest_[peer]; }

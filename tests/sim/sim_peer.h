@@ -48,7 +48,7 @@ struct SimPeer {
     bool begun = false;  ///< its process has
     bool over() const { return state != State::training && state != State::finishing; }
 
-    // Of the round that it is in.
+    // The round that it is in.
     std::size_t samples = 0;
     std::shared_ptr<const Checkpoint> restored;  ///< see Next
     std::size_t layer = 0;  ///< the next of the forward pass, the last of the backward pass

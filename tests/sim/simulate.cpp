@@ -39,7 +39,7 @@ constexpr const char* usage =
     "--modes | --growth] [--covered] [--keep-going] [--no-shrink] [--verbose]\n"
     "       simulate --seed SEED [--faults \"FAULT; FAULT ...\"] [--no-shrink] [--logs]\n";
 
-/// Of one failing scenario: enough for a dozen faults, and some seconds.
+/// The most runs to shrink one failing scenario: they do for a dozen faults, and take some seconds.
 constexpr unsigned shrink_runs_max = 600;
 
 struct Options {

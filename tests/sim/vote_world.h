@@ -38,7 +38,7 @@ class VoteWorld {
     void learn(PeerIndex peer, PeerIndex from);
 
     std::size_t flying() const { return flying_.size(); }
-    /// Whose message that is, and whose to be.
+    /// The peer that sent that message, and the one that is to get it.
     std::pair<PeerIndex, PeerIndex> ends(std::size_t message) const;
     void deliver(std::size_t message);
     void lose_all() { flying_.clear(); }

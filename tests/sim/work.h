@@ -20,8 +20,8 @@ class Work {
     virtual Learned learned(SimPeer& peer) { return Gradient{peer.gradient}; }
     /// So many learners made it.
     virtual std::size_t learners(const SimPeer&) { return 1; }
-    /// Of its next layer: how long the forward pass takes, and the backward pass. Without any time
-    /// it goes on at once.
+    /// How long its next layer takes in the forward pass, and in the backward pass. Without any
+    /// time it goes on at once.
     virtual Time forward_time(const SimPeer&) { return Time{0}; }
     virtual Time backward_time(const SimPeer& peer) = 0;
     /// Does it take what is under way before its next round?

@@ -70,7 +70,8 @@ WORDS = (
 )
 _WORD_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
-# Who compares modes does not ask the table of modes. Where its rows are, and what makes a mode.
+# Only the table of modes, the settings of a mode and what makes one may name a mode; all else asks
+# that table.
 _A_MODE = re.compile(r"(?<!\w)Mode::\w+")
 _OF_MODES = re.compile(r"common/ako/(mode_table|algorithm_settings)\.h|"
                        r"src/modes/(make_exchange|bucket_mode)\.cpp")

@@ -29,7 +29,7 @@ def case_closed_terminal(bench):
             summary = json.load(file)
         check_equal([summary["interrupted"], summary["replicas_identical"]], [True, True],
                     f"interrupted, replicas_identical of {words}")
-    # Who does not want that says so.
+    # A user who does not want that says so with nohup.
     run = bench.start("launch", run_file(bench, 1, 3), "--free-ports", before=("nohup",))
     wait_for(lambda: bench.metrics("a"), "it trains", 30)
     run.process.send_signal(signal.SIGHUP)

@@ -20,7 +20,7 @@ def case_waiting_for_the_dead(bench):
     peers = run.peers()
     os.kill(peers["d"], signal.SIGKILL)
     killed_at = time.monotonic()
-    # Who is asked to end is in a hurry; b and c are only told that all stop.
+    # A peer that is asked to end is in a hurry; b and c are only told that all stop.
     os.kill(peers["a"], signal.SIGINT)
     run.wait(60)
     took = time.monotonic() - killed_at

@@ -1,8 +1,8 @@
-// Of two parameter servers, one that sent its part of a bucket twice took the place of the other's:
-// that one's session ended with "parameters that were not asked for", and the worker gave up for
-// the loss of the wrong server; the same at the end. And a worker that pushed on after its last
-// round moved parameters that others had been sent as final. Since then each slice is counted by
-// itself, and a push after the last round is refused.
+// A part of a bucket that one parameter server sent twice took the place of the other server's: the
+// other's session ended with "parameters that were not asked for", and the worker gave up for the
+// loss of the wrong server; the same happened at the end. And a worker that pushed on after its
+// last round moved parameters that others had been sent as final. Since then each slice is counted
+// by itself, and a push after the last round is refused.
 #include <doctest/doctest.h>
 
 #include <memory>

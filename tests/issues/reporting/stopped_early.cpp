@@ -1,5 +1,5 @@
-// Of a run that had been ended by Ctrl-C at one peer, the others said `finished` and exited 0 at 14
-// % of the budget. Now launch and every peer say who was asked, how much was done, and exit 7.
+// When a run had been ended by Ctrl-C at one peer, the others said `finished` and exited 0, at 14 %
+// of the budget. Now launch and every peer say who was asked, how much was done, and exit 7.
 #include <doctest/doctest.h>
 
 #include "src/reporting/peer_report.h"

@@ -1,4 +1,4 @@
-// Of local SGD a report said that a peer had sent 117 % of what its link carries: seven averagings
+// A report on local SGD said that a peer had sent 117 % of what its link carries: seven averagings
 // in the time of six. The last one is begun when all rounds are made, and its bytes were counted
 // over a time that ends with the last round. Now bytes and processor time end where the rounds do.
 #include <doctest/doctest.h>

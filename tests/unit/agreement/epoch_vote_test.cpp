@@ -1,5 +1,5 @@
-// Who is in next, without a network: what is enough, what is kept of a ballot that was broken off,
-// and that no two epochs of one number are ever decided, whatever is lost or comes late.
+// The vote on who is in next, without a network: what is enough, what is kept of a ballot that was
+// broken off, and that no two epochs of one number are ever decided, whatever is lost or late.
 #include "src/agreement/epoch_vote.h"
 
 #include <doctest/doctest.h>

@@ -375,7 +375,7 @@ TEST_CASE("without enough votes no cut is waited for, and it is said whose are l
     bench.roster.heard_status(0, status, bench.now, 1);
     CHECK(!agreement_possible(bench.roster, bench.finish));
     CHECK(contains(why_not_agreed(settings, bench.roster, bench.finish), ": a, c"));
-    // Who holds a decided cut needs no vote.
+    // A peer that knows a decided cut needs no vote.
     bench.status(0, 6, {1, 0}, true);
     bench.finish.step(bench.now);
     CHECK(agreement_possible(bench.roster, bench.finish));

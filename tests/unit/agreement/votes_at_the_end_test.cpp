@@ -27,7 +27,7 @@ constexpr Time step_time = milliseconds(50);
 constexpr Round last_round = 5;
 const Blocks blocks{4, 4};
 
-/// One process. Of the rows it holds all: pulling is not what is tested here.
+/// One process. It holds all rows: pulling is not what is tested here.
 struct Process {
     template <class Send>
     Process(PeerIndex of, std::size_t peer_count, std::uint64_t process_id, Send send)
@@ -115,7 +115,7 @@ class Cluster {
         return std::all_of(processes_.begin(), processes_.end(),
                            [](const auto& process) { return process->finish.adopted(); });
     }
-    /// Who has just been started does not know yet that it has none.
+    /// A process that has just been started does not know yet that it has no vote.
     bool has_vote(PeerIndex peer) const {
         const Finish& finish = processes_[peer]->finish;
         return finish.has_vote() && (finish.voter().may_have_voted() & peer_bit(peer)) != 0;

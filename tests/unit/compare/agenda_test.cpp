@@ -168,7 +168,7 @@ TEST_CASE("the rounds of local SGD are timed over whole averagings, and one that
         const Cell cell = timing_cell(plan, candidate, setting, plan.rates[0]);
         return cell.epochs * 60'000 / (4 * 64);
     };
-    // Of how many samples an epoch is is not known: what the plan says.
+    // The number of samples of an epoch is not known: the epochs stay as the plan has them.
     CHECK(rounds(2, 1) == doctest::Approx(0.2 * 60'000 / (4 * 64)));
     plan.training_samples = 60'000;
     // 0.2 epochs are 46.9 rounds.

@@ -1,4 +1,4 @@
-// Who is first, who cannot be told from it, and the sentence that says so.
+// Which contender is first, which ones cannot be told from it, and the sentence that says so.
 #include "src/compare/lead.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Who holds a lock file.
+// A lock file has one holder at a time.
 #include "src/system/lock_file.h"
 
 #include <doctest/doctest.h>

@@ -62,7 +62,7 @@ TEST_CASE("a seed that failed pulls the line of a chart down as it does the tabl
         return charts.front().plot.lines.front();
     };
     CHECK(line_with(0).points.back().y == doctest::Approx(0.975));
-    // Of nothing, 0.96, 0.97 and 0.98.
+    // The seeds have no accuracy, 0.96, 0.97 and 0.98.
     CHECK(line_with(1).points.back().y == doctest::Approx(0.965));
     CHECK(line_with(1).points.back().low == doctest::Approx(0.96));
     CHECK(line_with(2).points.empty());

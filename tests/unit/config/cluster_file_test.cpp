@@ -377,7 +377,7 @@ TEST_CASE("what is not a cluster file at all") {
           std::string::npos);
     CHECK(complaint("run: a\n---\nrun: b\n").find("one document") != std::string::npos);
     CHECK(complaint("run: a\n---\n").find("one document") != std::string::npos);
-    // Of this, found by the fuzz target, yaml-cpp's LoadAll made documents without end.
+    // yaml-cpp's LoadAll made documents without end of this, which the fuzz target found.
     CHECK(complaint("  , -name: a, addreh':s s:1'}\n$").find("one document") != std::string::npos);
     CHECK(complaint("run: &x [*x]\n")
               .find("c.yaml:1:10: the file: expected an alias of something else") !=

@@ -64,7 +64,7 @@ TEST_CASE("a silent peer is waited for longer where all wait for each other, unl
     CHECK(life({servers, "exchange.consistency={ssp: 3}"}) == 30'000);
     CHECK(life({servers, "exchange.consistency=async"}) == 2000);
     CHECK(life({"exchange.mode=ring", "exchange.life_timeout_ms=4000"}) == 4000);
-    // Who is lost is soon made good there.
+    // The loss of a peer is soon made good in an elastic ring.
     CHECK(life({"exchange.mode=ring", "exchange.elastic=true"}) == 2000);
     CHECK(life({"exchange.mode=local-sgd", "exchange.elastic=true"}) == 30'000);
     CHECK(life({"exchange.mode=ako", "exchange.life_timeout_ms=30000"}) == 30'000);

@@ -93,7 +93,7 @@ TEST_CASE("all come to the newest that everybody has") {
           Choices(3, CheckpointId{one, 40}));
     CHECK(choices({{{one, 40}, {one, 20}}, {{one, 30}, {one, 20}}, {{one, 20}, {one, 10}}}) ==
           Choices(3, CheckpointId{one, 20}));
-    // Of another start of the run the same round is not the same.
+    // A checkpoint of the same round, but of another start of the run, is another one.
     CHECK(choices({{{other, 40}, {one, 20}}, {{one, 40}, {one, 20}}, {{one, 40}, {one, 20}}}) ==
           Choices(3, CheckpointId{one, 20}));
     CHECK(choices({{{other, 40}}, {{one, 40}}, {{one, 40}}}) == Choices(3));

@@ -298,7 +298,7 @@ TEST_CASE("coverage: while a peer leaves, nobody takes what it has in hand; its 
         REQUIRE(said.in_hand);
         REQUIRE(said.items > 0);
         group.begin_to_leave(1);
-        // Of its pass all the rest is done, and nothing was taken that it had begun.
+        // All the rest of its pass is done, and nothing was taken that it had begun.
         for (std::size_t round = 0; round * batch < items - 2 * items / portions; ++round)
             group.round(0);
         CHECK(group.truth.total() == group.truth.once(0) + group.truth.once(1));

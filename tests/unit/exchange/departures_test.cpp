@@ -1,4 +1,4 @@
-// Who was left behind, and who only lost others.
+// Which peers were left behind, and which ones only lost others.
 #include "src/exchange/departures.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Who is there, who advances, and what is merged.
+// Which peers are there, which ones advance, and what is merged.
 #include "src/exchange/roster.h"
 
 #include <doctest/doctest.h>
@@ -194,7 +194,7 @@ TEST_CASE("what a peer has done outlives its process, and what is of the process
     CHECK(!members[1].clock.to_local(std::chrono::seconds(100)));
     CHECK(members[1].announced == 6);
     CHECK(members.samples() == 60);
-    // Of the end, too, it is its newest word that counts.
+    // Its newest word counts for its end, too.
     status.standing.final_round.reset();
     members.heard_status(1, status, std::chrono::seconds(2), 3);
     CHECK(!members[1].final_round);

@@ -50,7 +50,7 @@ class Alone {
         options.view = AKO_VIEW_NONE;
         return ako_open(version, &options, &peer);
     }
-    /// Of two tensors, 3 values together.
+    /// Opens and starts with two tensors, 3 values together.
     void open_and_start(std::uint64_t samples = 40) { REQUIRE(try_to_start(samples) == AKO_OK); }
     ako_status try_to_start(std::uint64_t samples) {
         REQUIRE(open() == AKO_OK);

@@ -76,9 +76,9 @@ TEST_CASE("layer list: layers inside a residual are counted on, and shown after 
     CHECK(list.outline[7].parameter_count == 6 * 5);
     CHECK(list.layers[1]->parameters() == Range{76, 6 * 37 + 12 + 6 * 7 + 6 * 5});
     CHECK(list.layout.tensors().back().name == "dense1.bias");
-    // Of one image: the outputs of the body's first two layers, of its residual's convolution and
-    // of that sum's body, of the body and of the shortcut; backward two of the body's, two of the
-    // inner residual's and the gradient of the input.
+    // For one image it holds the outputs of the body's first two layers, of the inner residual's
+    // convolution and body, of the body and of the shortcut; in training also twice the largest
+    // output inside the body, the same of the inner residual, and the gradient of the input.
     const HeldNumbers held = list.layers[1]->held_per_image();
     CHECK(held.always == 6 * 96);
     CHECK(held.backward == 2 * 96 + 2 * 96 + 256);

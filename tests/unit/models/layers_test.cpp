@@ -1,5 +1,5 @@
-// Layers' backward passes against central differences of their forward passes, and known values. Of
-// sums: residual_test.cpp; of dropout: dropout_test.cpp.
+// Layers' backward passes against central differences of their forward passes, and known values.
+// Sums are in residual_test.cpp, dropout is in dropout_test.cpp.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -178,7 +178,7 @@ TEST_CASE("networks: await comes layer by layer from the first, ready from the l
             finished.push_back(range);
             std::copy_n(gradient.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
                         copied.begin() + static_cast<std::ptrdiff_t>(range.first));
-            // Whose gradient is finished may be changed.
+            // Parameters whose gradient is finished may be changed.
             std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(range.first), range.count,
                         std::nanf(""));
         });

@@ -88,7 +88,7 @@ TEST_CASE("npy: truth is 0 and 1, and Fortran order is put into rows") {
     const NotedImages truth = read_npy_images(path);
     CHECK(truth.images.bytes == std::vector<std::uint8_t>{0, 255, 255});  // divided by 255 later
     CHECK(truth.note == "bool is read as 0 and 1");
-    // Of element [n, y, x] the place in the file is n + 2 y + 4 x.
+    // The place of element [n, y, x] in the file is n + 2 y + 4 x.
     test::write_bytes(path, npy_file("|u1", "(2, 2, 3)", twelve, "True"));
     const NotedImages rows = read_npy_images(path);
     CHECK(rows.images.bytes == std::vector<std::uint8_t>{0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11});

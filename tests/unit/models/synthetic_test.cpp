@@ -76,7 +76,7 @@ TEST_CASE("synthetic: noise has the given deviation, differs between rounds and 
     CHECK(std::fabs(product / squares) < 0.03);
     CHECK(gradient_at(*make_network(settings(count, 0.25), 1), optimum) == first);
     CHECK(gradient_at(*make_network(settings(count, 0.25), 2), optimum) != first);
-    // Who goes on after a round does so with the noise of the next.
+    // A network that goes on after a round does so with the noise of the next.
     const auto resumed = make_network(settings(count, 0.25), 1);
     resumed->skip(1, 1);
     CHECK(gradient_at(*resumed, optimum) == second);

@@ -169,7 +169,7 @@ TEST_CASE("checkpoints of two runs are not gone on from together") {
     mixed_more.cluster.goes_on_from = {one_more.kept[0], other_more.kept[1], one_more.kept[2]};
     CHECK_FALSE(mixed_more.cluster.run(long_enough));
     CHECK(contains(mixed_more.cluster.violation, "of another run than this peer's checkpoint"));
-    // Of two starts of one run they are, the older one with what others have beyond it.
+    // Those of two starts of one run are, the older one with what others have beyond it.
     Run starts(3, 400);
     starts.cluster.goes_on_from = {one_more.kept[0], one.kept[1], one_more.kept[2]};
     starts.require_to_end();

@@ -435,7 +435,7 @@ TEST_CASE("a target that was reached before a checkpoint ends the run that goes 
     CHECK(end < 10);
     for (Round round = 3; round < end; ++round)
         CHECK(stops_after(made[round], StopReason::none) == end);
-    // Who was asked to end is not asked any more.
+    // A peer that was asked to end is not asked any more when it goes on.
     made.resize(1);
     const Round asked = stops_after({}, StopReason::requested);
     CHECK(asked == end);

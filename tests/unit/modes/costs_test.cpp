@@ -28,7 +28,7 @@ ModeSettings settings_of(Mode mode, std::size_t peers) {
     return settings;
 }
 
-/// Of a cluster with so many workers. Servers are some of them, or come on top.
+/// The settings of a cluster with so many workers. Servers are some of them, or come on top.
 ModeSettings with_servers(std::size_t workers, std::size_t servers, Placement placement) {
     const bool dedicated = placement == Placement::dedicated;
     ModeSettings settings =

@@ -32,7 +32,7 @@ Images numbers() {
     return images;
 }
 
-/// Of the pieces that differ, the only one.
+/// The only piece that differs; the number of pieces if none does.
 std::size_t only_difference(const std::vector<std::uint32_t>& one,
                             const std::vector<std::uint32_t>& other) {
     REQUIRE(one.size() == other.size());

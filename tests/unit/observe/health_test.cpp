@@ -1,4 +1,4 @@
-// Who is well: a peer that has posted, and not long ago.
+// A peer is well if it has posted, and not long ago.
 #include "src/observe/health.h"
 
 #include <doctest/doctest.h>

@@ -184,7 +184,7 @@ TEST_CASE("health is told beside a crowd of slow clients, and metrics too") {
     }
     CHECK(ask_health(host, bench.port));
     CHECK(bench.client.Get("/metrics")->status == 200);
-    // Who has waited longest gave way to those who came after.
+    // The client that had waited longest gave way to those that came after.
     CHECK(crowd.front().ended_within(std::chrono::seconds(5)));
 }
 

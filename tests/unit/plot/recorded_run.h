@@ -9,7 +9,7 @@
 
 namespace ako::test {
 
-/// Of a peer that has trained for so many seconds, a round in each, with one link.
+/// The line of a peer that has trained for so many seconds, a round in each, with one link.
 inline MetricsLine line_at(double seconds, double loss) {
     MetricsLine line;
     line.time = seconds;

@@ -26,7 +26,7 @@ const Chart* find(const std::vector<Chart>& charts, const std::string& name) {
     return found == charts.end() ? nullptr : &*found;
 }
 
-/// Of this name, which must be there.
+/// The chart of this name, which must be there.
 const Chart& chart_of(const std::vector<Chart>& charts, const std::string& name) {
     const Chart* const chart = find(charts, name);
     REQUIRE(chart != nullptr);

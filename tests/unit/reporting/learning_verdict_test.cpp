@@ -1,4 +1,4 @@
-// Of which ends it must be said that nothing was learned, and of which not.
+// Which ends are said to have learned nothing, and which ones are not.
 #include "src/reporting/learning_verdict.h"
 
 #include <doctest/doctest.h>

@@ -14,7 +14,7 @@ inline CheckpointOwner owner_of(const std::string& peer) {
             sha256("layout"), sha256("one"), "settings\n"};
 }
 
-/// Of a round of its own, and of so many parameters.
+/// A checkpoint of that round and of so many parameters, with numbers that follow from the round.
 inline Checkpoint checkpoint_of(Round round, std::size_t parameter_count) {
     Checkpoint made;
     made.id = {0x3f2a000000000001, round};

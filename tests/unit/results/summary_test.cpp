@@ -95,7 +95,7 @@ TEST_CASE("a peer that left is told as such, with what of its data nobody saw") 
     CHECK(contains(summary.text("runs/x"), "after 812 rounds\n"));
     CHECK(contains(summary.json(), R"("unseen": null)"));
 
-    // Who left and came back in time ended with the others.
+    // A peer that left and came back in time ended with the others.
     summary.peers.pop_back();
     summary.seen_by = "a";
     CHECK(summary.left_peers().size() == 1);

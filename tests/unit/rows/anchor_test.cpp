@@ -17,7 +17,7 @@ struct Rows {
 
     Rows(std::size_t peer_count, std::size_t element_count, std::uint64_t seed) {
         std::mt19937_64 random(seed);
-        // Of very different sizes, so that every rounding shows.
+        // The values are of very different sizes, so that every rounding shows.
         const auto draw = [&] {
             const auto mantissa = static_cast<float>(static_cast<int>(random() % 2001) - 1000);
             return std::ldexp(mantissa, static_cast<int>(random() % 20) - 15);

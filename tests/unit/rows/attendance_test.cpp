@@ -1,4 +1,4 @@
-// Who takes part, by how much own steps are scaled, and what gives way when groups meet.
+// Which peers take part, by how much own steps are scaled, and what gives way when groups meet.
 #include "src/rows/attendance.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Whom to ask for what, when to ask another, and what comes twice. The holders here answer in the
-// order of the questions, each at its own rate, as relays over one link do.
+// Which peer is asked for what, when another is asked, and what comes twice. The holders here
+// answer in the order of the questions, each at its own rate, as relays over one link do.
 #include "src/rows/puller.h"
 
 #include <doctest/doctest.h>

@@ -158,7 +158,7 @@ struct Bench {
         return largest;
     }
 
-    /// Of the replica, what the own row has beyond the anchor.
+    /// What the replica has beyond the anchor: the lead of the own row.
     std::vector<double> lead() const {
         std::vector<double> lead;
         for (std::size_t k = 0; k < initial.size(); ++k) {

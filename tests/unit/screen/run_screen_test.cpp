@@ -179,7 +179,7 @@ TEST_CASE("pictures: a small terminal shows the peers, and then what else there 
     add_troubles(state);
     check_picture("troubles_60x12", run_screen(state, {}, style_of(60, 12)));
     check_picture("troubles_60x20", run_screen(state, {}, style_of(60, 20)));
-    // Of many peers as many as there is room for: no plot is worth more.
+    // As many peers are shown as there is room for: no plot is worth more.
     const std::string eight = joined(run_screen(state_of(8, 0.62), {}, style_of(60, 12)));
     for (const char* row : {" a  ", " f  ", "2 more peers"}) CHECK(contains(eight, row));
     CHECK(!contains(eight, "loss 0."));

@@ -29,7 +29,7 @@ class Pipe {
     int writer() const { return ends_[1]; }
     void close_reader() { close_end(ends_[0]); }
     void close_writer() { close_end(ends_[1]); }
-    /// To the brim, so that who writes waits from the first byte on. Who reads never sees it.
+    /// Fills the pipe, so that a writer waits from the first byte on. A reader never sees this.
     void fill() {
         const int flags = fcntl(writer(), F_GETFL);
         REQUIRE(fcntl(writer(), F_SETFL, flags | O_NONBLOCK) == 0);

@@ -11,7 +11,8 @@ using namespace ako;
 
 namespace {
 
-/// Of one round: gradients of parts, each the true one plus noise of a variance per sample.
+/// The norms of one round: the gradient of each part is the true one plus noise of a variance per
+/// sample.
 GradientNorms norms_of(std::mt19937& random, double gradient, double variance, std::size_t parts,
                        double samples_of_part) {
     constexpr std::size_t dimensions = 200;

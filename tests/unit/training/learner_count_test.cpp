@@ -95,7 +95,7 @@ TEST_CASE("auto backs off when a quota takes processor time away, and comes back
     CHECK(learners.count() >= 4);
     changes.clear();
 
-    // Of one core. More learners do as much as one, but for what they cost each other.
+    // The quota is one core. More learners do as much as one, but for what they cost each other.
     machine.samples_per_s = [](unsigned count) { return 1000 * (1 - 0.02 * (count - 1)); };
     run_for(learners, machine, std::chrono::seconds(60), changes);
     CHECK(learners.count() <= 2);

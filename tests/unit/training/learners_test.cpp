@@ -145,7 +145,7 @@ TEST_CASE("learners: with equal steps the average moves as far as all of them to
         training.averaging_momentum = count / (count + 1.0);
         Bench bench(training);
         bench.round();
-        // Who is moved by 1 in every round makes steps of 1.
+        // A learner that is moved by 1 in every round makes steps of 1.
         double moved = 0;
         for (int round = 0; round < 200; ++round) {
             Checkpoint kept;
