@@ -22,8 +22,8 @@ std::vector<std::uint8_t> read_data_file(const std::string& path);
 /// that is, or for what is no file. Throws StartupError if a file cannot be opened.
 std::optional<std::size_t> plain_file_bytes(const std::string& path);
 
-/// The first bytes that read_data_file would return, fewer where there are no more. Of a damaged
-/// file, or of what is no file, what can be had: reading it says what is wrong.
+/// The first bytes that read_data_file would return, fewer where there are no more. A damaged
+/// file gives what can be had, and what is no file nothing: reading it says what is wrong.
 std::vector<std::uint8_t> data_file_head(const std::string& path, std::size_t bytes_max);
 
 /// Throws StartupError "path: what" with the advice to get the file again.

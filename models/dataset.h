@@ -58,10 +58,10 @@ class Dataset {
     Images images_;
     Labels labels_;
     std::vector<std::string> notes_;
-    // Of each channel, or one for all.
+    // One number for each channel, or one for all.
     std::vector<float> mean_;
     std::vector<float> deviation_;
-    std::vector<std::vector<float>> values_;  ///< what each byte becomes, in the same way
+    std::vector<std::vector<float>> values_;  ///< [channel, or 0 for all][byte]: normalised
 };
 
 enum class DataPart { train, test };

@@ -17,7 +17,7 @@ class LayerChain {
     explicit LayerChain(std::vector<std::unique_ptr<Layer>> layers);
 
     Shape output_shape() const { return layers_.back()->output_shape(); }
-    /// Of all layers together; count 0 if none has any.
+    /// The parameters of all layers together; count 0 if no layer has any.
     Range parameters() const { return parameters_; }
     /// As of a layer, see there.
     std::size_t scratch_bytes(std::size_t threads) const;
@@ -33,7 +33,7 @@ class LayerChain {
     std::size_t output_elements(std::size_t layer) const {
         return layers_[layer]->output_shape().element_count();
     }
-    /// Of all layers but the last, whose output is the chain's.
+    /// Numbers per image; the output of the last layer does not count, for it is the chain's.
     std::size_t largest_inner_output() const;
     std::span<float> inner_output(std::size_t layer, std::size_t count) {
         return room_of(outputs_[layer], count * output_elements(layer));
@@ -43,7 +43,7 @@ class LayerChain {
     Range parameters_;
     std::size_t first_to_learn_;               ///< the first layer with parameters, or their number
     std::vector<std::vector<float>> outputs_;  ///< of each layer but the last
-    /// Of a layer's output and of its input, in turn: two layers' worth are in use at a time.
+    /// Gradients of the inner outputs; neighbours take turns, for two are in use at a time.
     std::vector<float> gradients_[2];
 };
 

@@ -9,7 +9,7 @@ namespace ako {
 
 namespace {
 
-/// Of one image between two layers, 1 GiB: what is above is a slip. With the limits of the cluster
+/// Numbers of one image between two layers, 1 GiB: more is a slip. With the limits of the cluster
 /// file it also keeps every product of extents in 64 bits.
 constexpr std::size_t activations_max = std::size_t{1} << 28;
 
@@ -105,7 +105,7 @@ void check_fits(const LayerSettings& layer, const Shape& input) {
         case LayerKind::subsample:
             return check_channels(layer, input);
         case LayerKind::dense:
-            // Of several channels there are two orders; the file is to say that it means flatten's.
+            // Several channels have two orders; the file is to say that it means flatten's.
             if (input.channels > 1 && input.height * input.width > 1)
                 does_not_fit(layer, input, "a dense layer takes a vector",
                              "put a `flatten` before it");

@@ -15,15 +15,16 @@ namespace ako {
 /// Labels are bytes (see Batch), so there are no more classes than those can tell.
 inline constexpr std::size_t class_count_max = 256;
 
-/// Of every layer, before it is made: its input has a size that can be, and what it is told of
-/// windows and groups can be done with that.
+/// Checks a layer before it is made. Throws StartupError if its input is too large, or if its
+/// windows, groups or channels do not fit that input.
 void check_fits(const LayerSettings& layer, const Shape& input);
 
-/// Of a residual: what its layers give and what is added to that.
+/// Throws StartupError if what a residual's layers give and what is added to it differ in shape.
 void check_sum(const LayerSettings& layer, const Shape& input, const Shape& body,
                const Shape& shortcut);
 
-/// Of the whole list, whose outputs are the scores of the classes.
+/// Checks the end of a list. Throws StartupError if it does not give the scores of 2 to
+/// class_count_max classes, or has no parameters, or a last layer that spoils the scores.
 void check_scores(const std::vector<LayerSettings>& settings, const Shape& output,
                   std::size_t parameter_count);
 

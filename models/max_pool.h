@@ -8,8 +8,8 @@
 
 namespace ako {
 
-/// `window` is not larger than the image, `stride` from 1 to `window`. Of equal maxima in a window
-/// the first (row by row) is given the gradient.
+/// `window` is not larger than the image, `stride` from 1 to `window`. The gradient goes to the
+/// first (row by row) of equal maxima in a window.
 class MaxPool final : public Layer {
   public:
     MaxPool(Shape input, std::size_t window, std::size_t stride);

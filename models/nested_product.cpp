@@ -8,7 +8,7 @@ namespace ako {
 
 namespace {
 
-/// Of `right`, so much is gone through again and again until all rows have had it: a part of the
+/// So much of `right` is gone through again and again until all rows have had it: a part of the
 /// second-level cache, whose rest is for the left factor and the result.
 constexpr std::size_t right_bytes = std::size_t{128} << 10;
 
@@ -16,8 +16,8 @@ std::size_t divided_up(std::size_t value, std::size_t divisor) {
     return (value + divisor - 1) / divisor;
 }
 
-/// Two at a time, for then many rows fit beside them and none waits for its own last sum; of an odd
-/// number three at last, rather than one.
+/// Two at a time, for then many rows fit beside them and none waits for its own last sum; an odd
+/// number ends with three rather than one.
 std::size_t vectors_at_once(std::size_t vectors) {
     return vectors == 3 ? 3 : std::min<std::size_t>(vectors, 2);
 }
@@ -32,7 +32,7 @@ void add_rows(const NestedProduct& product, ProductTile tile, std::size_t vector
         tile.left = first.left + outer * product.rows.outer.stride;
         tile.result = first.result + outer * product.outer_result_stride;
         for (std::size_t piece = 0; piece < pieces; ++piece) {
-            // Of about the same size, for few rows wait for one another's sums.
+            // Pieces are of about the same size, for few rows wait for one another's sums.
             const std::size_t rows = row_count * (piece + 1) / pieces - row_count * piece / pieces;
             loops.add[vectors - 1][rows - 1](tile);
             tile.left += rows * tile.row_stride;

@@ -14,12 +14,12 @@ struct NormalisedImage {
 /// For one width of vectors; what is not an image is [channels].
 struct NormLoops {
     void (*sum_pixels)(const NormalisedImage& image, float* sums);  ///< reads no mean
-    /// Of the deviations from the mean.
+    /// Sums the squares of the deviations from the mean.
     void (*sum_squares)(const NormalisedImage& image, float* sums);
     /// output = (input - mean) * factor + bias
     void (*scale)(const NormalisedImage& image, const float* factor, const float* bias,
                   float* output);
-    /// Of the gradient that is given, and of its products with input - mean.
+    /// Sums the gradient that is given, and its products with input - mean.
     void (*sum_gradients)(const NormalisedImage& image, const float* given, float* sums,
                           float* products);
     /// gradient = given * factor - (input - mean) * slope - shift

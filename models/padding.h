@@ -18,12 +18,12 @@ class Padding {
     Padding(Shape image, std::size_t width, PaddingMode mode);
 
     bool any() const { return width_ > 0; }
-    /// Of an image with its frame.
+    /// The shape of an image with its frame.
     const Shape& framed() const { return framed_; }
 
     /// Copies so many images into frames, which hold zeros or other images of this padding.
     void frame(const float* images, std::size_t image_count, float* frames) const;
-    /// Of gradients: writes to each pixel the sum over all places of the frame where it stands.
+    /// Writes to each pixel the sum of the gradients at all places of the frame where it stands.
     void unframe(const float* frames, std::size_t image_count, float* images) const;
 
   private:

@@ -30,7 +30,7 @@ class Residual final : public Layer {
     const Shape input_;
     LayerChain body_;
     std::optional<LayerChain> shortcut_;
-    // Of the chains, apart from their sum, for a layer may read its output again.
+    // The chains' outputs are kept apart from their sum, for a layer may read its output again.
     std::vector<float> body_output_;
     std::vector<float> shortcut_output_;
     std::vector<float> input_gradient_;  ///< what the shortcut says of it, before it is added

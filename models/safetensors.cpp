@@ -33,9 +33,9 @@ using Json = nlohmann::json;
 /// An entry takes about 100 bytes, so this is room for 40,000 tensors; as JSON in memory it comes
 /// to at most 14 times as much.
 constexpr std::uint64_t header_bytes_max = std::uint64_t{4} << 20;
-/// Of lists and objects within each other: header, tensor, shape.
+/// Lists and objects stand no deeper within each other: header, tensor, shape.
 constexpr int header_depth_max = 3;
-/// Of what a header says, in a message.
+/// A message shows so much of what a header says.
 constexpr std::size_t shown_bytes_max = 80;
 /// A file of another network altogether says so in its first lines.
 constexpr std::size_t mismatches_listed_max = 12;

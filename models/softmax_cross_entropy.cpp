@@ -30,7 +30,7 @@ Evaluation softmax_cross_entropy(std::span<const float> scores,
         const float highest = row.maxCoeff();
         const double sum = (row - highest).exp().sum();
         evaluation.loss_sum += std::log(sum) - (row[labels[i]] - highest);
-        // Of equal scores the first is the answer. A score that is not finite makes the sum so too;
+        // The first of equal scores is the answer. A score that is not finite makes the sum so too;
         // then no answer counts as correct.
         const bool correct = row[labels[i]] == highest && (row.head(labels[i]) < highest).all() &&
                              std::isfinite(sum);

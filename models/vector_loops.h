@@ -25,7 +25,7 @@ extern const VectorLoops avx2_loops;
 extern const VectorLoops avx512_loops;
 #endif
 
-/// Of those that this processor has, the one with the widest vectors but `place`; null: no more.
+/// The loops that this processor can run, from the widest (`place` 0) down; null: no more.
 const VectorLoops* usable_loops(std::size_t place);
 
 /// The widest.

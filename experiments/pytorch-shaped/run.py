@@ -68,7 +68,7 @@ def run_one(options, label, testbed, peers, folder):
     if options.variant:
         judge += ["--variant", options.variant]
     judged = subprocess.run(judge, stdout=subprocess.PIPE, text=True, env=environment, check=True)
-    # Who was killed has said nothing.
+    # A worker that was killed has said nothing.
     told = [json.loads(text.splitlines()[-1]) if text.strip() else {} for text in said]
     return {"label": label, "rate": options.rate, "seconds": options.seconds, "seed": options.seed,
             "cpus": options.cpus, "kill": options.kill, "set": options.set,

@@ -42,12 +42,12 @@ namespace {
 using namespace ako;
 using namespace ako::sim;
 
-/// Of virtual time. What a partition takes to leave is little beside it at the links' rate.
+/// Virtual time of a round. A partition takes little beside it to leave at the links' rate.
 constexpr Time round_time = ms(100);
 constexpr LinkQuality link{1e10, Time{0}, 0, 0};
 constexpr Pace pace{ms(5), ms(1), ms(1000)};
 constexpr Time life_timeout = std::chrono::seconds(5);
-/// Above that, goodbyes would be late, and lives taken for ended.
+/// Rounds; with a longer transit goodbyes would be late, and lives taken for ended.
 constexpr double transit_max = 8;
 
 struct Options {
@@ -93,7 +93,7 @@ class VirtualTraining final : Work, Observer {
         const bool last = peer.settings.self + 1 == settings_.peers.size();
         return times(last ? options_.slowest : 1, round_time);
     }
-    /// Of all peers together: to make, and made.
+    /// Samples of all peers together: those to make, and those made.
     double samples_in_all() const {
         return settings_.training.epochs * static_cast<double>(train_.size());
     }

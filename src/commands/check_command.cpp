@@ -97,7 +97,7 @@ void print_layers(const ModelSettings& named) {
     if (!model.initial.empty()) fmt::print("  initial: {}\n", quote(keep_dollars(model.initial)));
 }
 
-/// Of a model that a program brings there is less to know: neither its size nor its data.
+/// Less is known of a model that a program brings: neither its size nor its data.
 ExitStatus check_external(const std::string& file, const Settings& settings) {
     fmt::print("# {} as resolved\n{}\n", file, write_cluster_text(settings));
     fmt::print("# the network and its data: a program that uses Ako as a library brings them\n");

@@ -173,7 +173,7 @@ std::string samples_text(const Settings& settings, std::uint64_t samples, std::s
     return fmt::format("of all {}, in {} portions a pass", grouped(samples), portions);
 }
 
-/// Of a batch that all peers have together.
+/// What is told of a batch that all peers have together.
 std::string global_batch_lines(const Settings& settings, const BatchPlan& plan,
                                std::size_t workers) {
     const BatchSettings& batch = settings.training.batch;
@@ -231,7 +231,7 @@ std::string data_report(const Settings& settings, const DataCounts& counts) {
     return plan.local_only() ? text : text + global_batch_lines(settings, plan, workers);
 }
 
-/// Of an elastic ring.
+/// When an elastic ring begins, and how it goes on without some of its peers.
 std::string elastic_start_report(const Settings& settings) {
     const ExchangeSettings& exchange = settings.exchange;
     const std::size_t peers = settings.peers.size();

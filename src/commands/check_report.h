@@ -38,8 +38,8 @@ struct RateLimit {
     double mbit = 0;
     std::string where;
 };
-/// Of one link, if a peer shares what it may send between `links` of them; 0: whatever it may send.
-/// Nothing if the file limits none.
+/// The lowest limit of any link. What a peer may send counts too, shared between `links` of them;
+/// 0: it does not count. Nothing if the file limits none.
 std::optional<RateLimit> slowest_link(const Settings& settings, std::size_t links);
 
 }  // namespace ako

@@ -73,8 +73,8 @@ class GradientTimer {
     std::unique_ptr<BatchSource> batches_;
 };
 
-/// Of a core, of each machine of the cell: what the testbed gives, or all; less if together they
-/// ask for more than this machine has.
+/// The part of a core that each machine of the cell has: what the testbed gives, or a whole one;
+/// less if together they ask for more than this machine has.
 std::vector<double> shares_of(const Plan& plan, const Cell& cell, bool limited) {
     const std::vector<double>& cpus = plan.testbed.cpus;
     if (cell.candidate.alone())
@@ -109,7 +109,7 @@ CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network,
     return work;
 }
 
-/// Of cells of which none has been run.
+/// How long these cells take, judged without any that has been run.
 TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const CellNetwork& network) {
     const Settings first = cell_settings(plan, cells.front(), network.overrides(cells.front()));
     TrainingData data(first);

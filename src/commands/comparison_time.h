@@ -9,8 +9,8 @@
 
 namespace ako {
 
-/// Of what has not been run of these cells, for people: "time: about 25 to 70 min, judged by ..".
-/// Without the data set it says so.
+/// How long what has not been run yet will take, for people: "time: about 25 to 70 min, by ..". If
+/// the data set that this takes is not there, it says so.
 std::string comparison_time_text(const Plan& plan, const std::vector<Cell>& cells,
                                  const CellNetwork& network);
 

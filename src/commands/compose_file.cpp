@@ -134,7 +134,7 @@ class ComposeText {
                                "another, by the\n# names of the services.\n");
     }
 
-    /// Who is seen where, and what else there is to be started.
+    /// Where peers are seen, and what else there is to be started.
     std::string profiles_told() const {
         const auto seen = [this](const PeerGroup& group) {
             const auto port = observe_port(settings_, 0, group);

@@ -42,7 +42,7 @@ struct Child {
     bool trained = false;                  ///< this process has
     bool has_begun = false;                ///< this one or one before it has trained
     std::optional<double> starts_at = {};  ///< seconds: over, and then started again
-    /// Of the processes before this one.
+    /// Totals of the processes before this one.
     std::uint64_t egress_bytes_before = 0;
     std::uint64_t ingress_bytes_before = 0;
 };

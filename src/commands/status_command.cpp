@@ -33,7 +33,7 @@ HostPort address_to_ask(const std::string& target) {
     return split_address(target, "", "the file or address to ask");
 }
 
-/// Whom to ask, and how they are reached.
+/// The peers to ask, and how they are reached.
 struct Asked {
     ObservedRun run;
     /// By which all may be reached before their own hosts are tried; empty: by these alone.

@@ -13,10 +13,10 @@ namespace ako {
 /// candidates are finalists.
 std::vector<Screening> screenings(const Plan& plan, const ResultSet& results);
 
-/// The cells of the comparison proper that a finalist takes. Of a synchronous mode, with
-/// `composition`: the full length at the fastest rate for every seed, the round time at the others,
-/// and the full length once more at check_rate(). Of one machine alone: the full length for every
-/// seed, once for all rates.
+/// The cells of the comparison proper that a finalist takes: the full length for every seed at
+/// every rate. One machine alone takes the full length for every seed once for all rates. A mode
+/// that is composed takes the full length at the fastest rate for every seed, the round time at the
+/// others, and the full length once more at check_rate().
 std::vector<Cell> headline_cells(const Plan& plan, const Candidate& candidate,
                                  const Setting& setting);
 

@@ -64,8 +64,8 @@ std::optional<double> egress_mbit_of(const ordered_json& peer, double seconds) {
     return bytes ? std::optional(*bytes * megabits / seconds) : std::nullopt;
 }
 
-/// Of a peer that trained to its end; one that was killed on the way says nothing. Who was there to
-/// train and came to no round, because others had made all of them, made nothing.
+/// The pace of a peer that trained to its end; one that was killed on the way says none. It is 0
+/// for a worker that came to no round, because others had made all of them.
 std::optional<double> samples_per_s_of(const ordered_json& peer) {
     const std::optional<double> samples = number_at(peer, "samples");
     if (samples == 0.0 && number_at(peer, "exit") == 0.0 && peer.value("role", "") == "worker")

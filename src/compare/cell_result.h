@@ -18,14 +18,14 @@ struct RunFigures {
     std::optional<double> rounds;  ///< of a peer that trains; mean
     std::optional<double> accuracy;
     std::optional<double> samples_per_s;  ///< of all peers together
-    /// Of a peer that trains; one that came to no round made 0.
+    /// The paces of single peers that train; a peer that came to no round made 0.
     std::optional<double> samples_per_s_median, samples_per_s_slowest, samples_per_s_fastest;
     std::optional<double> compute_share;  ///< 0 .. 1: time in gradients / time of a round; mean
     std::optional<double> cpu_ms_per_round;
     std::optional<double> gradient_ms;             ///< median of a round; mean of the peers
     std::optional<double> wait_ms;                 ///< the same
     std::optional<double> egress_bytes_per_round;  ///< of a peer that trains; mean
-    /// Of the machine that sends most, which may be a server; a round is one of a peer that trains.
+    /// At the machine that sends most, be it a server; a round is one of a peer that trains.
     std::optional<double> egress_bytes_per_round_busiest;
     std::optional<double> ingress_bytes_per_round;              ///< of a peer; mean
     std::optional<double> egress_mbit;                          ///< of a peer; mean
@@ -57,7 +57,7 @@ struct CellResult {
 /// The figures of a summary.json; all missing if it cannot be read.
 RunFigures read_figures(const std::string& path);
 
-/// Of the cell's folder (see runner.h); nullopt if it has not been run to its end.
+/// The result in a cell's folder (see runner.h); nullopt if the cell was not run to its end.
 std::optional<CellResult> read_cell_result(const std::string& folder);
 /// Writes cell.json: everything but figures and curve, which lie beside it. Throws StartupError.
 void write_cell_result(const std::string& folder, const Cell& cell, const CellResult& result);

@@ -10,12 +10,12 @@
 
 namespace ako {
 
-/// Of one setting: accuracy against time and against rounds at every rate, and, with several rates,
-/// the time to each target against the rate.
+/// The charts of one setting: accuracy against time and against rounds at every rate, and, with
+/// several rates, the time to each target against the rate.
 std::vector<Chart> charts_of(const Plan& plan, const std::vector<Outcome>& outcomes,
                              const Setting& setting);
 
-/// Of a contender, in plots and tables alike: its place in the plan.
+/// The colour of a contender in plots and tables alike: its place in the plan.
 std::size_t colour_of(const Plan& plan, const std::string& contender);
 
 }  // namespace ako

@@ -33,7 +33,7 @@ std::string named(const Outcome& outcome, std::size_t target_index) {
     return fmt::format("{} ({})", outcome.candidate.contender, time_text(outcome, target_index));
 }
 
-/// Of the contenders of the mode ako the best; nullptr: there is none here.
+/// The best contender of the mode ako; nullptr: there is none here.
 const Outcome* own_outcome(const std::vector<Outcome>& outcomes, const Setting& setting,
                            const Rate& rate, std::size_t target_index) {
     const std::vector<const Outcome*> here = best_at(outcomes, setting, rate, target_index);

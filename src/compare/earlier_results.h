@@ -16,8 +16,8 @@ std::string cell_folder(const Plan& plan, const Cell& cell, const CellNetwork& n
 
 class EarlierResults {
   public:
-    /// Of cells that ran on one of these networks; of several results the first one's. Both are
-    /// to outlive this.
+    /// Finds results of cells on these networks; the first network that has one counts. The plan
+    /// and the networks are to outlive this.
     EarlierResults(const Plan& plan, std::vector<const CellNetwork*> networks);
 
     /// nullopt: it has not been run to its end; or it failed, and those are run again.

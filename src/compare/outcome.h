@@ -57,7 +57,7 @@ struct FailedCell {
     std::string why;
 };
 
-/// Of all finalists, settings and rates, in the plan's order, as far as they have been run.
+/// The outcomes of all finalists, settings and rates that have been run, in the plan's order.
 std::vector<Outcome> outcomes_of(const Plan& plan, const ResultSet& results);
 std::vector<CompositionCheck> composition_checks(const Plan& plan, const ResultSet& results);
 std::vector<FailedCell> failed_cells(const ResultSet& results);
@@ -68,7 +68,7 @@ std::vector<const Outcome*> best_at(const std::vector<Outcome>& outcomes, const 
                                     const Rate& rate,
                                     std::optional<std::size_t> target_index = std::nullopt);
 
-/// Who of a baseline (a contender's name or a mode) comes first to a target here; nullptr if none.
+/// The best of a baseline (a contender's name or a mode) for a target here; nullptr: there is none.
 const Outcome* baseline_of(const std::vector<Outcome>& outcomes, const std::string& baseline,
                            const Outcome& here, std::size_t target_index);
 /// How many times as long as the baseline this one takes to the target; nullopt if one of them
@@ -83,7 +83,7 @@ const Outcome* alone_of(const std::vector<Outcome>& outcomes, const Outcome& her
 /// How many times as fast as one machine alone; nullopt if one of the two never reaches the target.
 std::optional<double> speed_up(const std::vector<Outcome>& outcomes, const Outcome& outcome,
                                std::size_t target_index);
-/// Who ends with the highest final accuracy (the median) here; nullptr: nobody has one.
+/// The outcome with the highest final accuracy (the median) here; nullptr: nobody has one.
 const Outcome* most_accurate(const std::vector<Outcome>& outcomes, const Outcome& here);
 /// The best final accuracy of all contenders in this setting at this rate less the own, 0 .. 1.
 std::optional<double> accuracy_lost(const std::vector<Outcome>& outcomes, const Outcome& outcome);

@@ -24,8 +24,8 @@ struct ScreeningPlan {
 
 /// Figures of synchronous modes put together from rounds to target and round time.
 struct CompositionPlan {
-    /// Of the short runs that measure the round time at a rate; those of local SGD are a little
-    /// longer, see timing_epochs().
+    /// The length of the short runs that measure the round time at a rate; those of local SGD are
+    /// a little longer, see timing_epochs().
     double epochs = 0.25;
 };
 

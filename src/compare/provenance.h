@@ -14,8 +14,8 @@ struct ProvenanceLine {
 /// "AMD EPYC 7B13, 2 cores, 7.8 GiB, Linux 5.10.0, x86_64": what a cell's times depend on.
 std::string this_machine();
 
-/// Of the report itself, which another machine may write than ran the cells: system, versions,
-/// commit, the time now.
+/// What wrote the report, maybe on another machine than the cells ran on: system, versions, commit,
+/// the time now.
 std::vector<ProvenanceLine> provenance(const std::string& commit);
 
 }  // namespace ako

@@ -39,8 +39,8 @@ std::vector<std::size_t> ranked(const std::vector<ScreeningRow>& rows,
     return order;
 }
 
-/// Of these places, best first, those that are among the first `count` over all targets or for one
-/// of them by itself: who comes first to the lower target need not be who comes to the higher one.
+/// The first `count` of these places over all targets, best first, then those that are among the
+/// first `count` for one target: the first to the lower one need not be the first to the higher.
 std::vector<std::size_t> better_ones(const std::vector<ScreeningRow>& rows,
                                      const std::vector<std::size_t>& places, std::size_t rung,
                                      const std::vector<double>& targets, std::size_t count) {

@@ -18,7 +18,7 @@ struct Spread {
     std::size_t count = 0;
 };
 
-/// Of an even number of values the median is the mean of the middle two. None of nothing.
+/// The median of an even number of values is the mean of the middle two; nullopt: no values.
 inline std::optional<Spread> spread_of(std::vector<double> values) {
     if (values.empty()) return std::nullopt;
     std::sort(values.begin(), values.end());
@@ -28,8 +28,8 @@ inline std::optional<Spread> spread_of(std::vector<double> values) {
     return Spread{median, values.front(), values.back(), values.size()};
 }
 
-/// Of values of which infinite ones stand for runs that failed or never got there: they count in
-/// the median, range and count are of the others. None where the median is infinite, or of nothing.
+/// The same where infinite values stand for runs that failed or never got there: those count in the
+/// median, but not in range and count. nullopt if the median is infinite, or without values.
 inline std::optional<Spread> spread_of_finite(const std::vector<double>& values) {
     std::vector<double> finite = values;
     std::erase_if(finite, [](double value) { return std::isinf(value); });
@@ -39,7 +39,7 @@ inline std::optional<Spread> spread_of_finite(const std::vector<double>& values)
     return Spread{all->median, those->low, those->high, those->count};
 }
 
-/// None of nothing.
+/// nullopt: no values.
 inline std::optional<double> mean(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

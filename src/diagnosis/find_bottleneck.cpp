@@ -76,7 +76,7 @@ class Finder {
     }
 
   private:
-    /// Of all workers but this one, in the middle.
+    /// What is usual among all workers but `except` (null: among all).
     template <typename Of>
     double usual(const SeenPeer* except, Of of) const {
         std::vector<double> numbers;

@@ -12,9 +12,10 @@ namespace ako {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Of what a peer's busiest link carries. In a ring small layers go to all, which is less.
+/// A link carries much from this part of a peer's busiest one on. In a ring small layers go to all,
+/// which is less.
 constexpr double carrying_part = 0.3;
-/// One end's round trips are longer from so many times the other's on, and so much more.
+/// One end's round trips are long if above so many times the other's plus so many ms.
 constexpr double long_factor = 2;
 constexpr double long_ms = 1;
 

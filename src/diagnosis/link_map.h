@@ -64,8 +64,8 @@ class LinkMap {
     double width(Way way, std::size_t peer) const;
     void look_at_peers(Way way, std::vector<Narrow>& found) const;
     void look_at_links(std::vector<Narrow>& found, double factor) const;
-    /// Of one link in which a peer's only way out and another's only way in meet: which of the
-    /// three it is, by whose round trips are long.
+    /// Which is narrow where a link is its sender's only way out or its receiver's only way in:
+    /// one of these ways or the link itself, told by whose round trips are long.
     Narrow told_by_round_trips(std::size_t from, std::size_t to) const;
     /// The least of a peer's round trips, that to `except` left out.
     double round_trip(std::size_t peer, std::size_t except) const;

@@ -7,8 +7,8 @@
 
 namespace ako {
 
-/// Of an even number of values the higher of the middle two, which is one that was seen; of none
-/// `of_none`.
+/// The middle value, with an even number the higher of the middle two, which is one that was seen;
+/// `of_none` without values.
 inline double usual_of(std::vector<double> values, double of_none) {
     if (values.empty()) return of_none;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -80,7 +80,7 @@ ako_status guarded(ako_peer* peer, const Call& call) noexcept {
 template <class Call>
 ako_status with_peer(ako_peer* peer, const char* name, const Call& call) noexcept {
     if (peer == nullptr) return AKO_WRONG_CALL;
-    // Who calls from elsewhere must not touch the message that the right thread may be reading.
+    // Another thread must not touch the message that the right one may be reading.
     if (peer->thread != std::this_thread::get_id()) return AKO_WRONG_CALL;
     return guarded(peer, [&] {
         const std::string named = std::string(name) + ": ";

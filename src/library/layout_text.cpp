@@ -8,7 +8,7 @@
 namespace ako {
 namespace {
 
-/// Of a part's text: so many are shown of a value that differs.
+/// Bytes of a part's text: so many are shown of a value that differs.
 constexpr std::size_t part_bytes_max = 60;
 
 /// Names of programs may be anything; what is shown is one line.

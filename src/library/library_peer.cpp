@@ -26,7 +26,7 @@ constexpr Time leaving_max = std::chrono::seconds(5);
 /// .. and looks at least so often whether somebody asks again.
 constexpr Time leaving_step = std::chrono::milliseconds(50);
 
-/// Of the log, for who takes it line by line.
+/// Lines of the log that are kept for a program that takes them one by one.
 constexpr std::size_t log_lines_max = 1000;
 
 /// More than there is; so that no product of such numbers goes beyond what is counted in 64 bits.
@@ -36,7 +36,7 @@ constexpr std::uint64_t samples_per_round_max = std::uint64_t{1} << 24;
 constexpr std::size_t key_bytes_max = 40;
 constexpr std::size_t value_bytes_max = 300;
 
-/// Of what the program and the tensors say; the settings have room in a Hello beside so much.
+/// For what the program and the tensors say; the settings have room in a Hello beside so much.
 constexpr std::size_t must_equal_bytes_max = 1000;
 
 /// The program and its libraries are the caller's, and not known.

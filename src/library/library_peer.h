@@ -45,7 +45,7 @@ struct LibraryOptions {
     bool restarted = false;
 };
 
-/// Who is to end.
+/// What is to end.
 enum class StopKind : int { run = 1, peer = 2 };
 
 /// How often the end was asked for. Any thread, any signal handler.
@@ -87,7 +87,7 @@ class LibraryPeer {
     std::size_t parameter_count() const { return parameter_count_; }
 
     // Rounds.
-    /// Nothing: the time is over. Of Kind::train: the replica is in `parameters`.
+    /// Nothing: the time is over. With Kind::train the replica is in `parameters`.
     std::optional<Next> begin_round(Time at_most, std::span<float> parameters);
     /// An error of Kind::numbers: there are no more rounds. A loss that is not a number counts as
     /// not known, until LossWatch ends this peer.

@@ -18,7 +18,7 @@ class LossWatch {
     /// and halves that with each.
     static constexpr std::uint64_t in_a_row_max = 20;
 
-    /// Of the round `round`; a loss that is not known changes nothing. False: it is not a number.
+    /// Takes the loss of `round`; one that is not known changes nothing. False: it is not finite.
     bool take(std::optional<float> loss, Round round) {
         if (!loss) return true;
         if (std::isfinite(*loss)) {

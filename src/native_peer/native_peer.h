@@ -23,7 +23,7 @@ class NativePeer {
 
     Network& network() { return *network_; }
     TrainingData& data() { return data_; }
-    /// Of this peer. Must not outlive this.
+    /// The batches of this peer. Must not outlive this.
     std::unique_ptr<BatchSource> batches();
     /// What trains together here; null where the exchange makes the steps. Must not outlive this.
     std::unique_ptr<Learners> learners(const PeerLog& log);

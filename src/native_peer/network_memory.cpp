@@ -21,7 +21,7 @@ constexpr std::size_t blas_bytes = 32'000'000;
 /// The program and its libraries, those buffers, and the stacks.
 constexpr std::size_t program_bytes = 48'000'000 + blas_bytes;
 
-/// Of one learner.
+/// The whole batch of one learner; 0 for a model without data.
 std::size_t whole_batch_bytes(const Settings& settings) {
     if (!needs_data(settings.model.kind)) return 0;
     const BatchPlan batch(settings.training, place_among_workers(settings, 0).count);
@@ -56,7 +56,7 @@ std::size_t sum_of(const std::vector<MemoryTerm>& terms) {
     return sum;
 }
 
-/// Of the first learner, whose layers are those of the peer, and of all others.
+/// What the first learner, whose layers are those of the peer, and all others take.
 void add_learners(const Settings& settings, std::size_t parameter_count,
                   std::vector<MemoryTerm>& terms) {
     const std::size_t vector_bytes = parameter_count * sizeof(float);

@@ -25,7 +25,7 @@ std::uint64_t training_set_size(const Settings& settings);
 /// StartupError if there are no such files.
 std::size_t training_data_bytes(const Settings& settings);
 
-/// Who only judges a model needs no training set.
+/// A program that only judges a model needs no training set.
 enum class DataParts { all, test };
 
 class TrainingData {
@@ -49,7 +49,7 @@ class TrainingData {
     std::vector<std::string> notes() const;
     /// Samples of each class in the test set; empty without one.
     std::vector<std::size_t> test_samples_of_class() const;
-    /// Of what training and evaluation use and is the same at all peers; reads all of it.
+    /// Describes the data that is used and is the same at all peers; reads all of it.
     DataDescription description() const;
 
   private:

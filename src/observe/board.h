@@ -26,7 +26,7 @@ class Board {
     /// Never waits but for another's copying of a pointer, or of the history.
     void post(Observed observed);
     Post newest() const;
-    /// Of all that was posted.
+    /// The history of all that was posted.
     RunHistory history() const;
     /// The newest, once it is newer than `number`; nothing new within `patience`, or once `close`
     /// was called: as it is.

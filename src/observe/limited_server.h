@@ -32,7 +32,7 @@ class LimitedServer final : public httplib::Server {
     static constexpr std::chrono::seconds write_time_max{2};
 
   private:
-    /// Of the library, for each connection that it has accepted.
+    /// The library calls this for each connection that it has accepted.
     bool process_and_close_socket(socket_t socket) override;
     /// `patience`: for each piece of the answer; 0: it is dropped where there is no room at once.
     void answer(int socket, std::string begun, std::chrono::milliseconds patience);

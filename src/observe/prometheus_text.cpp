@@ -15,7 +15,7 @@ namespace {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// Of a label's value: a backslash, a quote and a line break have to be escaped.
+/// A backslash, a quote and a line break have to be escaped in a label's value.
 std::string escaped(const std::string& text) {
     std::string out;
     for (const char letter : text) {

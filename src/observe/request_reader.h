@@ -1,8 +1,8 @@
 // Reads the headers of requests, of many connections on one thread, and hands a connection on once
 // its header is there: a client that is slow to say what it wants holds memory for seconds, and no
-// thread. Of each source, and of all, only so many connections wait; the one that has waited
-// longest of the source with most of them gives way to a new one, for who means it says its request
-// at once.
+// thread. Only so many connections of each source, and of all, wait; a new one takes the place of
+// the one that has waited longest of the source with most of them, for a client that means it says
+// its request at once.
 //
 // `take` on any thread; the handlers are called on the thread of the reader. Closes what it holds
 // when it is destroyed.

@@ -36,7 +36,7 @@ std::optional<Observed> parse_status(const std::string& text) try {
     run.model = json.at("model");
     run.version = json.at("version");
     run.commit = json.at("commit");
-    // Who lists more is no peer, and would have each of them asked.
+    // No peer lists more; whatever does would have each of them asked.
     if (json.at("peers").size() > peers_max) return std::nullopt;
     for (const ordered_json& peer : json.at("peers"))
         run.peers.push_back({peer.at("name"), peer.at("host"), peer.at("port"),

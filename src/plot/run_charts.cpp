@@ -19,8 +19,8 @@ constexpr unsigned height = 320;
 /// A loss that falls by this factor is shown by a logarithmic axis.
 constexpr double logarithmic_from = 4;
 
-/// Of one line, as many as can be told apart in a drawing this wide; of many lines together fewer
-/// in each, so that where they are close they can be followed.
+/// Points of each line: as many as can be told apart in a drawing this wide, and fewer with many
+/// lines, so that where they are close they can be followed.
 double points_max(std::size_t lines) {
     constexpr double of_all = 960, least = 60, most = 240;
     return std::clamp(of_all / static_cast<double>(lines), least, most);

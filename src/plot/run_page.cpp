@@ -183,7 +183,7 @@ std::string settings_table(const Settings& settings) {
     return "<h2>Settings</h2>\n" + html_table("The rest is in config.yaml", {"key", "value"}, rows);
 }
 
-/// Of an earlier call, that had it.
+/// An earlier call may have drawn this chart.
 void remove_chart(const fs::path& stem) {
     std::error_code error;
     fs::remove(stem.string() + ".svg", error);

@@ -1,5 +1,5 @@
 // The record of a run: what its folder (src/results/run_folder.h) tells of it, also while it is
-// under way or when it was killed. Of each line of metrics only what is drawn is kept, for with
+// under way or when it was killed. Only what is drawn of each line of metrics is kept, for with
 // many peers and over hours their links take gigabytes. Values; reading by one thread.
 //
 // The time of a metrics line is that of its peer's process. With `ako launch --restart` the lines
@@ -38,7 +38,7 @@ struct PeerRecord {
     std::string name;
     std::vector<PeerMoment> moments;  ///< at least one, in order of time
     MetricsLine newest;               ///< its last line, as it stands
-    // Of all its processes together.
+    // Totals of all its processes.
     std::uint64_t samples = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;
@@ -47,7 +47,7 @@ struct PeerRecord {
     unsigned processes() const { return moments.back().process + 1; }
 };
 
-/// Of summary.json.
+/// What summary.json says.
 struct RunOutcome {
     double seconds = 0;
     std::optional<double> accuracy;

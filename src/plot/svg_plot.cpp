@@ -21,8 +21,8 @@ namespace ako {
 namespace {
 
 constexpr double gnuplot_seconds_max = 60;
-// Of the frame and its text, and of the grid: told apart from all colours of lines, for the page
-// gives them its own.
+// The colours of the frame and its text, and of the grid. No line has one of them, for the page
+// puts its own in their place.
 constexpr const char* ink = "#1f2328";
 constexpr const char* faint = "#d0d7de";
 

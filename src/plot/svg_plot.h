@@ -38,7 +38,7 @@ struct SvgPlot {
     /// without colours.
     bool symbols = false;
     bool key = true;  ///< names of the lines, below
-    // Of the drawing, which a page scales: text is larger in a small one.
+    // The size of the drawing, which a page scales: text is larger in a small one.
     unsigned width = 600;
     unsigned height = 400;
     std::vector<SvgLine> lines;

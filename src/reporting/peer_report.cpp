@@ -35,7 +35,7 @@ std::uint64_t shard_size(const Settings& settings, PeerIndex worker, std::uint64
     return disjoint_shard(item_count, place, count).count;
 }
 
-/// Whose shard it is, how many samples are in it, and on how many its worker has trained.
+/// A worker's name, how many samples are in its shard, and on how many it has trained.
 template <class Shard>
 Shard shard_of(PeerIndex worker, const Settings& settings, const FinishReport& report,
                std::uint64_t item_count) {
@@ -43,7 +43,7 @@ Shard shard_of(PeerIndex worker, const Settings& settings, const FinishReport& r
             report.samples.at(worker)};
 }
 
-/// Of each lost peer, how much of what nobody else trains on it had seen.
+/// The shards of lost workers, and how much of them was seen; none where others train on them too.
 std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport& report,
                                    std::uint64_t item_count) {
     std::vector<LostShard> shards;
@@ -55,7 +55,7 @@ std::vector<LostShard> lost_shards(const Settings& settings, const FinishReport&
     return shards;
 }
 
-/// Of each peer that left, when, and how much of what nobody else trains on it had seen.
+/// Each peer that left, when, and how much it had seen of a shard that nobody else trains on.
 std::vector<LeftPeer> left_peers(const Settings& settings, const FinishReport& report,
                                  std::uint64_t item_count) {
     std::vector<LeftPeer> found;
@@ -80,8 +80,8 @@ bool stayed(const FinishReport& report, PeerIndex peer) {
                                  [peer](const EarlyLeave& left) { return left.peer == peer; });
 }
 
-/// Of each worker that stayed, how often its shard was seen; nothing where nobody hears of the
-/// others.
+/// How often each worker that stayed has seen its shard; nothing where others train on it too, or
+/// nobody hears of the others.
 std::vector<ShardPasses> shard_passes(const Settings& settings, const FinishReport& report,
                                       std::uint64_t item_count) {
     std::vector<ShardPasses> shards;
@@ -112,7 +112,7 @@ std::string rate_text(const Settings& settings) {
     return fmt::format("training.learning_rate ({})", settings.training.learning_rate);
 }
 
-/// Of a training that came to its own end, and was no mere try.
+/// Judges a training that came to its own end and was no mere try: has it learned?
 void judge_learning(PeerResult& result, const Settings& settings, const LossTrend& losses,
                     std::optional<double> chance) {
     if (!settings.training.must_learn) return;

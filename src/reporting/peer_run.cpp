@@ -137,7 +137,7 @@ void PeerRun::say_warnings(const RunSize& size) {
 
 void PeerRun::take_over_earlier(Wiring& wiring) {
     if (options_.restarted && !options_.resumes) {
-        // Of the process before, in this folder: to be removed once there are newer ones.
+        // Those that the process before left in this folder go once there are newer ones.
         const auto left = find_checkpoints(folder_, wiring.owner()).usable;
         if (const auto taken = checkpoint_folder_->take_over(left); !taken)
             log_.notice()(taken.error().what);
@@ -246,8 +246,8 @@ void PeerRun::write_results(const TrainingOutcome& outcome, const Evaluate& eval
     if (!launched()) attempt([&] { write_summary(result); });
 }
 
-/// Of the peers that agreed under one `ako launch`, whose files would all be the same, the
-/// lowest writes; one without agreement, or that holds something else, writes its own.
+/// Peers that agreed under one `ako launch` would all write the same file, so the lowest alone
+/// does; a peer without agreement, or that holds something else, writes its own.
 void PeerRun::write_model(const TrainingOutcome& outcome) const {
     if (outcome.parameters.empty()) return;
     const FinishReport& report = outcome.report;

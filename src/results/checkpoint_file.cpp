@@ -34,7 +34,7 @@ constexpr const char* checksum_begin = "\"crc32c\":\"";
 constexpr std::size_t checksum_digits = 8;
 /// The text of the settings is 64 KiB at most, and a list takes a hundred bytes.
 constexpr std::uint64_t header_bytes_max = std::uint64_t{1} << 20;
-/// Of lists and objects within each other: header, tensor, shape.
+/// Lists and objects stand no deeper within each other: header, tensor, shape.
 constexpr int header_depth_max = 3;
 constexpr std::size_t read_bytes = std::size_t{1} << 20;
 

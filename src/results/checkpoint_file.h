@@ -46,7 +46,7 @@
 
 namespace ako {
 
-/// Whose checkpoints: what must be the same in a file and in who goes on from it.
+/// The owner of checkpoints: what must be the same in a file and in the peer that goes on from it.
 struct CheckpointOwner {
     std::string run;
     std::string peer;

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 /// The newest, and the one before.
 constexpr std::size_t kept_at_least = 2;
-/// Of more the others are not told, and a peer whose disk is full must not fill those of all. The
-/// newest that all have is one of them.
+/// The others are told of no more, and a peer whose disk is full must not fill those of all. The
+/// newest that all have is one of these.
 constexpr std::size_t kept_at_most = checkpoints_told_max;
 // The newest of all, that which all have, and one for every power of two above 1.
 static_assert(kept_at_least + std::bit_width(marks_apart_max) <= kept_at_most);

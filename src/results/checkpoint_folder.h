@@ -1,9 +1,9 @@
 // The checkpoints of one peer in its run folder: writes a new one, and then removes those that
 // nobody needs any more. Kept are the newest two, for the newest may be the one that a failing disk
 // has taken badly. Where all peers have to go on from the same, kept is the newest that every peer
-// is known to have, and what is newer: any of them may be the next that a slow disk comes to. Of
-// more than are told of in a Status the oldest go, but never that one, nor those that a slow disk
-// is at now: the newest whose mark is divided by 2, by 4, .., by marks_apart_max. One thread.
+// is known to have, and what is newer: any of them may be the next that a slow disk comes to. If
+// these are more than a Status tells of, the oldest go, but never that one, nor those that a slow
+// disk is at now: the newest whose mark is divided by 2, by 4, .., by marks_apart_max. One thread.
 #pragma once
 
 #include <cstddef>

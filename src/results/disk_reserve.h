@@ -21,7 +21,7 @@ constexpr std::uint64_t end_bytes(std::size_t parameter_count) {
 }
 
 /// An error, in words, where `reserve` would not be free in the folder once `bytes` more are
-/// written there. Of where that is unknown, none: the disk refuses what it has no room for.
+/// written there. No error where the room is unknown: the disk refuses what it cannot take.
 Result<void> keep_reserve(FileLayer& files, const std::string& folder, std::uint64_t bytes,
                           std::uint64_t reserve);
 

@@ -1,5 +1,5 @@
-// The trend of a run's losses: the first ones against the newest. Of one process of one peer; one
-// thread at a time.
+// The trend of a run's losses: the first ones against the newest, in one process of one peer.
+// One thread at a time.
 #pragma once
 
 #include <array>
@@ -12,11 +12,11 @@ class LossTrend {
   public:
     /// Losses at either end that count: one batch says little.
     static constexpr std::size_t losses_of_an_end = 20;
-    /// Who begins later than at this share of the budget has no first loss: it takes over a model
-    /// that others have trained, and beside its tiny losses any noise is large.
+    /// A peer that begins later than at this share of the budget has no trend: it takes over a
+    /// model that others have trained, and beside its tiny losses any noise is large.
     static constexpr double begins_late = 0.1;
 
-    /// Of the round that has brought the run to `progress`. One that is not finite is left out.
+    /// Takes the loss of the round that brought the run to `progress`, unless it is not finite.
     void add(float loss, double progress);
 
     struct Ends {

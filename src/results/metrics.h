@@ -55,7 +55,7 @@ class Metrics final : public TrainingObserver {
     const MetricsLine& last();
     /// As it was written.
     const MetricsLine& newest() const { return newest_.line(); }
-    /// Of the rounds that were made; nothing if there were none, or if the training did not end.
+    /// Figures of the rounds that were made; nothing without any, or if the training did not end.
     const std::optional<TrainingFigures>& figures() const { return account_.figures(); }
     /// From the beginning of the first round to the end of the final exchange, without what came
     /// after it for others; 0 without either.

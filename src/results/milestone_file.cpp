@@ -54,7 +54,7 @@ std::size_t bytes_each(std::size_t parameter_count) {
     return sizeof(Moment) + parameter_count * sizeof(float);
 }
 
-/// Of a file that is open; 0 if that cannot be found out.
+/// The size of a file that is open; 0 if that cannot be found out.
 std::uint64_t bytes_there(int fd) {
     struct stat about {};
     return fd < 0 || fstat(fd, &about) != 0 ? 0 : static_cast<std::uint64_t>(about.st_size);

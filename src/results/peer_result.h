@@ -48,7 +48,7 @@ struct PeerResult {
     std::uint64_t samples = 0;            ///< that it has trained on
     std::uint64_t losses_not_finite = 0;  ///< as in the metrics line
     std::uint64_t samples_total = 0;      ///< of all peers, as known here
-    /// Of them, beyond the budget, if these are more than a round of every peer; else 0.
+    /// Samples of all peers beyond the budget, if more than a round of every peer; else 0.
     std::uint64_t samples_beyond = 0;
     std::uint64_t egress_bytes = 0;
     std::uint64_t ingress_bytes = 0;

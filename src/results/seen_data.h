@@ -13,7 +13,7 @@ namespace ako {
 
 /// Samples that all peers together saw, each counted once per pass.
 std::uint64_t seen_once(const Seen& seen);
-/// Of `samples` trained on by all peers, those that another had trained on in the same pass.
+/// Those of `samples`, trained on by all peers, that another had trained on in the same pass.
 std::uint64_t seen_again(const Seen& seen, std::uint64_t samples);
 
 /// "all 60,000 samples were seen 2 times, 59,874 of them once more; 126 of the 180,000 trained on

@@ -148,7 +148,7 @@ bool Summary::replicas_identical() const {
     // One alone cannot compare digests here; it did so when it finished.
     if (!seen_by.empty() && !peers.front().identical) return false;
     return first != nullptr && std::all_of(peers.begin(), peers.end(), [&](const auto& peer) {
-               // Who agreed and exits so has been told of parameters that differ.
+               // A peer that agreed and exits so has been told of parameters that differ.
                const bool differs = peer.exit == exit_no_agreement;
                return !peer.agreed || (peer.digest == first->digest && !differs);
            });

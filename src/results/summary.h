@@ -82,9 +82,9 @@ struct Summary {
     /// on another one: their moments are not between `from` and `to`, the run by this clock.
     void keep_begins_between(Time from, Time to);
     std::vector<std::string> finished_with() const;
-    /// Of the peers that those lost, as the one who heard most of each knows it.
+    /// The shards of the peers that those lost, each as the one that heard most of it knows it.
     std::vector<LostShard> lost_shards() const;
-    /// Who left and did not end with the others after all.
+    /// The peers that left and did not end with the others after all.
     std::vector<LeftPeer> left_peers() const;
     /// The marks that any of the peers evaluated, then the final parameters. The clock of all is
     /// that of the peer that began first, if the others' beginnings are known by the same clock.
@@ -93,7 +93,7 @@ struct Summary {
     std::optional<double> stopped_at() const;
     std::vector<std::string> asked_by() const;
     bool replicas_identical() const;
-    /// Of the peer for which the final exchange took longest.
+    /// Seconds of the final exchange at the peer for which it took longest.
     double finish_seconds() const;
     /// The peer that waited longest at the end for others that were not there, or nullptr.
     const PeerResult* longest_waiter() const;
@@ -115,8 +115,8 @@ struct Summary {
 /// What the last metrics line of a peer says of its result; all there is of one that left none.
 PeerResult result_of_line(const MetricsLine& last);
 
-/// Of `ako train`: the result of its peer and what that peer's last metrics line says of the
-/// others.
+/// The summary of `ako train`: the result of its peer and what that peer's last metrics line says
+/// of the others.
 Summary summary_of_one(const std::string& run, bool alone, const PeerResult& result,
                        const MetricsLine& last);
 

@@ -64,7 +64,7 @@ TrainingFigures TrainingAccount::make_figures(const MetricsLine& line) const {
     figures.cpu_seconds = end.cpu_seconds - at_first_.cpu_seconds;
     figures.cpu_ms_per_round = figures.cpu_seconds * 1e3 / rounds;
     figures.partitions = line.partitions();
-    // Of less than a second there is only how it ended.
+    // A training of less than a second has only its end to go by.
     figures.staleness_rounds =
         stalest_.empty() ? static_cast<double>(line.staleness_rounds()) : median(stalest_);
     if (figures.train_seconds > 0)

@@ -30,7 +30,7 @@ class TrainingAccount {
     void finished(Time now);
 
     const RoundTimes& times() const { return times_; }
-    /// Of the rounds that were made; nothing if there were none, or before they are over.
+    /// Figures of the rounds that were made; nothing without any, or before they are over.
     const std::optional<TrainingFigures>& figures() const { return figures_; }
     /// What this peer sent, Mbit/s, from the beginning of its first round to the end of its last;
     /// of one that only serves, while it served. Nothing if it did neither to its end.

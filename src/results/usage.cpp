@@ -46,7 +46,7 @@ Usage UsageWindow::usage() const {
     usage.compute_runnable = share(was.this_thread.runnable, is.this_thread.runnable);
     usage.network_running = share(was.other_threads.running, is.other_threads.running);
     usage.network_runnable = share(was.other_threads.runnable, is.other_threads.runnable);
-    // Of a group with several processors the kernel may count each.
+    // The kernel may count each processor of a group that has several.
     usage.throttled = std::min(1.0, share(was.throttled_seconds, is.throttled_seconds));
     usage.major_faults_per_s =
         share(static_cast<double>(was.major_faults), static_cast<double>(is.major_faults));

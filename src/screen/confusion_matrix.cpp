@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t label_width = 6;
 constexpr std::size_t percent_width = 9;
-/// Of one class; more than the three largest are noise.
+/// For each class; more than the three largest are noise.
 constexpr std::size_t confusions_listed_max = 3;
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {

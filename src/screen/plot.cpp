@@ -129,8 +129,8 @@ std::string label_of(double value, const Scale& scale, bool percent, int more) {
     return fmt::format("{:.{}f}", value, usual + more);
 }
 
-/// Of the y axis, one for each row and most of them empty: with as many digits as it takes for no
-/// two to be the same. Where that needs more room than there is, only the lowest is shown.
+/// The labels of the y axis, one for each row and most of them empty: with as many digits as it
+/// takes for no two to be the same. If that needs more room than there is, only the lowest is left.
 std::vector<std::string> y_labels(const Scale& scale, bool percent, std::size_t rows) {
     std::vector<std::size_t> labelled = {0, rows - 1};
     if (rows >= 5) labelled.push_back(rows / 2);

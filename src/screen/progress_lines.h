@@ -20,7 +20,7 @@ class ProgressLines final : public RunView {
 
     /// They are lines of the log already.
     void show_log(const LogEntry&) override {}
-    /// Of a state that has one peer's lines alone.
+    /// `state` must have an own() peer.
     void show_second(const RunState& state) override;
     void close(const RunState&) override {}
 

@@ -25,7 +25,7 @@ constexpr std::size_t plot_rows_usual = 7;
 constexpr std::size_t log_rows_usual = 3;
 /// Rows of peers below which the middle gives way.
 constexpr std::size_t peer_rows_min = 3;
-/// Of those who say the same, more are only counted.
+/// If more peers than this say the same, they are only counted.
 constexpr std::size_t others_named_max = 4;
 
 const char* const help_of_all[] = {

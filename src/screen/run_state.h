@@ -25,7 +25,7 @@ struct PeerState {
     /// What the one peer whose lines come knows of this one. Then `line` has no more than that: no
     /// phase, no links, and as bytes and rates those between the two.
     std::optional<LinkLine> seen;
-    /// Of one whose own lines do not come, where others' do: what they know, and since how long.
+    /// What others know of one whose own lines do not come, and for how long it has been so.
     std::optional<LinkLine> told;
     double told_s = 0;
     bool finished = false;    ///< with that peer, holding the same
@@ -37,7 +37,7 @@ struct PeerState {
     Mood mood = Mood::waits;
     std::string doing = "starting";  ///< instead of training; empty while it trains
 
-    /// Of its newest rounds, as far as known.
+    /// The loss of its newest rounds, as far as known.
     std::optional<double> loss() const { return seen ? seen->loss : line.loss; }
 };
 
@@ -74,7 +74,7 @@ class RunState {
     void take_restart(std::size_t peer, std::optional<double> at) { peers_[peer].starts_at = at; }
     /// It was started again. How far it had come stays until it says more.
     void take_start(std::size_t peer);
-    /// Of the final parameters: what the run came to.
+    /// The accuracy of the final parameters: what the run came to.
     void take_accuracy(double accuracy);
     /// The names of those that finished with the one peer whose lines come.
     void take_finished(const std::vector<std::string>& names);
@@ -91,7 +91,7 @@ class RunState {
     double progress() const { return progress_; }
     /// What the run as a whole does: "starting", "waiting for c, d", "training", ..
     const std::string& phase() const { return phase_; }
-    /// Of the training, at the pace so far; nothing when there is none yet or no more.
+    /// What the training still takes at its pace so far; nothing when there is none yet or no more.
     std::optional<double> seconds_left() const;
     std::size_t peers_at_work() const;
 
@@ -112,7 +112,7 @@ class RunState {
     static void refresh_told(PeerState& peer);
     std::string phase_of_all() const;
     bool silent(const PeerState& peer) const;
-    /// Of those that met the peer and are heard from, what most say: " (2 of 3 others: lost)".
+    /// What most of those say that met the peer and are heard from: " (2 of 3 others: lost)".
     std::string said_by_others(const PeerState& peer) const;
 
     const std::string run_;

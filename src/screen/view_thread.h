@@ -65,7 +65,7 @@ class ViewThread {
     const std::function<void()> end_;
     const int wake_fd_;  ///< -1: it looks once a second
 
-    // Of the thread.
+    // Used by the thread alone.
     RunState state_;
     bool input_ready_ = false;
     bool input_gone_ = false;  ///< nobody can press keys any more

@@ -69,7 +69,7 @@ std::string lost_text(Stream stream, const Sink& sink) {
 }  // namespace
 
 struct Console::Shared {
-    // Of the thread that writes, once it runs.
+    // Used by the writing thread alone, once it runs.
     Sink out;
     Sink err;
 

@@ -30,7 +30,7 @@ class Console {
     /// How long the last lines of a process wait for a terminal that takes none.
     static constexpr std::chrono::milliseconds patience_default{3000};
 
-    /// Of standard output and standard error, or of what stands for them in a test.
+    /// Writes to standard output and standard error, or to what stands for them in a test.
     explicit Console(int out_fd = 1, int err_fd = 2,
                      std::chrono::milliseconds patience = patience_default);
     /// Waits until all is written, for at most `patience`; then the rest is left out.

@@ -8,8 +8,8 @@
 
 namespace ako {
 
-/// Of one thread or several: when they ran, and when they could have run and had no processor,
-/// since other programs had it or the group's quota was spent.
+/// For how long one thread or several ran, and for how long they could have run and had no
+/// processor, since other programs had it or the group's quota was spent.
 struct ThreadSeconds {
     double running = 0;
     double runnable = 0;

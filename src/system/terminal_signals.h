@@ -1,7 +1,7 @@
 // The signals of a terminal as something to read: it has another size (SIGWINCH), somebody pressed
 // Ctrl-Z (SIGTSTP). By handlers, and not blocked for a signalfd: a thread of a library that blocks
-// nothing would take Ctrl-Z and stop the process. One at a time, made and read by one thread. Who
-// had them before has them again after it.
+// nothing would take Ctrl-Z and stop the process. One at a time, made and read by one thread. After
+// it the signals are handled as before.
 #pragma once
 
 namespace ako {

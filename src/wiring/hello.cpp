@@ -42,7 +42,7 @@ Hello make_hello(const Settings& settings, PeerIndex self, std::uint64_t process
     hello.training_digest = sha256(shared);
     if (shared.size() <= settings_text_bytes_max) hello.settings_text = shared;
     hello.layout_digest = layout_digest(brought.tensors);
-    // Who takes over those of another may have brought any.
+    // A peer that takes over the lowest one's parameters may have brought any.
     if (!brought.initial_of_lowest)
         hello.initial_digest = sha256(std::as_bytes(std::span<const float>(brought.initial)));
     hello.data = brought.data;

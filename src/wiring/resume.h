@@ -11,7 +11,7 @@
 
 namespace ako {
 
-/// Whose checkpoints this peer writes and goes on from; `hello` is its own.
+/// The owner of the checkpoints that this peer writes and goes on from; `hello` is its own.
 CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello);
 
 /// What the folder has for it.

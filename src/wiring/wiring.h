@@ -26,7 +26,7 @@ namespace ako {
 class Coverage;
 class ModeExchange;
 
-/// Whom the wiring asks and tells.
+/// What the wiring calls to ask and to tell.
 struct WiringCalls {
     PeerLog log;
     std::function<void(const std::vector<PeerIndex>& missing)> waits;  ///< see ModeSettings
@@ -50,7 +50,7 @@ class Wiring {
     Exchange& exchange();
     /// Where data shards follow the live peers, else null. Must not outlive this.
     PortionSource* portions();
-    /// Whose checkpoints are this peer's, and those that it may go on from.
+    /// The owner of this peer's checkpoints, and those that it may go on from.
     const CheckpointOwner& owner() const { return owner_; }
     const EarlierCheckpoints& earlier() const { return earlier_; }
 
