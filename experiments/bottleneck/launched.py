@@ -12,7 +12,7 @@ sys.path.insert(0, str(REPOSITORY / "experiments"))
 import runs  # noqa: E402
 
 TESTBED = REPOSITORY / "deploy/testbed"
-# Of every run: LeNet on MNIST, for longer than it is let run.
+# Settings of every run: LeNet on MNIST, for longer than it is let run.
 SETTINGS = ("training.batch=64", "training.evaluate_every=0",
             "training.learning_rate=0.02", "training.epochs=400")
 

@@ -52,13 +52,14 @@ CONTENDERS = {
 }
 FAULTS = ("none", "worker", "server", "cut", "slow")
 VICTIMS = {"worker": "c", "server": "a", "cut": "c", "slow": "c"}
-# Of the sample budget. Early, so that who is cut off is back before the fastest contender ends.
+# A fault strikes at this share of the budget: early, so that a peer that is cut off is back before
+# the fastest contender ends.
 STRIKES_AT = 0.15
 CUT_S = 10
 SLOWER = 4
 LOOK_S = 0.01
 PATIENCE_S = 240  # three times the longest run: whoever still runs then hangs
-# Of a port of the bridge, as `bridge link` counts them.
+# States of a port of the bridge, as `bridge link` counts them.
 PORT_BLOCKED, PORT_FORWARDS = 0, 3
 
 

@@ -28,7 +28,7 @@ PORT = 7700
 CHUNK = 1 << 16
 WARM_UP_S = 4  # connecting, the first round, and until congestion control has found the rate
 SENDER_ROUND_MS = 100
-# Who is not shaped gets long rounds: what it sends then keeps no processor from the others.
+# A peer that is not shaped gets long rounds: what it sends then keeps no processor from the others.
 UNSHAPED_ROUND_MS = 1000
 AGE_MEDIAN_MAX_MS = 100
 GOODPUT_SHARE_MIN = 0.98
