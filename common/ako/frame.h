@@ -341,14 +341,15 @@ struct Accepted {
 /// "I leave on purpose": left, not lost.
 struct Bye {
     Round final_round = 0;
-    std::optional<PeerIndex> gone{};  ///< the lost peer that is the reason, if any
+    std::optional<PeerIndex> because_of{};  ///< the lost peer that is the reason, if any
     bool leaves = false;              ///< before the end: the run goes on without me
-    Farewell farewell{};  ///< how I ended; with `gone`, how that peer did: `numbers`, `program`
+    /// How I ended; with `because_of`, how that peer did: `numbers`, `program`.
+    Farewell farewell{};
     bool operator==(const Bye&) const = default;
 
     static void fields(auto& it, auto&& each) {
         each("final_round", it.final_round);
-        each("gone", it.gone, bound::peer);
+        each("because_of", it.because_of, bound::peer);
         each("leaves", it.leaves);
         each("farewell", it.farewell);
     }

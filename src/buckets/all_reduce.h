@@ -19,7 +19,7 @@ class AllReduceProtocol : public BucketProtocol {
     void contributed(const Contribution& contribution) final AKO_NETWORK_THREAD;
     void consumed(std::size_t bucket, std::uint64_t sync) final AKO_NETWORK_THREAD;
     void finished(PeerIndex, Round) final AKO_NETWORK_THREAD {}
-    void gone(PeerIndex) final AKO_NETWORK_THREAD {}
+    void session_over(PeerIndex) final AKO_NETWORK_THREAD {}
     bool needs(PeerIndex) const final AKO_NETWORK_THREAD { return true; }
     std::optional<OutFrame> next(PeerIndex peer,
                                  std::size_t payload_bytes_max) final AKO_NETWORK_THREAD;

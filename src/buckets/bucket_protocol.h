@@ -26,7 +26,7 @@ class BucketProtocol {
     /// `peer` (or this one) has made its last round.
     virtual void finished(PeerIndex peer, Round final_round) AKO_NETWORK_THREAD = 0;
     /// `peer` is lost or has left, for good.
-    virtual void gone(PeerIndex peer) AKO_NETWORK_THREAD = 0;
+    virtual void session_over(PeerIndex peer) AKO_NETWORK_THREAD = 0;
     /// This peer wishes the training to stop. (Wishes of those that contribute come with what they
     /// contribute; this is for a server that trains nothing.)
     virtual void stop_wished(StopReason) AKO_NETWORK_THREAD {}

@@ -84,7 +84,7 @@ void ParameterKeeper::pushed(std::size_t worker, std::size_t slice, std::uint64_
 
 bool ParameterKeeper::waits_for(std::size_t worker, std::size_t slice) const {
     const Worker& view = workers_[worker];
-    if (view.gone) return false;
+    if (view.over) return false;
     return !view.final_round || clocks_[worker][slice] < *view.final_round;
 }
 
@@ -139,7 +139,7 @@ void ParameterKeeper::answer_who_may(std::size_t slice) {
         slowest = std::min(slowest.value_or(UINT64_MAX), clocks_[worker][slice]);
     }
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
-        if (!state.unanswered[worker] || workers_[worker].gone) continue;
+        if (!state.unanswered[worker] || workers_[worker].over) continue;
         const bool ahead = gap_ && slowest && clocks_[worker][slice] > *slowest + *gap_;
         if (ahead || state.pending[worker] != nullptr) continue;
         state.unanswered[worker] = false;
@@ -153,9 +153,9 @@ void ParameterKeeper::finished(std::size_t worker, Round final_round) {
     look_again();
 }
 
-void ParameterKeeper::gone(std::size_t worker) {
-    if (workers_[worker].gone) return;
-    workers_[worker].gone = true;
+void ParameterKeeper::worker_over(std::size_t worker) {
+    if (workers_[worker].over) return;
+    workers_[worker].over = true;
     look_again();
 }
 
@@ -206,7 +206,7 @@ void ParameterKeeper::restore(const Checkpoint& from) {
 bool ParameterKeeper::final_is_here() const {
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
         const Worker& view = workers_[worker];
-        if (view.gone) continue;
+        if (view.over) continue;
         if (!view.final_round) return false;
         for (std::size_t slice = 0; slice < slices_.count(); ++slice)
             if (serves(slice) && clocks_[worker][slice] < *view.final_round) return false;

@@ -43,7 +43,7 @@ class ParameterKeeper {
     /// This worker pushes nothing after this round.
     void finished(std::size_t worker, Round final_round);
     /// This worker is lost, or has left.
-    void gone(std::size_t worker);
+    void worker_over(std::size_t worker);
 
     /// The training is to stop: said with every answer from now on.
     void stop_wished(StopReason reason);
@@ -53,7 +53,7 @@ class ParameterKeeper {
 
     bool serves(std::size_t slice) const { return slices_[slice].server == place_; }
     bool trains(std::size_t worker) const { return workers_[worker].training(); }
-    bool is_gone(std::size_t worker) const { return workers_[worker].gone; }
+    bool is_over(std::size_t worker) const { return workers_[worker].over; }
     /// The round a worker has pushed last; 0 before the first.
     std::uint64_t clock(std::size_t worker, std::size_t slice) const {
         return clocks_[worker][slice];
@@ -82,9 +82,9 @@ class ParameterKeeper {
 
   private:
     struct Worker {
-        bool gone = false;
+        bool over = false;
         std::optional<Round> final_round;
-        bool training() const { return !gone && !final_round; }
+        bool training() const { return !over && !final_round; }
     };
     struct State {
         std::size_t offset = 0;  ///< in the vectors of this part

@@ -126,11 +126,11 @@ void PushPull::finished(PeerIndex peer, Round final_round) {
     send_final();
 }
 
-void PushPull::gone(PeerIndex peer) {
+void PushPull::session_over(PeerIndex peer) {
     queues_[peer].clear();
     const auto worker = worker_of(peer);
     if (!keeper_ || !worker) return;
-    keeper_->gone(*worker);
+    keeper_->worker_over(*worker);
     send_final();
 }
 
@@ -138,7 +138,7 @@ void PushPull::send_final() {
     if (final_sent_ || !keeper_->final_is_here()) return;
     final_sent_ = true;
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
-        if (keeper_->is_gone(worker)) continue;
+        if (keeper_->is_over(worker)) continue;
         for (std::size_t slice = 0; slice < slices_.count(); ++slice) {
             if (!keeper_->serves(slice)) continue;
             const Range range = slices_[slice].range;

@@ -27,7 +27,7 @@ class PushPull final : public BucketProtocol {
     void contributed(const Contribution& contribution) override AKO_NETWORK_THREAD;
     void consumed(std::size_t, std::uint64_t) override AKO_NETWORK_THREAD {}
     void finished(PeerIndex peer, Round final_round) override AKO_NETWORK_THREAD;
-    void gone(PeerIndex peer) override AKO_NETWORK_THREAD;
+    void session_over(PeerIndex peer) override AKO_NETWORK_THREAD;
     void stop_wished(StopReason reason) override AKO_NETWORK_THREAD {
         if (keeper_) keeper_->stop_wished(reason);
     }

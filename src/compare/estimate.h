@@ -29,8 +29,8 @@ struct CellWork {
     double samples = 0;        ///< the budget of all peers together
     std::size_t trainers = 1;  ///< peers that train
     std::size_t batch = 1;     ///< samples of a round
-    /// The time of one batch on `training.threads` cores: at its fastest, and in the median, which is
-    /// longer while this machine has other work.
+    /// The time of one batch on `training.threads` cores: at its fastest, and in the median, which
+    /// is longer while this machine has other work.
     TimeRange gradient;
     double share = 1;              ///< of a core that a machine has, in the mean
     double smallest_share = 1;     ///< the machine with the least

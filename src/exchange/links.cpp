@@ -44,7 +44,7 @@ std::optional<OutFrame> Links::next(PeerIndex peer, std::size_t payload_bytes_ma
             newest_.status.standing.leaving, farewell_};
     // A peer that fails says so of all that it had made; and where others go on, they do without
     // it.
-    if (farewell_.failed() && !bye.gone) {
+    if (farewell_.failed() && !bye.because_of) {
         bye.leaves = true;
         if (!newest_.status.standing.progress.empty())
             bye.final_round = newest_.status.standing.progress[settings_.self].round;

@@ -106,7 +106,7 @@ void Roster::heard_bye(PeerIndex peer, const Bye& bye) {
     const auto& status = peers_[peer].status;
     if (status && status->standing.digest) return;
     if (bye.leaves) peers_[peer].left_at = samples();
-    peers_[peer].farewell = bye.gone ? Farewell{EndCause::broken, 0, ""} : bye.farewell;
+    peers_[peer].farewell = bye.because_of ? Farewell{EndCause::broken, 0, ""} : bye.farewell;
 }
 
 bool Roster::streams(PeerIndex peer, Version version) const {

@@ -61,9 +61,9 @@ std::optional<std::string> BucketTraffic::refuse(PeerIndex peer, const Header& h
                " peers in a cluster of " + std::to_string(links_.size());
     }
     if (const auto* bye = std::get_if<Bye>(&header)) {
-        if (!bye->gone || *bye->gone < links_.size())
+        if (!bye->because_of || *bye->because_of < links_.size())
             return bounds_.refuse(bye->final_round, "Bye.final_round");
-        return "Bye because of peer " + std::to_string(*bye->gone) + " in a cluster of " +
+        return "Bye because of peer " + std::to_string(*bye->because_of) + " in a cluster of " +
                std::to_string(links_.size());
     }
     return std::string("a ") + header_name(header) + ", which only the mode ako sends";
@@ -107,24 +107,26 @@ void BucketTraffic::heard_bye(PeerIndex peer, const Bye& bye) {
     // A peer that leaves because of another may be heard before that one's own session has ended.
     // It is believed where its leaving is the end here too, as always in a ring. A worker that can
     // be spared may have lost no more than its own link to a server that serves all others well.
-    const bool other = bye.gone && *bye.gone != settings_.self && *bye.gone != peer;
+    const bool other =
+        bye.because_of && *bye.because_of != settings_.self && *bye.because_of != peer;
     const bool told = bye.farewell.cause > EndCause::broken;
     const Farewell lost{EndCause::broken, 0, ""};
     const Farewell& of = told ? bye.farewell : lost;
     if (other && protocol_.needs(peer))
-        part(*bye.gone, "so says peer " + name(peer) + (told ? ": it " + ended_text(of, 0) : ""),
-             of);
-    if (!bye.gone && bye.farewell.failed())
-        return part(peer, "it " + ended_text(bye.farewell, bye.final_round), of);
-    part(peer,
-         bye.gone == settings_.self ? "it left, for it had lost this peer" : "it left the training",
-         lost);
+        end_link(*bye.because_of,
+                 "so says peer " + name(peer) + (told ? ": it " + ended_text(of, 0) : ""), of);
+    if (!bye.because_of && bye.farewell.failed())
+        return end_link(peer, "it " + ended_text(bye.farewell, bye.final_round), of);
+    end_link(peer,
+             bye.because_of == settings_.self ? "it left, for it had lost this peer"
+                                              : "it left the training",
+             lost);
 }
 
 // ---- sessions
 
 std::optional<Reject> BucketTraffic::admit(PeerIndex peer, const Hello&) {
-    if (!links_[peer].gone) return std::nullopt;
+    if (!links_[peer].over) return std::nullopt;
     return Reject{"process_id", "nobody in the place of " + name(peer) + ", which was lost",
                   "a process (this mode cannot take a peer back; the mode ako goes on without it)"};
 }
@@ -132,17 +134,17 @@ std::optional<Reject> BucketTraffic::admit(PeerIndex peer, const Hello&) {
 void BucketTraffic::session_down(PeerIndex peer, const std::string& why, Time, bool left) {
     if (left || closing_) return;
     if (links_[peer].met || (started_ && protocol_.partner(peer)))
-        part(peer, "its session ended: " + why);
+        end_link(peer, "its session ended: " + why);
 }
 
 void BucketTraffic::peer_lost(PeerIndex peer, const std::string& why) {
-    if (started_ && !closing_) part(peer, why);
+    if (started_ && !closing_) end_link(peer, why);
 }
 
-void BucketTraffic::part(PeerIndex peer, const std::string& why, const Farewell& of) {
+void BucketTraffic::end_link(PeerIndex peer, const std::string& why, const Farewell& of) {
     BucketLink& link = links_[peer];
-    if (std::exchange(link.gone, true)) return;
-    protocol_.gone(peer);
+    if (std::exchange(link.over, true)) return;
+    protocol_.session_over(peer);
     // One whose parameters are final is not needed any more.
     if (closing_ || link.done || !protocol_.needs(peer)) return;
     if (!broken_by_) broken_by_ = peer;

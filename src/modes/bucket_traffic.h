@@ -50,7 +50,7 @@ class BucketTraffic final : public TrafficHalf {
         return round > round_before_ ? round - round_before_ : 0;
     }
     struct BucketLink {
-        bool gone = false;  ///< for good: its session ended after chunks had begun to flow
+        bool over = false;  ///< for good: its session ended after chunks had begun to flow
         bool done = false;  ///< has said that its parameters are final
         bool met = false;   ///< a chunk came from it or went to it
         Round round = 0;    ///< the newest it has announced
@@ -60,8 +60,8 @@ class BucketTraffic final : public TrafficHalf {
     void heard_bye(PeerIndex peer, const Bye& bye) AKO_NETWORK_THREAD;
     /// A peer does not come back. `why` is for people; `of`: how it ended, as this peer passes it
     /// on.
-    void part(PeerIndex peer, const std::string& why,
-              const Farewell& of = {EndCause::broken, 0, ""}) AKO_NETWORK_THREAD;
+    void end_link(PeerIndex peer, const std::string& why,
+                  const Farewell& of = {EndCause::broken, 0, ""}) AKO_NETWORK_THREAD;
     std::string name(PeerIndex peer) const { return settings_.peer_names[peer]; }
 
     const ModeSettings& settings_;

@@ -30,8 +30,8 @@ void ElasticEpochs::epoch_changed() {
 
 // ---- who is to be in
 
-bool ElasticEpochs::is_gone(PeerIndex peer, Time now) const {
-    return parts_.peers.is_gone(peer) ||
+bool ElasticEpochs::stays_away(PeerIndex peer, Time now) const {
+    return parts_.peers.stays_away(peer) ||
            (parts_.peers[peer].up && pace_.is_stalled(peer, beginning_.ready(), now));
 }
 
@@ -49,8 +49,8 @@ ElasticEpochs::View ElasticEpochs::view(Time now) const {
     bool settled = beginning_.all_ready() && parts_.ring.has_state() && !finishing_;
     for (PeerIndex peer = 0; peer < peers.count(); ++peer) {
         if (peer == self || !(members & peer_bit(peer))) continue;
-        if (is_gone(peer, now)) {
-            view.gone |= peer_bit(peer);
+        if (stays_away(peer, now)) {
+            view.away |= peer_bit(peer);
         } else if (peers[peer].up) {
             view.there |= peer_bit(peer);
             view.broken |= peers.speaks_of_epoch(peer) && peers[peer].said.broken;
@@ -78,12 +78,12 @@ std::optional<PeerSet> ElasticEpochs::wanted(Time now) {
     } else {
         if (!parts_.vote.member()) return std::nullopt;
         const View seen = view(now);
-        if (!broken_ && !seen.broken && seen.gone == 0 && seen.entrants == 0) {
+        if (!broken_ && !seen.broken && seen.away == 0 && seen.entrants == 0) {
             wanted_since_.reset();
             return std::nullopt;
         }
         next = seen.there | seen.entrants;
-        waits = (parts_.vote.epoch().members() & ~seen.there & ~seen.gone) != 0;
+        waits = (parts_.vote.epoch().members() & ~seen.there & ~seen.away) != 0;
     }
     if (!wanted_since_) wanted_since_ = now;
     if (waits) return std::nullopt;

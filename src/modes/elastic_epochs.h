@@ -48,13 +48,13 @@ class ElasticEpochs {
     /// What the others are to this peer at a moment.
     struct View {
         PeerSet there = 0;     ///< members with a session, this one included
-        PeerSet gone = 0;      ///< members that do not come back
+        PeerSet away = 0;      ///< members that do not come back
         PeerSet entrants = 0;  ///< processes that ask to come in, and hear all that are there
         bool broken = false;   ///< somebody says that this epoch is
     };
 
     View view(Time now) const AKO_NETWORK_THREAD;
-    bool is_gone(PeerIndex peer, Time now) const AKO_NETWORK_THREAD;
+    bool stays_away(PeerIndex peer, Time now) const AKO_NETWORK_THREAD;
     bool asks_to_come_in(PeerIndex peer) const AKO_NETWORK_THREAD;
     /// The members of the next, if there is to be a next; nothing: not now.
     std::optional<PeerSet> wanted(Time now) AKO_NETWORK_THREAD;

@@ -96,7 +96,7 @@ bool ElasticPeers::hear_each_other(PeerIndex one, PeerIndex other) const {
            (peers_[other].said.hears & peer_bit(one)) != 0;
 }
 
-bool ElasticPeers::is_gone(PeerIndex peer) const {
+bool ElasticPeers::stays_away(PeerIndex peer) const {
     const ElasticPeer& it = peers_[peer];
     if (it.up) return !is_member(peer);  // another process is there
     return it.left || it.lost || (it.ever_up && it.nobody_listens);

@@ -65,7 +65,7 @@ class ElasticPeers {
     }
     bool hear_each_other(PeerIndex one, PeerIndex other) const AKO_NETWORK_THREAD;
     /// The process that is in does not come back, as far as its sessions and dials show.
-    bool is_gone(PeerIndex peer) const AKO_NETWORK_THREAD;
+    bool stays_away(PeerIndex peer) const AKO_NETWORK_THREAD;
     EpochVote::Reach reach(Time now) const AKO_NETWORK_THREAD;
 
   private:

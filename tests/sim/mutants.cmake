@@ -402,8 +402,8 @@ mutation(src/buckets/parameter_keeper.cpp
 # A dead worker is waited for.
 mutant(server_waits_for_the_dead simulate "--modes;--count;100" "violated: a worker.s death was not survived")
 mutation(src/buckets/parameter_keeper.cpp
-    [=[    if (view.gone) return false;]=]
-    [=[    if (view.gone && view.final_round) return false;]=])
+    [=[    if (view.over) return false;]=]
+    [=[    if (view.over && view.final_round) return false;]=])
 
 # A worker stops when it knows of the budget's end, and not when all do.
 mutant(rounds_counted_late simulate "--modes;--count;100" "violated: ")

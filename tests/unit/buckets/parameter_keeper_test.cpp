@@ -67,7 +67,7 @@ TEST_CASE("BSP goes on with those who are left") {
     Bench bench(0);
     bench.push(0, 1);
     bench.push(1, 3);
-    bench.server.gone(2);
+    bench.server.worker_over(2);
     CHECK(bench.parameter() == 8);
     CHECK(bench.server.summary(0).workers == 2);
     CHECK(bench.answers[0] == 1);
@@ -109,7 +109,7 @@ TEST_CASE("SSP does not wait for a worker that is gone") {
     bench.push(0, 0);
     bench.push(0, 0);
     CHECK(bench.answers[0] == 1);
-    bench.server.gone(1);
+    bench.server.worker_over(1);
     CHECK(bench.answers[0] == 2);
 }
 

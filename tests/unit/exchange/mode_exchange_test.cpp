@@ -118,7 +118,7 @@ TEST_CASE(
             CHECK(!std::holds_alternative<Chunk>(header));
         const auto* bye = std::get_if<Bye>(&bench.transport.last_of_a.back());
         REQUIRE(bye != nullptr);
-        CHECK(bye->gone == PeerIndex{2});
+        CHECK(bye->because_of == PeerIndex{2});
         const Next next = *bench.exchange.begin_round(forever);
         CHECK(next.ending == Ending::broken);
         CHECK(contains(next.why, "peer c is gone"));

@@ -24,7 +24,7 @@ class NoProtocol final : public BucketProtocol {
     void contributed(const Contribution&) override {}
     void consumed(std::size_t, std::uint64_t) override {}
     void finished(PeerIndex, Round) override {}
-    void gone(PeerIndex) override {}
+    void session_over(PeerIndex) override {}
     bool partner(PeerIndex) const override { return true; }
     bool needs(PeerIndex) const override { return true; }
     std::optional<OutFrame> next(PeerIndex, std::size_t) override { return std::nullopt; }

@@ -73,7 +73,7 @@ TEST_CASE("a peer whose session ends is named, here and in the goodbye to the ot
     bench.links->session_down(2, "closed by the peer", Time{0});
     CHECK(contains(bench.mailbox.broken(), "peer c is gone"));
     CHECK(contains(bench.mailbox.broken(), "closed by the peer"));
-    CHECK(bench.goodbye(0).gone == PeerIndex{2});
+    CHECK(bench.goodbye(0).because_of == PeerIndex{2});
 }
 
 TEST_CASE("who leaves because of another is not taken for the one that is gone") {
@@ -81,7 +81,7 @@ TEST_CASE("who leaves because of another is not taken for the one that is gone")
     bench.arrive(3, Bye{7, PeerIndex{2}});
     CHECK(contains(bench.mailbox.broken(), "peer c is gone"));
     CHECK(contains(bench.mailbox.broken(), "so says peer d"));
-    CHECK(bench.goodbye(0).gone == PeerIndex{2});
+    CHECK(bench.goodbye(0).because_of == PeerIndex{2});
 }
 
 TEST_CASE("who leaves for no such reason, or because it lost this peer, is named itself") {
@@ -90,7 +90,7 @@ TEST_CASE("who leaves for no such reason, or because it lost this peer, is named
         bench.arrive(3, Bye{7, gone});
         CHECK(contains(bench.mailbox.broken(), "peer d is gone"));
         CHECK(contains(bench.mailbox.broken(), "it had lost this peer") == gone.has_value());
-        CHECK(bench.goodbye(0).gone == PeerIndex{3});
+        CHECK(bench.goodbye(0).because_of == PeerIndex{3});
     }
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a peer whose numbers failed is named with its cause, here and by who 
         CHECK(next.ending == Ending::numbers);
         CHECK(next.numbers_of == PeerIndex{2});
         CHECK(bench.mailbox.broken_by() == failed);
-        CHECK(bench.goodbye(0).gone == PeerIndex{2});
+        CHECK(bench.goodbye(0).because_of == PeerIndex{2});
     }
 }
 
