@@ -6,10 +6,10 @@
 //
 // The vote. A later life of a peer does not know what an earlier one has promised or accepted. It
 // *has no vote*: its answers do not count, and it does not propose. (How a process finds out that
-// it is one: Finish::heard.) It *regains* its vote by a Prepare of its own: n - majority + 1 others
-// that have a vote must promise that ballot b. Its promise is then b, and what it has accepted is
-// the newest that they had accepted; it holds that cut first. A vote is known by its ballot; the
-// one that a peer has from the start, by none.
+// it is one: OtherLives::heard.) It *regains* its vote by a Prepare of its own: n - majority + 1
+// others that have a vote must promise that ballot b. Its promise is then b, and what it has
+// accepted is the newest that they had accepted; it holds that cut first. A vote is known by its
+// ballot; the one that a peer has from the start, by none.
 //
 // Why never two cuts are decided:
 //   - Accepted. A majority that the earlier life was part of has majority - 1 others. One of them

@@ -1,6 +1,6 @@
 // What one peer knows and holds of the cuts under way: their version maps, the blocks that are kept
 // beside the ledger, and the pulling of what one of them lacks. Which cut that is, and what becomes
-// of it, Finish decides. Compute thread only.
+// of it, Voter and Finish decide. Compute thread only.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,8 @@ class CutPuller {
     /// Both outlive this.
     CutPuller(const Ledger& ledger, const Roster& roster, Send send);
 
-    /// From now on what is held must stay held: only `put` adds to it, beside the ledger.
+    /// From now on what is held must stay held: the caller changes the ledger no more, and keeps
+    /// what comes beside it, with `put`.
     void freeze() { frozen_ = true; }
     bool frozen() const { return frozen_; }
 

@@ -171,16 +171,16 @@ void add_time_keys(std::vector<Field>& rows) {
     rows.push_back(whole_field("exchange.life_timeout_ms", shared,
                                AKO_MEMBER(exchange.life_timeout_ms), 1, 600'000)
                        .means("a peer not heard from for so long is lost; more than 2 x "
-                              "heartbeat_ms. Unless given it is 30000 where a lost peer "
-                              "ends the run: ring without elastic, local-sgd, sma, and "
-                              "parameter-server with bsp or ssp"));
+                              "heartbeat_ms. Unless given it is 30000 where the loss of a "
+                              "peer can end the run: ring without elastic, local-sgd, sma, "
+                              "and parameter-server with bsp or ssp"));
     rows.push_back(retired_field("exchange.finish_exchange_s", shared, "30",
                                  "it is a quarter of finish_timeout_s"));
     rows.push_back(
         seconds_field("exchange.finish_timeout_s", shared, AKO_MEMBER(exchange.finish_timeout_s))
-            .means("nothing moves for so long: end without the others (exit 4, of a "
-                   "round that all wait for exit 5); a quarter of it the end waits for the last "
-                   "round of every live peer"));
+            .means("if nothing moves for so long, the end goes without agreement (exit 4), and "
+                   "a round that all wait for ends the run (exit 5); a quarter of it the end "
+                   "waits for the last round of every live peer"));
     rows.push_back(retired_field("exchange.finish_linger_s", shared, "10",
                                  "it is two fifths of leave_timeout_s"));
     rows.push_back(

@@ -82,6 +82,17 @@ std::vector<std::string> names_and_groups() {
     return {names.begin(), names.end()};
 }
 
+/// The keys that the mode heeds, with its defaults and limits.
+std::vector<KeyText> key_texts_in(const ModeEntry& mode) {
+    Settings defaults;
+    defaults.exchange.life_timeout_ms = mode.life_timeout_ms;
+    const std::string word(mode.word);
+    std::vector<KeyText> texts = make_texts(defaults);
+    std::erase_if(texts, [&](const KeyText& text) { return !text.heeded_by(word); });
+    for (KeyText& text : texts) text.limits = limits_in(word, text.path);
+    return texts;
+}
+
 }  // namespace
 
 bool KeyText::heeded_by(const std::string& word) const {
@@ -99,17 +110,6 @@ const std::vector<KeyText>& key_texts() {
     return texts;
 }
 
-std::vector<KeyText> key_texts_in(const ModeEntry& mode) {
-    Settings defaults;
-    defaults.exchange.mode = mode.mode;
-    defaults.exchange.life_timeout_ms = mode.life_timeout_ms;
-    const std::string word(mode.word);
-    std::vector<KeyText> texts = make_texts(defaults);
-    std::erase_if(texts, [&](const KeyText& text) { return !text.heeded_by(word); });
-    for (KeyText& text : texts) text.limits = limits_in(word, text.path);
-    return texts;
-}
-
 std::vector<KeyText> key_texts_of(const std::string& group, const ModeEntry* mode) {
     std::vector<KeyText> found;
     for (const KeyText& text : mode ? key_texts_in(*mode) : key_texts()) {
@@ -117,6 +117,9 @@ std::vector<KeyText> key_texts_of(const std::string& group, const ModeEntry* mod
             found.push_back(text);
     }
     if (!found.empty()) return found;
+    if (mode != nullptr && !key_texts_of(group).empty())
+        throw StartupError(fmt::format("the mode {} does not heed {}", mode->word, group),
+                           fmt::format("`ako keys {}` says which do", group));
     if (const std::string now = renamed_key(group); !now.empty())
         throw StartupError(fmt::format("there is no key or group of keys {}", group),
                            fmt::format("it is {} now", now));

@@ -2,12 +2,12 @@
 #include "src/modes/ako_beginning.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "src/exchange/departures.h"
 #include "src/exchange/incarnation.h"
+#include "src/modes/printed_number.h"
 #include "src/numbers/batch_plan.h"
 
 namespace ako {
@@ -21,12 +21,6 @@ std::size_t start_peers_min(const ModeSettings& settings) {
 /// `meet`: within this a peer that is there, and can be reached, has a session (see Departures).
 Joining::Times joining_times(const ExchangeTimes& times) {
     return {2 * times.life_timeout + Departures::redial, times.finish_timeout};
-}
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
 }
 
 }  // namespace
@@ -89,7 +83,7 @@ void AkoBeginning::wait(bool unanswered, Time now) {
 }
 
 bool AkoBeginning::step_initial(Time now) {
-    const InitialHandover::State state = handover_.step(run_there(), now);
+    const InitialHandover::State state = handover_.step(others_.run_certain(), now);
     if (state == InitialHandover::State::failed) fail(Ending::failed, handover_.why_not());
     return state == InitialHandover::State::done;
 }
@@ -227,9 +221,10 @@ std::string AkoBeginning::progress_text() const {
 void AkoBeginning::say_what_comes() {
     if (std::exchange(said_what_comes_, true)) return;
     const auto bytes = static_cast<double>(joining_.lacking() * settings_.block_elements * 4);
-    settings_.log(
-        (run_there() ? "joins" : "goes on with") + (" a run that is at " + progress_text()) + ": " +
-        text_of("%.3g MB", bytes / 1e6) + " to come from " + settings_.names(roster_.reached()));
+    settings_.log((others_.run_certain() ? "joins" : "goes on with") +
+                  (" a run that is at " + progress_text()) + ": " +
+                  text_of("%.3g MB", bytes / 1e6) + " to come from " +
+                  settings_.names(roster_.reached()));
 }
 
 void AkoBeginning::say_joined(Time now) {

@@ -2,20 +2,15 @@
 #include "src/modes/initial_handover.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "src/modes/printed_number.h"
 
 namespace ako {
 namespace {
 
 /// All take over its initial parameters, where they are not the same for all.
 constexpr PeerIndex lowest_peer = 0;
-
-std::string text_of(const char* format, double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
 
 }  // namespace
 

@@ -23,7 +23,8 @@ class InitialHandover {
                     Joining::Send send);
 
     enum class State { goes_on, done, failed };
-    /// Goes on with taking them over, or giving them. `run_there`: somebody has made rounds.
+    /// Goes on with taking them over, or giving them. `run_there`: somebody has made rounds, for
+    /// certain.
     State step(bool run_there, Time now);
     /// The reason for `failed`, for people.
     std::string why_not() const;

@@ -35,7 +35,9 @@ class OthersAtStart {
 
     /// Somebody has told of such rounds, as far as is known by now.
     bool run_there() const { return run_there_ || (told_of_ & ~met_at_zero_) != 0; }
-    /// From now on there is one, whatever is heard.
+    /// There is a run for certain: by the word of one that made its rounds, or it was kept.
+    bool run_certain() const { return run_there_; }
+    /// From now on there is one for certain, whatever is heard.
     void keep_run_there() { run_there_ = true; }
     /// Is the first word on its way of somebody of whose rounds others have told? What they tell
     /// may be newer than that word, and that one decides.

@@ -23,6 +23,7 @@ __all__ = ["Case", "claims", "last_words", "newest", "rounds_kept"]
 NAMED_WITHIN_S = 3.0
 # A peer that lost others a moment before (a stall, a reset) may name one a moment too early.
 EARLY_S = 2.0
+TURNED_AWAY_S = 12.0  # a second process is, by then (Voter::turned_away_within), and some more
 # What a program prints that ends by a bug, whatever its exit status.
 BUG = re.compile(r"AddressSanitizer|ThreadSanitizer|LeakSanitizer|runtime error:|terminate called|"
                  r"[Aa]ssert\w* failed|bug in ako:|Segmentation fault|stack smashing")
@@ -100,26 +101,29 @@ def name_was_free(case, second):
 
 
 def let_in(case, second):
-    """Was a session with the first down, at some other peer, while the second asked to be let in?
-    Whoever dials first then has the name there."""
+    """Was the first not connected to some other peer while the second asked to be let in? Whoever
+    dials first then has the name there."""
+    until = second.began + TURNED_AWAY_S
     return second.exit != FAILED_START and any(
-        session_was_down(life, second.name, second.began, second.ended) for life in case.lives
-        if life.name != second.name)
+        was_apart(life, second.name, second.began, until) for life in case.lives
+        if life.name != second.name and (life.ended is None or life.ended > second.began))
 
 
-def session_was_down(life, name, begin, end):
-    """As this life says: at any moment from begin to end."""
-    down = False
+def was_apart(life, name, begin, end):
+    """Had this life no session with `name` at any moment from begin to end, as far as it says?"""
+    if begin - TURNED_AWAY_S < life.began <= end and life.role != "first":
+        return True  # it has just been started, and meets both for the first time
+    apart = False
     for at, text in lines_of(life):
         if at > end:
             break
+        if apart and at >= begin:
+            return True
         if f"peer {name}: session ended" in text:
-            down = True
+            apart = True
         elif f"peer {name} is connected again" in text:
-            if down and at >= begin:
-                return True
-            down = False
-    return down
+            apart = False
+    return apart
 
 
 class Naming(NamedTuple):
@@ -187,7 +191,7 @@ def losses_named(case):
 
 def same_samples(case):
     # A second process that was let in counts what it trains as the first one does.
-    if any(life.role == "second" and life.exit != FAILED_START for life in case.lives):
+    if any(life.role == "second" and let_in(case, life) for life in case.lives):
         return []
     totals = {result["samples_total"] for result in results(case)}
     return [f"peers that agreed know of different samples: {sorted(totals)}"] \

@@ -27,6 +27,28 @@ TRAINING = ("waiting", "joining", "training")
 Line = collections.namedtuple("Line", "at own")  # when it was seen here, and what it says
 
 
+class WholeLines:
+    """What has been appended to a file, line by line. Half a line that a full disk left is taken
+    back by who writes, and another comes in its place: only what is behind the last end of a line
+    is read again."""
+
+    def __init__(self, path):
+        self._file = open(path, "rb")
+        self._whole = 0  # bytes
+
+    def new(self):
+        """The whole lines that came since the last call."""
+        if self._file.closed:
+            return []
+        self._file.seek(self._whole)
+        *lines, _ = self._file.read().split(b"\n")
+        self._whole += sum(len(line) + 1 for line in lines)
+        return lines
+
+    def close(self):
+        self._file.close()
+
+
 class Life:
     """One process. `role`: first, again (after a kill), late, or second (under a live name)."""
 
@@ -41,7 +63,6 @@ class Life:
         self.killed_at = None
         self.metrics = []
         self._file = None
-        self._text = ""
         self._hanging = None
 
     @property
@@ -71,11 +92,8 @@ class Life:
             found = glob.glob(f"{self.folder}/*/metrics-{self.name}.jsonl")
             if not found:
                 return
-            self._file = open(found[0])
-        if self._file.closed:
-            return
-        *lines, self._text = (self._text + self._file.read()).split("\n")
-        for line in lines:
+            self._file = WholeLines(found[0])
+        for line in self._file.new():
             try:
                 self.metrics.append(Line(time.monotonic(), json.loads(line)))
             except ValueError:

@@ -5,7 +5,9 @@ every rule of the judge finds what it is there for. Python's standard library on
 """
 
 import itertools
+import pathlib
 import sys
+import tempfile
 import types
 
 import case
@@ -14,6 +16,7 @@ import claims
 import faults
 import ends
 import judge
+import lives
 import made_up
 import measures
 import returns
@@ -346,10 +349,28 @@ def judge_wants_seconds_refused():
             ("a session fell while it asked", [(51.0, fell[1]), (52.0, stood[1])], True),
             ("it fell before, and stood only then", [fell, (52.0, stood[1])], True),
             ("it fell before and stood again", [fell, stood], False),
+            ("it fell and stayed down", [fell], True),
+            ("it fell long after", [(80.0, fell[1]), (81.0, stood[1])], False),
             ("another's session fell", [(51.0, "peer d: session ended: reset")], False)):
         seen = a_case(a_life("c", process=said(*lines)), a_life("b"), let_in)
         check_equal(judge.second_refused(seen) == [], excused, what)
-        check_equal(judge.same_samples(seen), [], "samples where two processes counted")
+        check_equal(judge.same_samples(seen) == [], excused, f"samples where {what}")
+
+
+# ---- what is read of a life
+
+
+def half_a_line_is_read_again():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "metrics.jsonl"
+        path.write_bytes(b'{"time":1,"round":5}\n{"time":2,"rou')
+        lines = lives.WholeLines(path)
+        check_equal(lines.new(), [b'{"time":1,"round":5}'], "what is whole")
+        path.write_bytes(b'{"time":1,"round":5}\n{"time":33,"round":9}\n')  # the half taken back
+        check_equal(lines.new(), [b'{"time":33,"round":9}'], "the line in place of the half")
+        check_equal(lines.new(), [], "nothing twice")
+        lines.close()
+        check_equal(lines.new(), [], "nothing after the end")
 
 
 # ---- who strikes
@@ -444,7 +465,8 @@ def main():
                  judge_asks_for_agreement, judge_dates_full_disks, judge_doubts_claims,
                  judge_asks_for_names, judge_wants_rounds_kept, judge_wants_training_after,
                  judge_knows_what_stops_training, judge_tells_leaving_from_loss,
-                 judge_wants_seconds_refused, seconds_where_the_first_is, again_names_all,
+                 judge_wants_seconds_refused, half_a_line_is_read_again,
+                 seconds_where_the_first_is, again_names_all,
                  figures):
         test()
         print(f"ok     {test.__name__}")
