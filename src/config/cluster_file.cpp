@@ -186,6 +186,12 @@ std::string checkpoint_digest_text(const Settings& settings) {
     return digest_text(settings, Fields::of_what_was_learned);
 }
 
+std::string default_checkpoint_text(const Settings& settings) {
+    Settings defaults;
+    defaults.exchange.mode = settings.exchange.mode;
+    return checkpoint_digest_text(defaults);
+}
+
 std::vector<std::string> peer_names(const Settings& settings) {
     std::vector<std::string> names;
     for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);

@@ -37,6 +37,9 @@ std::string training_digest_text(const Settings& settings);
 /// The same for what a checkpoint is of: without how often one is kept.
 std::string checkpoint_digest_text(const Settings& settings);
 
+/// The same text with the default of every key, for the mode of these settings.
+std::string default_checkpoint_text(const Settings& settings);
+
 /// In the order of the file.
 std::vector<std::string> peer_names(const Settings& settings);
 /// The peer that `--peer name` means. Throws StartupError.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -35,14 +36,39 @@ std::string settings_text(const CheckpointOwner& own, const CheckpointOwner& fou
     return "it was made with other settings" + (text ? ": " + *text : "");
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+/// Is `found` what `own` is, but for keys that the version which wrote it did not know, and which
+/// have the value here that they have in `defaults`?
+bool lacks_new_keys_only(const std::string& own, const std::string& found,
+                         const std::string& defaults) {
+    const std::vector<std::string> theirs = lines_of(found), standard = lines_of(defaults);
+    std::size_t next = 0;
+    for (const std::string& line : lines_of(own)) {
+        if (next < theirs.size() && theirs[next] == line)
+            ++next;
+        else if (std::find(standard.begin(), standard.end(), line) == standard.end())
+            return false;
+    }
+    return next == theirs.size();
+}
+
 /// Why a whole checkpoint is not this peer's; empty if it is.
-std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found) {
+std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
+                    const std::string& defaults) {
     if (found.run != own.run) return fmt::format("it is of the run {}, not {}", found.run, own.run);
     if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
     if (found.peers != own.peers)
         return fmt::format("it is of the peers {}; the cluster file names {}",
                            fmt::join(found.peers, ", "), fmt::join(own.peers, ", "));
-    if (found.training != own.training) return settings_text(own, found);
+    if (found.training != own.training &&
+        !lacks_new_keys_only(own.settings, found.settings, defaults))
+        return settings_text(own, found);
     if (found.layout != own.layout)
         return fmt::format("it is of another network (layout {}, not {})", short_hex(found.layout),
                            short_hex(own.layout));
@@ -90,11 +116,12 @@ CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello) {
             text};
 }
 
-EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner) {
+EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner,
+                                    const std::string& defaults) {
     EarlierCheckpoints earlier;
     for (const std::string& path : checkpoint_paths(folder, owner.peer)) {
         const Result<CheckpointHead> head = check_checkpoint(path);
-        const std::string why = head ? foreign(owner, head->owner) : head.error().what;
+        const std::string why = head ? foreign(owner, head->owner, defaults) : head.error().what;
         if (why.empty())
             earlier.usable.push_back({head->id, head->progress, path});
         else
@@ -114,7 +141,7 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std
         throw StartupError(fmt::format("--resume: {} there are no checkpoints to go on from",
                                        mode.why_no_checkpoints),
                            from_a_model);
-    EarlierCheckpoints earlier = find_checkpoints(folder, owner);
+    EarlierCheckpoints earlier = find_checkpoints(folder, owner, default_checkpoint_text(settings));
     const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
     if (!earlier.usable.empty() || lost) return earlier;
     std::string what = fmt::format("--resume: no checkpoint of peer {} in {}", owner.peer, folder);

@@ -14,12 +14,15 @@ namespace ako {
 /// The owner of the checkpoints that this peer writes and goes on from; `hello` is its own.
 CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello);
 
-/// What the folder has for it.
+/// What a folder has for a peer.
 struct EarlierCheckpoints {
     std::vector<KeptCheckpoint> usable;  ///< newest first
     std::vector<std::string> refused;    ///< "state-a-40.safetensors is not used: .."
 };
-EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner);
+/// `defaults`: default_checkpoint_text. A key that the version which wrote a checkpoint did not
+/// know must have its default here.
+EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner,
+                                    const std::string& defaults = "");
 
 /// The same for a peer that goes on. Throws StartupError: there is none that is whole and of this
 /// training, with the reason for each; or the mode keeps none. In the mode ako the disk may have

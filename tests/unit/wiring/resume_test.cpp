@@ -99,6 +99,26 @@ TEST_CASE("of other settings the keys are named") {
                    "training.learning_rate: 0.05 here, 0.01 there"));
 }
 
+TEST_CASE("a version that did not know a key has left what goes on with that key's default") {
+    CheckpointOwner own = owner_of("a"), found = own;
+    found.settings = "training:\n  learning_rate: 0.05\nexchange:\n  mode: ako\n";
+    found.training = sha256(found.settings);
+    const TemporaryFolder folder;
+    keep(folder.path(), found, 40);
+    const std::string defaults =
+        "training:\n  learning_rate: 0.1\n  clip: 0\nexchange:\n  mode: ako\n";
+    const auto usable = [&](const std::string& settings) {
+        own.settings = settings;
+        own.training = sha256(settings);
+        return find_checkpoints(folder.path(), own, defaults).usable.size();
+    };
+    CHECK(usable("training:\n  learning_rate: 0.05\n  clip: 0\nexchange:\n  mode: ako\n") == 1);
+    CHECK(usable("training:\n  learning_rate: 0.05\n  clip: 1\nexchange:\n  mode: ako\n") == 0);
+    CHECK(usable("training:\n  learning_rate: 0.1\n  clip: 0\nexchange:\n  mode: ako\n") == 0);
+    // What it knew, and this version does not, had a meaning.
+    CHECK(usable("training:\n  learning_rate: 0.05\n  clip: 0\n") == 0);
+}
+
 TEST_CASE("a damaged one does not hide the one before") {
     const TemporaryFolder folder;
     keep(folder.path(), owner_of("a"), 40);
