@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "ako/assert.h"
+#include "ako/has_fields.h"
 #include "ako/payload.h"
 #include "ako/printable.h"
 #include "net/frame_prefix.h"
@@ -21,11 +22,6 @@ constexpr std::size_t header_unit_bytes = 8;
 
 /// The first byte of a header that is no Hello: above what a Hello of any protocol begins with.
 constexpr std::uint8_t first_kind = 64;
-
-template <class Value>
-concept Struct = requires(Value& value) {
-    Value::fields(value, [](const char*, auto&&...) {});
-};
 
 template <class Value>
 concept Enum = std::is_enum_v<Value>;
@@ -88,7 +84,7 @@ class Writer {
     void put(const PerRow<Item>& list, auto... bound) {
         put_list(list, bound...);
     }
-    void put(const Struct auto& value) {
+    void put(const HasFields auto& value) {
         std::remove_cvref_t<decltype(value)>::fields(value, *this);
     }
 
@@ -260,7 +256,7 @@ class Reader {
         list.resize(count());
         for (const RowIndex row : AllRows(list.size())) get(list[row]);
     }
-    template <Struct Value>
+    template <HasFields Value>
     void get(Value& value) {
         Value::fields(value, *this);
     }

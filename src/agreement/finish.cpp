@@ -41,7 +41,7 @@ void Finish::handle(PeerIndex from, const Header& header, Time now) {
     } else if (const auto* lack = std::get_if<Lack>(&header)) {
         cut_.lacks(from, *lack, now);
     } else {
-        voter_.handle(from, header, now);
+        return voter_.handle(from, header, now);
     }
     voter_.keep_maps();
 }

@@ -2,7 +2,8 @@
 #include "src/agreement/why_not_agreed.h"
 
 #include <bit>
-#include <cstdio>
+
+#include "src/numbers/printed_number.h"
 
 namespace ako {
 namespace {
@@ -91,9 +92,7 @@ std::string lacking_text(const ModeSettings& settings, const Roster& roster, con
         const double mbit =
             cut.rate(peer) * static_cast<double>(settings.block_elements) * 32 / 1e6;
         if (mbit == 0) continue;
-        char rate[32];
-        std::snprintf(rate, sizeof rate, "%.3g", mbit);
-        text += "; from " + settings.peer_names[peer] + " came " + rate + " Mbit/s";
+        text += "; from " + settings.peer_names[peer] + " came " + printed("%.3g Mbit/s", mbit);
     }
     return text;
 }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <vector>
+
+#include "src/numbers/printed_number.h"
 
 namespace ako {
 namespace {
@@ -28,11 +29,7 @@ double squares_of(std::span<const float> values) {
     return sum;
 }
 
-std::string number_text(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g", value);
-    return text;
-}
+std::string number_text(double value) { return printed("%.3g", value); }
 
 }  // namespace
 

@@ -8,15 +8,11 @@
 #include <vector>
 
 #include "ako/assert.h"
+#include "ako/has_fields.h"
 
 namespace ako {
 
 namespace {
-
-template <class Value>
-concept Struct = requires(const Value& value) {
-    Value::fields(value, [](const char*, auto&&...) {});
-};
 
 /// Adds up what the lists and texts of a header keep beside it, by its list of fields.
 struct KeptBeside {
@@ -25,7 +21,7 @@ struct KeptBeside {
     void operator()(const char*, const auto& value, auto...) { add(value); }
 
     void add(const auto&) {}
-    void add(const Struct auto& value) { value.fields(value, *this); }
+    void add(const HasFields auto& value) { value.fields(value, *this); }
     void add(const std::string& text) {
         if (text.capacity() > std::string().capacity()) bytes += text.capacity();
     }

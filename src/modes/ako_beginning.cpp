@@ -7,8 +7,8 @@
 
 #include "src/exchange/departures.h"
 #include "src/exchange/incarnation.h"
-#include "src/modes/printed_number.h"
 #include "src/numbers/batch_plan.h"
+#include "src/numbers/printed_number.h"
 
 namespace ako {
 namespace {
@@ -120,7 +120,7 @@ void AkoBeginning::claim(Time now) {
         return fail(Ending::failed, "only " + settings_.names(silent_holders()) +
                                         " may hold what an earlier process of " + own_name() +
                                         " has learned, and did not answer for " +
-                                        text_of("%g s", settings_.exchange.finish_timeout_s) +
+                                        printed("%g s", settings_.exchange.finish_timeout_s) +
                                         ": start this peer again once it does");
     }
     const Incarnation known =
@@ -214,7 +214,7 @@ void AkoBeginning::meet_rival(PeerIndex from, Rival rival, Time now) {
 
 std::string AkoBeginning::progress_text() const {
     if (settings_.sample_budget == 0) return "0 %";
-    return text_of("%.0f %%", 100 * static_cast<double>(roster_.samples()) /
+    return printed("%.0f %%", 100 * static_cast<double>(roster_.samples()) /
                                   static_cast<double>(settings_.sample_budget));
 }
 
@@ -223,18 +223,18 @@ void AkoBeginning::say_what_comes() {
     const auto bytes = static_cast<double>(joining_.lacking() * settings_.block_elements * 4);
     settings_.log((others_.run_certain() ? "joins" : "goes on with") +
                   (" a run that is at " + progress_text()) + ": " +
-                  text_of("%.3g MB", bytes / 1e6) + " to come from " +
+                  printed("%.3g MB", bytes / 1e6) + " to come from " +
                   settings_.names(roster_.reached()));
 }
 
 void AkoBeginning::say_joined(Time now) {
     const double seconds = seconds_of(now - joining_.began_at());
-    std::string text = "has joined after " + text_of("%.1f s", seconds) + ", goes on after round " +
+    std::string text = "has joined after " + printed("%.1f s", seconds) + ", goes on after round " +
                        std::to_string(roster_[roster_.self()].announced);
     if (joining_.lacking() > 0) {
         text += "; without " + std::to_string(joining_.lacking()) +
                 " blocks that somebody had and that came no nearer for " +
-                text_of("%g s", settings_.exchange.finish_timeout_s);
+                printed("%g s", settings_.exchange.finish_timeout_s);
     }
     if (joining_.silent() != 0)
         text += "; without what only " + settings_.names(joining_.silent()) +

@@ -1,9 +1,7 @@
 // See bucket_mode.h.
 #include "src/modes/bucket_mode.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
 #include "ako/assert.h"
@@ -13,6 +11,7 @@
 #include "src/buckets/butterfly_steps.h"
 #include "src/buckets/push_pull.h"
 #include "src/buckets/ring.h"
+#include "src/numbers/printed_number.h"
 
 namespace ako {
 
@@ -51,9 +50,7 @@ MemoryTerm all_reduce_memory(const ModeSettings& settings, const std::string& na
                              std::size_t vector_bytes) {
     const bool butterfly = by_butterfly(settings);
     vectors += butterfly ? 1 + ButterflySteps(0, settings.peer_count()).kept_aside() : 2;
-    std::array<char, 32> formula{};
-    std::snprintf(formula.data(), formula.size(), "%.4g M", vectors);
-    return {name + (butterfly ? "parts of others" : "small layers"), formula.data(),
+    return {name + (butterfly ? "parts of others" : "small layers"), printed("%.4g M", vectors),
             static_cast<std::size_t>(std::ceil(vectors * static_cast<double>(vector_bytes)))};
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/modes/printed_number.h"
+#include "src/numbers/printed_number.h"
 
 namespace ako {
 namespace {
@@ -37,7 +37,7 @@ InitialHandover::State InitialHandover::step(bool run_there, Time now) {
 std::string InitialHandover::why_not() const {
     return "the initial parameters, which all take over from peer " +
            settings_.peer_names[lowest_peer] + ", came no nearer for " +
-           text_of("%g s", settings_.exchange.finish_timeout_s) +
+           printed("%g s", settings_.exchange.finish_timeout_s) +
            (initial_.holders() == 0
                 ? ", and nobody here has them: start that peer, or begin the run anew"
                 : ": look at the network between them");
@@ -61,7 +61,7 @@ bool InitialHandover::has_given(Time now) {
 void InitialHandover::say_takes() {
     if (std::exchange(said_takes_, true)) return;
     const auto bytes = static_cast<double>(initial_.lacking() * settings_.block_elements * 4);
-    settings_.log("takes over the initial parameters: " + text_of("%.3g MB", bytes / 1e6) +
+    settings_.log("takes over the initial parameters: " + printed("%.3g MB", bytes / 1e6) +
                   " to come from " + settings_.names(initial_.holders()));
 }
 

@@ -218,17 +218,6 @@ class Texts {
     std::string lacking_;  ///< the first; empty: nothing
 };
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines(1);
-    for (const char c : text) {
-        if (c == '\n')
-            lines.emplace_back();
-        else
-            lines.back() += c;
-    }
-    return lines;
-}
-
 Result<CheckpointHead> head_of(const OpenFile& file) {
     Texts texts(file.metadata());
     CheckpointHead head;
@@ -270,6 +259,17 @@ Result<void> read_lists(OpenFile& file, Checkpoint& checkpoint) {
 }
 
 }  // namespace
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines(1);
+    for (const char c : text) {
+        if (c == '\n')
+            lines.emplace_back();
+        else
+            lines.back() += c;
+    }
+    return lines;
+}
 
 std::string checkpoint_path(const std::string& folder, const std::string& peer, Round round) {
     return fmt::format("{}/{}{}-{}{}", folder, file_begin, peer, round, file_end);

@@ -66,6 +66,9 @@ struct CheckpointHead {
     double progress = 0;
 };
 
+/// The lines of a text of its head: the names of peers, the settings.
+std::vector<std::string> lines_of(const std::string& text);
+
 /// FOLDER/state-<peer>-<round>.safetensors
 std::string checkpoint_path(const std::string& folder, const std::string& peer, Round round);
 /// What a checkpoint of the peer is called until it is whole: FOLDER/state-<peer>.partial

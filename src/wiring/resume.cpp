@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -34,13 +33,6 @@ std::string settings_text(const CheckpointOwner& own, const CheckpointOwner& fou
     const auto text =
         keys ? settings_reject_text(keys->expected, keys->got, "there") : std::nullopt;
     return "it was made with other settings" + (text ? ": " + *text : "");
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    return lines;
 }
 
 /// Is `found` what `own` is, but for keys that the version which wrote it did not know, and which

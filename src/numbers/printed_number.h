@@ -7,7 +7,7 @@
 namespace ako {
 
 /// `format` is printf's, of one double: "%.1f s".
-inline std::string text_of(const char* format, double value) {
+inline std::string printed(const char* format, double value) {
     char text[32];
     std::snprintf(text, sizeof text, format, value);
     return text;
