@@ -19,6 +19,8 @@
 #include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
 #include "src/commands/plot_command.h"
+#include "src/commands/predict_command.h"
+#include "src/commands/profile_command.h"
 #include "src/commands/status_command.h"
 #include "src/commands/train_command.h"
 #include "src/system/build_info.h"
@@ -209,6 +211,76 @@ CLI::App* add_plot(CLI::App& app, PlotOptions& options) {
     return words;
 }
 
+CLI::App* add_evaluate(CLI::App& app, EvaluateOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "evaluate", "Show what a saved model makes of a cluster file's test set");
+    words->add_option("MODEL", options.model, "the model (safetensors)")->required();
+    words
+        ->add_option("--config", options.config,
+                     "the cluster file; if left out: config.yaml beside the model")
+        ->type_name("FILE");
+    add_overrides(*words, options.overrides);
+    return words;
+}
+
+CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "profile", "Measure this machine for the network of a cluster file, for `ako predict`");
+    add_cluster_file(*words, options.file, options.overrides);
+    words->add_option("-o,--output", options.output, "the folder for profiles")
+        ->type_name("FOLDER")
+        ->capture_default_str();
+    words
+        ->add_option("--name", options.name,
+                     "of the profile: that of the peer that runs here; else this machine's")
+        ->type_name("NAME");
+    return words;
+}
+
+CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
+    CLI::App* words = app.add_subcommand(
+        "predict", "Say what machines would make of a network, by their profiles; starts nothing");
+    add_cluster_file(*words, options.file, options.overrides);
+    words->add_option("--profile", options.profiles, "the folder with the profiles")
+        ->type_name("FOLDER")
+        ->capture_default_str();
+    words
+        ->add_option("--run", options.runs,
+                     "a run whose figures count instead of the profile's, such as runs/latest; "
+                     "repeatable")
+        ->type_name("FOLDER")
+        ->take_all()
+        ->allow_extra_args(false);
+    words->add_option("--machines", options.machines, "so many, such as 1,2,3 or 1..64")
+        ->type_name("LIST");
+    words->add_option("--rates", options.rates, "Mbit/s of each machine's link, such as 20,100")
+        ->type_name("LIST");
+    words->add_option("--batch", options.batches, "samples of a round of each peer")
+        ->type_name("LIST");
+    words
+        ->add_option("--cores", options.cores,
+                     "processors of each machine, such as 1,1,0.25; the last of all others")
+        ->type_name("LIST");
+    words
+        ->add_option("--period", options.period_ms,
+                     "after which such a share of processors is there again; the kernel's, if left "
+                     "out")
+        ->type_name("MS");
+    words->add_option("--latency", options.latency_ms, "of the links, one way")->type_name("MS");
+    words
+        ->add_option("--goodput", options.goodput,
+                     "what TCP gets through of a link's rate (0.957 if left out)")
+        ->check(CLI::Range(0.1, 1.0));
+    words->add_option("--rounds", options.rounds,
+                      "rounds of one machine to the target that is meant, for the time to it");
+    words->add_option("--noise-scale", options.noise_scale, "of the gradient, in samples");
+    words->add_flag("--shared", options.shared,
+                    "the machines are groups of this one (containers, namespaces), which slow each "
+                    "other");
+    words->add_flag("--json", options.json, "print JSON");
+    return words;
+}
+
 CLI::App* add_completion(CLI::App& app, std::string& shell) {
     CLI::App* words = app.add_subcommand(
         "completion", "Print a script for the shell: source <(ako completion bash)");
@@ -264,15 +336,7 @@ int run_command_line(int count, char** words) {
     const ResumableWords launch_words = add_launch(app, launch_options);
 
     EvaluateOptions evaluate_options;
-    CLI::App* evaluate_words = app.add_subcommand(
-        "evaluate", "Show what a saved model makes of a cluster file's test set");
-    evaluate_words->add_option("MODEL", evaluate_options.model, "the model (safetensors)")
-        ->required();
-    evaluate_words
-        ->add_option("--config", evaluate_options.config,
-                     "the cluster file; if left out: config.yaml beside the model")
-        ->type_name("FILE");
-    add_overrides(*evaluate_words, evaluate_options.overrides);
+    const CLI::App* evaluate_words = add_evaluate(app, evaluate_options);
 
     ComposeOptions compose_options;
     const CLI::App* compose_words = add_compose(app, compose_options);
@@ -285,6 +349,11 @@ int run_command_line(int count, char** words) {
 
     PlotOptions plot_options;
     const CLI::App* plot_words = add_plot(app, plot_options);
+
+    ProfileOptions profile_options;
+    const CLI::App* profile_words = add_profile(app, profile_options);
+    PredictOptions predict_options;
+    const CLI::App* predict_words = add_predict(app, predict_options);
 
     KeysOptions keys_options;
     const CLI::App* keys_words = add_keys(app, keys_options);
@@ -313,6 +382,8 @@ int run_command_line(int count, char** words) {
     if (status_words->parsed()) return status(status_options);
     if (compare_words->parsed()) return compare(compare_options);
     if (plot_words->parsed()) return plot(plot_options);
+    if (profile_words->parsed()) return profile(profile_options);
+    if (predict_words->parsed()) return predict(predict_options);
     if (train_words.command->parsed()) return train(train_options);
     if (evaluate_words->parsed()) return evaluate(evaluate_options);
     AKO_ASSERT(launch_words.command->parsed(), "a command has no line here");

@@ -14,6 +14,7 @@
 #include "ako/printable.h"
 #include "src/commands/kept_milestones.h"
 #include "src/commands/launch_check.h"
+#include "src/commands/prediction_of_run.h"
 #include "src/commands/run_bottleneck.h"
 #include "src/config/cluster_file.h"
 #include "src/launch/launched_peer.h"
@@ -108,7 +109,8 @@ class Launch {
         if (finisher != nullptr && finisher->accuracy)
             shown_.state().take_accuracy(*finisher->accuracy);
         shown_.close(seconds());
-        console_.print(Console::Stream::out, "\n" + summary.text(folder_));
+        console_.print(Console::Stream::out,
+                       "\n" + summary.text(folder_) + beside_prediction(settings_, summary));
         if (!not_written_.empty()) console_.print(Console::Stream::err, not_written_);
     }
 

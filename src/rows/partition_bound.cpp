@@ -17,6 +17,11 @@ double PartitionBound::seconds_of(double plain_bytes, double wire_bytes) {
            (share_of_elements * plain_bytes + (1 - share_of_elements) * wire_bytes);
 }
 
+double PartitionBound::worth(double plain_bytes, double wire_bytes, double round_s) {
+    const double cost = seconds_of(plain_bytes, wire_bytes) / round_s;
+    return std::max(1.0, std::sqrt(cost / rounds_per_partition));
+}
+
 void PartitionBound::sent(std::size_t plain_bytes, std::size_t wire_bytes) {
     exchanging_s_ += seconds_of(static_cast<double>(plain_bytes), static_cast<double>(wire_bytes));
 }
@@ -34,8 +39,7 @@ void PartitionBound::begin_round(Round round, Time now, Time processor_time, dou
     rounds_.add(from_seconds(compute / made));
     if (!rounds_.full()) return;
     const Time usual = std::max(rounds_.median(), Time{1});  // some hold an evaluation
-    const double cost = seconds_of(vector_bytes_, sent_share * vector_bytes_) / seconds(usual);
-    partitions_ = std::max(1.0, std::sqrt(cost / rounds_per_partition));
+    partitions_ = worth(vector_bytes_, sent_share * vector_bytes_, seconds(usual));
 }
 
 }  // namespace ako

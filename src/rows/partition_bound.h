@@ -40,6 +40,10 @@ class PartitionBound {
     /// `may_wait`: the processor, for a gradient.
     PartitionBound(std::size_t peer_count, std::size_t vector_bytes, bool may_wait);
 
+    /// The P that is worth it, at least 1: of a row to all others, bytes as float32 and on the
+    /// wire, and of a round's processor time without the exchange, seconds.
+    static double worth(double plain_bytes, double wire_bytes, double round_s);
+
     /// A part of the own row goes to a peer: bytes as float32, and on the wire.
     void sent(std::size_t plain_bytes, std::size_t wire_bytes);
     /// Round `round` was published now, when this process had used so much processor time in all;

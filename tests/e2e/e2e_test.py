@@ -31,6 +31,7 @@ import observing
 import own_data
 import own_program
 import plotting
+import predicting
 import prometheus_cases
 import refusals
 import returning
@@ -405,9 +406,9 @@ CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(compose_cases), **vars(diverging),
                             **vars(elastic_cases), **vars(launching), **vars(leaving),
                             **vars(live_view), **vars(modes), **vars(observing), **vars(own_data),
-                            **vars(own_program), **vars(plotting), **vars(prometheus_cases),
-                            **vars(refusals), **vars(resuming), **vars(returning),
-                            **issues()}.items()
+                            **vars(own_program), **vars(plotting), **vars(predicting),
+                            **vars(prometheus_cases), **vars(refusals), **vars(resuming),
+                            **vars(returning), **issues()}.items()
          if name.startswith("case_")}
 
 

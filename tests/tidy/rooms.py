@@ -103,9 +103,15 @@ ROOMS = {
     "src/compare": Room(
         "src/config src/results src/system src/plot",
         "`ako compare`: [its page](src/compare/README.md)"),
+    "src/predict": Room(
+        "models src/numbers src/exchange src/rows src/buckets src/modes src/training src/config "
+        "src/system src/results src/wiring src/native_peer",
+        "`ako profile` and `ako predict`: a machine as measured, the model of a step, and the "
+        "replay of its events: [its page](src/predict/README.md)"),
     "src/commands": Room(
         "models src/numbers src/training src/config src/system src/results src/screen src/launch "
-        "src/diagnosis src/observe src/wiring src/reporting src/native_peer src/plot src/compare",
+        "src/diagnosis src/observe src/wiring src/reporting src/native_peer src/plot src/compare "
+        "src/predict",
         "one file for each command, and the command line",
         "CLI11"),
     "src": Room(

@@ -48,10 +48,11 @@ LIBRARIES = (
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
      r"net/|src/(config|system|results|screen|launch|diagnosis|observe|wiring|reporting|"
-          r"native_peer|plot|compare|commands|main)"),
+          r"native_peer|plot|compare|predict|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
-    ("nlohmann-json", r"nlohmann/", r"models/|src/(results|launch|observe|plot|compare|commands)/"),
+    ("nlohmann-json", r"nlohmann/",
+     r"models/|src/(results|launch|observe|plot|compare|predict|commands)/"),
     ("cpp-httplib", r"httplib\.h", r"src/observe/"),
     ("OpenSSL", r"openssl/", r"src/|net/"),
     ("doctest", r"doctest/", r"tests/"),

@@ -1,0 +1,26 @@
+// See predict_command.h.
+#include "src/commands/predict_command.h"
+
+#include <fmt/format.h>
+
+#include "src/config/cluster_file.h"
+
+namespace ako {
+
+ExitStatus predict(const PredictOptions& options) {
+    const Settings settings = read_cluster_file(options.file, options.overrides);
+    Grounds grounds;
+    const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
+    const PredictionQuestion question = question_of(options, settings, grounds);
+    const Prediction prediction = predict(options, settings, profiles, question);
+    if (options.json) {
+        fmt::print("{}", json_text(prediction, grounds));
+        return exit_ok;
+    }
+    fmt::print("{}\n", headline_text(prediction));
+    for (const std::string& ground : grounds) fmt::print("{}\n", ground);
+    fmt::print("{}{}", tables_text(prediction), peaks_text(prediction));
+    return exit_ok;
+}
+
+}  // namespace ako

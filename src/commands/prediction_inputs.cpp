@@ -1,0 +1,172 @@
+// See prediction_inputs.h.
+#include "src/commands/prediction_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "ako/error.h"
+#include "models/catalog.h"
+#include "src/commands/check_report.h"
+#include "src/config/cluster_file.h"
+#include "src/native_peer/network_memory.h"
+#include "src/native_peer/training_data.h"
+#include "src/predict/network_digest.h"
+#include "src/predict/run_calibration.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t machines_max = 64;
+
+template <class Number>
+std::vector<Number> counts_in(const std::string& text, const std::string& what, double most) {
+    std::vector<Number> counts;
+    for (const double number : numbers_in(text, what)) {
+        if (number < 1 || number > most || number != std::floor(number))
+            throw StartupError(
+                fmt::format("{}: {:g} is no whole number from 1 to {:g}", what, number, most),
+                "write such as 1,2,4 or 1..16");
+        counts.push_back(static_cast<Number>(number));
+    }
+    return counts;
+}
+
+bool on_one_machine(const Settings& settings) {
+    return std::all_of(settings.peers.begin(), settings.peers.end(), [](const PeerSettings& peer) {
+        return peer.address.starts_with("127.") || peer.address.starts_with("localhost:");
+    });
+}
+
+}  // namespace
+
+std::vector<double> numbers_in(const std::string& text, const std::string& what) {
+    const auto number = [&](const std::string& word) {
+        char* end = nullptr;
+        const double value = std::strtod(word.c_str(), &end);
+        if (word.empty() || *end != '\0' || !std::isfinite(value) || value <= 0)
+            throw StartupError(fmt::format("{}: '{}' is no number above 0", what, word),
+                               "write such as 1,2,4 or 1..16");
+        return value;
+    };
+    std::vector<double> numbers;
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', from), text.size());
+        const std::string word = text.substr(from, comma - from);
+        from = comma + 1;
+        const std::size_t dots = word.find("..");
+        if (dots == std::string::npos) {
+            numbers.push_back(number(word));
+            continue;
+        }
+        const double last = number(word.substr(dots + 2));
+        for (double next = number(word.substr(0, dots)); next < last; next *= 2)
+            numbers.push_back(next);
+        numbers.push_back(last);
+    }
+    return numbers;
+}
+
+std::vector<MachineProfile> read_profiles(const PredictOptions& options, const Settings& settings,
+                                          Grounds& grounds) {
+    std::map<std::string, MachineProfile> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(options.profiles, error))
+        if (entry.path().extension() == ".json")
+            found[entry.path().stem()] = read_profile(entry.path());
+    if (found.empty())
+        throw StartupError(
+            options.profiles + ": no profile of a machine lies there",
+            fmt::format("measure this one: ako profile {} -o {}", options.file, options.profiles));
+    const std::string digest = network_digest(settings);
+    std::vector<MachineProfile> profiles;
+    const auto take = [&](const std::string& name, MachineProfile& profile) {
+        const std::string file = fmt::format("{}/{}.json", options.profiles, name);
+        if (profile.network != digest)
+            throw StartupError(
+                file + ": a profile of another network, or of other training.threads",
+                fmt::format("measure it again: ako profile {} -o {}", options.file,
+                            options.profiles));
+        calibrate(profile, options.runs, options.period_ms / 1e3);
+        grounds.push_back(fmt::format("{}: {}, by {}", file, profile.text, profile.measured_by));
+        profiles.push_back(std::move(profile));
+        found.erase(name);
+    };
+    for (const PeerSettings& peer : settings.peers)
+        if (const auto of_peer = found.find(peer.name); of_peer != found.end())
+            take(peer.name, of_peer->second);
+    while (!found.empty()) take(found.begin()->first, found.begin()->second);
+    if (profiles.size() == 1) grounds.push_back("assumed: all machines are like this one");
+    return profiles;
+}
+
+PredictionQuestion question_of(const PredictOptions& options, const Settings& settings,
+                               Grounds& grounds) {
+    PredictionQuestion question;
+    std::set<std::size_t> machines = {1, settings.peers.size()};
+    for (std::size_t count = 2; count < settings.peers.size(); count *= 2) machines.insert(count);
+    question.machines.assign(machines.begin(), machines.end());
+    if (!options.machines.empty())
+        question.machines = counts_in<std::size_t>(options.machines, "--machines", machines_max);
+    question.batches = {settings.training.batch.local};
+    if (!options.batches.empty())
+        question.batches = counts_in<std::size_t>(options.batches, "--batch", 65'536);
+    if (!options.cores.empty()) question.cores = numbers_in(options.cores, "--cores");
+    question.period_s = options.period_ms / 1e3;
+    question.latency_s = options.latency_ms / 1e3;
+    question.goodput = options.goodput;
+    question.shared = options.shared;
+    if ((options.rounds > 0) != (options.noise_scale > 0))
+        throw StartupError("--rounds and --noise-scale: the time to a target needs both",
+                           "rounds of one machine to it, as in a run's curve.json, and the "
+                           "noise_scale in its metrics (training.batch.accumulate: 2)");
+    if (options.rounds > 0)
+        question.convergence =
+            Convergence{options.rounds, settings.training.batch.local, options.noise_scale};
+    if (!options.rates.empty()) {
+        question.rates_mbit = numbers_in(options.rates, "--rates");
+        grounds.push_back(fmt::format("assumed: links of {} Mbit/s, {:g} ms one way", options.rates,
+                                      options.latency_ms));
+    } else if (const auto limit = slowest_link(settings, settings.peers.size() - 1)) {
+        question.rates_mbit = {limit->mbit};
+        grounds.push_back(fmt::format("links of {:g} Mbit/s: {}", limit->mbit, limit->where));
+    } else if (on_one_machine(settings)) {
+        question.rates_mbit = {0};
+        question.one_machine = options.cores.empty();
+        grounds.push_back(
+            "all peers are on one machine, whose processors they share; other "
+            "machines: --rates and --machines");
+    } else {
+        throw StartupError(options.file + ": nothing says what its links carry",
+                           "say it, Mbit/s of each machine: --rates 100, or --rates 20,100,1000");
+    }
+    return question;
+}
+
+Prediction predict(const PredictOptions& options, const Settings& settings,
+                   const std::vector<MachineProfile>& profiles,
+                   const PredictionQuestion& question) {
+    const auto network = make_network(settings.model);
+    std::vector<const MachineProfile*> machines;
+    for (const MachineProfile& profile : profiles) machines.push_back(&profile);
+    const std::size_t data_bytes = training_data_bytes(settings);
+    const auto read = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> overrides = options.overrides;
+        overrides.insert(overrides.end(), more.begin(), more.end());
+        return read_cluster_file(options.file, overrides);
+    };
+    const auto memory = [&](const Settings& one) {
+        return plan_memory(one, {network->parameter_count(), data_bytes}).bytes();
+    };
+    return predict(question, machines, layer_ranges(network->tensors()), read, memory);
+}
+
+}  // namespace ako

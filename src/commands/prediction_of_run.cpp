@@ -1,0 +1,74 @@
+// See prediction_of_run.h.
+#include "src/commands/prediction_of_run.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "ako/error.h"
+#include "ako/mode_table.h"
+#include "models/catalog.h"
+#include "src/commands/prediction_inputs.h"
+
+namespace ako {
+
+namespace {
+
+/// Before so many rounds the first ones count too much.
+constexpr std::uint64_t rounds_min = 20;
+constexpr double ms = 1e3;
+
+/// Workers over all their rounds per second; 0: not known of all of them.
+double round_seconds(const Summary& summary) {
+    double rounds_per_s = 0;
+    std::size_t workers = 0;
+    for (const PeerResult& peer : summary.peers) {
+        if (peer.role != Role::worker) continue;
+        if (!peer.figures || peer.rounds < rounds_min) return 0;
+        rounds_per_s += static_cast<double>(peer.rounds) / peer.figures->train_seconds;
+        ++workers;
+    }
+    return workers > 0 ? static_cast<double>(workers) / rounds_per_s : 0;
+}
+
+std::string said(const Settings& settings, const Summary& summary) {
+    const double measured = round_seconds(summary);
+    if (measured == 0 || settings.model.kind == ModelKind::external) return "";
+    PredictOptions options;
+    options.file = settings.file;
+    Grounds grounds;
+    const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
+    std::vector<const MachineProfile*> machines;
+    for (const MachineProfile& profile : profiles) machines.push_back(&profile);
+    const auto answer =
+        predict_as_it_is(question_of(options, settings, grounds), machines,
+                         layer_ranges(make_network(settings.model)->tensors()), settings);
+    if (!answer) return "";
+    std::ofstream(options.profiles + "/history.jsonl", std::ios::app)
+        << nlohmann::ordered_json{{"run", settings.run},
+                                  {"mode", entry_of(settings.exchange).name},
+                                  {"machines", settings.peers.size()},
+                                  {"batch", settings.training.batch.local},
+                                  {"predicted_s", answer->round_s},
+                                  {"low_s", answer->low_s},
+                                  {"high_s", answer->high_s},
+                                  {"measured_s", measured}}
+               .dump()
+        << '\n';
+    return fmt::format("a round took {:.1f} ms; predicted {:.1f} ({:.1f} to {:.1f})\n",
+                       measured * ms, answer->round_s * ms, answer->low_s * ms,
+                       answer->high_s * ms);
+}
+
+}  // namespace
+
+std::string beside_prediction(const Settings& settings, const Summary& summary) {
+    try {
+        return said(settings, summary);
+    } catch (const StartupError&) {
+        return "";
+    }
+}
+
+}  // namespace ako

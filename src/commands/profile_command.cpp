@@ -1,0 +1,70 @@
+// See profile_command.h.
+#include "src/commands/profile_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "ako/error.h"
+#include "src/compare/provenance.h"
+#include "src/config/cluster_file.h"
+#include "src/predict/measure_machine.h"
+#include "src/system/whole_file.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string own_program() {
+    std::error_code error;
+    return fs::read_symlink("/proc/self/exe", error).string();
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "machine";
+}
+
+}  // namespace
+
+ExitStatus profile(const ProfileOptions& options) {
+    const Settings settings = read_cluster_file(options.file, options.overrides);
+    if (settings.model.kind == ModelKind::external)
+        throw StartupError(options.file +
+                               ": a program brings this network: there is nothing here "
+                               "to measure",
+                           "run it, and name its run: ako predict FILE --run runs/latest");
+    std::error_code error;
+    fs::create_directories(options.output, error);
+    if (error)
+        throw StartupError(fmt::format("{}: cannot be made: {}", options.output, error.message()),
+                           "name another folder with -o");
+    const auto say = [](const std::string& what) {
+        fmt::print("measuring {} ..\n", what);
+        std::fflush(stdout);
+    };
+    const MachineProfile found = measure_machine(settings, {own_program(), this_machine(), say});
+    const std::string file = fmt::format("{}/{}.json", options.output,
+                                         options.name.empty() ? host_name() : options.name);
+    write_whole_file(file, to_json_text(found));
+    const GradientProfile gradient = found.gradient_of(settings.training.batch.local);
+    fmt::print(
+        "a round of {} samples: {:.1f} ms of processor, {:.0f} % of it in {} layers' steps\n",
+        gradient.batch, (gradient.seconds + found.round_s) * 1e3,
+        100 * gradient.seconds / (gradient.seconds + found.round_s), gradient.steps.size() - 1);
+    for (const auto& [mode, exchange] : found.exchange)
+        fmt::print("exchange, {:<17} {:.2f} s of processor for a GB that is sent or taken\n",
+                   mode + ":", exchange.s_per_byte * 1e9);
+    if (found.quota_cores > 0)
+        fmt::print("quota: {:g} cores, filled anew every {:g} ms\n", found.quota_cores,
+                   found.quota_period_s * 1e3);
+    fmt::print("profile: {}\n", file);
+    return exit_ok;
+}
+
+}  // namespace ako

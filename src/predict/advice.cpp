@@ -1,0 +1,62 @@
+// See advice.h.
+#include "src/predict/advice.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ako {
+
+namespace {
+
+/// The name of a mode says how many servers there are, which goes with the machines.
+bool same_mode(const std::string& one, const std::string& other) {
+    const auto kind = [](const std::string& name) {
+        return name.ends_with(" servers") ? "servers" : name;
+    };
+    return kind(one) == kind(other);
+}
+
+}  // namespace
+
+std::optional<Peak> peak_of(const Prediction& prediction, const std::string& mode, double rate_mbit,
+                            std::size_t batch) {
+    const Predicted* best = nullptr;
+    std::size_t most = 0;
+    for (const Predicted& cell : prediction.cells) {
+        const bool alone = cell.machines == 1;
+        if (cell.batch != batch ||
+            (!alone && (cell.rate_mbit != rate_mbit || !same_mode(cell.mode.name, mode))))
+            continue;
+        most = std::max(most, cell.machines);
+        if (best == nullptr || cell.step.samples_per_s > best->step.samples_per_s) best = &cell;
+    }
+    if (best == nullptr) return std::nullopt;
+    return Peak{best, best->machines < most};
+}
+
+std::vector<const Predicted*> ranked(const Prediction& prediction, std::size_t machines,
+                                     double rate_mbit, std::size_t batch) {
+    std::vector<const Predicted*> found;
+    for (const Predicted& cell : prediction.cells)
+        if (cell.machines == machines && cell.batch == batch &&
+            (machines == 1 || cell.rate_mbit == rate_mbit))
+            found.push_back(&cell);
+    std::stable_sort(found.begin(), found.end(), [](const Predicted* a, const Predicted* b) {
+        return a->step.samples_per_s > b->step.samples_per_s;
+    });
+    return found;
+}
+
+std::optional<double> rate_for(double efficiency, double most_mbit,
+                               const std::function<double(double mbit)>& efficiency_at) {
+    if (efficiency_at(most_mbit) < efficiency) return std::nullopt;
+    double low = 0.1, high = most_mbit;
+    constexpr double near_enough = 1.02;
+    while (high / low > near_enough) {
+        const double middle = std::sqrt(low * high);
+        (efficiency_at(middle) < efficiency ? low : high) = middle;
+    }
+    return high;
+}
+
+}  // namespace ako

@@ -1,0 +1,290 @@
+// See measure_machine.h.
+#include "src/predict/measure_machine.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+
+#include "ako/clock.h"
+#include "ako/error.h"
+#include "models/catalog.h"
+#include "models/workers.h"
+#include "src/native_peer/training_data.h"
+#include "src/numbers/optimizer.h"
+#include "src/predict/network_digest.h"
+#include "src/system/build_info.h"
+#include "src/system/child_process.h"
+#include "src/system/cpu_quota.h"
+#include "src/system/process_usage.h"
+
+namespace ako {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Gradients of one size of batch are made for so long, and so often at least.
+constexpr double gradient_seconds = 2;
+constexpr std::size_t gradients_min = 5;
+/// Bytes that a run over loopback exchanges, and the rounds that it has for them.
+constexpr double exchanged_bytes = 1.2e9;
+constexpr std::size_t rounds_min = 40, rounds_max = 400;
+constexpr double run_seconds_max = 60;
+
+/// Processor time of this thread; with several beneath it the time of day, for nobody else knows
+/// what they wait for.
+double seconds_now(unsigned threads) {
+    if (threads > 1) return seconds_of(SteadyClock().now());
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Half of what lies between the 16th and the 84th of a hundred, as a share of the middle: the
+/// standard deviation, but for a few that something else held up.
+double spread_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto at = [&](double share) {
+        return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+    };
+    return (at(0.84) - at(0.16)) / 2 / at(0.5);
+}
+
+/// Makes gradients and notes when each layer asks and is ready.
+class GradientClock {
+  public:
+    explicit GradientClock(const Settings& settings)
+        : threads_(settings.training.threads),
+          data_(settings),
+          network_(make_network(settings.model)),
+          parameters_(network_->parameter_count()),
+          gradient_(network_->parameter_count()),
+          batches_(data_.batches(0)) {
+        set_threads(threads_);
+        network_->initialize(settings.seed, parameters_);
+    }
+
+    std::size_t parameter_count() const { return parameters_.size(); }
+
+    GradientProfile profile(std::size_t batch, double for_s = gradient_seconds) {
+        std::vector<double> whole;
+        std::vector<std::vector<double>> of_step;
+        GradientProfile profile;
+        profile.batch = batch;
+        for (double sum = 0; sum < for_s || whole.size() < gradients_min;) {
+            const Batch samples = batches_->next(batch);
+            const std::vector<GradientStep> steps = steps_of(samples);
+            if (profile.steps.empty()) {  // the first finds caches cold
+                profile.steps = steps;
+                of_step.resize(steps.size());
+                continue;
+            }
+            double seconds = 0;
+            for (std::size_t k = 0; k < steps.size(); ++k) {
+                of_step[k].push_back(steps[k].seconds);
+                seconds += steps[k].seconds;
+            }
+            whole.push_back(seconds);
+            sum += seconds;
+        }
+        profile.seconds = median_of(whole);
+        profile.least = *std::min_element(whole.begin(), whole.end());
+        profile.spread = spread_of(whole);
+        double sum = 0;
+        for (std::size_t k = 0; k < of_step.size(); ++k)
+            sum += profile.steps[k].seconds = median_of(of_step[k]);
+        for (GradientStep& step : profile.steps) step.seconds *= profile.seconds / sum;
+        return profile;
+    }
+
+    /// A round's own part beside the gradient: the next batch, and the optimizer's step.
+    double beside(const Settings& settings) {
+        Sgd optimizer(parameters_.size(), settings.training, layer_ranges(network_->tensors()));
+        const Range all{0, parameters_.size()};
+        std::vector<double> taken;
+        for (std::size_t k = 0; k < rounds_min; ++k) {
+            const double began = seconds_now(1);
+            batches_->next(settings.training.batch.local);
+            if (optimizer.measures()) optimizer.measure(all, gradient_, 1, parameters_);
+            optimizer.apply(all, gradient_, 1, parameters_, 0);
+            taken.push_back(seconds_now(1) - began);
+        }
+        return median_of(taken);
+    }
+
+  private:
+    std::vector<GradientStep> steps_of(const Batch& samples) {
+        std::vector<GradientStep> steps;
+        double before = seconds_now(threads_);
+        const auto note = [&](GradientStep::Kind kind, Range range) {
+            const double now = seconds_now(threads_);
+            steps.push_back({kind, range, now - before});
+            before = now;
+        };
+        network_->gradient(
+            samples, parameters_, gradient_,
+            [&](Range range) { note(GradientStep::Kind::await, range); },
+            [&](Range range) { note(GradientStep::Kind::ready, range); });
+        note(GradientStep::Kind::end, {});
+        return steps;
+    }
+
+    const unsigned threads_;
+    TrainingData data_;
+    std::unique_ptr<Network> network_;
+    std::vector<float> parameters_, gradient_;
+    std::unique_ptr<BatchSource> batches_;
+};
+
+/// How many times as long a gradient takes while all other processors make gradients, too.
+double crowded(const Settings& settings, std::size_t cores) {
+    if (cores < 2) return 1;
+    const std::size_t batch = settings.training.batch.local;
+    GradientClock clock(settings);
+    const double before = clock.profile(batch).seconds;
+    std::atomic<bool> enough = false;
+    std::vector<std::unique_ptr<GradientClock>> others;
+    for (std::size_t k = 1; k < cores; ++k)
+        others.push_back(std::make_unique<GradientClock>(settings));
+    std::vector<std::thread> threads;
+    for (const auto& other : others)
+        threads.emplace_back([&] {
+            while (!enough) other->profile(batch, gradient_seconds / 10);
+        });
+    const double beside = clock.profile(batch).seconds;
+    enough = true;
+    for (std::thread& thread : threads) thread.join();
+    return std::max(1.0, beside / before);
+}
+
+/// A folder that goes away with it.
+class ScratchFolder {
+  public:
+    ScratchFolder() : path_(fs::temp_directory_path() / fmt::format("ako-profile-{}", getpid())) {
+        fs::create_directories(path_);
+    }
+    ~ScratchFolder() {
+        std::error_code error;
+        fs::remove_all(path_, error);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+  private:
+    const fs::path path_;
+};
+
+struct RunCosts {
+    double cpu_s = 0;  ///< of a round of one peer; likewise the next
+    double bytes = 0;  ///< sent and taken
+};
+
+/// Peers that exchange as many numbers as the network has, and compute next to nothing.
+class LoopbackRuns {
+  public:
+    LoopbackRuns(std::string program, std::size_t parameter_count)
+        : program_(std::move(program)), parameter_count_(parameter_count) {}
+
+    RunCosts run(const std::string& mode, std::size_t peers) {
+        const fs::path folder = scratch_.path() / fmt::format("{}-{}", mode, peers);
+        const fs::path file = folder.string() + ".yaml";
+        const double vector_bytes = 4.0 * static_cast<double>(parameter_count_);
+        const auto rounds = static_cast<std::size_t>(std::clamp(
+            exchanged_bytes / (4 * vector_bytes), double{rounds_min}, double{rounds_max}));
+        std::string list;
+        for (std::size_t k = 0; k < peers; ++k)
+            list += fmt::format("{}{{name: p{}, address: \"127.0.0.1:{}\"}}", k > 0 ? ", " : "", k,
+                                k + 1);
+        std::ofstream(file) << fmt::format(
+            "run: profile\nmodel: {{name: synthetic, parameters: {}, compute_ms: 0, samples: {}}}\n"
+            "training: {{batch: 1, epochs: 1, evaluate_every: 0, must_learn: false}}\n"
+            "exchange: {{mode: {}, servers: {}}}\nmemory_mb_max: 100000000\npeers: [{}]\n",
+            parameter_count_, rounds * peers, mode, peers, list);
+        const CommandOutput done = run_command({program_, "launch", file.string(), "--plain",
+                                                "--free-ports", "--output-dir", folder.string()},
+                                               run_seconds_max);
+        std::ifstream in(folder / "summary.json");
+        const auto json = nlohmann::json::parse(in, nullptr, false);
+        try {
+            const auto& peer = json.at("peers").at(0);
+            const double sent = peer.at("egress_bytes_per_round");
+            const double taken = peer.at("ingress_bytes_per_round");
+            return {peer.at("cpu_ms_per_round").get<double>() / 1e3, sent + taken};
+        } catch (const nlohmann::json::exception&) {
+            throw StartupError(
+                fmt::format("a run of {} over loopback came to nothing:\n{}", mode, done.text),
+                "see whether `ako launch` of this file works on this machine");
+        }
+    }
+
+  private:
+    const std::string program_;
+    const std::size_t parameter_count_;
+    const ScratchFolder scratch_;
+};
+
+/// Sizes around that of the file, for what is asked may have others: rising, without repeats.
+std::vector<std::size_t> batches_around(std::size_t batch) {
+    std::vector<std::size_t> sizes = {std::max<std::size_t>(1, batch / 4), batch, 2 * batch};
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
+}
+
+}  // namespace
+
+MachineProfile measure_machine(const Settings& settings, const Measuring& how) {
+    MachineProfile profile;
+    profile.version = build_commit();
+    profile.network = network_digest(settings);
+    profile.text = how.machine;
+    profile.cores = std::max(1U, std::thread::hardware_concurrency());
+    const CpuQuota quota = cpu_quota();
+    profile.quota_cores = quota.cores;
+    profile.quota_period_s = quota.period_s;
+    profile.memory_bytes =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+    {
+        GradientClock clock(settings);
+        profile.parameter_count = clock.parameter_count();
+        for (const std::size_t batch : batches_around(settings.training.batch.local)) {
+            how.say(fmt::format("gradients of {} samples", batch));
+            profile.gradients.push_back(clock.profile(batch));
+        }
+        profile.round_s = clock.beside(settings);
+        profile.process_bytes = process_usage().memory_bytes;
+    }
+    if (settings.training.threads == 1) {
+        how.say("gradients while all processors are at work");
+        profile.crowded = crowded(settings, static_cast<std::size_t>(profile.cores));
+    }
+    LoopbackRuns runs(how.program, profile.parameter_count);
+    how.say("the exchange over loopback");
+    const RunCosts alone = runs.run("local", 1);
+    for (const char* mode : {"ring", "parameter-server", "ako"}) {
+        const RunCosts one = runs.run(mode, 1);
+        const RunCosts two = runs.run(mode, 2);
+        profile.exchange[mode] = {.s_per_byte = std::max(0.0, two.cpu_s - one.cpu_s) / two.bytes,
+                                  .round_s = std::max(0.0, one.cpu_s - alone.cpu_s)};
+    }
+    profile.measured_by = "two peers over loopback, each mode";
+    return profile;
+}
+
+}  // namespace ako

@@ -1,0 +1,86 @@
+// The prediction: what so many machines make of a network in each mode, at each rate. Values and
+// pure functions; any thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/config/cluster_settings.h"
+#include "src/predict/convergence.h"
+#include "src/predict/step_model.h"
+
+namespace ako {
+
+/// A way for peers to agree, as a cluster file says it.
+struct PredictedMode {
+    std::string name;                    ///< "parameter-server, 4 servers"
+    std::vector<std::string> overrides;  ///< what `--set` takes
+};
+
+/// What is asked. Lists are never empty.
+struct PredictionQuestion {
+    std::vector<std::size_t> machines;
+    std::vector<double> rates_mbit;  ///< 0: no limit
+    std::vector<std::size_t> batches;
+    std::vector<double> cores;  ///< of each machine; fewer than machines: the last of all others
+    double period_s = 0;        ///< after which a quota that `cores` makes is filled anew
+    double latency_s = 0;
+    double goodput = 0;        ///< 0: what StepQuestion takes
+    bool one_machine = false;  ///< all peers share the cores of one machine, and no link
+    std::optional<Convergence> convergence;
+    bool shared = false;  ///< machines are groups of one, with links and shares of their own
+};
+
+/// One cell of the tables.
+struct Predicted {
+    PredictedMode mode;
+    std::size_t machines = 1;
+    double rate_mbit = 0;
+    std::size_t batch = 0;
+    StepAnswer step;
+    std::size_t memory_bytes = 0;  ///< of the peer with the most
+    double speed_up = 0;           ///< samples per second, over one machine alone
+    double efficiency = 0;         ///< the same over the machines
+    /// Seconds to the target; nothing where its rounds are not known, and in modes of which it is
+    /// not known what they cost in rounds.
+    std::optional<double> target_s;
+    bool extrapolated = false;  ///< a batch beyond those that were measured
+};
+
+/// A mode that was left out, and why.
+struct LeftOut {
+    std::string mode;
+    std::string why;
+};
+
+struct Prediction {
+    std::vector<Predicted> cells;  ///< by machines, rate, batch, mode
+    std::vector<LeftOut> left_out;
+};
+
+/// The settings of the file with these overrides; throws StartupError where they exclude each
+/// other.
+using ReadSettings = std::function<Settings(const std::vector<std::string>& overrides)>;
+/// Memory of one peer, bytes.
+using MemoryOf = std::function<std::size_t(const Settings&)>;
+
+/// The modes of a question, for so many machines: that of the file first.
+std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines);
+
+/// `profiles` is [machines at most], the last of all others; never empty.
+Prediction predict(const PredictionQuestion& question,
+                   const std::vector<const MachineProfile*>& profiles,
+                   const std::vector<Range>& layers, const ReadSettings& read,
+                   const MemoryOf& memory);
+
+/// The step of these settings as they stand, at the first rate. Nothing where it is not known: see
+/// `predict_step`; and where a round has several learners, or batches that grow.
+std::optional<StepAnswer> predict_as_it_is(const PredictionQuestion& question,
+                                           const std::vector<const MachineProfile*>& profiles,
+                                           const std::vector<Range>& layers,
+                                           const Settings& settings);
+
+}  // namespace ako

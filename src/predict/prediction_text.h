@@ -1,0 +1,24 @@
+// A prediction for people and for programs: tables of text, and JSON. Pure functions; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/predict/prediction.h"
+
+namespace ako {
+
+/// What the prediction rests on: a line each, beginning with what was measured or assumed.
+using Grounds = std::vector<std::string>;
+
+/// What to do, a line for each rate and batch: the machines and mode with the shortest time to the
+/// target, or without one with the most samples per second, and the second best.
+std::string headline_text(const Prediction& prediction);
+/// A table for each rate and batch, the machines rising, the fastest mode first.
+std::string tables_text(const Prediction& prediction);
+/// Where more machines stop paying, a line for each mode, at each rate and batch.
+std::string peaks_text(const Prediction& prediction);
+/// One object: grounds, cells, left_out. Seconds, bytes, Mbit/s.
+std::string json_text(const Prediction& prediction, const Grounds& grounds);
+
+}  // namespace ako

@@ -1,0 +1,68 @@
+"""Cases of e2e_test.py: a machine that is profiled, and what is predicted from it."""
+
+import json
+import os
+
+from bench import check, check_equal
+
+
+def predicted(bench, *words):
+    """The cells of `ako predict` by mode, machines and rate."""
+    output = bench.start("predict", *words, "--json").expect(0, 10)
+    return {(cell["mode"], cell["machines"], cell["rate_mbit"]): cell
+            for cell in json.loads(output)["cells"]}
+
+
+def case_predicted(bench):
+    """A profile of this machine, and from it a round that a run then takes about as long for."""
+    file = bench.file(2, training="epochs: 0.5, evaluate_every: 0", exchange="mode: ring")
+    output = bench.start("profile", file, "-o", "profiles", "--name", "here").expect(0, 120)
+    check("profile: profiles/here.json" in output, output)
+
+    cells = predicted(bench, file, "--machines", "1..64", "--rates", "20,1000")
+    check_equal(sorted({machines for _, machines, _ in cells}), [1, 2, 4, 8, 16, 32, 64],
+                "machines")
+    for machines in (2, 4, 8):
+        ring = cells["ring", machines, 20]
+        check(ring["round_s"] > cells["ring", machines, 1000]["round_s"], "a faster link helps")
+        check(ring["round_s"] > cells["ako", machines, 20]["round_s"], "ako does not wait")
+        check(ring["round_low_s"] < ring["round_s"] < ring["round_high_s"], "an interval")
+    text = bench.start("predict", file, "--machines", "1,2,4", "--rates", "50").expect(0, 10)
+    for expected in ("50 Mbit/s, ", "samples/s", "--set exchange.mode=", "assumed: ", "alone"):
+        check(expected in text, f"{expected!r} in:\n{text}")
+
+    bench.launch(file).expect(0)
+    figures = bench.summary()["peers"][0]
+    measured = figures["train_seconds"] / figures["rounds"]
+    here = predicted(bench, file, "--machines", "2")["ring", 2, 0]["round_s"]
+    # Other cases run beside this one, so that only the magnitude can be asked for.
+    check(here / 8 < measured < here * 8, f"predicted {here}, measured {measured}")
+    calibrated = predicted(bench, file, "--machines", "2", "--run",
+                           os.path.join("runs", "latest"))["ring", 2, 0]
+    check(calibrated["bytes"] > 0, "a run counts")
+
+
+def case_predict_refused(bench):
+    """What is missing, or of something else, is named with what to do."""
+    file = bench.file(2)
+
+    def refused(*words):
+        return bench.start("predict", file, *words).expect(2, 10)
+
+    output = refused("--rates", "20")
+    check("profiles: no profile of a machine lies there" in output, output)
+    check(f"ako profile {file} -o profiles" in output, output)
+    os.mkdir(os.path.join(bench.folder, "profiles"))
+    with open(os.path.join(bench.folder, "profiles", "x.json"), "w") as profile:
+        profile.write("{}")
+    check("x.json: is no profile" in refused("--rates", "20"), "no profile")
+
+    bench.start("profile", file, "--name", "x").expect(0, 120)
+    output = refused("--rates", "20", "--set", "model=lenet")
+    check("x.json: a profile of another network" in output, output)
+    check("--rates: 'fast' is no number above 0" in refused("--rates", "fast"), "rates")
+    output = refused("--rates", "20", "--machines", "65")
+    check("--machines: 65 is no whole number from 1 to 64" in output, output)
+    check("needs both" in refused("--rates", "20", "--rounds", "100"), "half a target")
+    check("no peer of this run" in refused("--rates", "20", "--run", "nowhere")
+          or "nowhere" in refused("--rates", "20", "--run", "nowhere"), "no run")
