@@ -278,6 +278,8 @@ CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
                     "the machines are groups of this one (containers, namespaces), which slow each "
                     "other");
     words->add_flag("--json", options.json, "print JSON");
+    words->add_option("--output", options.output, "also write a page with charts: predict.html")
+        ->type_name("FOLDER");
     return words;
 }
 

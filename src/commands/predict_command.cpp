@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "src/config/cluster_file.h"
+#include "src/predict/prediction_page.h"
 
 namespace ako {
 
@@ -17,6 +18,10 @@ ExitStatus predict(const PredictOptions& options) {
         fmt::print("{}", json_text(prediction, grounds));
         return exit_ok;
     }
+    if (!options.output.empty())
+        fmt::print("page: {}\n\n",
+                   write_prediction_page(prediction, grounds, settings.run + ", predicted",
+                                         options.output));
     fmt::print("{}\n", headline_text(prediction));
     for (const std::string& ground : grounds) fmt::print("{}\n", ground);
     fmt::print("{}{}", tables_text(prediction), peaks_text(prediction));

@@ -18,6 +18,7 @@
 #include "src/native_peer/training_data.h"
 #include "src/predict/network_digest.h"
 #include "src/predict/run_calibration.h"
+#include "src/system/build_info.h"
 
 namespace ako {
 
@@ -95,6 +96,10 @@ std::vector<MachineProfile> read_profiles(const PredictOptions& options, const S
                 file + ": a profile of another network, or of other training.threads",
                 fmt::format("measure it again: ako profile {} -o {}", options.file,
                             options.profiles));
+        if (profile.version != build_commit())
+            grounds.push_back(fmt::format(
+                "{} was measured by another version ({}): measure again what has changed", file,
+                profile.version));
         calibrate(profile, options.runs, options.period_ms / 1e3);
         grounds.push_back(fmt::format("{}: {}, by {}", file, profile.text, profile.measured_by));
         profiles.push_back(std::move(profile));

@@ -29,6 +29,7 @@ struct PredictOptions {
     double noise_scale = 0;
     bool shared = false;  ///< machines are groups of this one
     bool json = false;
+    std::string output = "";  ///< the folder for a page; empty: none
 };
 
 /// The machines in the order of the file's peers, as far as there are profiles with their names;

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "ako/error.h"
 #include "ako/mode_table.h"
 #include "models/catalog.h"
 #include "src/commands/prediction_inputs.h"
@@ -66,7 +66,7 @@ std::string said(const Settings& settings, const Summary& summary) {
 std::string beside_prediction(const Settings& settings, const Summary& summary) {
     try {
         return said(settings, summary);
-    } catch (const StartupError&) {
+    } catch (const std::exception&) {
         return "";
     }
 }

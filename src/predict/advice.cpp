@@ -6,17 +6,9 @@
 
 namespace ako {
 
-namespace {
-
-/// The name of a mode says how many servers there are, which goes with the machines.
-bool same_mode(const std::string& one, const std::string& other) {
-    const auto kind = [](const std::string& name) {
-        return name.ends_with(" servers") ? "servers" : name;
-    };
-    return kind(one) == kind(other);
+std::string kind_of_mode(const std::string& name) {
+    return name.ends_with(" servers") ? "parameter-server, n servers" : name;
 }
-
-}  // namespace
 
 std::optional<Peak> peak_of(const Prediction& prediction, const std::string& mode, double rate_mbit,
                             std::size_t batch) {
@@ -24,8 +16,8 @@ std::optional<Peak> peak_of(const Prediction& prediction, const std::string& mod
     std::size_t most = 0;
     for (const Predicted& cell : prediction.cells) {
         const bool alone = cell.machines == 1;
-        if (cell.batch != batch ||
-            (!alone && (cell.rate_mbit != rate_mbit || !same_mode(cell.mode.name, mode))))
+        if (cell.batch != batch || (!alone && (cell.rate_mbit != rate_mbit ||
+                                               kind_of_mode(cell.mode.name) != kind_of_mode(mode))))
             continue;
         most = std::max(most, cell.machines);
         if (best == nullptr || cell.step.samples_per_s > best->step.samples_per_s) best = &cell;

@@ -30,4 +30,7 @@ inline double staleness_factor(double partitions) {
     return 1 + PartitionBound::rounds_per_partition * partitions;
 }
 
+/// Up to so many it was tried.
+inline constexpr double partitions_tried = 24;
+
 }  // namespace ako

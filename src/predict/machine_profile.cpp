@@ -69,6 +69,21 @@ GradientProfile gradient_from(const Json& json) {
     return gradient;
 }
 
+/// Can it be asked? Gradients of rising batches with the same steps, of which the last is the end.
+bool is_whole(const MachineProfile& profile) {
+    if (profile.gradients.empty() || !profile.exchange.contains("ring")) return false;
+    std::size_t before = 0;
+    for (const GradientProfile& gradient : profile.gradients) {
+        const std::vector<GradientStep>& steps = gradient.steps;
+        if (gradient.batch <= before || gradient.seconds <= 0 || steps.empty() ||
+            steps.back().kind != GradientStep::Kind::end ||
+            steps.size() != profile.gradients.front().steps.size())
+            return false;
+        before = gradient.batch;
+    }
+    return profile.cores > 0;
+}
+
 }  // namespace
 
 GradientProfile MachineProfile::gradient_of(std::size_t batch) const {
@@ -91,7 +106,7 @@ GradientProfile MachineProfile::gradient_of(std::size_t batch) const {
                        static_cast<double>(high.batch), of_high);
     };
     GradientProfile found{batch, between(low.seconds, high.seconds), between(low.least, high.least),
-                          std::max(low.spread, high.spread), low.steps};
+                          between(low.spread, high.spread), low.steps};
     for (std::size_t k = 0; k < found.steps.size(); ++k)
         found.steps[k].seconds = between(low.steps[k].seconds, high.steps[k].seconds);
     return found;
@@ -155,8 +170,8 @@ MachineProfile read_profile(const std::string& file) {
             profile.exchange[mode] = {exchange.at("s_per_byte"), exchange.at("bytes_share"),
                                       exchange.at("round_s")};
         profile.measured_by = json.at("measured_by");
-        if (profile.gradients.empty() || !profile.exchange.contains("ring"))
-            throw StartupError(file + ": lacks gradients, or the exchange of the mode ring",
+        if (!is_whole(profile))
+            throw StartupError(file + ": lacks gradients, steps of them, or the mode ring",
                                measure_again);
         return profile;
     } catch (const nlohmann::json::exception& error) {

@@ -2,22 +2,21 @@
 // (`ako profile`) and kept as JSON, so that `ako predict` needs no peer:
 //
 //   format        "ako profile 1"
-//   version       of the program that measured; a profile of another is refused
+//   version       of the program that measured
 //   network       parameters, and the digest of model, data shape and threads that it holds for
 //   machine       text, cores, quota_cores (of its control group; 0: none), quota_period_s,
 //                 memory_bytes
 //   gradients     [{batch, seconds, least, spread, steps: ["kind first count seconds", ..]}]: by
 //                 rising batch; seconds of processor of a whole gradient (median, least, standard
-//                 deviation as a share) and of each of its steps in the mean
+//                 deviation from one to the next, as a share) and of each of its steps in the mean
 //   crowded       how many times as long a gradient takes while all processors are at work
 //   round_s       processor of a round beside its gradient: batch, optimizer, exchange's own part
 //   process_bytes resident of a peer alone
-//   period_lost_s of the quota of each period: caches are cold when a group may go on. 0 unless
-//   runs
-//                 of a group with a quota told it
+//   period_lost_s of the quota of each period, for caches are cold when a group may go on: 0 unless
+//                 runs with a quota told it
 //   exchange      {mode: {s_per_byte, bytes_share, round_s}}: processor for a byte that is sent or
 //                 taken; what travels, as a share of what the mode's costs say; processor of a
-//                 round beside that of one alone, whatever is sent
+//                 round that exchanges, beside that of one alone, whatever is sent
 //   measured_by   for people: where the exchange's figures come from
 //
 // Values; any thread.

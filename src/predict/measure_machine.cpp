@@ -33,6 +33,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of a row as float32, what travels while most blocks take 8 bits (src/rows/grid.h); runs tell it
+/// better.
+constexpr double share_of_coded = 0.3;
 /// Gradients of one size of batch are made for so long, and so often at least.
 constexpr double gradient_seconds = 2;
 constexpr std::size_t gradients_min = 5;
@@ -56,14 +59,14 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-/// Half of what lies between the 16th and the 84th of a hundred, as a share of the middle: the
-/// standard deviation, but for a few that something else held up.
-double spread_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const auto at = [&](double share) {
-        return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-    };
-    return (at(0.84) - at(0.16)) / 2 / at(0.5);
+/// The standard deviation as a share of the middle, by how far neighbours differ: a machine that
+/// grows slower and faster over seconds, as one that others share, is no spread of its rounds.
+double spread_of(const std::vector<double>& values) {
+    constexpr double of_normal = 0.6745 * 1.4142;  // the median of |a - b|, in deviations
+    std::vector<double> steps;
+    for (std::size_t k = 1; k < values.size(); ++k)
+        steps.push_back(std::abs(values[k] - values[k - 1]));
+    return median_of(steps) / of_normal / median_of(values);
 }
 
 /// Makes gradients and notes when each layer asks and is ready.
@@ -202,8 +205,9 @@ class LoopbackRuns {
     LoopbackRuns(std::string program, std::size_t parameter_count)
         : program_(std::move(program)), parameter_count_(parameter_count) {}
 
-    RunCosts run(const std::string& mode, std::size_t peers) {
-        const fs::path folder = scratch_.path() / fmt::format("{}-{}", mode, peers);
+    /// `exchange`: the keys of that group.
+    RunCosts run(const std::string& exchange, std::size_t peers) {
+        const fs::path folder = scratch_.path() / fmt::format("run-{}", ++runs_);
         const fs::path file = folder.string() + ".yaml";
         const double vector_bytes = 4.0 * static_cast<double>(parameter_count_);
         const auto rounds = static_cast<std::size_t>(std::clamp(
@@ -215,8 +219,8 @@ class LoopbackRuns {
         std::ofstream(file) << fmt::format(
             "run: profile\nmodel: {{name: synthetic, parameters: {}, compute_ms: 0, samples: {}}}\n"
             "training: {{batch: 1, epochs: 1, evaluate_every: 0, must_learn: false}}\n"
-            "exchange: {{mode: {}, servers: {}}}\nmemory_mb_max: 100000000\npeers: [{}]\n",
-            parameter_count_, rounds * peers, mode, peers, list);
+            "exchange: {{{}}}\nmemory_mb_max: 100000000\npeers: [{}]\n",
+            parameter_count_, rounds * peers, exchange, list);
         const CommandOutput done = run_command({program_, "launch", file.string(), "--plain",
                                                 "--free-ports", "--output-dir", folder.string()},
                                                run_seconds_max);
@@ -229,7 +233,7 @@ class LoopbackRuns {
             return {peer.at("cpu_ms_per_round").get<double>() / 1e3, sent + taken};
         } catch (const nlohmann::json::exception&) {
             throw StartupError(
-                fmt::format("a run of {} over loopback came to nothing:\n{}", mode, done.text),
+                fmt::format("a run over loopback ({}) came to nothing:\n{}", exchange, done.text),
                 "see whether `ako launch` of this file works on this machine");
         }
     }
@@ -238,7 +242,18 @@ class LoopbackRuns {
     const std::string program_;
     const std::size_t parameter_count_;
     const ScratchFolder scratch_;
+    unsigned runs_ = 0;
 };
+
+/// What a byte takes, and a round whatever is sent: of two kinds of rounds that send differently
+/// much, beside those of a peer alone.
+ExchangeProfile between(const RunCosts& little, const RunCosts& much, const RunCosts& alone) {
+    ExchangeProfile found;
+    if (much.bytes > little.bytes)
+        found.s_per_byte = std::max(0.0, much.cpu_s - little.cpu_s) / (much.bytes - little.bytes);
+    found.round_s = std::max(0.0, little.cpu_s - alone.cpu_s - found.s_per_byte * little.bytes);
+    return found;
+}
 
 /// Sizes around that of the file, for what is asked may have others: rising, without repeats.
 std::vector<std::size_t> batches_around(std::size_t batch) {
@@ -276,13 +291,14 @@ MachineProfile measure_machine(const Settings& settings, const Measuring& how) {
     }
     LoopbackRuns runs(how.program, profile.parameter_count);
     how.say("the exchange over loopback");
-    const RunCosts alone = runs.run("local", 1);
-    for (const char* mode : {"ring", "parameter-server", "ako"}) {
-        const RunCosts one = runs.run(mode, 1);
-        const RunCosts two = runs.run(mode, 2);
-        profile.exchange[mode] = {.s_per_byte = std::max(0.0, two.cpu_s - one.cpu_s) / two.bytes,
-                                  .round_s = std::max(0.0, one.cpu_s - alone.cpu_s)};
-    }
+    const RunCosts alone = runs.run("mode: local", 1);
+    profile.exchange["ring"] = between(runs.run("mode: ring", 1), runs.run("mode: ring", 2), alone);
+    profile.exchange["parameter-server"] =
+        between(runs.run("mode: parameter-server, servers: 1", 1),
+                runs.run("mode: parameter-server, servers: 2", 2), alone);
+    profile.exchange["ako"] = between(runs.run("mode: ako, partitions: 64", 2),
+                                      runs.run("mode: ako, partitions: 1", 2), alone);
+    profile.exchange["ako"].bytes_share = share_of_coded;
     profile.measured_by = "two peers over loopback, each mode";
     return profile;
 }

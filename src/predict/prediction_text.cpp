@@ -22,37 +22,24 @@ constexpr double ms = 1e3;
 constexpr double mb = 1e6;
 constexpr double percent = 100;
 
-/// A rate and a batch that a table is of.
-struct TableOf {
-    double rate_mbit = 0;
-    std::size_t batch = 0;
-    bool operator<(const TableOf& other) const {
-        return std::tie(rate_mbit, batch) < std::tie(other.rate_mbit, other.batch);
-    }
-};
-
-std::set<TableOf> settings_in(const Prediction& prediction) {
-    std::set<TableOf> found;
-    for (const Predicted& cell : prediction.cells)
-        if (cell.machines > 1) found.insert({cell.rate_mbit, cell.batch});
-    if (found.empty())
-        for (const Predicted& cell : prediction.cells) found.insert({0, cell.batch});
-    return found;
-}
-
 std::set<std::size_t> machines_in(const Prediction& prediction) {
     std::set<std::size_t> found;
     for (const Predicted& cell : prediction.cells) found.insert(cell.machines);
     return found;
 }
 
-std::string rate_text(double mbit) {
-    return mbit > 0 ? fmt::format("{:g} Mbit/s", mbit) : "links without a limit";
-}
-
-/// Less is better.
+/// Less is better: seconds to the target, or of a sample.
 double cost_of(const Predicted& cell) {
     return cell.target_s ? *cell.target_s : 1 / cell.step.samples_per_s;
+}
+
+/// What to know of rows that are older than anybody has tried; else nothing.
+std::string staleness_text(const Predicted& cell) {
+    if (cell.step.partitions <= partitions_tried) return "";
+    return fmt::format(
+        "    with P = {:.0f}: trained with up to {:.0f}; by that it takes {:.1f} times as many "
+        "rounds\n",
+        cell.step.partitions, partitions_tried, staleness_factor(cell.step.partitions));
 }
 
 /// The cells of a setting, those with a time to the target first, the best first.
@@ -113,9 +100,30 @@ Json json_of(const Predicted& cell) {
 
 }  // namespace
 
+std::vector<TableOf> tables_of(const Prediction& prediction) {
+    std::set<TableOf> found;
+    for (const Predicted& cell : prediction.cells)
+        if (cell.machines > 1) found.insert({cell.rate_mbit, cell.batch});
+    if (found.empty())
+        for (const Predicted& cell : prediction.cells) found.insert({0, cell.batch});
+    return {found.begin(), found.end()};
+}
+
+std::vector<const Predicted*> cells_of(const Prediction& prediction, const TableOf& table) {
+    std::vector<const Predicted*> found;
+    for (const std::size_t machines : machines_in(prediction))
+        for (const Predicted* cell : ranked(prediction, machines, table.rate_mbit, table.batch))
+            found.push_back(cell);
+    return found;
+}
+
+std::string rate_text(double mbit) {
+    return mbit > 0 ? fmt::format("{:g} Mbit/s", mbit) : "links without a limit";
+}
+
 std::string headline_text(const Prediction& prediction) {
     std::string text;
-    for (const TableOf& setting : settings_in(prediction)) {
+    for (const TableOf& setting : tables_of(prediction)) {
         std::vector<const Predicted*> cells = at(prediction, setting);
         if (cells.empty()) continue;
         const bool timed = cells.front()->target_s.has_value();
@@ -124,7 +132,7 @@ std::string headline_text(const Prediction& prediction) {
                             best.machines == 1
                                 ? "one machine alone"
                                 : fmt::format("{} machines, {}", best.machines, best.mode.name));
-        text += timed ? fmt::format(" reaches the target in {:.0f} to {:.0f} s",
+        text += timed ? fmt::format(" reaches the target in {:.3g} to {:.3g} s",
                                     *best.target_s * best.step.low_s / best.step.round_s,
                                     *best.target_s * best.step.high_s / best.step.round_s)
                       : fmt::format(", {} samples/s, {:.1f} times one alone",
@@ -134,11 +142,12 @@ std::string headline_text(const Prediction& prediction) {
             return cell->machines == best.machines && cell->mode.name != best.mode.name;
         });
         if (other != cells.end())
-            text += fmt::format("; {} {:.0f} % {}", (*other)->mode.name,
-                                percent * (timed ? cost_of(**other) / cost_of(best) - 1
-                                                 : 1 - cost_of(best) / cost_of(**other)),
-                                timed ? "longer" : "fewer");
-        text += "\n";
+            text += fmt::format(
+                "; {} {:.0f} % {}", (*other)->mode.name,
+                percent * (timed ? *(*other)->target_s / *best.target_s - 1
+                                 : 1 - (*other)->step.samples_per_s / best.step.samples_per_s),
+                timed ? "longer" : "fewer");
+        text += "\n" + staleness_text(best);
         if (best.machines > 1)
             text +=
                 "    --set " + fmt::format("{}", fmt::join(best.mode.overrides, " --set ")) + "\n";
@@ -149,7 +158,7 @@ std::string headline_text(const Prediction& prediction) {
 std::string tables_text(const Prediction& prediction) {
     std::string text;
     bool beyond = false;
-    for (const TableOf& setting : settings_in(prediction)) {
+    for (const TableOf& setting : tables_of(prediction)) {
         text += fmt::format("\n{}, {} samples a round of each peer\n", rate_text(setting.rate_mbit),
                             setting.batch);
         text += fmt::format(
@@ -157,12 +166,10 @@ std::string tables_text(const Prediction& prediction) {
             "{:>8}\n",
             "machines", "mode", "round ms", "4 of 5 times", "compute", "hidden", "waits", "MB sent",
             "MB mem", "samples/s", "speed-up", "effic.", "P", "target s");
-        for (const std::size_t machines : machines_in(prediction))
-            for (const Predicted* cell :
-                 ranked(prediction, machines, setting.rate_mbit, setting.batch)) {
-                text += row_text(*cell);
-                beyond = beyond || cell->extrapolated;
-            }
+        for (const Predicted* cell : cells_of(prediction, setting)) {
+            text += row_text(*cell);
+            beyond = beyond || cell->extrapolated;
+        }
     }
     if (beyond) text += "  *: a batch beyond those that were measured\n";
     for (const LeftOut& one : prediction.left_out)
@@ -172,16 +179,14 @@ std::string tables_text(const Prediction& prediction) {
 
 std::string peaks_text(const Prediction& prediction) {
     std::string text;
-    for (const TableOf& setting : settings_in(prediction)) {
+    for (const TableOf& setting : tables_of(prediction)) {
         std::set<std::string> told;
         for (const Predicted& cell : prediction.cells) {
             if (cell.machines == 1 || cell.rate_mbit != setting.rate_mbit ||
                 cell.batch != setting.batch)
                 continue;
             const auto peak = peak_of(prediction, cell.mode.name, setting.rate_mbit, setting.batch);
-            const std::string name = cell.mode.name.ends_with(" servers")
-                                         ? "parameter-server, n servers"
-                                         : cell.mode.name;
+            const std::string name = kind_of_mode(cell.mode.name);
             if (!peak || !told.insert(name).second) continue;
             const Predicted& best = *peak->cell;
             text += fmt::format("  {:<29} {:>4} at {}: {:.2f} times one alone{}\n", name,

@@ -1,6 +1,8 @@
 // A prediction for people and for programs: tables of text, and JSON. Pure functions; any thread.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,20 @@ namespace ako {
 
 /// What the prediction rests on: a line each, beginning with what was measured or assumed.
 using Grounds = std::vector<std::string>;
+
+/// What a table is of.
+struct TableOf {
+    double rate_mbit = 0;
+    std::size_t batch = 0;
+
+    auto operator<=>(const TableOf&) const = default;
+};
+std::vector<TableOf> tables_of(const Prediction& prediction);
+/// Its cells, the machines rising, the fastest mode first.
+std::vector<const Predicted*> cells_of(const Prediction& prediction, const TableOf& table);
+
+/// "50 Mbit/s"; 0: no limit.
+std::string rate_text(double mbit);
 
 /// What to do, a line for each rate and batch: the machines and mode with the shortest time to the
 /// target, or without one with the most samples per second, and the second best.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -28,8 +29,9 @@ struct RunSeen {
     double taken = 0;
     double partitions = 0;
 
+    double cores() const { return cpu_s / round_s; }
     bool alone() const {
-        return settings.peers.size() == 1 || entry_of(settings.exchange).is_alone();
+        return settings.peers.size() == 1;  // peers of one machine would slow each other
     }
 };
 
@@ -79,21 +81,44 @@ double expected_alone(const MachineProfile& profile, const RunSeen& run) {
     return profile.gradient_of(run.settings.training.batch.local).seconds + profile.round_s;
 }
 
-// A run that was held to a quota tells what is lost with every period, others how fast it really
-// is.
-void take_alone(MachineProfile& profile, const RunSeen& run, double period_s) {
-    const double cores = run.cpu_s / run.round_s;
-    const double factor = run.cpu_s / expected_alone(profile, run);
-    if (cores < limited_below && factor > 1) {
-        profile.period_lost_s = (1 - 1 / factor) * cores * period_s;
-        return;
-    }
+void scale_computing(MachineProfile& profile, double factor) {
     for (GradientProfile& gradient : profile.gradients) {
         gradient.seconds *= factor;
         gradient.least *= factor;
         for (GradientStep& step : gradient.steps) step.seconds *= factor;
     }
     profile.round_s *= factor;
+}
+
+// Of each period of a quota of c processors so much is lost that processor time is G / (1 - lost /
+// (c period)), where G is what computing takes. With a = time / (c period) that is the line time =
+// G + lost a, which goes through runs with two quotas or more; one alone tells it only beside the
+// profile.
+void take_alone(MachineProfile& profile, const std::vector<RunSeen>& runs, double period_s) {
+    double count = 0, a = 0, aa = 0, time = 0, a_time = 0;
+    for (const RunSeen& run : runs) {
+        const double taken = run.cpu_s / expected_alone(profile, run);
+        const double cores = run.cpu_s / run.round_s;
+        const double slope = cores < limited_below ? taken / (cores * period_s) : 0;
+        count += 1;
+        a += slope;
+        aa += slope * slope;
+        time += taken;
+        a_time += slope * taken;
+    }
+    if (count == 0) return;
+    const double spread = count * aa - a * a;
+    // Below this all had the same quota.
+    constexpr double spread_min = 0.01;
+    if (spread > spread_min * count * aa) {
+        const double lost = std::max(0.0, (count * a_time - a * time) / spread);
+        profile.period_lost_s = lost;
+        scale_computing(profile, (time - lost * a) / count);
+    } else if (a > 0 && time > count) {
+        profile.period_lost_s = (time - count) / a;
+    } else {
+        scale_computing(profile, time / count);
+    }
 }
 
 void take_exchange(MachineProfile& profile, const RunSeen& run, double period_s) {
@@ -112,13 +137,39 @@ void take_exchange(MachineProfile& profile, const RunSeen& run, double period_s)
         const double plain = 4 * others * static_cast<double>(profile.parameter_count);
         if (run.partitions > 0) exchange.bytes_share = run.sent * run.partitions / plain;
     } else {
-        exchange.s_per_byte = std::max(0.0, extra - exchange.round_s) / bytes;
+        // A byte takes what it took over loopback, at most; the rest comes with every round.
+        exchange.s_per_byte = std::min(exchange.s_per_byte, extra / bytes);
+        exchange.round_s = extra - exchange.s_per_byte * bytes;
         double said = 0;
         for (const SentBytes& sent : mode_costs(run.settings, profile.parameter_count).sent)
             said = std::max(said, sent.per_round());
         if (said > 0) exchange.bytes_share = run.sent / said;
     }
     profile.exchange[word] = exchange;
+}
+
+/// Runs alike are one run, which is their mean.
+void merge(std::vector<RunSeen>& runs) {
+    std::vector<RunSeen> merged;
+    std::vector<double> counts;
+    for (RunSeen& run : runs) {
+        const auto like = std::find_if(merged.begin(), merged.end(), [&](const RunSeen& one) {
+            return one.settings.exchange == run.settings.exchange &&
+                   one.settings.peers.size() == run.settings.peers.size() &&
+                   one.settings.training.batch == run.settings.training.batch &&
+                   std::abs(one.cores() - run.cores()) < 0.2 * one.cores();
+        });
+        if (like == merged.end()) {
+            merged.push_back(std::move(run));
+            counts.push_back(1);
+            continue;
+        }
+        const double count = ++counts[static_cast<std::size_t>(like - merged.begin())];
+        for (double RunSeen::*figure : {&RunSeen::cpu_s, &RunSeen::round_s, &RunSeen::sent,
+                                        &RunSeen::taken, &RunSeen::partitions})
+            (*like).*figure += (run.*figure - (*like).*figure) / count;
+    }
+    runs = std::move(merged);
 }
 
 }  // namespace
@@ -133,11 +184,13 @@ void calibrate(MachineProfile& profile, const std::vector<std::string>& run_fold
                 folder + ": a run of another network, or with other threads, than the profile's",
                 "profile that network: ako profile " + folder + "/config.yaml -o FOLDER");
     }
-    std::stable_sort(runs.begin(), runs.end(),
-                     [](const RunSeen& a, const RunSeen& b) { return a.alone() && !b.alone(); });
-    for (const RunSeen& run : runs)
-        run.alone() ? take_alone(profile, run, period_s) : take_exchange(profile, run, period_s);
-    if (!runs.empty()) profile.measured_by = fmt::format("{} runs", runs.size());
+    const std::size_t count = runs.size();
+    merge(runs);
+    const auto others = std::stable_partition(runs.begin(), runs.end(),
+                                              [](const RunSeen& run) { return run.alone(); });
+    take_alone(profile, {runs.begin(), others}, period_s);
+    for (auto run = others; run != runs.end(); ++run) take_exchange(profile, *run, period_s);
+    if (!runs.empty()) profile.measured_by = fmt::format("{} runs", count);
 }
 
 }  // namespace ako

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from bench import check, check_equal
 
@@ -31,7 +32,12 @@ def case_predicted(bench):
     for expected in ("50 Mbit/s, ", "samples/s", "--set exchange.mode=", "assumed: ", "alone"):
         check(expected in text, f"{expected!r} in:\n{text}")
 
-    bench.launch(file).expect(0)
+    output = bench.launch(file).expect(0)
+    check(re.search(r"^a round took .* ms; predicted .* \(.* to .*\)$", output, re.MULTILINE),
+          f"the pair in:\n{output}")
+    with open(os.path.join(bench.folder, "profiles", "history.jsonl")) as history:
+        pair = json.loads(history.readline())
+    check_equal((pair["mode"], pair["machines"]), ("ring", 2), "what the pair is of")
     figures = bench.summary()["peers"][0]
     measured = figures["train_seconds"] / figures["rounds"]
     here = predicted(bench, file, "--machines", "2")["ring", 2, 0]["round_s"]

@@ -105,7 +105,7 @@ ROOMS = {
         "`ako compare`: [its page](src/compare/README.md)"),
     "src/predict": Room(
         "models src/numbers src/exchange src/rows src/buckets src/modes src/training src/config "
-        "src/system src/results src/wiring src/native_peer",
+        "src/system src/results src/wiring src/native_peer src/plot",
         "`ako profile` and `ako predict`: a machine as measured, the model of a step, and the "
         "replay of its events: [its page](src/predict/README.md)"),
     "src/commands": Room(

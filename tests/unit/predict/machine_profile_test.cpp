@@ -81,6 +81,10 @@ TEST_CASE("what is no profile is refused by its name") {
     CHECK(test::contains(refusal(), "a.json: cannot be read"));
     std::ofstream(file) << "{\"format\": \"something\"}";
     CHECK(test::contains(refusal(), "of this version's format"));
+    MachineProfile broken = profile();
+    broken.gradients.back().steps.pop_back();
+    std::ofstream(file) << to_json_text(broken);
+    CHECK(test::contains(refusal(), "lacks gradients, steps of them"));
     std::ofstream(file) << "{";
     CHECK(test::contains(refusal(), "is no profile"));
 }

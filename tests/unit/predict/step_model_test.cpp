@@ -97,7 +97,11 @@ TEST_CASE("the least rate for an efficiency") {
 TEST_CASE("where more machines stop paying") {
     Prediction prediction;
     const auto add = [&](std::size_t machines, double samples_per_s) {
-        Predicted cell{{"ring", {}}, machines, 50, 32, {}};
+        Predicted cell;
+        cell.mode.name = "ring";
+        cell.machines = machines;
+        cell.rate_mbit = 50;
+        cell.batch = 32;
         cell.step.samples_per_s = samples_per_s;
         prediction.cells.push_back(cell);
     };
