@@ -265,15 +265,21 @@ CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
         ->add_option("--period", options.period_ms,
                      "after which such a share of processors is there again; the kernel's, if left "
                      "out")
-        ->type_name("MS");
-    words->add_option("--latency", options.latency_ms, "of the links, one way")->type_name("MS");
+        ->type_name("MS")
+        ->check(CLI::Range(1.0, 1000.0));
+    words->add_option("--latency", options.latency_ms, "of the links, one way")
+        ->type_name("MS")
+        ->check(CLI::Range(0.0, 60'000.0));
     words
         ->add_option("--goodput", options.goodput,
                      "what TCP gets through of a link's rate (0.957 if left out)")
         ->check(CLI::Range(0.1, 1.0));
-    words->add_option("--rounds", options.rounds,
-                      "rounds of one machine to the target that is meant, for the time to it");
-    words->add_option("--noise-scale", options.noise_scale, "of the gradient, in samples");
+    words
+        ->add_option("--rounds", options.rounds,
+                     "rounds of one machine to the target that is meant, for the time to it")
+        ->check(CLI::PositiveNumber);
+    words->add_option("--noise-scale", options.noise_scale, "of the gradient, in samples")
+        ->check(CLI::PositiveNumber);
     words->add_flag("--shared", options.shared,
                     "the machines are groups of this one (containers, namespaces), which slow each "
                     "other");

@@ -109,9 +109,11 @@ class Launch {
         if (finisher != nullptr && finisher->accuracy)
             shown_.state().take_accuracy(*finisher->accuracy);
         shown_.close(seconds());
-        console_.print(Console::Stream::out,
-                       "\n" + summary.text(folder_) + beside_prediction(settings_, summary));
+        console_.print(Console::Stream::out, "\n" + summary.text(folder_));
         if (!not_written_.empty()) console_.print(Console::Stream::err, not_written_);
+        if (summary.interrupted) return;
+        const std::string pair = beside_prediction(settings_, summary);
+        if (!pair.empty()) console_.print(Console::Stream::out, pair);
     }
 
     double seconds() const { return seconds_of(clock_.now() - began_); }

@@ -12,7 +12,6 @@
 
 #include "ako/error.h"
 #include "models/catalog.h"
-#include "src/commands/check_report.h"
 #include "src/config/cluster_file.h"
 #include "src/native_peer/network_memory.h"
 #include "src/native_peer/training_data.h"
@@ -91,11 +90,11 @@ std::vector<MachineProfile> read_profiles(const PredictOptions& options, const S
     std::vector<MachineProfile> profiles;
     const auto take = [&](const std::string& name, MachineProfile& profile) {
         const std::string file = fmt::format("{}/{}.json", options.profiles, name);
-        if (profile.network != digest)
-            throw StartupError(
-                file + ": a profile of another network, or of other training.threads",
-                fmt::format("measure it again: ako profile {} -o {}", options.file,
-                            options.profiles));
+        if (profile.network != digest) {
+            grounds.push_back(file + ": of another network, or of other training.threads");
+            found.erase(name);
+            return;
+        }
         if (profile.version != build_commit())
             grounds.push_back(fmt::format(
                 "{} was measured by another version ({}): measure again what has changed", file,
@@ -109,6 +108,12 @@ std::vector<MachineProfile> read_profiles(const PredictOptions& options, const S
         if (const auto of_peer = found.find(peer.name); of_peer != found.end())
             take(peer.name, of_peer->second);
     while (!found.empty()) take(found.begin()->first, found.begin()->second);
+    if (profiles.empty())
+        throw StartupError(
+            fmt::format("{}: there is no profile of this network with these training.threads",
+                        options.profiles),
+            fmt::format("measure it: ako profile {} -o {} --name {}", options.file,
+                        options.profiles, settings.run));
     if (profiles.size() == 1) grounds.push_back("assumed: all machines are like this one");
     return profiles;
 }
@@ -136,19 +141,24 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
     if (options.rounds > 0)
         question.convergence =
             Convergence{options.rounds, settings.training.batch.local, options.noise_scale};
+    const bool together = on_one_machine(settings) && options.rates.empty();
+    question.one_machine = together && options.cores.empty();
+    if (together)
+        grounds.push_back(
+            "all peers are on one machine, whose processors they share; other machines: --rates "
+            "and --machines");
     if (!options.rates.empty()) {
         question.rates_mbit = numbers_in(options.rates, "--rates");
         grounds.push_back(fmt::format("assumed: links of {} Mbit/s, {:g} ms one way", options.rates,
                                       options.latency_ms));
-    } else if (const auto limit = slowest_link(settings, settings.peers.size() - 1)) {
-        question.rates_mbit = {limit->mbit};
-        grounds.push_back(fmt::format("links of {:g} Mbit/s: {}", limit->mbit, limit->where));
-    } else if (on_one_machine(settings)) {
-        question.rates_mbit = {0};
-        question.one_machine = options.cores.empty();
-        grounds.push_back(
-            "all peers are on one machine, whose processors they share; other "
-            "machines: --rates and --machines");
+    } else if (settings.exchange.link_mbit || !settings.exchange.link_limits.empty()) {
+        throw StartupError(options.file +
+                               ": it limits what single pairs of peers carry, and a "
+                               "prediction knows what each machine does",
+                           "say that, Mbit/s: --rates 100");
+    } else if (const auto& egress = settings.exchange.egress_mbit_max; egress || together) {
+        question.rates_mbit = {egress.value_or(0)};
+        if (egress) grounds.push_back(fmt::format("exchange.egress_mbit_max: {:g}", *egress));
     } else {
         throw StartupError(options.file + ": nothing says what its links carry",
                            "say it, Mbit/s of each machine: --rates 100, or --rates 20,100,1000");

@@ -34,7 +34,11 @@ double round_seconds(const Summary& summary) {
 
 std::string said(const Settings& settings, const Summary& summary) {
     const double measured = round_seconds(summary);
-    if (measured == 0 || settings.model.kind == ModelKind::external) return "";
+    const TrainingSettings& training = settings.training;
+    // An evaluation on the way is in the time of the rounds, and in no prediction.
+    const bool evaluates = training.evaluate == EvaluateWhen::during &&
+                           training.evaluate_every > 0 && training.evaluate_every < training.epochs;
+    if (measured == 0 || evaluates || settings.model.kind == ModelKind::external) return "";
     PredictOptions options;
     options.file = settings.file;
     Grounds grounds;

@@ -10,8 +10,8 @@
 namespace ako {
 
 /// A line for people, with a line break; empty without a profile, where nothing says what links
-/// carry, and where too few rounds were made. Adds the pair to profiles/history.jsonl. Never
-/// throws: a run has not failed because nothing could be said of it.
+/// carry, and where too few rounds were made or evaluations lie between them. Adds the pair to
+/// profiles/history.jsonl. Never throws: a run has not failed because nothing could be said of it.
 std::string beside_prediction(const Settings& settings, const Summary& summary);
 
 }  // namespace ako

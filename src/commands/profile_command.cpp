@@ -39,6 +39,9 @@ ExitStatus profile(const ProfileOptions& options) {
                                ": a program brings this network: there is nothing here "
                                "to measure",
                            "run it, and name its run: ako predict FILE --run runs/latest");
+    if (settings.model.kind == ModelKind::synthetic)
+        throw StartupError(options.file + ": model: synthetic waits instead of computing",
+                           "profile a network: --set model=lenet");
     std::error_code error;
     fs::create_directories(options.output, error);
     if (error)

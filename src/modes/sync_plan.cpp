@@ -130,7 +130,7 @@ void SyncPlan::add(SyncMessage message, const std::vector<std::uint32_t>& waits_
 
 bool has_sync_plan(const ExchangeSettings& exchange) {
     const ModeEntry& mode = entry_of(exchange);
-    return mode.waits && !(mode.has_servers && !exchange.server.clock_gap_max);
+    return mode.waits && (!mode.has_servers || exchange.server.clock_gap_max == 0U);
 }
 
 std::optional<SyncPlan> sync_plan_of_one(const ModeSettings& settings, Range bucket) {

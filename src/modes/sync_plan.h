@@ -32,7 +32,8 @@ struct SyncPlan {
     void add(SyncMessage message, const std::vector<std::uint32_t>& waits_for);
 };
 
-/// Is there a plan: does every round, or every so many, end with a sync that all wait for?
+/// Is there a plan: does every round, or every so many, end with a sync that all wait for? Not
+/// where workers of a server may be some rounds ahead of each other.
 bool has_sync_plan(const ExchangeSettings& exchange);
 
 /// What one peer does where all are alike and do the same at the same time: all its messages go to

@@ -43,7 +43,6 @@ ModelMachine machine_at(const PredictionQuestion& question, const MachineProfile
     }
     if (question.one_machine) {
         found.cores /= static_cast<double>(machines);
-        found.egress_mbit = found.ingress_mbit = 0;
     }
     return found;
 }

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::size_t warm_rounds = 2;
 constexpr std::size_t counted_rounds = 8;
+/// Some seconds of this machine; what is asked then is far from what anybody would run.
+constexpr std::size_t events_max = 20'000'000;
 constexpr double never = std::numeric_limits<double>::infinity();
 
 class Replay {
@@ -402,6 +404,7 @@ ReplayResult Replay::run() {
         touch(k);
     }
     while (!events_.empty()) {
+        if (events_done_ > events_max) return {};
         const Event event = events_.top();
         events_.pop();
         ++events_done_;

@@ -63,7 +63,8 @@ struct ReplayResult {
     std::size_t events = 0;
 };
 
-/// Of as many rounds as it takes to become steady, the later ones count.
+/// Of as many rounds as it takes to become steady, the later ones count. No rounds (round_s 0): it
+/// would take too long.
 ReplayResult replay(const ReplayInput& input);
 
 }  // namespace ako

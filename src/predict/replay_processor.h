@@ -76,7 +76,8 @@ class ReplayProcessor {
     std::uint64_t stamp() const { return stamp_; }
 
   private:
-    static constexpr double tiny = 1e-12;
+    /// Less is nothing: a nanosecond, which a double tells apart for weeks.
+    static constexpr double tiny = 1e-9;
 
     double quota() const { return std::max(0.1 * cores_ * period_, cores_ * period_ - lost_); }
     int running() const { return (busy_[compute] ? 1 : 0) + (busy_[network] ? 1 : 0); }

@@ -135,6 +135,14 @@ bool stands_for_all(const StepQuestion& question, const Buckets& buckets) {
            sync_plan_of_one(question.mode, buckets[0]).has_value();
 }
 
+// A mode that averages seldom is played as one that does so every so many rounds.
+constexpr std::size_t rounds_per_sync_played = 64;
+
+std::size_t rounds_per_sync(const StepQuestion& question) {
+    const bool every = entry_of(question.mode.exchange).every_round;
+    return every ? 1 : question.mode.exchange.local_sgd.rounds;
+}
+
 ReplayInput input_of(const StepQuestion& question, const std::vector<double>& busy) {
     const ModeEntry& entry = entry_of(question.mode.exchange);
     const ModelMachine& first = question.machines.front();
@@ -151,9 +159,9 @@ ReplayInput input_of(const StepQuestion& question, const std::vector<double>& bu
     input.latency_s = question.latency_s;
     input.ahead = entry.runs_ahead || entry.learners == LearnersMeet::at_all_peers;
     input.by_end = entry.learners == LearnersMeet::at_all_peers;
-    if (!entry.every_round) input.rounds_per_sync = question.mode.exchange.local_sgd.rounds;
+    input.rounds_per_sync = std::min(rounds_per_sync(question), rounds_per_sync_played);
     input.round_s =
-        first.profile->round_s + exchange.round_s / static_cast<double>(input.rounds_per_sync);
+        first.profile->round_s + exchange.round_s / static_cast<double>(rounds_per_sync(question));
     const bool one_for_all = stands_for_all(question, buckets);
     for (std::size_t bucket = 0; bucket < buckets.count(); ++bucket) {
         input.buckets.push_back(buckets[bucket]);
@@ -192,9 +200,10 @@ StepAnswer in_lockstep(const StepQuestion& question) {
         round = replay(input);
     }
     StepAnswer answer;
-    answer.round_s = round.round_s;
-    answer.exposed_s = round.wait_s;
     answer.compute_s = round.round_s - round.wait_s;
+    answer.exposed_s = round.wait_s * static_cast<double>(input.rounds_per_sync) /
+                       static_cast<double>(rounds_per_sync(question));
+    answer.round_s = answer.compute_s + answer.exposed_s;
     answer.bytes = sent_at_most(question);
     for (GradientStep& step : input.gradient) step.seconds = 0;
     input.round_s = 0;
@@ -293,6 +302,7 @@ std::optional<StepAnswer> predict_step(const StepQuestion& question) {
         answer = of_rows(question);
     else
         return std::nullopt;
+    if (answer.round_s <= 0) return std::nullopt;
     finish(question, answer);
     return answer;
 }

@@ -46,20 +46,20 @@ StepQuestion question_of(const MachineProfile& made, Mode mode, std::size_t mach
 TEST_CASE("alone a round is what computing takes") {
     const MachineProfile made = profile();
     StepQuestion question = question_of(made, Mode::ring, 1, 0);
-    CHECK(predict_step(question)->round_s == doctest::Approx(0.032));
+    CHECK(predict_step(question)->round_s == doctest::Approx(0.032).scale(0));
     question.machines[0].cores = 0.5;
-    CHECK(predict_step(question)->round_s == doctest::Approx(0.064));
+    CHECK(predict_step(question)->round_s == doctest::Approx(0.064).scale(0));
 }
 
 TEST_CASE("a ring on a slow link takes its bytes, on a fast one what computing takes") {
     const MachineProfile made = profile();
     const StepAnswer slow = *predict_step(question_of(made, Mode::ring, 4, 10));
-    CHECK(slow.round_s == doctest::Approx(1.5 * 4 * parameters * 8 / 10e6).epsilon(0.05));
+    CHECK(slow.round_s == doctest::Approx(1.5 * 4 * parameters * 8 / 10e6).scale(0).epsilon(0.05));
     CHECK(slow.limit == "links");
     const StepAnswer fast = *predict_step(question_of(made, Mode::ring, 4, 100'000));
     CHECK(fast.round_s < 0.045);
     CHECK(fast.limit == "compute");
-    CHECK(fast.samples_per_s == doctest::Approx(4 * 32 / fast.round_s));
+    CHECK(fast.samples_per_s == doctest::Approx(4 * 32 / fast.round_s).scale(0));
 }
 
 TEST_CASE("in the mode ako a slow link makes no round longer") {
@@ -90,7 +90,7 @@ TEST_CASE("a server that nobody waits for is not predicted") {
 
 TEST_CASE("the least rate for an efficiency") {
     const auto efficiency = [](double mbit) { return mbit / (mbit + 100); };
-    CHECK(*rate_for(0.5, 10'000, efficiency) == doctest::Approx(100).epsilon(0.03));
+    CHECK(*rate_for(0.5, 10'000, efficiency) == doctest::Approx(100).scale(0).epsilon(0.03));
     CHECK_FALSE(rate_for(0.999, 10'000, efficiency).has_value());
 }
 
