@@ -14,12 +14,10 @@ Needs root and an idle machine. Standard library only.
 """
 
 import argparse
-import gzip
 import json
 import pathlib
 import random
 import re
-import struct
 import subprocess
 import sys
 import tempfile
@@ -27,8 +25,9 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 TESTBED = REPOSITORY / "deploy/testbed"
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(REPOSITORY / "tests/e2e"), str(HERE.parent)]
 import runs  # noqa: E402
+from own_data import read_idx, write_npy  # noqa: E402
 
 NAME = "oracle"
 NETWORKS = {"lenet": 32, "cifar-quick": 32, "resnet20": 8}  # samples of a round
@@ -65,31 +64,21 @@ GUESS_GRADIENT_S = {"lenet": 0.0134, "cifar-quick": 0.050, "resnet20": 0.056}
 GUESS_BYTES = {"lenet": 1.73e6, "cifar-quick": 0.58e6, "resnet20": 1.08e6}
 
 
-def write_npy(path, descr, shape, data):
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
-    header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
-
-
 def make_data(folder, images, labels, shape):
     """The first of these as a data set with few test samples."""
     size = 1
     for extent in shape:
         size *= extent
     for part, first, count in (("train", 0, SAMPLES), ("test", SAMPLES, TEST_SAMPLES)):
-        write_npy(folder / f"{part}_images.npy", "|u1", (count, *shape),
+        write_npy(folder / f"{part}_images.npy", (count, *shape),
                   images[first * size:(first + count) * size])
-        write_npy(folder / f"{part}_labels.npy", "|u1", (count,), labels[first:first + count])
+        write_npy(folder / f"{part}_labels.npy", (count,), labels[first:first + count])
 
 
 def mnist(folder):
     source = REPOSITORY / "experiments/mnist/data"
-
-    def read(name, skip):
-        path = next(source.glob(name + "*"))
-        data = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
-        return data[skip:]
-    make_data(folder, read("train-images", 16), read("train-labels", 8), (28, 28))
+    make_data(folder, read_idx(source / "train-images-idx3-ubyte.gz", 16),
+              read_idx(source / "train-labels-idx1-ubyte.gz", 8), (28, 28))
 
 
 def cifar(folder):

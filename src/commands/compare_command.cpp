@@ -21,6 +21,7 @@
 #include "src/plot/svg_plot.h"
 #include "src/screen/terminal.h"
 #include "src/system/build_info.h"
+#include "src/system/child_process.h"
 #include "src/system/interrupts.h"
 #include "src/system/lock_file.h"
 
@@ -58,11 +59,6 @@ void find_training_samples(Plan& plan, bool runs) {
                    "{}\nwithout the training set the round times of local SGD are not found\n",
                    error.what());
     }
-}
-
-std::string own_program() {
-    std::error_code error;
-    return fs::read_symlink("/proc/self/exe", error).string();
 }
 
 /// The cells, what they will run on, and how long they will take.

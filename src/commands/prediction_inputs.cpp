@@ -13,6 +13,7 @@
 #include "ako/error.h"
 #include "models/catalog.h"
 #include "src/config/cluster_file.h"
+#include "src/config/config_file.h"
 #include "src/native_peer/network_memory.h"
 #include "src/native_peer/training_data.h"
 #include "src/predict/network_digest.h"
@@ -170,18 +171,17 @@ Prediction predict(const PredictOptions& options, const Settings& settings,
                    const std::vector<MachineProfile>& profiles,
                    const PredictionQuestion& question) {
     const auto network = make_network(settings.model);
-    std::vector<const MachineProfile*> machines;
-    for (const MachineProfile& profile : profiles) machines.push_back(&profile);
     const std::size_t data_bytes = training_data_bytes(settings);
+    const ConfigValue tree = parse_config(read_config_text(options.file), options.file);
     const auto read = [&](const std::vector<std::string>& more) {
         std::vector<std::string> overrides = options.overrides;
         overrides.insert(overrides.end(), more.begin(), more.end());
-        return read_cluster_file(options.file, overrides);
+        return read_cluster_tree(tree, options.file, overrides);
     };
     const auto memory = [&](const Settings& one) {
         return plan_memory(one, {network->parameter_count(), data_bytes}).bytes();
     };
-    return predict(question, machines, layer_ranges(network->tensors()), read, memory);
+    return predict(question, profiles, layer_ranges(network->tensors()), read, memory);
 }
 
 }  // namespace ako

@@ -43,10 +43,8 @@ std::string said(const Settings& settings, const Summary& summary) {
     options.file = settings.file;
     Grounds grounds;
     const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
-    std::vector<const MachineProfile*> machines;
-    for (const MachineProfile& profile : profiles) machines.push_back(&profile);
     const auto answer =
-        predict_as_it_is(question_of(options, settings, grounds), machines,
+        predict_as_it_is(question_of(options, settings, grounds), profiles,
                          layer_ranges(make_network(settings.model)->tensors()), settings);
     if (!answer) return "";
     std::ofstream(options.profiles + "/history.jsonl", std::ios::app)

@@ -12,6 +12,7 @@
 #include "src/compare/provenance.h"
 #include "src/config/cluster_file.h"
 #include "src/predict/measure_machine.h"
+#include "src/system/child_process.h"
 #include "src/system/whole_file.h"
 
 namespace ako {
@@ -19,11 +20,6 @@ namespace ako {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string own_program() {
-    std::error_code error;
-    return fs::read_symlink("/proc/self/exe", error).string();
-}
 
 std::string host_name() {
     std::array<char, 256> name{};

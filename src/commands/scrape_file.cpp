@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "ako/error.h"
 #include "src/commands/compose_services.h"
@@ -18,11 +16,6 @@ namespace ako {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 }  // namespace
 
@@ -66,7 +59,7 @@ std::string provide_scrape_file(const std::string& path, const Settings& setting
         write_whole_file(path, scrape_text(settings));
         return fmt::format("written, for its profile observe: {}", path);
     }
-    const std::string there = text_of(path);
+    const std::string there = whole_text(path);
     std::vector<std::string> missing = scrape_targets(settings);
     std::erase_if(missing, [&](const std::string& target) {
         return there.find(quote(target)) != std::string::npos;

@@ -233,8 +233,8 @@ std::string testbed_lock_file(const std::string& name) {
 
 std::string find_testbed_script(const Plan& plan) {
     std::error_code error;
-    for (fs::path folder : {fs::read_symlink("/proc/self/exe", error).parent_path(),
-                            fs::absolute(plan.file, error).parent_path()}) {
+    for (fs::path folder :
+         {fs::path(own_program()).parent_path(), fs::absolute(plan.file, error).parent_path()}) {
         for (; !folder.empty(); folder = folder.parent_path()) {
             const fs::path script = folder / "deploy" / "testbed";
             if (fs::is_regular_file(script, error)) return script.string();

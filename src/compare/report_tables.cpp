@@ -19,8 +19,6 @@ namespace {
 constexpr double even_margin = 0.02;
 
 HtmlCell text_cell(const std::string& text) { return {html_text(text)}; }
-HtmlCell number_cell(const std::string& text) { return {html_text(text), true}; }
-
 HtmlCell contender_cell(const Plan& plan, const std::string& contender) {
     HtmlCell cell;
     cell.html =

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "src/diagnosis/link_map.h"
-#include "src/diagnosis/usual.h"
+#include "src/numbers/usual.h"
 
 namespace ako {
 namespace {

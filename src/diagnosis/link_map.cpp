@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/diagnosis/find_bottleneck.h"
-#include "src/diagnosis/usual.h"
+#include "src/numbers/usual.h"
 
 namespace ako {
 namespace {

@@ -17,6 +17,9 @@ struct HtmlCell {
     std::size_t rows = 1;  ///< it spans
 };
 
+/// Of a number as text.
+inline HtmlCell number_cell(const std::string& text) { return {html_text(text), true}; }
+
 /// A table in a box of its own that scrolls if the page is narrower. `caption` is text.
 std::string html_table(const std::string& caption, const std::vector<std::string>& heads,
                        const std::vector<std::vector<HtmlCell>>& rows);

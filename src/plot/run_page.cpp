@@ -35,8 +35,6 @@ std::string paragraph(const std::string& text) {
     return fmt::format("<p>{}</p>\n", html_text(text));
 }
 
-HtmlCell number_cell(const std::string& text) { return {html_text(text), true}; }
-
 HtmlCell head_cell(const std::string& html) {
     HtmlCell cell{html};
     cell.header = true;

@@ -6,19 +6,13 @@
 
 namespace ako {
 
-std::string kind_of_mode(const std::string& name) {
-    return name.ends_with(" servers") ? "parameter-server, n servers" : name;
-}
-
 std::optional<Peak> peak_of(const Prediction& prediction, const std::string& mode, double rate_mbit,
                             std::size_t batch) {
     const Predicted* best = nullptr;
     std::size_t most = 0;
     for (const Predicted& cell : prediction.cells) {
-        const bool alone = cell.machines == 1;
-        if (cell.batch != batch || (!alone && (cell.rate_mbit != rate_mbit ||
-                                               kind_of_mode(cell.mode.name) != kind_of_mode(mode))))
-            continue;
+        const bool of_mode = cell.machines == 1 || cell.mode.kind() == mode;
+        if (!of_mode || !cell.is_in(rate_mbit, batch)) continue;
         most = std::max(most, cell.machines);
         if (best == nullptr || cell.step.samples_per_s > best->step.samples_per_s) best = &cell;
     }
@@ -30,9 +24,7 @@ std::vector<const Predicted*> ranked(const Prediction& prediction, std::size_t m
                                      double rate_mbit, std::size_t batch) {
     std::vector<const Predicted*> found;
     for (const Predicted& cell : prediction.cells)
-        if (cell.machines == machines && cell.batch == batch &&
-            (machines == 1 || cell.rate_mbit == rate_mbit))
-            found.push_back(&cell);
+        if (cell.machines == machines && cell.is_in(rate_mbit, batch)) found.push_back(&cell);
     std::stable_sort(found.begin(), found.end(), [](const Predicted* a, const Predicted* b) {
         return a->step.samples_per_s > b->step.samples_per_s;
     });

@@ -21,10 +21,8 @@ struct Peak {
     bool inside = false;
 };
 
-/// The name of a mode whatever the machines: where every machine is a server its name counts them.
-std::string kind_of_mode(const std::string& name);
-
-/// The peak of one mode at this rate and batch; nothing if it has no cell there.
+/// The peak of one kind of modes, see `PredictedMode`, at this rate and batch; nothing if it has no
+/// cell there.
 std::optional<Peak> peak_of(const Prediction& prediction, const std::string& mode, double rate_mbit,
                             std::size_t batch);
 

@@ -15,7 +15,8 @@
 //   period_lost_s of the quota of each period, for caches are cold when a group may go on: 0 unless
 //                 runs with a quota told it
 //   exchange      {mode: {s_per_byte, bytes_share, round_s}}: processor for a byte that is sent or
-//                 taken; what travels, as a share of what the mode's costs say; processor of a
+//                 taken; of rows (the mode ako), the share of float32 that
+//                 travels; processor of a
 //                 round that exchanges, beside that of one alone, whatever is sent
 //   measured_by   for people: where the exchange's figures come from
 //

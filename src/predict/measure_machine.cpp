@@ -21,6 +21,7 @@
 #include "models/workers.h"
 #include "src/native_peer/training_data.h"
 #include "src/numbers/optimizer.h"
+#include "src/numbers/usual.h"
 #include "src/predict/network_digest.h"
 #include "src/system/build_info.h"
 #include "src/system/child_process.h"
@@ -53,12 +54,6 @@ double seconds_now(unsigned threads) {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double median_of(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 /// The standard deviation as a share of the middle, by how far neighbours differ: a machine that
 /// grows slower and faster over seconds, as one that others share, is no spread of its rounds.
 double spread_of(const std::vector<double>& values) {
@@ -66,7 +61,7 @@ double spread_of(const std::vector<double>& values) {
     std::vector<double> steps;
     for (std::size_t k = 1; k < values.size(); ++k)
         steps.push_back(std::abs(values[k] - values[k - 1]));
-    return median_of(steps) / of_normal / median_of(values);
+    return usual_of(steps, 0) / of_normal / usual_of(values, 0);
 }
 
 /// Makes gradients and notes when each layer asks and is ready.
@@ -106,12 +101,12 @@ class GradientClock {
             whole.push_back(seconds);
             sum += seconds;
         }
-        profile.seconds = median_of(whole);
+        profile.seconds = usual_of(whole, 0);
         profile.least = *std::min_element(whole.begin(), whole.end());
         profile.spread = spread_of(whole);
         double sum = 0;
         for (std::size_t k = 0; k < of_step.size(); ++k)
-            sum += profile.steps[k].seconds = median_of(of_step[k]);
+            sum += profile.steps[k].seconds = usual_of(of_step[k], 0);
         for (GradientStep& step : profile.steps) step.seconds *= profile.seconds / sum;
         return profile;
     }
@@ -128,7 +123,7 @@ class GradientClock {
             optimizer.apply(all, gradient_, 1, parameters_, 0);
             taken.push_back(seconds_now(1) - began);
         }
-        return median_of(taken);
+        return usual_of(taken, 0);
     }
 
   private:

@@ -41,14 +41,12 @@ ModelMachine machine_at(const PredictionQuestion& question, const MachineProfile
         found.cores = of_place(question.cores, place);
         if (!limited && found.cores < profile.cores) found.period_s = question.period_s;
     }
-    if (question.one_machine) {
-        found.cores /= static_cast<double>(machines);
-    }
+    if (question.one_machine) found.cores /= static_cast<double>(machines);
     return found;
 }
 
 StepQuestion step_question(const PredictionQuestion& question,
-                           const std::vector<const MachineProfile*>& profiles,
+                           const std::vector<MachineProfile>& profiles,
                            const std::vector<Range>& layers, const Settings& settings,
                            std::size_t machines, double rate, std::size_t batch) {
     StepQuestion step;
@@ -57,37 +55,34 @@ StepQuestion step_question(const PredictionQuestion& question,
     step.layers = layers;
     step.latency_s = question.latency_s;
     if (question.goodput > 0) step.goodput = question.goodput;
-    if (question.shared || question.one_machine) step.shared_cores = profiles.front()->cores;
+    if (question.shared || question.one_machine) step.shared_cores = profiles.front().cores;
     for (std::size_t k = 0; k < machines; ++k)
-        step.machines.push_back(machine_at(question, *of_place(profiles, k), k, machines, rate));
+        step.machines.push_back(machine_at(question, of_place(profiles, k), k, machines, rate));
     return step;
 }
 
 class Predictor {
   public:
-    Predictor(const PredictionQuestion& question,
-              const std::vector<const MachineProfile*>& profiles, const std::vector<Range>& layers,
-              const ReadSettings& read, const MemoryOf& memory)
+    Predictor(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
+              const std::vector<Range>& layers, const ReadSettings& read, const MemoryOf& memory)
         : question_(question), profiles_(profiles), layers_(layers), read_(read), memory_(memory) {}
 
     Prediction all() {
-        for (const std::size_t machines : question_.machines)
-            for (const double rate : question_.rates_mbit)
-                for (const std::size_t batch : question_.batches) add(machines, rate, batch);
+        const Settings file = read_({});
+        for (const std::size_t machines : question_.machines) {
+            const bool alone = machines == 1;  // which sends nothing, at any rate
+            const std::vector<PredictedMode> modes =
+                alone ? std::vector<PredictedMode>{{"local", {"exchange.mode=local"}}}
+                      : modes_for(file, machines);
+            const std::vector<double> rates = alone ? std::vector<double>{0} : question_.rates_mbit;
+            for (const double rate : rates)
+                for (const std::size_t batch : question_.batches)
+                    for (const PredictedMode& mode : modes) add(mode, machines, rate, batch);
+        }
         return std::move(prediction_);
     }
 
   private:
-    void add(std::size_t machines, double rate, std::size_t batch) {
-        if (machines == 1) {
-            if (rate == question_.rates_mbit.front())
-                add({"local", {"exchange.mode=local"}}, 1, 0, batch);
-            return;
-        }
-        for (const PredictedMode& mode : modes_for(read_({}), machines))
-            add(mode, machines, rate, batch);
-    }
-
     void add(const PredictedMode& mode, std::size_t machines, double rate, std::size_t batch) {
         std::vector<std::string> overrides = {peers_override(machines),
                                               fmt::format("training.batch.local={}", batch)};
@@ -114,7 +109,7 @@ class Predictor {
         cell.speed_up = step->samples_per_s / alone(batch);
         cell.efficiency = cell.speed_up / static_cast<double>(machines);
         cell.target_s = seconds_to_target(cell, settings->exchange);
-        cell.extrapolated = !profiles_.front()->measured(batch);
+        cell.extrapolated = !profiles_.front().measured(batch);
         prediction_.cells.push_back(cell);
     }
 
@@ -150,7 +145,7 @@ class Predictor {
     }
 
     const PredictionQuestion& question_;
-    const std::vector<const MachineProfile*>& profiles_;
+    const std::vector<MachineProfile>& profiles_;
     const std::vector<Range>& layers_;
     const ReadSettings& read_;
     const MemoryOf& memory_;
@@ -161,7 +156,7 @@ class Predictor {
 }  // namespace
 
 std::optional<StepAnswer> predict_as_it_is(const PredictionQuestion& question,
-                                           const std::vector<const MachineProfile*>& profiles,
+                                           const std::vector<MachineProfile>& profiles,
                                            const std::vector<Range>& layers,
                                            const Settings& settings) {
     const BatchSettings& batch = settings.training.batch;
@@ -173,21 +168,19 @@ std::optional<StepAnswer> predict_as_it_is(const PredictionQuestion& question,
 }
 
 std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines) {
-    std::vector<PredictedMode> modes = {
-        {"ako", {"exchange.mode=ako"}},
-        {"ring", {"exchange.mode=ring"}},
-        {"ring, butterfly", {"exchange.mode=ring", "exchange.all_reduce=butterfly"}},
-        {"parameter-server", {"exchange.mode=parameter-server", "exchange.servers=1"}},
-        {fmt::format("parameter-server, {} servers", machines),
-         {"exchange.mode=parameter-server", fmt::format("exchange.servers={}", machines)}},
-        {fmt::format("local-sgd, {} rounds", file.exchange.local_sgd.rounds),
-         {"exchange.mode=local-sgd"}},
-        {"sma", {"exchange.mode=sma"}}};
-    return modes;
+    return {{"ako", {"exchange.mode=ako"}},
+            {"ring", {"exchange.mode=ring"}},
+            {"ring, butterfly", {"exchange.mode=ring", "exchange.all_reduce=butterfly"}},
+            {"parameter-server", {"exchange.mode=parameter-server", "exchange.servers=1"}},
+            {fmt::format("parameter-server, {} servers", machines),
+             {"exchange.mode=parameter-server", fmt::format("exchange.servers={}", machines)},
+             "parameter-server, n servers"},
+            {fmt::format("local-sgd, {} rounds", file.exchange.local_sgd.rounds),
+             {"exchange.mode=local-sgd"}},
+            {"sma", {"exchange.mode=sma"}}};
 }
 
-Prediction predict(const PredictionQuestion& question,
-                   const std::vector<const MachineProfile*>& profiles,
+Prediction predict(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
                    const std::vector<Range>& layers, const ReadSettings& read,
                    const MemoryOf& memory) {
     return Predictor(question, profiles, layers, read, memory).all();

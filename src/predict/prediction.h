@@ -18,6 +18,9 @@ namespace ako {
 struct PredictedMode {
     std::string name;                    ///< "parameter-server, 4 servers"
     std::vector<std::string> overrides;  ///< what `--set` takes
+    std::string whatever = "";           ///< the name without the machines; empty: it has none
+
+    const std::string& kind() const { return whatever.empty() ? name : whatever; }
 };
 
 /// What is asked. Lists are never empty.
@@ -48,6 +51,13 @@ struct Predicted {
     /// not known what they cost in rounds.
     std::optional<double> target_s;
     bool extrapolated = false;  ///< a batch beyond those that were measured
+
+    /// Of its row in a table.
+    std::string name() const { return machines == 1 ? "alone" : mode.name; }
+    /// Does the table of this rate and batch have it? That of one machine is in each.
+    bool is_in(double table_mbit, std::size_t table_batch) const {
+        return batch == table_batch && (machines == 1 || rate_mbit == table_mbit);
+    }
 };
 
 /// A mode that was left out, and why.
@@ -71,15 +81,14 @@ using MemoryOf = std::function<std::size_t(const Settings&)>;
 std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines);
 
 /// `profiles` is [machines at most], the last of all others; never empty.
-Prediction predict(const PredictionQuestion& question,
-                   const std::vector<const MachineProfile*>& profiles,
+Prediction predict(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
                    const std::vector<Range>& layers, const ReadSettings& read,
                    const MemoryOf& memory);
 
 /// The step of these settings as they stand, at the first rate. Nothing where it is not known: see
 /// `predict_step`; and where a round has several learners, or batches that grow.
 std::optional<StepAnswer> predict_as_it_is(const PredictionQuestion& question,
-                                           const std::vector<const MachineProfile*>& profiles,
+                                           const std::vector<MachineProfile>& profiles,
                                            const std::vector<Range>& layers,
                                            const Settings& settings);
 

@@ -11,7 +11,6 @@
 #include "ako/error.h"
 #include "src/plot/chart.h"
 #include "src/plot/html.h"
-#include "src/predict/advice.h"
 #include "src/results/number_text.h"
 #include "src/system/whole_file.h"
 
@@ -23,8 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr double ms = 1e3;
 constexpr unsigned chart_width = 440, chart_height = 340;
-
-HtmlCell number_cell(const std::string& text) { return {html_text(text), true}; }
 
 /// The speed-up of each mode by the machines, beside what as many machines would be at best.
 Chart speed_up_chart(const Prediction& prediction, const TableOf& table) {
@@ -38,7 +35,7 @@ Chart speed_up_chart(const Prediction& prediction, const TableOf& table) {
             best.points.push_back({machines, machines, machines, machines});
         if (cell->machines == 1) continue;
         const double scale = cell->speed_up * step.round_s;
-        lines[kind_of_mode(cell->mode.name)].points.push_back(
+        lines[cell->mode.kind()].points.push_back(
             {machines, cell->speed_up, scale / step.high_s, scale / step.low_s});
     }
     Chart chart;
@@ -71,7 +68,7 @@ std::string rounds_table(const Prediction& prediction, const TableOf& table) {
         const StepAnswer& step = cell->step;
         rows.push_back(
             {number_cell(fmt::to_string(cell->machines)),
-             {html_text(cell->machines == 1 ? "alone" : cell->mode.name)},
+             {html_text(cell->name())},
              number_cell(fmt::format("{:.1f}", step.round_s * ms)),
              number_cell(fmt::format("{:.1f} to {:.1f}", step.low_s * ms, step.high_s * ms)),
              number_cell(fmt::format("{:.1f}", step.compute_s * ms)),

@@ -46,9 +46,7 @@ std::string staleness_text(const Predicted& cell) {
 std::vector<const Predicted*> at(const Prediction& prediction, const TableOf& setting) {
     std::vector<const Predicted*> found;
     for (const Predicted& cell : prediction.cells)
-        if (cell.batch == setting.batch &&
-            (cell.machines == 1 || cell.rate_mbit == setting.rate_mbit))
-            found.push_back(&cell);
+        if (cell.is_in(setting.rate_mbit, setting.batch)) found.push_back(&cell);
     const bool timed = std::any_of(found.begin(), found.end(), [](const Predicted* cell) {
         return cell->target_s.has_value();
     });
@@ -64,9 +62,9 @@ std::string row_text(const Predicted& cell) {
     return fmt::format(
         "  {:<8} {:<29} {:>8.1f} {:>7.1f} ..{:>7.1f} {:>8.1f} {:>7.1f} {:>7.1f} {:>8.2f} {:>7.0f} "
         "{:>9} {:>8.2f} {:>5.0f} % {:>6} {:>8}{}\n",
-        cell.machines, cell.machines == 1 ? "alone" : cell.mode.name, step.round_s * ms,
-        step.low_s * ms, step.high_s * ms, step.compute_s * ms, step.hidden_s() * ms,
-        step.exposed_s * ms, step.bytes / mb, static_cast<double>(cell.memory_bytes) / mb,
+        cell.machines, cell.name(), step.round_s * ms, step.low_s * ms, step.high_s * ms,
+        step.compute_s * ms, step.hidden_s() * ms, step.exposed_s * ms, step.bytes / mb,
+        static_cast<double>(cell.memory_bytes) / mb,
         grouped(static_cast<std::uint64_t>(step.samples_per_s + 0.5)), cell.speed_up,
         cell.efficiency * percent,
         step.partitions > 0 ? fmt::format("{:.1f}", step.partitions) : "",
@@ -75,7 +73,7 @@ std::string row_text(const Predicted& cell) {
 
 Json json_of(const Predicted& cell) {
     const StepAnswer& step = cell.step;
-    return {{"mode", cell.machines == 1 ? "alone" : cell.mode.name},
+    return {{"mode", cell.name()},
             {"set", cell.mode.overrides},
             {"machines", cell.machines},
             {"rate_mbit", cell.rate_mbit},
@@ -182,11 +180,9 @@ std::string peaks_text(const Prediction& prediction) {
     for (const TableOf& setting : tables_of(prediction)) {
         std::set<std::string> told;
         for (const Predicted& cell : prediction.cells) {
-            if (cell.machines == 1 || cell.rate_mbit != setting.rate_mbit ||
-                cell.batch != setting.batch)
-                continue;
-            const auto peak = peak_of(prediction, cell.mode.name, setting.rate_mbit, setting.batch);
-            const std::string name = kind_of_mode(cell.mode.name);
+            if (cell.machines == 1 || !cell.is_in(setting.rate_mbit, setting.batch)) continue;
+            const std::string& name = cell.mode.kind();
+            const auto peak = peak_of(prediction, name, setting.rate_mbit, setting.batch);
             if (!peak || !told.insert(name).second) continue;
             const Predicted& best = *peak->cell;
             text += fmt::format("  {:<29} {:>4} at {}: {:.2f} times one alone{}\n", name,

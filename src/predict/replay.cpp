@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "ako/assert.h"
 #include "src/predict/replay_processor.h"
@@ -72,8 +74,8 @@ class Replay {
         PeerIndex from = 0;
         PeerIndex to = 0;
         std::set<std::tuple<std::size_t, std::size_t, std::uint64_t, std::uint32_t>> waiting;
-        bool preparing = false;         ///< the processor is at it
-        std::vector<Sending> prepared;  ///< at most one
+        bool preparing = false;  ///< the processor is at it
+        std::optional<Sending> prepared;
         bool on_wire = false;
         Sending carried;
         double left = 0;  ///< bytes
@@ -308,7 +310,7 @@ void Replay::enqueue(const Sending& sending) {
 // The link's next message, if the processor may prepare one.
 void Replay::feed(std::size_t index) {
     Link& link = links_[index];
-    if (link.preparing || !link.prepared.empty() || link.waiting.empty()) return;
+    if (link.preparing || link.prepared || link.waiting.empty()) return;
     const auto [sync, bucket, order, number] = *link.waiting.begin();
     link.waiting.erase(link.waiting.begin());
     link.preparing = true;
@@ -338,7 +340,7 @@ void Replay::job_done(std::size_t index) {
     Link& link = links_[number];
     link.preparing = false;
     if (link.on_wire) {
-        link.prepared.push_back(job.sending);
+        link.prepared = job.sending;
     } else {
         start_wire(number, job.sending);
         feed(number);
@@ -361,9 +363,8 @@ void Replay::start_wire(std::size_t index, const Sending& sending) {
 void Replay::wire_done(std::size_t index) {
     Link& link = links_[index];
     push(now_ + input_.latency_s, What::arrival, link.to, 0, link.carried);
-    if (!link.prepared.empty()) {
-        link.carried = link.prepared.back();
-        link.prepared.clear();
+    if (link.prepared) {
+        link.carried = *std::exchange(link.prepared, std::nullopt);
         link.left = bytes_of(link.carried);
         link.since = now_;
         push(now_ + link.left / link.rate, What::wire, index, ++link.stamp);

@@ -10,10 +10,10 @@
 
 #include "ako/error.h"
 #include "ako/mode_table.h"
+#include "ako/payload.h"
 #include "src/config/cluster_file.h"
 #include "src/predict/network_digest.h"
 #include "src/results/training_figures.h"
-#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 
@@ -21,7 +21,6 @@ namespace {
 
 /// A run as its peers saw it, in the mean over those that train.
 struct RunSeen {
-    std::string folder;
     Settings settings;
     double cpu_s = 0;    ///< processor of a round; likewise the next
     double round_s = 0;  ///< by the clock
@@ -37,7 +36,6 @@ struct RunSeen {
 
 RunSeen read_seen(const std::string& folder) {
     RunSeen seen;
-    seen.folder = folder;
     seen.settings = read_cluster_file(folder + "/config.yaml", {});
     std::ifstream in(folder + "/summary.json");
     try {
@@ -72,9 +70,8 @@ constexpr double limited_below = 0.9;
 
 /// Processor time of a round that brought something.
 double useful(const MachineProfile& profile, const RunSeen& run, double period_s) {
-    const double cores = run.cpu_s / run.round_s;
-    if (cores >= limited_below) return run.cpu_s;
-    return run.cpu_s * (1 - std::min(0.9, profile.period_lost_s / (cores * period_s)));
+    if (run.cores() >= limited_below) return run.cpu_s;
+    return run.cpu_s * (1 - std::min(0.9, profile.period_lost_s / (run.cores() * period_s)));
 }
 
 double expected_alone(const MachineProfile& profile, const RunSeen& run) {
@@ -98,8 +95,7 @@ void take_alone(MachineProfile& profile, const std::vector<RunSeen>& runs, doubl
     double count = 0, a = 0, aa = 0, time = 0, a_time = 0;
     for (const RunSeen& run : runs) {
         const double taken = run.cpu_s / expected_alone(profile, run);
-        const double cores = run.cpu_s / run.round_s;
-        const double slope = cores < limited_below ? taken / (cores * period_s) : 0;
+        const double slope = run.cores() < limited_below ? taken / (run.cores() * period_s) : 0;
         count += 1;
         a += slope;
         aa += slope * slope;
@@ -134,16 +130,13 @@ void take_exchange(MachineProfile& profile, const RunSeen& run, double period_s)
         exchange.round_s *= extra / expected;
         exchange.s_per_byte *= extra / expected;
         const auto others = static_cast<double>(run.settings.peers.size() - 1);
-        const double plain = 4 * others * static_cast<double>(profile.parameter_count);
+        const double plain =
+            others * static_cast<double>(payload_bytes_of(profile.parameter_count));
         if (run.partitions > 0) exchange.bytes_share = run.sent * run.partitions / plain;
     } else {
         // A byte takes what it took over loopback, at most; the rest comes with every round.
         exchange.s_per_byte = std::min(exchange.s_per_byte, extra / bytes);
         exchange.round_s = extra - exchange.s_per_byte * bytes;
-        double said = 0;
-        for (const SentBytes& sent : mode_costs(run.settings, profile.parameter_count).sent)
-            said = std::max(said, sent.per_round());
-        if (said > 0) exchange.bytes_share = run.sent / said;
     }
     profile.exchange[word] = exchange;
 }

@@ -23,12 +23,13 @@ constexpr double message_s = 15e-6;
 
 double s_per_byte(double mbit, double goodput) { return mbit > 0 ? 8 / (mbit * 1e6 * goodput) : 0; }
 
-std::string mode_word(const StepQuestion& question) {
-    return std::string(entry_of(question.mode.exchange).word);
+std::size_t parameter_count(const StepQuestion& question) {
+    return question.layers.empty() ? 0
+                                   : question.layers.back().first + question.layers.back().count;
 }
 
 const ExchangeProfile& exchange_of(const StepQuestion& question, const ModelMachine& machine) {
-    return machine.profile->exchange_of(mode_word(question));
+    return machine.profile->exchange_of(std::string(entry_of(question.mode.exchange).word));
 }
 
 /// Seconds of a round's gradient and of what is beside it, on this machine.
@@ -50,11 +51,7 @@ double cores_of(const StepQuestion& question, const ModelMachine& machine) {
 
 double sent_at_most(const StepQuestion& question) {
     double most = 0;
-    for (const SentBytes& sent :
-         mode_costs(question.mode, question.layers.empty() ? 0
-                                                           : question.layers.back().first +
-                                                                 question.layers.back().count)
-             .sent)
+    for (const SentBytes& sent : mode_costs(question.mode, parameter_count(question)).sent)
         most = std::max(most, sent.per_round());
     return most;
 }
@@ -148,8 +145,7 @@ ReplayInput input_of(const StepQuestion& question, const std::vector<double>& bu
     const ModelMachine& first = question.machines.front();
     const GradientProfile gradient = first.profile->gradient_of(question.batch);
     const ExchangeProfile& exchange = exchange_of(question, first);
-    const std::size_t parameters = question.layers.back().first + question.layers.back().count;
-    const Buckets buckets(question.layers, parameters);
+    const Buckets buckets(question.layers, parameter_count(question));
     ReplayInput input;
     input.gradient = gradient.steps;
     // What slows a machine that is shared slows all of it.
@@ -233,8 +229,9 @@ struct Pace {
 // changes.
 StepAnswer of_rows(const StepQuestion& question) {
     const std::size_t count = question.machines.size();
-    const std::size_t parameters = question.layers.back().first + question.layers.back().count;
     const auto others = static_cast<double>(count - 1);
+    // A row to all others, as float32.
+    const double plain = static_cast<double>(payload_bytes_of(parameter_count(question))) * others;
     std::vector<Pace> paces(count);
     const auto limit_of = [&](double mbit) {
         const double cost = s_per_byte(mbit, question.goodput);
@@ -253,7 +250,6 @@ StepAnswer of_rows(const StepQuestion& question) {
             Pace& pace = paces[k];
             pace.round_s = turn == 0 ? now : (pace.round_s + now) / 2;
             const unsigned fixed = question.mode.exchange.partitions;
-            const double plain = static_cast<double>(payload_bytes_of(parameters)) * others;
             pace.partitions =
                 fixed > 0 ? fixed
                           : PartitionBound::worth(plain, exchange.bytes_share * plain, compute);
@@ -274,9 +270,8 @@ StepAnswer of_rows(const StepQuestion& question) {
         const ExchangeProfile& exchange = exchange_of(question, question.machines[k]);
         rounds_per_s += 1 / pace.round_s;
         answer.bytes = std::max(answer.bytes, pace.out * pace.round_s);
-        const double row =
-            static_cast<double>(payload_bytes_of(parameters)) * others * exchange.bytes_share;
-        answer.partitions = std::max(answer.partitions, row / (pace.out * pace.round_s));
+        answer.partitions =
+            std::max(answer.partitions, plain * exchange.bytes_share / (pace.out * pace.round_s));
         answer.compute_s = std::max(answer.compute_s, compute_of(question, question.machines[k]) /
                                                           cores_of(question, question.machines[k]));
     }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -60,6 +61,11 @@ double seconds_now() {
 }
 
 }  // namespace
+
+std::string own_program() {
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
 
 ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::string& output_file) {
     std::vector<std::string> copies = words;

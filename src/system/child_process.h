@@ -11,6 +11,9 @@
 
 namespace ako {
 
+/// The path of this program, to start it anew with other words; empty if the system does not tell.
+std::string own_program();
+
 class ChildProcess {
   public:
     /// The first word is a path or a name to look for in PATH. What it prints goes to the end of

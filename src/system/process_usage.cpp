@@ -6,9 +6,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
+
+#include "src/system/whole_file.h"
 
 namespace ako {
 namespace {
@@ -23,11 +24,6 @@ std::uint64_t resident_bytes() {
     std::uint64_t size = 0, resident = 0;
     file >> size >> resident;
     return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-std::string content(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 rusage counted_usage() {
@@ -118,7 +114,7 @@ GroupFiles group_files(const std::string& groups) {
 double process_cpu_seconds() { return cpu_seconds_of(counted_usage()); }
 
 ProcessUsage process_usage() {
-    static const GroupFiles files = group_files(content("/proc/self/cgroup"));
+    static const GroupFiles files = group_files(whole_text("/proc/self/cgroup"));
     static const std::string cpu_stat = first_there(files.cpu_stat);
     static const std::string memory_limit = first_there(files.memory_limit);
     ProcessUsage usage;

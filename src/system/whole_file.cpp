@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -52,6 +54,11 @@ void write_whole_file(const std::string& path, const std::string& text) {
     unlink(fresh.c_str());  // half a file takes room that is short
     throw StartupError(path + ": cannot be written: " + *why,
                        "is the disk full, the folder writable?");
+}
+
+std::string whole_text(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace ako

@@ -73,7 +73,7 @@ ROOMS = {
         "src/results src/config",
         "peers as processes of this machine: their words, ports, pipes and restarts"),
     "src/diagnosis": Room(
-        "src/results",
+        "src/numbers src/results",
         "what limits a cluster, found from how its peers use machines and links"),
     "src/observe": Room(
         "net src/config src/system src/results src/diagnosis",
