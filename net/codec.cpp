@@ -18,8 +18,6 @@
 namespace ako {
 namespace {
 
-constexpr std::size_t header_unit_bytes = 8;
-
 /// The first byte of a header that is no Hello: above what a Hello of any protocol begins with.
 constexpr std::uint8_t first_kind = 64;
 

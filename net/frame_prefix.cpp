@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::array<std::uint8_t, 4> magic = {'A', 'K', 'O', '2'};
 
-/// See net/codec.h.
-constexpr std::size_t header_unit_bytes = 8;
-
 /// What the checksum of the prefix itself covers.
 constexpr std::size_t checked_bytes = frame_prefix_bytes - sizeof(std::uint32_t);
 

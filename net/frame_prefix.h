@@ -27,6 +27,9 @@ namespace ako {
 
 inline constexpr std::size_t frame_prefix_bytes = 20;
 
+/// What the length of a header is a multiple of.
+inline constexpr std::size_t header_unit_bytes = 8;
+
 /// What the largest header needs, 24 bytes * 32,768 runs of a Want, and some more; the test of the
 /// codec fills every list of every message to its bound. Anything longer is refused before memory
 /// is allocated.

@@ -18,10 +18,6 @@ constexpr std::size_t logged_max = 8;
 /// The kernel is asked once for each line of the metrics.
 constexpr Time path_interval = std::chrono::seconds(1);
 
-long long milliseconds(Time time) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-}
-
 }  // namespace
 
 Link::Link(PeerIndex peer, std::string name, double mbit, LinkContext& context,
@@ -66,7 +62,7 @@ void Link::check_life(Time now, Time excuse) {
         const Time silence = session_->silence().lasts(now);
         if (const auto news = life_.news_of_silence(silence)) context_.log(name_ + ": " + *news);
         if (silence >= context_.life_timeout)
-            session_->end(fmt::format("no byte for {} ms", milliseconds(context_.life_timeout)));
+            session_->end(fmt::format("no byte for {} ms", whole_ms(context_.life_timeout)));
     } else {
         life_.excuse(excuse, now);
     }

@@ -10,10 +10,6 @@ namespace {
 /// People wonder where a run that waits has got to before they would call a peer lost.
 constexpr Time silence_named_after = std::chrono::seconds(2);
 
-long long milliseconds(Time time) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-}
-
 }  // namespace
 
 void PeerLife::session_up() {
@@ -33,8 +29,8 @@ std::optional<std::string> PeerLife::news_of_silence(Time silence) {
     if (silent == silence_named_) return std::nullopt;
     silence_named_ = silent;
     if (!silent) return "heard from again";
-    return fmt::format("silent for {} ms; lost if it stays so for {} ms", milliseconds(silence),
-                       milliseconds(life_timeout_));
+    return fmt::format("silent for {} ms; lost if it stays so for {} ms", whole_ms(silence),
+                       whole_ms(life_timeout_));
 }
 
 void PeerLife::excuse(Time gap, Time now) { silent_since_ = std::min(silent_since_ + gap, now); }
@@ -42,7 +38,7 @@ void PeerLife::excuse(Time gap, Time now) { silent_since_ = std::min(silent_sinc
 std::optional<std::string> PeerLife::becomes_lost(Time now) {
     if (!met_ || left_ || lost_ || now - silent_since_ < life_timeout_) return std::nullopt;
     lost_ = true;
-    return fmt::format("no byte for {} ms; the last session: {}", milliseconds(life_timeout_),
+    return fmt::format("no byte for {} ms; the last session: {}", whole_ms(life_timeout_),
                        session_error_);
 }
 

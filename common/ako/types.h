@@ -22,6 +22,11 @@ using BlockIndex = std::uint32_t;
 /// `src/exchange/clock_offset.h` translates.
 using Time = std::chrono::nanoseconds;
 
+/// Rounded down, as people are told of it.
+inline long long whole_ms(Time time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 constexpr double seconds_of(Time time) { return std::chrono::duration<double>(time).count(); }
 constexpr Time from_seconds(double seconds) {
     return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));

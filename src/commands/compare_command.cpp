@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 constexpr unsigned without_network_max = 3;
 
 /// Refuses a folder that cannot be written, or that another comparison is filling.
-void require_folder(const std::string& folder, const LockFile& lock) {
+void require_own(const std::string& folder, const LockFile& lock) {
     if (lock.state() == LockFile::State::no_file)
         throw StartupError(
             fmt::format("output: the folder {} cannot be written: {}", folder, lock.why()),
@@ -175,7 +175,7 @@ ExitStatus compare(const CompareOptions& options) {
     }
     require_gnuplot();
     const LockFile lock(plan.output + "/lock");
-    require_folder(plan.output, lock);
+    require_own(plan.output, lock);
     const std::string commit = build_commit();
     if (!options.only_report) return run_and_report(plan, options, commit);
     ResultSet results;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_folder(const std::string& folder) {
+void require_run_folder(const std::string& folder) {
     std::error_code error;
     if (fs::is_directory(folder, error)) return;
     if (fs::exists(folder, error))
@@ -27,7 +27,7 @@ void require_folder(const std::string& folder) {
 }  // namespace
 
 std::string cluster_file_of(const ResumeWords& words) {
-    require_folder(words.folder);
+    require_run_folder(words.folder);
     return words.folder + "/config.yaml";
 }
 
@@ -35,7 +35,7 @@ std::string resume_folder(const ResumeWords& words, const Settings& settings,
                           const std::vector<std::string>& peers) {
     if (!words.said) return "";
     if (words.folder.empty()) return newest_run_with_checkpoints(settings, peers);
-    require_folder(words.folder);
+    require_run_folder(words.folder);
     const std::string folder = fs::canonical(words.folder).string();
     // One of several peers may have lost its own.
     const bool found = std::any_of(peers.begin(), peers.end(), [&folder](const std::string& peer) {

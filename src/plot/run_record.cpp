@@ -27,7 +27,7 @@ constexpr std::string_view metrics_prefix = "metrics-";
 constexpr std::string_view metrics_suffix = ".jsonl";
 /// In seconds. The last line of the training comes soon after the one before, and would show of
 /// some rounds how much they differ, and not how they went on.
-constexpr double figures_from = 0.5;
+constexpr double figures_min_s = 0.5;
 constexpr const char* other_version = "was it written by another version of ako?";
 
 [[noreturn]] void refuse_folder(const std::string& folder, const std::string& what) {
@@ -150,7 +150,7 @@ void add_line(PeerRecord& peer, MetricsLine line) {
     moment.accuracy = line.accuracy;
     moment.accuracy_at = line.accuracy_at;
     const bool trains = line.phase == "training" || line.round > before.round;
-    if (trains && line.time - before.time >= figures_from) take_training(moment, line);
+    if (trains && line.time - before.time >= figures_min_s) take_training(moment, line);
     peer.samples += line.samples - before.samples;
     peer.egress_bytes += line.egress_bytes - before.egress_bytes;
     peer.ingress_bytes += line.ingress_bytes - before.ingress_bytes;

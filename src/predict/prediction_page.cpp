@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double ms = 1e3;
 constexpr unsigned chart_width = 440, chart_height = 340;
 
 /// The speed-up of each mode by the machines, beside what as many machines would be at best.

@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double ms = 1e3;
 constexpr double mb = 1e6;
 constexpr double percent = 100;
 

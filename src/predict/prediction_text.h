@@ -10,6 +10,9 @@
 
 namespace ako {
 
+/// Milliseconds of a second.
+inline constexpr double ms = 1e3;
+
 /// What the prediction rests on: a line each, beginning with what was measured or assumed.
 using Grounds = std::vector<std::string>;
 

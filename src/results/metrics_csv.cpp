@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "src/results/rates.h"
+
 namespace ako {
 
 namespace {
@@ -15,16 +17,16 @@ std::string text_of(const std::optional<double>& number) {
 }
 
 /// As in the metrics line: three digits after the point.
-std::string rounded(double number) { return text_of(std::round(number * 1e3) / 1e3); }
+std::string rounded_text(double number) { return text_of(thousandths(number)); }
 
-std::string unless_zero(double number) { return number == 0 ? "" : rounded(number); }
+std::string unless_zero(double number) { return number == 0 ? "" : rounded_text(number); }
 
 std::string staleness(const MetricsLine& line) {
     return line.any_live() ? fmt::to_string(line.staleness_rounds()) : "";
 }
 
 std::string part(const MetricsLine& line, RoundPart which) {
-    return rounded(line.round_parts[which].seconds);
+    return rounded_text(line.round_parts[which].seconds);
 }
 
 struct CsvColumn {
@@ -35,20 +37,20 @@ struct CsvColumn {
 using Line = MetricsLine;
 
 constexpr std::array<CsvColumn, 25> columns = {{
-    {"time", [](const Line& line) { return rounded(line.time); }},
+    {"time", [](const Line& line) { return rounded_text(line.time); }},
     {"phase", [](const Line& line) { return line.phase; }},
     {"round", [](const Line& line) { return fmt::to_string(line.round); }},
     {"samples", [](const Line& line) { return fmt::to_string(line.samples); }},
-    {"samples_per_s", [](const Line& line) { return rounded(line.samples_per_s); }},
+    {"samples_per_s", [](const Line& line) { return rounded_text(line.samples_per_s); }},
     {"loss", [](const Line& line) { return text_of(line.loss); }},
     {"accuracy", [](const Line& line) { return text_of(line.accuracy); }},
     {"accuracy_at", [](const Line& line) { return text_of(line.accuracy_at); }},
     {"progress", [](const Line& line) { return text_of(line.progress); }},
     {"egress_bytes", [](const Line& line) { return fmt::to_string(line.egress_bytes); }},
     {"ingress_bytes", [](const Line& line) { return fmt::to_string(line.ingress_bytes); }},
-    {"egress_mbit", [](const Line& line) { return rounded(line.egress_mbit); }},
-    {"ingress_mbit", [](const Line& line) { return rounded(line.ingress_mbit); }},
-    {"cpu_seconds", [](const Line& line) { return rounded(line.cpu_seconds); }},
+    {"egress_mbit", [](const Line& line) { return rounded_text(line.egress_mbit); }},
+    {"ingress_mbit", [](const Line& line) { return rounded_text(line.ingress_mbit); }},
+    {"cpu_seconds", [](const Line& line) { return rounded_text(line.cpu_seconds); }},
     {"memory_bytes",
      [](const Line& line) {
          return line.memory_bytes == 0 ? "" : fmt::to_string(line.memory_bytes);

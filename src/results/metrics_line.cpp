@@ -1,9 +1,9 @@
 #include "src/results/metrics_line.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "src/results/json_number.h"
+#include "src/results/rates.h"
 #include "src/results/renamed_key.h"
 
 namespace ako {
@@ -12,9 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Three digits after the point: a line is for people and plots, not for arithmetic.
-double rounded(double number) { return std::round(number * 1e3) / 1e3; }
-
 ordered_json to_json(const LinkLine& link) {
     return {{"peer", link.peer},
             {"presence", word(link.presence)},
@@ -22,48 +19,48 @@ ordered_json to_json(const LinkLine& link) {
             {"advancing", link.advancing},
             {"joining", link.joining},
             {"standing", word(standing_of(link))},
-            {"since", rounded(link.since)},
+            {"since", thousandths(link.since)},
             {"why", link.why},
             {"ended", link.ended},
-            {"partitions", rounded(link.partitions)},
+            {"partitions", thousandths(link.partitions)},
             {"staleness_rounds", link.staleness_rounds},
-            {"staleness_ms", rounded(link.staleness_ms)},
-            {"age_ms", rounded(link.age_ms)},
-            {"answer_ms", rounded(link.answer_ms)},
+            {"staleness_ms", thousandths(link.staleness_ms)},
+            {"age_ms", thousandths(link.age_ms)},
+            {"answer_ms", thousandths(link.answer_ms)},
             {"sessions", link.sessions},
             {"rejects", link.rejects},
             {"damaged_blocks", link.damaged_blocks},
             {"diverged_blocks", link.diverged_blocks},
-            {"round_trip_ms", rounded(link.round_trip_ms)},
-            {"delivery_mbit", rounded(link.delivery_mbit)},
+            {"round_trip_ms", thousandths(link.round_trip_ms)},
+            {"delivery_mbit", thousandths(link.delivery_mbit)},
             {"retransmits", link.retransmits},
             {"egress_bytes", link.egress_bytes},
             {"ingress_bytes", link.ingress_bytes},
-            {"egress_mbit", rounded(link.egress_mbit)},
-            {"ingress_mbit", rounded(link.ingress_mbit)},
+            {"egress_mbit", thousandths(link.egress_mbit)},
+            {"ingress_mbit", thousandths(link.ingress_mbit)},
             {"round", link.round},
             {"samples", link.samples},
-            {"samples_per_s", rounded(link.samples_per_s)},
+            {"samples_per_s", thousandths(link.samples_per_s)},
             {"loss", or_null(link.loss)},
             {"usage",
-             {{"full", rounded(link.usage.full)},
-              {"egress_mbit", rounded(link.usage.egress_mbit)},
-              {"round_trip_ms", rounded(link.usage.round_trip_ms)},
-              {"staleness_rounds", rounded(link.usage.staleness_rounds)}}}};
+             {{"full", thousandths(link.usage.full)},
+              {"egress_mbit", thousandths(link.usage.egress_mbit)},
+              {"round_trip_ms", thousandths(link.usage.round_trip_ms)},
+              {"staleness_rounds", thousandths(link.usage.staleness_rounds)}}}};
 }
 
 ordered_json to_json(const Usage& usage) {
-    return {{"seconds", rounded(usage.seconds)},
-            {"rounds_per_s", rounded(usage.rounds_per_s)},
-            {"gradient", rounded(usage.gradient)},
-            {"input", rounded(usage.input)},
-            {"wait", rounded(usage.wait)},
-            {"compute_running", rounded(usage.compute_running)},
-            {"compute_runnable", rounded(usage.compute_runnable)},
-            {"network_running", rounded(usage.network_running)},
-            {"network_runnable", rounded(usage.network_runnable)},
-            {"throttled", rounded(usage.throttled)},
-            {"major_faults_per_s", rounded(usage.major_faults_per_s)}};
+    return {{"seconds", thousandths(usage.seconds)},
+            {"rounds_per_s", thousandths(usage.rounds_per_s)},
+            {"gradient", thousandths(usage.gradient)},
+            {"input", thousandths(usage.input)},
+            {"wait", thousandths(usage.wait)},
+            {"compute_running", thousandths(usage.compute_running)},
+            {"compute_runnable", thousandths(usage.compute_runnable)},
+            {"network_running", thousandths(usage.network_running)},
+            {"network_runnable", thousandths(usage.network_runnable)},
+            {"throttled", thousandths(usage.throttled)},
+            {"major_faults_per_s", thousandths(usage.major_faults_per_s)}};
 }
 
 Usage usage_from(const ordered_json& json) {
@@ -126,9 +123,9 @@ PeerStanding standing_of(const LinkLine& link) {
 
 std::string to_json_text(const MetricsLine& line) {
     ordered_json json = {
-        {"time", rounded(line.time)},      {"phase", line.phase},
+        {"time", thousandths(line.time)},  {"phase", line.phase},
         {"waiting_for", line.waiting_for}, {"round", line.round},
-        {"samples", line.samples},         {"samples_per_s", rounded(line.samples_per_s)},
+        {"samples", line.samples},         {"samples_per_s", thousandths(line.samples_per_s)},
         {"loss", or_null(line.loss)}};
     json["losses_not_finite"] = line.losses_not_finite;
     json["noise_scale"] = or_null(line.noise_scale);
@@ -137,16 +134,16 @@ std::string to_json_text(const MetricsLine& line) {
     json["accuracy_at"] = or_null(line.accuracy_at);
     json["progress"] = line.progress;
     json["agreed"] = line.agreed ? ordered_json(*line.agreed) : ordered_json(nullptr);
-    json["egress_mbit"] = rounded(line.egress_mbit);
-    json["ingress_mbit"] = rounded(line.ingress_mbit);
+    json["egress_mbit"] = thousandths(line.egress_mbit);
+    json["ingress_mbit"] = thousandths(line.ingress_mbit);
     json["egress_bytes"] = line.egress_bytes;
     json["ingress_bytes"] = line.ingress_bytes;
-    json["cpu_seconds"] = rounded(line.cpu_seconds);
+    json["cpu_seconds"] = thousandths(line.cpu_seconds);
     json["memory_bytes"] = line.memory_bytes;
     json["memory_limit"] = line.memory_limit;
     for (const RoundPart part : round_parts) {
         const PartDurations& took = line.round_parts[part];
-        json["round_parts"][word(part)] = {{"seconds", rounded(took.seconds)},
+        json["round_parts"][word(part)] = {{"seconds", thousandths(took.seconds)},
                                            {"counts", took.counts}};
     }
     json["usage"] = to_json(line.usage);

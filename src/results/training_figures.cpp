@@ -12,30 +12,31 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Four digits after the point: shares need them, and no clock gives more of a millisecond.
-double rounded(double number) { return std::round(number * 1e4) / 1e4; }
+double ten_thousandths(double number) { return std::round(number * 1e4) / 1e4; }
 
 }  // namespace
 
 void add_figures(ordered_json& json, const std::optional<TrainingFigures>& figures) {
     const TrainingFigures from = figures.value_or(TrainingFigures{});
     const auto& round = from.round_ms;
-    ordered_json keys = {{"train_seconds", rounded(from.train_seconds)},
-                         {"round_ms",
-                          {{"p10", rounded(round.p10)},
-                           {"p50", rounded(round.p50)},
-                           {"p90", rounded(round.p90)},
-                           {"p99", rounded(round.p99)},
-                           {"max", rounded(round.max)}}},
-                         {"gradient_ms", {{"p50", rounded(from.gradient_ms_p50)}}},
-                         {"wait_ms", {{"p50", rounded(from.wait_ms_p50)}}},
-                         {"compute_share", rounded(from.compute_share)},
-                         {"cpu_seconds", rounded(from.cpu_seconds)},
-                         {"cpu_ms_per_round", rounded(from.cpu_ms_per_round)},
-                         {"partitions", rounded(from.partitions)},
-                         {"staleness_rounds", from.staleness_rounds},
-                         {"samples_per_s", rounded(from.samples_per_s)},
-                         {"egress_bytes_per_round", rounded(from.egress_bytes_per_round)},
-                         {"ingress_bytes_per_round", rounded(from.ingress_bytes_per_round)}};
+    ordered_json keys = {
+        {"train_seconds", ten_thousandths(from.train_seconds)},
+        {"round_ms",
+         {{"p10", ten_thousandths(round.p10)},
+          {"p50", ten_thousandths(round.p50)},
+          {"p90", ten_thousandths(round.p90)},
+          {"p99", ten_thousandths(round.p99)},
+          {"max", ten_thousandths(round.max)}}},
+        {"gradient_ms", {{"p50", ten_thousandths(from.gradient_ms_p50)}}},
+        {"wait_ms", {{"p50", ten_thousandths(from.wait_ms_p50)}}},
+        {"compute_share", ten_thousandths(from.compute_share)},
+        {"cpu_seconds", ten_thousandths(from.cpu_seconds)},
+        {"cpu_ms_per_round", ten_thousandths(from.cpu_ms_per_round)},
+        {"partitions", ten_thousandths(from.partitions)},
+        {"staleness_rounds", from.staleness_rounds},
+        {"samples_per_s", ten_thousandths(from.samples_per_s)},
+        {"egress_bytes_per_round", ten_thousandths(from.egress_bytes_per_round)},
+        {"ingress_bytes_per_round", ten_thousandths(from.ingress_bytes_per_round)}};
     for (const auto& [key, value] : keys.items()) json[key] = figures ? value : ordered_json();
 }
 

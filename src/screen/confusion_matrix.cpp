@@ -12,7 +12,7 @@ namespace ako {
 
 namespace {
 
-constexpr std::size_t label_width = 6;
+constexpr std::size_t answer_width = 6;
 constexpr std::size_t percent_width = 9;
 /// For each class; more than the three largest are noise.
 constexpr std::size_t confusions_listed_max = 3;
@@ -54,7 +54,7 @@ std::string ConfusionMatrix::text(std::size_t columns) const {
     const std::uint64_t largest =
         std::max<std::uint64_t>(*std::max_element(counts_.begin(), counts_.end()), class_count_);
     const std::size_t digits = fmt::to_string(largest).size();
-    const std::size_t frame = label_width + percent_width;
+    const std::size_t frame = answer_width + percent_width;
     std::string text;
     if (frame + class_count_ * (digits + 2) <= columns)
         text = matrix(digits + 2);
@@ -71,12 +71,13 @@ std::string ConfusionMatrix::text(std::size_t columns) const {
 }
 
 std::string ConfusionMatrix::matrix(std::size_t cell_width) const {
-    std::string text = fmt::format("{:>{}}  answer\n{:>{}}", "", label_width, "label", label_width);
+    std::string text =
+        fmt::format("{:>{}}  answer\n{:>{}}", "", answer_width, "label", answer_width);
     for (std::size_t answer = 0; answer < class_count_; ++answer)
         text += fmt::format("{:>{}}", answer, cell_width);
     text += fmt::format("{:>{}}\n", "right %", percent_width);
     for (std::size_t label = 0; label < class_count_; ++label) {
-        text += fmt::format("{:>{}}", label, label_width);
+        text += fmt::format("{:>{}}", label, answer_width);
         for (std::size_t answer = 0; answer < class_count_; ++answer) {
             const std::uint64_t samples = count(label, answer);
             // Points instead of zeros: what is there stands out.
@@ -92,7 +93,7 @@ std::string ConfusionMatrix::table() const {
     for (std::size_t label = 0; label < class_count_; ++label) {
         std::uint64_t answers = 0;
         for (std::size_t from = 0; from < class_count_; ++from) answers += count(from, label);
-        text += fmt::format("{:>{}}  {:>8}  {:>8}  {:>16}   {}\n", label, label_width,
+        text += fmt::format("{:>{}}  {:>8}  {:>8}  {:>16}   {}\n", label, answer_width,
                             samples_of(label), right_percent(label),
                             percent(count(label, label), answers), taken_for(label));
     }

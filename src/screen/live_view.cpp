@@ -6,17 +6,13 @@
 
 #include <algorithm>
 
+#include "src/screen/screen_line.h"
+
 namespace ako {
 
 namespace {
 
 using Middle = ScreenChoice::Middle;
-
-std::size_t longest(const std::vector<std::string>& names) {
-    std::size_t width = 3;  // "ako"
-    for (const std::string& name : names) width = std::max(width, name.size());
-    return width;
-}
 
 Middle after_l(Middle middle) {
     if (middle == Middle::links) return Middle::rates;
@@ -27,7 +23,7 @@ Middle after_l(Middle middle) {
 
 LiveView::LiveView(Console& console, const std::vector<std::string>& peer_names)
     : console_(console),
-      name_width_(longest(peer_names)),
+      name_width_(column_width("ako", peer_names)),
       log_elsewhere_(isatty(STDERR_FILENO) != 1) {}
 
 void LiveView::print_log(const LogEntry& entry) {

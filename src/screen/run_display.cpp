@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "src/results/number_text.h"
+#include "src/screen/screen_line.h"
 
 namespace ako {
 
@@ -15,16 +14,12 @@ constexpr std::size_t header_distance = 24;
 /// Seconds between two rows that say the same in words.
 constexpr double same_row_distance_s = 5;
 
-std::size_t longest(const std::vector<std::string>& names) {
-    std::size_t width = 4;  // "peer"
-    for (const std::string& name : names) width = std::max(width, name.size());
-    return width;
-}
-
 }  // namespace
 
 RunDisplay::RunDisplay(Console& console, const std::vector<std::string>& peer_names)
-    : console_(console), name_width_(longest(peer_names)), rows_since_header_(header_distance) {}
+    : console_(console),
+      name_width_(column_width("peer", peer_names)),
+      rows_since_header_(header_distance) {}
 
 void RunDisplay::write_row(const std::string& row) {
     if (rows_since_header_ >= header_distance) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "ako/printable.h"
 #include "src/results/number_text.h"
 #include "src/screen/peer_table.h"
 #include "src/screen/plot.h"

@@ -43,28 +43,18 @@ std::string_view first_letters(std::string_view text, std::size_t count) {
     return text.substr(0, end);
 }
 
-/// How many bytes the letter at the front should have, by its first byte; 0: it cannot be one.
-std::size_t letter_bytes(unsigned char first) {
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first < 0xE0) return 2;
-    if (first >= 0xE0 && first < 0xF0) return 3;
-    return first >= 0xF0 && first < 0xF5 ? 4 : 0;
-}
-
-bool is_whole_letter(std::string_view text, std::size_t bytes) {
-    if (bytes == 0 || bytes > text.size()) return false;
-    for (std::size_t k = 1; k < bytes; ++k)
-        if (!continues_letter(text[k])) return false;
-    // U+0080 .. U+009F are control characters, too.
-    return !(bytes == 2 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0);
-}
-
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
     std::size_t columns = 0;
     for (const char byte : text) columns += continues_letter(byte) ? 0 : 1;
     return columns;
+}
+
+std::size_t column_width(std::string_view heading, const std::vector<std::string>& names) {
+    std::size_t width = heading.size();
+    for (const std::string& name : names) width = std::max(width, name.size());
+    return width;
 }
 
 std::string shortened(std::string_view text, std::size_t columns) {
@@ -91,23 +81,6 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std
         text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
         if (text.empty()) return lines;
     }
-}
-
-std::string printable(std::string_view text) {
-    std::string clean;
-    while (!text.empty()) {
-        const auto first = static_cast<unsigned char>(text[0]);
-        const std::size_t bytes = letter_bytes(first);
-        const bool whole = is_whole_letter(text, bytes);
-        if (bytes == 1)
-            clean += first < 0x20 || first == 0x7F ? ' ' : text[0];
-        else if (whole)
-            clean += text.substr(0, bytes);
-        else
-            clean += '?';
-        text.remove_prefix(whole ? bytes : 1);
-    }
-    return clean;
 }
 
 ScreenLine& ScreenLine::add(std::string_view text, Paint paint) {

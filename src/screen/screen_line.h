@@ -36,12 +36,12 @@ class ScreenLine {
 
 /// Columns that a text takes: one per letter, as for every text shown here.
 std::size_t columns_of(std::string_view text);
+/// Of a heading and the names below it.
+std::size_t column_width(std::string_view heading, const std::vector<std::string>& names);
 /// At most so many columns; what is cut off ends in "~".
 std::string shortened(std::string_view text, std::size_t columns);
 /// Lines of at most so many columns, broken at spaces where there are some; all but the first begin
 /// with `indent` spaces, if at least as much is left beside them.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent);
-/// Without control characters and with "?" for what is not UTF-8: text of others, as of a log.
-std::string printable(std::string_view text);
 
 }  // namespace ako

@@ -1,18 +1,18 @@
 #include "src/system/console.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <system_error>
 #include <utility>
+
+#include "src/system/output_file.h"
 
 namespace ako {
 
@@ -32,22 +32,6 @@ struct Sink {
     int error = 0;           ///< errno of the first refusal
     std::uint64_t lost = 0;  ///< lines it refused
 };
-
-/// 0, or the errno with which the text, all or the rest, was refused.
-int write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd, text.data(), text.size());
-        if (written >= 0) {
-            text.remove_prefix(static_cast<std::size_t>(written));
-        } else if (errno == EAGAIN) {  // somebody else has made it so
-            pollfd room{fd, POLLOUT, 0};
-            poll(&room, 1, -1);
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
 
 std::string left_out_text(std::uint64_t lines) {
     return fmt::format("({} line{} left out here: nobody took them)\n", lines,

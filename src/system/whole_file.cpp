@@ -10,7 +10,6 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "ako/error.h"
 #include "src/system/output_file.h"
@@ -19,30 +18,17 @@ namespace ako {
 
 namespace {
 
-bool write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-}
-
 /// Why it did not become one; nothing if it did.
 std::optional<std::string> write_and_rename(const std::string& fresh, const std::string& path,
                                             std::string_view text) {
     const Result<int> file = open_output(fresh, O_TRUNC);
     if (!file) return file.error().what;
-    bool done = write_all(*file, text);
-    int error = errno;
+    int error = write_all(*file, text);
     // Some file systems say only now that there is no room.
-    if (close(*file) != 0 && std::exchange(done, false)) error = errno;
-    if (done && std::rename(fresh.c_str(), path.c_str()) != 0) {
-        done = false;
-        error = errno;
-    }
-    return done ? std::nullopt : std::optional(std::generic_category().message(error));
+    if (close(*file) != 0 && error == 0) error = errno;
+    if (error == 0 && std::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
+    if (error == 0) return std::nullopt;
+    return std::generic_category().message(error);
 }
 
 }  // namespace

@@ -189,10 +189,10 @@ class Bench:
             return []
 
 
-def long_run(bench, peers, seconds, *words):
+def long_run(bench, peers, seconds, *words, compute_ms=10):
     """Launches peers whose training takes about so long, whatever the machine, and waits until
-    all of them train."""
-    compute_ms, batch = 10, 64
+    all of them train. A round takes `compute_ms`, and more where processors are short."""
+    batch = 64
     samples = int(peers * seconds * 1000 / compute_ms) * batch
     file = bench.file(peers, model=f"{{name: synthetic, parameters: 50000, "
                                    f"compute_ms: {compute_ms}, samples: {samples}}}",

@@ -10,7 +10,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::cluster_key_test {
+
 namespace {
 
 using test::FakePeer;
@@ -351,4 +352,4 @@ TEST_CASE("garbage at each step ends the connection and nothing else") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::cluster_key_test

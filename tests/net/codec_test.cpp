@@ -11,7 +11,8 @@
 #include "net/frame_prefix.h"
 #include "tests/net/random_headers.h"
 
-namespace ako {
+namespace ako::codec_test {
+
 namespace {
 
 using test::RandomHeaders;
@@ -370,4 +371,4 @@ TEST_CASE("flipped bits and random bytes never crash, and what is read is sane")
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::codec_test

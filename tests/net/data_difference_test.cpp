@@ -10,7 +10,8 @@
 #include "tests/contains.h"
 #include "tests/net/fake_peer.h"
 
-namespace ako {
+namespace ako::data_difference_test {
+
 namespace {
 
 using test::contains;
@@ -152,4 +153,4 @@ TEST_CASE("two transports with other data tell each other which") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::data_difference_test

@@ -14,7 +14,8 @@
 #include "src/modes/make_exchange.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::exchange_test {
+
 using ako::test::contains;
 
 namespace {
@@ -296,3 +297,5 @@ TEST_CASE("when a peer hangs, those who learn it from another name the one that 
         CHECK(contains(peers[1]->next.why, "so says peer a"));
     }
 }
+
+}  // namespace ako::exchange_test

@@ -7,7 +7,8 @@
 #include "net/address_range.h"
 #include "tests/net/fake_peer.h"
 
-namespace ako {
+namespace ako::exposure_test {
+
 namespace {
 
 /// What is said against it; empty if it may.
@@ -117,4 +118,4 @@ TEST_CASE("a transport without a key does not even bind where strangers reach it
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::exposure_test

@@ -6,7 +6,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::faults_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -331,4 +332,4 @@ TEST_CASE("what cannot start says so, with the address") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::faults_test

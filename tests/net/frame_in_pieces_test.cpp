@@ -10,7 +10,8 @@
 #include "net/incoming_frame.h"
 #include "net/outgoing_frame.h"
 
-namespace ako {
+namespace ako::frame_in_pieces_test {
+
 namespace {
 
 std::vector<std::byte> values(std::size_t bytes) {
@@ -130,4 +131,4 @@ TEST_CASE("a header that is too long for a stranger is taken from a peer") {
     CHECK(read(peer, wire, memory, random));
 }
 
-}  // namespace ako
+}  // namespace ako::frame_in_pieces_test

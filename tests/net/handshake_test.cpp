@@ -6,7 +6,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::handshake_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -282,4 +283,4 @@ TEST_CASE("an incoming dial of the higher index loses against a standing session
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::handshake_test

@@ -10,7 +10,8 @@
 #include "ako/blocks.h"
 #include "tests/net/fake_peer.h"
 
-namespace ako {
+namespace ako::pacing_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -157,4 +158,4 @@ TEST_CASE("the limit of all that is sent holds over all links, which share it ev
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::pacing_test

@@ -7,7 +7,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::second_process_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -113,4 +114,4 @@ TEST_CASE("a process that is stopped, and whose machine accepts dials, keeps no 
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::second_process_test

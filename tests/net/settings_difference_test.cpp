@@ -13,7 +13,8 @@
 #include "tests/contains.h"
 #include "tests/net/fake_peer.h"
 
-namespace ako {
+namespace ako::settings_difference_test {
+
 namespace {
 
 using test::contains;
@@ -131,4 +132,4 @@ TEST_CASE("two transports with other settings tell each other which") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::settings_difference_test

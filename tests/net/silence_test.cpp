@@ -6,7 +6,7 @@
 
 #include "net/peer_life.h"
 
-namespace ako {
+namespace ako::silence_test {
 
 using namespace std::chrono_literals;
 
@@ -73,4 +73,4 @@ TEST_CASE("silence is named once, and so is its end, where a peer is not lost be
     CHECK_FALSE(short_life.news_of_silence(2s));
 }
 
-}  // namespace ako
+}  // namespace ako::silence_test

@@ -9,7 +9,7 @@
 
 #include <array>
 
-using namespace ako;
+namespace ako::sockets_of_process_test {
 
 TEST_CASE("sockets of the process: a child closes its copies, the process keeps its own") {
     std::array<int, 2> kept{}, closed{};
@@ -31,3 +31,5 @@ TEST_CASE("sockets of the process: a child closes its copies, the process keeps 
     CHECK(fcntl(kept[0], F_GETFD) >= 0);
     for (const int fd : {kept[0], kept[1], closed[0], closed[1]}) close(fd);
 }
+
+}  // namespace ako::sockets_of_process_test

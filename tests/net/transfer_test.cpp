@@ -4,7 +4,8 @@
 #include "ako/blocks.h"
 #include "tests/net/fake_peer.h"
 
-namespace ako {
+namespace ako::transfer_test {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -191,4 +192,4 @@ TEST_CASE("stop ends at its deadline when the other end takes nothing") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::transfer_test

@@ -6,7 +6,8 @@
 
 #include "tests/fakes/virtual_cluster.h"
 
-using namespace ako;
+namespace ako::damaged_block_of_the_last_round_test {
+
 using sim::ms;
 using test::VirtualCluster;
 
@@ -30,3 +31,5 @@ TEST_CASE("a block of the last round that came damaged comes again") {
         CHECK(peer->half.rows().ledger().held(1).lowest.round == cluster[1].report->rounds);
     }
 }
+
+}  // namespace ako::damaged_block_of_the_last_round_test

@@ -9,7 +9,7 @@
 #include "src/numbers/checksum.h"
 #include "src/rows/snapshots.h"
 
-using namespace ako;
+namespace ako::final_blocks_for_a_frozen_peer_test {
 
 namespace {
 
@@ -95,3 +95,5 @@ TEST_CASE("once a cut is decided, only its blocks are kept") {
     bench.finish.step(bench.now);
     CHECK_FALSE(bench.take(0, 7));
 }
+
+}  // namespace ako::final_blocks_for_a_frozen_peer_test

@@ -7,7 +7,8 @@
 
 #include "tests/unit/agreement/finish_bench.h"
 
-using namespace ako;
+namespace ako::final_round_behind_its_blocks_test {
+
 using namespace ako::test;
 
 TEST_CASE("issue: blocks that run ahead of a Status do not cost a later life its final round") {
@@ -32,3 +33,5 @@ TEST_CASE("issue: blocks that run ahead of a Status do not cost a later life its
     bench.finish.step(bench.now);
     CHECK(!bench.sent<Prepare>(2).empty());
 }
+
+}  // namespace ako::final_round_behind_its_blocks_test

@@ -5,7 +5,7 @@
 
 #include "src/agreement/agreement.h"
 
-using namespace ako;
+namespace ako::first_decision_stays_test {
 
 TEST_CASE("issue: the decision that a peer knows stays, whatever is decided apart from it") {
     const CutId first{1, 0}, apart{1, 1};
@@ -14,3 +14,5 @@ TEST_CASE("issue: the decision that a peer knows stays, whatever is decided apar
     peer.learn(apart);
     CHECK(peer.decided() == first);
 }
+
+}  // namespace ako::first_decision_stays_test

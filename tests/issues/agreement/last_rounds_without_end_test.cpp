@@ -9,7 +9,7 @@
 #include "src/agreement/cut_puller.h"
 #include "src/numbers/checksum.h"
 
-using namespace ako;
+namespace ako::last_rounds_without_end_test {
 
 TEST_CASE("of last rounds that follow each other only the newest is kept") {
     const Blocks blocks(10, 4);
@@ -44,3 +44,5 @@ TEST_CASE("of last rounds that follow each other only the newest is kept") {
         CHECK(cut.holds(1, 0, {1, 7}));
     }
 }
+
+}  // namespace ako::last_rounds_without_end_test

@@ -7,7 +7,8 @@
 
 #include "tests/unit/agreement/finish_bench.h"
 
-using namespace ako;
+namespace ako::own_row_at_the_end_test {
+
 using namespace ako::test;
 
 TEST_CASE("issue: who lacks blocks of its own row does not propose the first cut at once") {
@@ -27,3 +28,5 @@ TEST_CASE("issue: who lacks blocks of its own row does not propose the first cut
         CHECK(!bench.sent<Prepare>(2).empty());  // after finish_exchange it does
     }
 }
+
+}  // namespace ako::own_row_at_the_end_test

@@ -8,7 +8,8 @@
 
 #include "tests/fakes/virtual_cluster.h"
 
-using namespace ako;
+namespace ako::slow_links_at_the_end_test {
+
 using sim::ms;
 using test::VirtualCluster;
 
@@ -88,3 +89,5 @@ TEST_CASE("a peer that hangs at the end does not hold the others") {
         CHECK(cluster.seconds(peer) < 3 + linger_s + 1);
     }
 }
+
+}  // namespace ako::slow_links_at_the_end_test

@@ -5,7 +5,7 @@
 
 #include "src/agreement/movement.h"
 
-using namespace ako;
+namespace ako::two_processes_move_nothing_test {
 
 TEST_CASE("issue: two processes that take turns to be heard move nothing on") {
     using std::chrono::seconds;
@@ -32,3 +32,5 @@ TEST_CASE("issue: two processes that take turns to be heard move nothing on") {
     movement.heard(1, first, now += seconds(1));
     CHECK(movement.of(1) == now);
 }
+
+}  // namespace ako::two_processes_move_nothing_test

@@ -9,7 +9,7 @@
 #include "src/numbers/checksum.h"
 #include "src/rows/snapshots.h"
 
-using namespace ako;
+namespace ako::zero_blocks_of_a_cut_test {
 
 namespace {
 
@@ -68,3 +68,5 @@ TEST_CASE("blocks of a cut that nobody trained are made, not pulled") {
         }
     }
 }
+
+}  // namespace ako::zero_blocks_of_a_cut_test

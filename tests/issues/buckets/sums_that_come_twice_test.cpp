@@ -16,7 +16,8 @@
 #include "tests/contains.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::sums_that_come_twice_test {
+
 using ako::test::contains;
 
 namespace {
@@ -119,3 +120,5 @@ TEST_CASE("of a ring, no peer's part takes the place of another's") {
     CHECK(ring->refuse(2, of_c, 1) == "Chunk sent twice");
     CHECK(!ring->refuse(0, {.kind = ChunkKind::gathered, .sync = 1, .first = 0}, 40));
 }
+
+}  // namespace ako::sums_that_come_twice_test

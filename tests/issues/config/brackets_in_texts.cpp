@@ -7,7 +7,7 @@
 
 #include "src/config/cluster_file.h"
 
-using namespace ako;
+namespace ako::brackets_in_texts {
 
 TEST_CASE("what was read is written as a file that reads back, whatever brackets its texts have") {
     const std::string brackets(40, '[');
@@ -23,3 +23,5 @@ TEST_CASE("what was read is written as a file that reads back, whatever brackets
     CHECK(settings.output == "/" + brackets);
     CHECK(read_cluster_text(write_cluster_text(settings), "small.yaml", {}) == settings);
 }
+
+}  // namespace ako::brackets_in_texts

@@ -6,6 +6,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
+namespace ako::bytes_that_are_no_letters {
+
 using ako::test::complaint;
 using ako::test::contains;
 
@@ -20,3 +22,5 @@ TEST_CASE("a byte that is not UTF-8 is refused with its place") {
     CHECK(ako::read_cluster_text(good + "output: caf\xc3\xa9\n", "small.yaml", {})
               .output.ends_with("/caf\xc3\xa9"));
 }
+
+}  // namespace ako::bytes_that_are_no_letters

@@ -6,6 +6,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
+namespace ako::escapes_of_one_byte {
+
 using ako::test::complaint;
 using ako::test::contains;
 
@@ -19,3 +21,5 @@ TEST_CASE("an escape that gives a byte and no letter is refused with its place")
     CHECK(ako::read_cluster_text(start + "\"h\\u00a0:1\"}\n", "small.yaml", {}).peers[0].address ==
           "h\xc2\xa0:1");
 }
+
+}  // namespace ako::escapes_of_one_byte

@@ -12,7 +12,8 @@
 #include "src/config/key_file.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::key_that_its_group_may_write {
+
 using ako::test::contains;
 
 TEST_CASE("a key that its group may write is refused, one that it may read is not") {
@@ -36,3 +37,5 @@ TEST_CASE("a key that its group may write is refused, one that it may read is no
     CHECK(read_key_file(path) == "0123456789abcdef");
     std::filesystem::remove_all(folder);
 }
+
+}  // namespace ako::key_that_its_group_may_write

@@ -10,7 +10,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
-using namespace ako;
+namespace ako::merge_keys {
+
 using ako::test::contains;
 
 namespace {
@@ -93,3 +94,5 @@ TEST_CASE("merged aliases do not let a small file grow") {
     }
     CHECK(contains(complaint(text), "expected at most 20000 values, found more"));
 }
+
+}  // namespace ako::merge_keys

@@ -7,6 +7,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
+namespace ako::names_that_are_options {
+
 using ako::test::contains;
 
 namespace {
@@ -31,3 +33,5 @@ TEST_CASE("no name of a run or a peer begins as an option does") {
                            "and '_', the first not '-', found"),
                   peer);
 }
+
+}  // namespace ako::names_that_are_options

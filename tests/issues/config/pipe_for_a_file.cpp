@@ -8,10 +8,12 @@
 #include "src/config/config_file.h"
 #include "tests/refuses_what_is_no_file.h"
 
-using namespace ako;
+namespace ako::pipe_for_a_file {
 
 TEST_CASE("what is no file is refused at once, where a file of settings is read") {
     test::check_what_is_no_file_is_refused(
         {[](const std::string& path) { read_cluster_file(path, {}); },
          [](const std::string& path) { read_config_text(path, "a plan"); }});
 }
+
+}  // namespace ako::pipe_for_a_file

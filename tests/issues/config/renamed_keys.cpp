@@ -9,7 +9,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
-using namespace ako;
+namespace ako::renamed_keys {
+
 using ako::test::complaint;
 using ako::test::contains;
 
@@ -34,3 +35,5 @@ TEST_CASE("a key that was renamed says its new name") {
     }
     CHECK(hint == "it is training.batch now");
 }
+
+}  // namespace ako::renamed_keys

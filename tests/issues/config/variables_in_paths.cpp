@@ -12,7 +12,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
-using namespace ako;
+namespace ako::variables_in_paths {
+
 using ako::test::contains;
 
 namespace {
@@ -96,3 +97,5 @@ TEST_CASE("no path grows without end") {
     CHECK(contains(complaint("output: $AKO_TEST_LARGE$AKO_TEST_LARGE\n"),
                    "expected a path of at most 4096 bytes"));
 }
+
+}  // namespace ako::variables_in_paths

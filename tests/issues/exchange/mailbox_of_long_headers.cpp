@@ -6,7 +6,7 @@
 
 #include "src/exchange/mailbox.h"
 
-using namespace ako;
+namespace ako::mailbox_of_long_headers {
 
 TEST_CASE("the mailbox is full of few long headers, or of many short ones") {
     Mailbox mailbox(2);
@@ -46,3 +46,5 @@ TEST_CASE("what a header takes is itself and its lists") {
     status.rows.resize(3);
     CHECK(memory_of(status) == empty + 3 * (sizeof(Progress) + sizeof(RowHeld)));
 }
+
+}  // namespace ako::mailbox_of_long_headers

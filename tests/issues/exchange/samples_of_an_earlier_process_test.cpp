@@ -7,7 +7,7 @@
 
 #include "src/exchange/roster.h"
 
-using namespace ako;
+namespace ako::samples_of_an_earlier_process_test {
 
 TEST_CASE("issue: what an earlier process used is reported also by one that has begun apart") {
     constexpr PeerIndex self = 1, other = 0;
@@ -25,3 +25,5 @@ TEST_CASE("issue: what an earlier process used is reported also by one that has 
     roster.set_own(60, 60);
     CHECK(roster.samples_by_all(self) == 60);
 }
+
+}  // namespace ako::samples_of_an_earlier_process_test

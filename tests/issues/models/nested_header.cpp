@@ -11,7 +11,8 @@
 #include "tests/temporary_folder.h"
 #include "tests/unit/models/refusal.h"
 
-namespace ako {
+namespace ako::nested_header {
+
 namespace {
 
 const std::vector<Tensor> tensors{{"a", {2}, 0}};
@@ -60,4 +61,4 @@ TEST_CASE("issue: a long header is refused before it is read, a long value is no
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::nested_header

@@ -7,7 +7,7 @@
 #include "models/safetensors.h"
 #include "tests/refuses_what_is_no_file.h"
 
-using namespace ako;
+namespace ako::pipe_for_data {
 
 TEST_CASE("what is no file is refused at once, where data or a model is read") {
     test::check_what_is_no_file_is_refused(
@@ -15,3 +15,5 @@ TEST_CASE("what is no file is refused at once, where data or a model is read") {
          [](const std::string& path) { read_safetensors(path, {}); },
          [](const std::string& path) { read_npy_images(path); }});
 }
+
+}  // namespace ako::pipe_for_data

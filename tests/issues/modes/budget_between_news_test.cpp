@@ -8,7 +8,7 @@
 
 #include "tests/unit/modes/ako_compute_bench.h"
 
-using namespace ako;
+namespace ako::budget_between_news_test {
 
 namespace {
 
@@ -57,3 +57,5 @@ TEST_CASE("issue: what may spend the budget is said at once, and hardly anything
     REQUIRE(next);
     CHECK(next->kind == Next::Kind::finish);
 }
+
+}  // namespace ako::budget_between_news_test

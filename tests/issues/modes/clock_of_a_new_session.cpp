@@ -10,7 +10,7 @@
 #include "tests/fakes/hand_clock.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::clock_of_a_new_session {
 
 using namespace std::chrono_literals;
 
@@ -66,3 +66,5 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     hear(43s);
     CHECK(in_own_time(43s) == clock.now() - 1s);
 }
+
+}  // namespace ako::clock_of_a_new_session

@@ -8,7 +8,8 @@
 #include "tests/contains.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::epoch_of_nobody_test {
+
 using ako::test::contains;
 
 namespace {
@@ -96,3 +97,5 @@ TEST_CASE("a newcomer is told of rounds that may be, and of samples that they gi
     state.now.samples.pop_back();
     CHECK(contains(bench.refused(state), "other peers"));
 }
+
+}  // namespace ako::epoch_of_nobody_test

@@ -13,7 +13,9 @@
 #include "tests/fakes/no_transport.h"
 #include "tests/unit/modes/ako_joining_bench.h"
 
-using namespace ako;
+namespace ako::late_at_its_own_start {
+
+using namespace ako::joining_bench;
 using namespace ako::test;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("issue: what others tell of a peer's rounds waits for its own first wo
         CHECK(bench.peer->state() == AkoBeginning::State::joining);
     }
 }
+
+}  // namespace ako::late_at_its_own_start

@@ -5,7 +5,8 @@
 
 #include "tests/unit/modes/ako_compute_bench.h"
 
-using namespace ako;
+namespace ako::relay_that_nobody_asked_for_test {
+
 using namespace ako::compute_bench;
 
 TEST_CASE("a row that is passed on is taken from whom it was asked of") {
@@ -34,3 +35,5 @@ TEST_CASE("a row that is passed on is taken from whom it was asked of") {
     pass_on(2);
     CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 8});
 }
+
+}  // namespace ako::relay_that_nobody_asked_for_test

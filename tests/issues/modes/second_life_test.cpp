@@ -10,7 +10,8 @@
 #include "src/exchange/incarnation.h"
 #include "tests/fakes/virtual_cluster.h"
 
-using namespace ako;
+namespace ako::second_life_test {
+
 using sim::ms;
 using test::VirtualCluster;
 
@@ -75,3 +76,5 @@ TEST_CASE("a restarted peer goes on with its row, and all end with the same") {
         }
     }
 }
+
+}  // namespace ako::second_life_test

@@ -12,7 +12,8 @@
 #include "tests/contains.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::slices_that_come_twice_test {
+
 using ako::test::contains;
 
 namespace {
@@ -75,3 +76,5 @@ TEST_CASE("nobody pushes after a last round") {
     CHECK(contains(server.arrive(2, {.kind = ChunkKind::pushed, .sync = 2, .first = 0}),
                    "after the last round"));
 }
+
+}  // namespace ako::slices_that_come_twice_test

@@ -11,7 +11,7 @@
 #include "tests/fakes/hand_clock.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::status_on_a_narrow_link_test {
 
 TEST_CASE("a Status that is due again at once does not go before a chunk that waits") {
     ModeSettings settings;
@@ -43,3 +43,5 @@ TEST_CASE("a Status that is due again at once does not go before a chunk that wa
     }
     CHECK(chunks == 4);
 }
+
+}  // namespace ako::status_on_a_narrow_link_test

@@ -10,7 +10,7 @@
 #include "ako/ending.h"
 #include "src/modes/ako_compute.h"
 
-using namespace ako;
+namespace ako::stop_before_its_word_test {
 
 TEST_CASE("issue: a stop that is heard of says that somebody has trained") {
     constexpr std::size_t count = 3, element_count = 8;
@@ -45,3 +45,5 @@ TEST_CASE("issue: a stop that is heard of says that somebody has trained") {
     REQUIRE(next);
     CHECK(next->kind == Next::Kind::finish);
 }
+
+}  // namespace ako::stop_before_its_word_test

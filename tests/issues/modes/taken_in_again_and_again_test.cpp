@@ -7,7 +7,7 @@
 #include "src/modes/elastic_mode.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::taken_in_again_and_again_test {
 
 namespace {
 
@@ -95,3 +95,5 @@ TEST_CASE("who was taken in comes in again once a round was made without it") {
     bench.own.standing.progress[a].round = 1;
     CHECK(bench.epoch() == 4);
 }
+
+}  // namespace ako::taken_in_again_and_again_test

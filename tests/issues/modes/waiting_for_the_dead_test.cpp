@@ -7,7 +7,8 @@
 
 #include "tests/fakes/virtual_cluster.h"
 
-using namespace ako;
+namespace ako::waiting_for_the_dead_test {
+
 using test::VirtualCluster;
 
 namespace {
@@ -81,3 +82,5 @@ TEST_CASE("issue: an end without losses is all final exchange and serving") {
     }
     CHECK(cluster[0].report->serving_seconds > 0.5 * cluster[2].report->seconds);
 }
+
+}  // namespace ako::waiting_for_the_dead_test

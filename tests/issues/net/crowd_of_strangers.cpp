@@ -12,7 +12,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::crowd_of_strangers {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -111,4 +112,4 @@ TEST_CASE("a burst of lines, then one a second, and a count of the rest") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::crowd_of_strangers

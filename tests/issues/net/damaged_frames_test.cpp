@@ -9,7 +9,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::damaged_frames_test {
+
 namespace {
 
 using test::contains;
@@ -84,4 +85,4 @@ TEST_CASE("a chunk whose values changed on the way has no effect") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::damaged_frames_test

@@ -9,7 +9,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::greeting_said_again {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -96,4 +97,4 @@ TEST_CASE("greetings said again all the time hold back one dial, for a second at
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::greeting_said_again

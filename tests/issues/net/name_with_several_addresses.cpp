@@ -13,7 +13,8 @@
 #include "net/connector.h"
 #include "tests/contains.h"
 
-namespace ako {
+namespace ako::name_with_several_addresses {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -198,4 +199,4 @@ TEST_CASE("families take turns, that of the best address first, and only so many
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::name_with_several_addresses

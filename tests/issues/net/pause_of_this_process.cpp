@@ -10,7 +10,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::pause_of_this_process {
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +93,4 @@ TEST_CASE("a pause of this process is no silence of the others") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::pause_of_this_process

@@ -12,7 +12,8 @@
 #include "tests/net/fake_peer.h"
 #include "tests/net/raw_peer.h"
 
-namespace ako {
+namespace ako::refusal_of_a_stranger {
+
 namespace {
 
 using test::FakePeer;
@@ -96,4 +97,4 @@ TEST_CASE("who does not hold the key gets no proof of a refusal") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::refusal_of_a_stranger

@@ -5,7 +5,8 @@
 #include "src/reporting/peer_report.h"
 #include "src/results/summary.h"
 
-namespace ako {
+namespace ako::stopped_early {
+
 namespace {
 
 PeerResult peer(const std::string& name, Ending ending) {
@@ -101,4 +102,4 @@ TEST_CASE("issue: of a run that never began nothing is said of replicas") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::stopped_early

@@ -12,7 +12,8 @@
 #include "tests/unit/results/checkpoints.h"
 #include "tests/unit/results/watched_files.h"
 
-namespace ako {
+namespace ako::checkpoint_in_the_last_room {
+
 namespace {
 
 constexpr std::size_t parameter_count = 1'000'000;
@@ -71,4 +72,4 @@ TEST_CASE("so does the model on the way") {
     CHECK(models.write_checkpoint(parameters, {}));
 }
 
-}  // namespace ako
+}  // namespace ako::checkpoint_in_the_last_room

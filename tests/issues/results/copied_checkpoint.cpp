@@ -13,7 +13,8 @@
 #include "tests/unit/results/checkpoints.h"
 #include "tests/unit/results/watched_files.h"
 
-namespace ako {
+namespace ako::copied_checkpoint {
+
 namespace {
 
 TEST_CASE("issue: a checkpoint that is copied is on the disk before it has its name") {
@@ -49,4 +50,4 @@ TEST_CASE("issue: no older checkpoint goes for one whose name is not on the disk
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::copied_checkpoint

@@ -8,7 +8,8 @@
 #include "tests/fakes/no_transport.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::last_averaging {
+
 namespace {
 
 using std::chrono::seconds;
@@ -71,4 +72,4 @@ TEST_CASE("issue: what a server sends is counted over the time it serves") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::last_averaging

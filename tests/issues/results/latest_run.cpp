@@ -9,7 +9,8 @@
 #include "src/results/run_folder.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::latest_run {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,4 +55,4 @@ TEST_CASE("issue: a model that a link leads to is known by its own name") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::latest_run

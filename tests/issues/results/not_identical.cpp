@@ -6,7 +6,8 @@
 #include "src/results/summary.h"
 #include "src/training/run_driver.h"
 
-namespace ako {
+namespace ako::not_identical {
+
 namespace {
 
 TrainingOutcome outcome(bool agreed, bool identical) {
@@ -93,4 +94,4 @@ TEST_CASE("issue: a result comes back from its line") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::not_identical

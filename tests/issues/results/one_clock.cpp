@@ -9,7 +9,8 @@
 #include "src/results/milestone_file.h"
 #include "src/results/summary.h"
 
-namespace ako {
+namespace ako::one_clock {
+
 namespace {
 
 using std::chrono::milliseconds;
@@ -96,4 +97,4 @@ TEST_CASE("issue: when a peer began comes back from its result and from its mile
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::one_clock

@@ -13,7 +13,8 @@
 #include "tests/temporary_folder.h"
 #include "tests/unit/results/watched_files.h"
 
-namespace ako {
+namespace ako::power_cut_after_the_start {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,4 +62,4 @@ TEST_CASE("issue: so are the names of all folders that were made for it") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::power_cut_after_the_start

@@ -16,7 +16,8 @@
 #include "src/training/checkpoints.h"
 #include "tests/unit/results/checkpoints.h"
 
-namespace ako {
+namespace ako::slow_disks_in_lockstep {
+
 namespace {
 
 /// One whose disk needs so many marks for one checkpoint, and half of one more.
@@ -100,4 +101,4 @@ TEST_CASE("issue: however slow disks are, what all peers have advances") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::slow_disks_in_lockstep

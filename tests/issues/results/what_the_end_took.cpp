@@ -10,7 +10,8 @@
 #include "tests/fakes/no_transport.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::what_the_end_took {
+
 namespace {
 
 PeerResult peer(const std::string& name, double waiting_seconds) {
@@ -89,4 +90,4 @@ TEST_CASE("issue: what the end took comes back from a result's line") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::what_the_end_took

@@ -14,7 +14,8 @@
 #include "src/rows/refusal.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::hostile_numbers_test {
+
 using ako::test::contains;
 
 namespace {
@@ -132,3 +133,5 @@ TEST_CASE("a block too large for any row is dropped") {
     CHECK(checked(2 * row_magnitude_max) == BlockCheck::diverged);
     CHECK(checked(-3e38F) == BlockCheck::diverged);
 }
+
+}  // namespace ako::hostile_numbers_test

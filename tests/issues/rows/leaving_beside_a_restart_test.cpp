@@ -9,7 +9,7 @@
 #include "src/rows/leaving.h"
 #include "src/rows/snapshots.h"
 
-using namespace ako;
+namespace ako::leaving_beside_a_restart_test {
 
 TEST_CASE("issue: who leaves waits for the word of a process that has just come") {
     using std::chrono::seconds;
@@ -47,3 +47,5 @@ TEST_CASE("issue: who leaves waits for the word of a process that has just come"
     CHECK(leaving.step(now));
     CHECK(leaving.handed_to() == peer_bit(other));
 }
+
+}  // namespace ako::leaving_beside_a_restart_test

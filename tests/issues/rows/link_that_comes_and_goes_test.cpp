@@ -6,7 +6,7 @@
 #include "src/numbers/checksum.h"
 #include "src/rows/joining.h"
 
-using namespace ako;
+namespace ako::link_that_comes_and_goes_test {
 
 TEST_CASE("issue: a link that comes and goes does not hold up who joins for ever") {
     constexpr Time timeout = std::chrono::seconds(120), apart = std::chrono::seconds(100);
@@ -50,3 +50,5 @@ TEST_CASE("issue: a link that comes and goes does not hold up who joins for ever
         CHECK(joining.step(now + timeout + apart));
     }
 }
+
+}  // namespace ako::link_that_comes_and_goes_test

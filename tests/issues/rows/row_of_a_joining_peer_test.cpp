@@ -8,7 +8,7 @@
 
 #include "src/rows/relay.h"
 
-using namespace ako;
+namespace ako::row_of_a_joining_peer_test {
 
 namespace {
 
@@ -59,3 +59,5 @@ TEST_CASE("issue: at the end rows are asked for while their owner takes them in 
     relaying.step(now, true);
     CHECK(asked(outbox));
 }
+
+}  // namespace ako::row_of_a_joining_peer_test

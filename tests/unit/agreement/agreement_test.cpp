@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-using namespace ako;
+namespace ako::agreement_test {
 
 namespace {
 
@@ -400,3 +400,5 @@ TEST_CASE("a new process follows those who have come far") {
     later.on_promise(0, old.on_prepare(std::get<Prepare>(*later.outstanding())));
     CHECK(later.answered(0));
 }
+
+}  // namespace ako::agreement_test

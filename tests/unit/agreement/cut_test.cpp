@@ -5,7 +5,7 @@
 
 #include <random>
 
-using namespace ako;
+namespace ako::cut_test {
 
 TEST_CASE("the runs of a row give the same versions again") {
     std::mt19937_64 random(4);
@@ -83,3 +83,5 @@ TEST_CASE(
     store.clear();
     CHECK(store.find(1, 7, {1, 3}) == nullptr);
 }
+
+}  // namespace ako::cut_test

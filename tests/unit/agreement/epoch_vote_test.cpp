@@ -11,7 +11,7 @@
 
 #include "tests/sim/world.h"
 
-using namespace ako;
+namespace ako::epoch_vote_test {
 
 namespace {
 
@@ -176,3 +176,5 @@ TEST_CASE("no two epochs of one number are decided, whatever is lost or comes la
     }
     CHECK(decided > 1000);
 }
+
+}  // namespace ako::epoch_vote_test

@@ -9,7 +9,8 @@
 
 #include "tests/unit/agreement/finish_bench.h"
 
-using namespace ako;
+namespace ako::finish_test {
+
 using namespace ako::test;
 
 TEST_CASE("an Accept below what was promised is answered with the newer ballot") {
@@ -212,3 +213,5 @@ TEST_CASE("the first proposer does not wait for a row in whose place another pro
         CHECK(prepares > 0);
     }
 }
+
+}  // namespace ako::finish_test

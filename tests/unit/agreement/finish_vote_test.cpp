@@ -8,7 +8,8 @@
 #include "tests/contains.h"
 #include "tests/unit/agreement/finish_bench.h"
 
-using namespace ako;
+namespace ako::finish_vote_test {
+
 using namespace ako::test;
 
 namespace {
@@ -427,3 +428,5 @@ TEST_CASE("what others know from their disks costs who goes on with a run no vot
     finish.heard(0, status, seconds(2));
     CHECK(finish.has_vote() == keeps);
 }
+
+}  // namespace ako::finish_vote_test

@@ -15,7 +15,7 @@
 #include "src/numbers/checksum.h"
 #include "src/rows/snapshots.h"
 
-using namespace ako;
+namespace ako::votes_at_the_end_test {
 
 namespace {
 
@@ -215,3 +215,5 @@ TEST_CASE("with too few votes nobody takes a cut for decided") {
         CHECK(cluster.votes() == 1);
     }
 }
+
+}  // namespace ako::votes_at_the_end_test

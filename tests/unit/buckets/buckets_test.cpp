@@ -6,7 +6,7 @@
 #include "ako/network.h"
 #include "src/buckets/slices.h"
 
-using namespace ako;
+namespace ako::buckets_test {
 
 TEST_CASE("layers are put together until they are worth a frame") {
     const Buckets buckets({{0, 5}, {5, 10}, {15, 85}, {100, 500}, {600, 20}}, 620,
@@ -88,3 +88,5 @@ TEST_CASE("tensors of one layer are one range") {
                                          {"free", {3}, 22}};
     CHECK(layer_ranges(tensors) == std::vector<Range>{{0, 12}, {12, 10}, {22, 3}});
 }
+
+}  // namespace ako::buckets_test

@@ -15,7 +15,8 @@
 #include "tests/fakes/no_transport.h"
 #include "tests/sim/world.h"
 
-using namespace ako;
+namespace ako::butterfly_test {
+
 using ako::sim::Random;
 using ako::test::contains;
 
@@ -278,3 +279,5 @@ TEST_CASE("a partner takes all of a surplus peer before its own steps, and gives
     CHECK(std::get<Chunk>(back->header).kind == gathered);
     CHECK(back->payload.size() == 120 * sizeof(float));
 }
+
+}  // namespace ako::butterfly_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-using namespace ako;
+namespace ako::chunk_queue_test {
 
 namespace {
 
@@ -60,3 +60,5 @@ TEST_CASE("a frame is never mostly header, and nothing is never queued") {
     queue.push(chunk(1, 0, 0, 1000, memory.data()));
     CHECK(queue.pop(1)->count == 256);
 }
+
+}  // namespace ako::chunk_queue_test

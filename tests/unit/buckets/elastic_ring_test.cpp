@@ -11,7 +11,8 @@
 #include "tests/contains.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::elastic_ring_test {
+
 using ako::test::contains;
 
 namespace {
@@ -142,3 +143,5 @@ TEST_CASE("a member hands the state over once the compute thread is done with it
     CHECK(std::get<Chunk>(bench.ring.next(2, 1 << 20)->header).kind == ChunkKind::velocity);
     CHECK(!bench.ring.next(2, 1 << 20));
 }
+
+}  // namespace ako::elastic_ring_test

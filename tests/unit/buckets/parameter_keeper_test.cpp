@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-using namespace ako;
+namespace ako::parameter_keeper_test {
 
 namespace {
 
@@ -122,3 +122,5 @@ TEST_CASE("async answers everybody at once, and n pushes step as far as one roun
     bench.push(2, 3);
     CHECK(bench.parameter() == doctest::Approx(10 - 3.0 / 9 * 3));
 }
+
+}  // namespace ako::parameter_keeper_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::part_sum_test {
 
 TEST_CASE("all parts are added in the order of peers, whoever comes first") {
     const std::vector<std::vector<float>> values = {{1e8F, 1}, {3.3F, 2}, {-1e8F, 3}};
@@ -28,3 +28,5 @@ TEST_CASE("all parts are added in the order of peers, whoever comes first") {
         }
     }
 }
+
+}  // namespace ako::part_sum_test

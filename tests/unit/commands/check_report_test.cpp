@@ -19,7 +19,8 @@
 #include "src/wiring/settings_of_mode.h"
 #include "tests/contains.h"
 
-namespace ako {
+namespace ako::check_report_test {
+
 namespace {
 
 using test::contains;
@@ -226,4 +227,4 @@ TEST_CASE("shards that were seen unequally often are said, with the remedy") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::check_report_test

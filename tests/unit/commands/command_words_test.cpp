@@ -10,7 +10,8 @@
 #include "src/commands/wrapped_text.h"
 #include "tests/contains.h"
 
-namespace ako {
+namespace ako::command_words_test {
+
 namespace {
 
 using test::contains;
@@ -91,4 +92,4 @@ TEST_CASE("a key is printed with meaning, range and default, within 80 columns")
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::command_words_test

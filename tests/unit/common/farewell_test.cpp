@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::farewell_test {
 
 TEST_CASE("a farewell says the cause, since when, and why") {
     const Farewell numbers{EndCause::numbers, 31, "the loss of round 31 is not finite"};
@@ -30,3 +30,5 @@ TEST_CASE("each cause has a word, and is found by it") {
     }
     CHECK(end_cause_of("a word of a later version") == EndCause::left);
 }
+
+}  // namespace ako::farewell_test

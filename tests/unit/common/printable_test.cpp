@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace ako {
+namespace ako::printable_test {
 
 namespace {
 
@@ -68,4 +68,4 @@ TEST_CASE("a message of several lines keeps them") {
     CHECK(printable_lines("\n\r\n") == "\n?\n");
 }
 
-}  // namespace ako
+}  // namespace ako::printable_test

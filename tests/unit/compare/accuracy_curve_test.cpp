@@ -11,7 +11,8 @@
 #include "src/compare/ranking.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::accuracy_curve_test {
+
 using test::straight_run;
 
 TEST_CASE("a target is reached between two points") {
@@ -150,3 +151,5 @@ TEST_CASE("a peer that came to no round counts with none, and a server says what
     CHECK(figures.egress_mbit_by_machine[4] == 30.0);
     CHECK(figures.egress_mbit_busiest == 30.0);
 }
+
+}  // namespace ako::accuracy_curve_test

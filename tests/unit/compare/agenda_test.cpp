@@ -6,7 +6,8 @@
 #include "src/compare/outcome.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::agenda_test {
+
 using test::plan_of;
 using test::run_all;
 using test::straight_run;
@@ -236,3 +237,5 @@ TEST_CASE("what is left is forecast by what was run") {
     CHECK(forecast(plan, results).cells == 2);
     CHECK(forecast(plan, results).seconds == doctest::Approx(200));
 }
+
+}  // namespace ako::agenda_test

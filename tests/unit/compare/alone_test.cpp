@@ -9,7 +9,8 @@
 #include "tests/contains.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::alone_test {
+
 using test::plan_of;
 using test::plan_text;
 using test::plan_with_alone;
@@ -101,3 +102,5 @@ TEST_CASE("one machine alone takes the machine with the largest share of the pro
     CHECK(test::contains(network->overrides(made[1])[0], "10.99.0.3:"));
     CHECK(test::contains(network->overrides(made[0])[0], "10.99.0.1:"));
 }
+
+}  // namespace ako::alone_test

@@ -10,7 +10,8 @@
 #include "src/compare/report.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::earlier_results_test {
+
 using test::plan_of;
 
 namespace fs = std::filesystem;
@@ -99,3 +100,5 @@ TEST_CASE("a report of nothing is refused, and an earlier one stays") {
     CHECK(std::string((std::istreambuf_iterator<char>(in)), {}) == "of a night");
     CHECK(fs::exists(folder.path + "/plots"));
 }
+
+}  // namespace ako::earlier_results_test

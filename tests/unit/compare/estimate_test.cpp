@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::estimate_test {
 
 namespace {
 
@@ -65,3 +65,5 @@ TEST_CASE("a range reads as people say it") {
     CHECK(sum.low == 4);
     CHECK(sum.high == 6);
 }
+
+}  // namespace ako::estimate_test

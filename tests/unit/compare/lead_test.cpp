@@ -8,7 +8,8 @@
 #include "tests/contains.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::lead_test {
+
 using test::plan_of;
 using test::plan_with_alone;
 using test::run_all;
@@ -192,3 +193,5 @@ TEST_CASE("what is lost at the end stands beside the time") {
     CHECK_MESSAGE(test::contains(table, "<td class=\"number\">2.50</td>"), table);
     CHECK(test::contains(table, "97.50 %"));
 }
+
+}  // namespace ako::lead_test

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-using namespace ako;
+namespace ako::lock_file_test {
 
 namespace fs = std::filesystem;
 
@@ -25,3 +25,5 @@ TEST_CASE("a lock is one's own until it goes") {
     CHECK(!link.why().empty());
     fs::remove_all(folder);
 }
+
+}  // namespace ako::lock_file_test

@@ -6,7 +6,8 @@
 #include "tests/in_source.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::plan_test {
+
 using test::plan_of;
 using test::plan_text;
 
@@ -176,3 +177,5 @@ TEST_CASE("the plans of the repository are ones that every contender can run") {
         CHECK_NOTHROW(check_contenders(plan));
     }
 }
+
+}  // namespace ako::plan_test

@@ -7,7 +7,8 @@
 #include "src/compare/report_tables.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::report_text_test {
+
 using test::plan_of;
 using test::run_all;
 using test::straight_run;
@@ -77,3 +78,5 @@ TEST_CASE("the line of progress fits") {
     CHECK(line == "12 of 48  #####...............  ako, seed 2  1:05  left about 1:10:55");
     CHECK(progress_text(12, left, std::string(200, 'x'), 65, 79, false).size() <= 79);
 }
+
+}  // namespace ako::report_text_test

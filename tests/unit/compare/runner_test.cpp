@@ -9,7 +9,8 @@
 #include "src/compare/earlier_results.h"
 #include "tests/unit/compare/fake_runs.h"
 
-using namespace ako;
+namespace ako::runner_test {
+
 using test::plan_of;
 
 namespace {
@@ -73,3 +74,5 @@ TEST_CASE("a network that cannot be made is tried twice, and fails its cell alon
     CHECK(network.attempts == 8);  // for each of the last two
     std::filesystem::remove_all(plan.output);
 }
+
+}  // namespace ako::runner_test

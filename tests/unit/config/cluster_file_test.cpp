@@ -14,7 +14,7 @@
 #include "src/config/fields.h"
 #include "tests/in_source.h"
 
-using namespace ako;
+namespace ako::cluster_file_test {
 
 namespace {
 
@@ -481,3 +481,5 @@ TEST_CASE("the training digest holds what peers share and nothing of one peer al
         CHECK(training_digest_text(read(minimal, {shared})) != text);
     }
 }
+
+}  // namespace ako::cluster_file_test

@@ -12,7 +12,7 @@
 #include "src/config/key_texts.h"
 #include "tests/in_source.h"
 
-using namespace ako;
+namespace ako::example_file_test {
 
 namespace {
 
@@ -78,3 +78,5 @@ TEST_CASE("all cluster files of the experiments can be read") {
     }
     CHECK(files >= 2);
 }
+
+}  // namespace ako::example_file_test

@@ -11,7 +11,8 @@
 #include "ako/error.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::key_file_test {
+
 using ako::test::contains;
 
 namespace {
@@ -87,3 +88,5 @@ TEST_CASE("a key that every user may use is refused") {
         CHECK(contains(text, "chmod 600 " + folder.path("cluster.key")));
     }
 }
+
+}  // namespace ako::key_file_test

@@ -11,7 +11,8 @@
 #include "src/config/config_file.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::key_places_test {
+
 using test::complaint;
 using test::contains;
 
@@ -99,3 +100,5 @@ TEST_CASE("a plan of a comparison in the place of a cluster file is recognised")
     CHECK(
         contains(complaint("cluster: c.yaml\nmodes: [ako]\n", "p.yaml", {}), "`ako compare` runs"));
 }
+
+}  // namespace ako::key_places_test

@@ -11,7 +11,8 @@
 #include "src/config/layer_fields.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::key_texts_test {
+
 using test::contains;
 
 namespace {
@@ -91,3 +92,5 @@ TEST_CASE("the keys of a mode have its defaults, and say which values it has a f
         CHECK(contains(error.what(), "the mode sma does not heed exchange.start_peers_min"));
     }
 }
+
+}  // namespace ako::key_texts_test

@@ -12,7 +12,8 @@
 #include "src/config/cluster_file.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::layer_fields_test {
+
 using ako::test::contains;
 
 namespace {
@@ -201,3 +202,5 @@ TEST_CASE("layers: the input has three extents, and neither stands without the o
                    "model.name: expected it only with neither model.input nor model.layers"));
     CHECK(contains(complaint(head + "model: {name: synthetic, input: [1, 1, 1]}\n"), "model.name"));
 }
+
+}  // namespace ako::layer_fields_test

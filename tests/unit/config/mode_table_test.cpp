@@ -10,7 +10,7 @@
 #include "src/config/key_texts.h"
 #include "tests/unit/config/complaint.h"
 
-using namespace ako;
+namespace ako::mode_table_test {
 
 TEST_CASE("every mode has one entry that holds for all of it, behind its special ones") {
     for (const Mode mode :
@@ -72,3 +72,5 @@ TEST_CASE("the modes that heed a key are modes that there are") {
     CHECK(field_at("exchange.start_peers_min").heeded_by(mode_table::elastic_ring));
     CHECK(!field_at("exchange.start_peers_min").heeded_by(mode_table::ring));
 }
+
+}  // namespace ako::mode_table_test

@@ -8,7 +8,7 @@
 #include "complaint.h"
 #include "src/config/cluster_file.h"
 
-using namespace ako;
+namespace ako::modes_test {
 
 namespace {
 
@@ -204,3 +204,5 @@ TEST_CASE("a ring is elastic where the file says so, and other modes do not heed
     const Settings settings = read({"exchange.mode=ring", "exchange.elastic=true"});
     CHECK(read_cluster_text(write_cluster_text(settings), file, {}).exchange == settings.exchange);
 }
+
+}  // namespace ako::modes_test

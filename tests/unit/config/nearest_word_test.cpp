@@ -6,7 +6,8 @@
 #include "complaint.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::nearest_word_test {
+
 using test::contains;
 
 namespace {
@@ -60,3 +61,5 @@ TEST_CASE("a complaint about a word of few choices names the one that was meant"
                    "did you mean window?"));
     CHECK(with("exchange.mode=federated").ends_with("found federated"));
 }
+
+}  // namespace ako::nearest_word_test

@@ -10,7 +10,8 @@
 #include "tests/contains.h"
 #include "tests/unit/config/complaint.h"
 
-using namespace ako;
+namespace ako::retired_keys_test {
+
 using test::contains;
 
 namespace {
@@ -49,3 +50,5 @@ TEST_CASE("two of the times of the end follow from the others") {
     CHECK(times.finish_exchange == std::chrono::seconds(2));
     CHECK(times.finish_linger == std::chrono::seconds(2));
 }
+
+}  // namespace ako::retired_keys_test

@@ -5,7 +5,8 @@
 
 #include "tests/unit/diagnosis/cluster.h"
 
-using namespace ako;
+namespace ako::find_bottleneck_test {
+
 using Kind = Bottleneck::Kind;
 
 TEST_CASE("peers that are alike have no bottleneck, however full their links are") {
@@ -249,3 +250,5 @@ TEST_CASE("a server of its own: its processor or its network") {
     }
     CHECK(cluster.find().label() == "network of server d");
 }
+
+}  // namespace ako::find_bottleneck_test

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <random>
 
-using namespace ako;
+namespace ako::clock_offset_test {
+
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -80,3 +81,5 @@ TEST_CASE("a drift of the clocks is followed within two windows") {
     pair.exchange(2 * per_window + 4);
     CHECK(std::abs(pair.error()) < 3);
 }
+
+}  // namespace ako::clock_offset_test

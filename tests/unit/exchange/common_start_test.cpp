@@ -8,7 +8,8 @@
 
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::common_start_test {
+
 using ako::test::contains;
 
 namespace {
@@ -130,3 +131,5 @@ TEST_CASE("while training, the newest of this peer's that the others say to have
     peer.hear(2, {{one, 40}, {one, 30}});
     CHECK(peer.start.newest_of(own) == CheckpointId{one, 30});
 }
+
+}  // namespace ako::common_start_test

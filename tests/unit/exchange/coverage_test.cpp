@@ -13,7 +13,8 @@
 #include "ako/exchange.h"
 #include "tests/sim/world.h"
 
-using namespace ako;
+namespace ako::coverage_test {
+
 using sim::Random;
 
 namespace {
@@ -395,3 +396,5 @@ TEST_CASE("coverage: what cannot be of this run is not heeded") {
     coverage.hear(1, said);
     CHECK(coverage.said().done[0] == 5);
 }
+
+}  // namespace ako::coverage_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::departures_test {
 
 namespace {
 
@@ -194,3 +194,5 @@ TEST_CASE("who left before the end has ended nothing: those who stay are not lef
         CHECK(bench.departures.left_behind(bench.now));
     }
 }
+
+}  // namespace ako::departures_test

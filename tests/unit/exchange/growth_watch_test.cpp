@@ -8,7 +8,8 @@
 
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::growth_watch_test {
+
 using ako::test::contains;
 
 namespace {
@@ -136,3 +137,5 @@ TEST_CASE("who begins with a trained model has gradients of nearly nothing at fi
     restored.restore(1e-7F);
     CHECK(!gives(restored, 4.9F, 2, nullptr, parameters));
 }
+
+}  // namespace ako::growth_watch_test

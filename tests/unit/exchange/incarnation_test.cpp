@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::incarnation_test {
 
 namespace {
 
@@ -41,3 +41,5 @@ TEST_CASE("nothing is of a life before its first round") {
     CHECK(version_of(0, a) == Version{});
     CHECK(version_of(3, 7) == Version{7, 3});
 }
+
+}  // namespace ako::incarnation_test

@@ -7,7 +7,7 @@
 
 #include "ako/clock.h"
 
-using namespace ako;
+namespace ako::mailbox_test {
 
 namespace {
 
@@ -163,3 +163,5 @@ TEST_CASE("a header takes as much memory as the lists and texts in it, wherever 
     bye.farewell.why.resize(1000);
     CHECK(memory_of(bye) == bare + 1000);
 }
+
+}  // namespace ako::mailbox_test

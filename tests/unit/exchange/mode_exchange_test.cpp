@@ -14,7 +14,8 @@
 #include "tests/fakes/hand_clock.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::mode_exchange_test {
+
 using ako::test::contains;
 using std::chrono::seconds;
 
@@ -219,3 +220,5 @@ TEST_CASE("training.clip scales what a round gives down to that norm, and nothin
     CHECK(after({0, -40}) == std::vector<double>{1, -2});
     CHECK(after({30, 40})[0] == doctest::Approx(1 + 1.2));
 }
+
+}  // namespace ako::mode_exchange_test

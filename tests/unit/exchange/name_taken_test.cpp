@@ -9,7 +9,8 @@
 #include "tests/fakes/hand_clock.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::name_taken_test {
+
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::contains;
@@ -144,3 +145,5 @@ TEST_CASE("Ctrl-C ends the second process at once") {
     CHECK(next.why == never_began);
     CHECK(bench.waited() < 1);
 }
+
+}  // namespace ako::name_taken_test

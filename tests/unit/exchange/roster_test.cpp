@@ -5,7 +5,7 @@
 
 #include "ako/exchange.h"
 
-using namespace ako;
+namespace ako::roster_test {
 
 namespace {
 
@@ -291,3 +291,5 @@ TEST_CASE("who leaves before the end is told from who has finished, until it is 
     members.set_presence(0, Presence::up);
     CHECK(members.left_early(160).empty());
 }
+
+}  // namespace ako::roster_test

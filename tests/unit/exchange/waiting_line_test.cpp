@@ -5,7 +5,7 @@
 
 #include <vector>
 
-using namespace ako;
+namespace ako::waiting_line_test {
 
 namespace {
 
@@ -41,3 +41,5 @@ TEST_CASE("a line that changes all the time is said every five seconds, no more 
     CHECK(said(20, [](long second) { return std::to_string(second); }) ==
           std::vector<long>{5, 10, 15, 20});
 }
+
+}  // namespace ako::waiting_line_test

@@ -10,7 +10,7 @@
 
 #include "ako/error.h"
 
-using namespace ako;
+namespace ako::launched_peer_test {
 
 TEST_CASE("launched peer: what launch says reaches the program, and not its children") {
     CHECK(!take_launched_peer());
@@ -38,3 +38,5 @@ TEST_CASE("launched peer: what launch says reaches the program, and not its chil
     unsetenv("AKO_PEER");
     unsetenv("AKO_LAUNCH_FILE");
 }
+
+}  // namespace ako::launched_peer_test

@@ -8,7 +8,7 @@
 #include "src/config/cluster_file.h"
 #include "src/config/peer_list.h"
 
-using namespace ako;
+namespace ako::ports_test {
 
 TEST_CASE("free ports are none of those at which peers are observed, and no port is given twice") {
     std::string peers;
@@ -31,3 +31,5 @@ TEST_CASE("free ports are none of those at which peers are observed, and no port
         }
     }
 }
+
+}  // namespace ako::ports_test

@@ -11,7 +11,7 @@
 #include "ako/ending.h"
 #include "tests/in_source.h"
 
-using namespace ako;
+namespace ako::restarts_test {
 
 namespace {
 
@@ -75,3 +75,5 @@ TEST_CASE("the service starts again what died, and nothing that has ended") {
     for (const int exit : {exit_crash + 0, 127, 255})
         CHECK_FALSE(stay.contains(std::to_string(exit)));
 }
+
+}  // namespace ako::restarts_test

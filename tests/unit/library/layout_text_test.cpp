@@ -7,7 +7,8 @@
 
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::layout_text_test {
+
 using ako::test::contains;
 
 namespace {
@@ -69,3 +70,5 @@ TEST_CASE("layout text: a number is not a vector of one") {
     CHECK(layout_parts({{"a", {1}, 0}}) != layout_parts({{"a", {}, 0}}));
     CHECK(layout_parts({{"a", {2}, 0}}) != layout_parts({{"a", {}, 0}}));
 }
+
+}  // namespace ako::layout_text_test

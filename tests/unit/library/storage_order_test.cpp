@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-using namespace ako;
+namespace ako::storage_order_test {
 
 TEST_CASE("storage order: dense tensors in any order of their dimensions") {
     CHECK(refused_strides({2, 3, 4}, {}) == "");
@@ -40,3 +40,5 @@ TEST_CASE("storage order: what lies with its channels last becomes row-major") {
                           flat[2 + ((output * 2 + row) * 2 + column) * 3 + channel]);
     CHECK(to_row_major(tensors, {{}, {}}, flat) == flat);
 }
+
+}  // namespace ako::storage_order_test

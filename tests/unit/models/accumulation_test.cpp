@@ -12,7 +12,8 @@
 #include "gradient_check.h"
 #include "models/catalog.h"
 
-namespace ako {
+namespace ako::accumulation_test {
+
 namespace {
 
 using test::random_values;
@@ -145,4 +146,4 @@ TEST_CASE("accumulation: who skips rounds draws the same dropout as who makes th
     CHECK(example.gradient(later, loss) == example.gradient(whole, loss));
 }
 
-}  // namespace ako
+}  // namespace ako::accumulation_test

@@ -13,7 +13,8 @@
 #include "models/elastic.h"
 #include "models/shard.h"
 
-namespace ako {
+namespace ako::augmentation_test {
+
 namespace {
 
 constexpr Shape shape{4, 5, 2};
@@ -154,4 +155,4 @@ TEST_CASE("augmentation: with portions it follows from the pass and the image, w
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::augmentation_test

@@ -10,7 +10,8 @@
 #include "refusal.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::cifar10_test {
+
 namespace {
 
 using test::Bytes;
@@ -87,4 +88,4 @@ TEST_CASE("cifar10: damaged and missing files, labels that are none") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::cifar10_test

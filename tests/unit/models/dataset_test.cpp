@@ -16,7 +16,8 @@
 #include "tests/in_source.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::dataset_test {
+
 namespace {
 
 using test::Bytes;
@@ -263,4 +264,4 @@ TEST_CASE("dataset: MNIST as it ships with the repository") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::dataset_test

@@ -12,7 +12,8 @@
 #include "gradient_check.h"
 #include "models/catalog.h"
 
-namespace ako {
+namespace ako::dropout_test {
+
 namespace {
 
 using test::Check;
@@ -134,4 +135,4 @@ TEST_CASE("dropout: evaluation and scores take nothing, in any round") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::dropout_test

@@ -8,7 +8,8 @@
 #include <set>
 #include <vector>
 
-namespace ako {
+namespace ako::elastic_test {
+
 namespace {
 
 constexpr std::size_t items = 103;
@@ -109,4 +110,4 @@ TEST_CASE("elastic: a portion of which nothing is left is said to be over, and a
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::elastic_test

@@ -14,7 +14,8 @@
 #include "models/layer_list.h"
 #include "tests/in_source.h"
 
-namespace ako {
+namespace ako::golden_parts_test {
+
 namespace {
 
 using test::conv, test::group_norm;
@@ -95,4 +96,4 @@ TEST_CASE("parts: outputs and gradients agree with NumPy") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::golden_parts_test

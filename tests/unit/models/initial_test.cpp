@@ -11,7 +11,8 @@
 #include "models/random.h"
 #include "models/synthetic.h"
 
-namespace ako {
+namespace ako::initial_test {
+
 namespace {
 
 /// FNV-1a over the bits, little-endian.
@@ -102,4 +103,4 @@ TEST_CASE("initial parameters: biases are 0, weights have mean 0 and variance 1 
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::initial_test

@@ -14,7 +14,8 @@
 #include "models/initial.h"
 #include "refusal.h"
 
-namespace ako {
+namespace ako::layer_list_test {
+
 namespace {
 
 using namespace test;
@@ -203,4 +204,4 @@ TEST_CASE("catalog: what networks are fed with, and the memory of their activati
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::layer_list_test

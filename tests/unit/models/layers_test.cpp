@@ -20,7 +20,8 @@
 #include "models/relu.h"
 #include "models/softmax_cross_entropy.h"
 
-namespace ako {
+namespace ako::layers_test {
+
 namespace {
 
 using test::Check;
@@ -424,4 +425,4 @@ TEST_CASE("blas: a CPU with AVX2 does not compute with kernels of 2004") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::layers_test

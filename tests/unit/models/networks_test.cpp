@@ -12,7 +12,8 @@
 #include "models/catalog.h"
 #include "tests/in_source.h"
 
-namespace ako {
+namespace ako::networks_test {
+
 namespace {
 
 using test::pattern;
@@ -252,4 +253,4 @@ TEST_CASE("networks: parameters that are not finite give a loss that is not") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::networks_test

@@ -14,7 +14,8 @@
 #include "refusal.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::npy_test {
+
 namespace {
 
 using test::Bytes;
@@ -254,4 +255,4 @@ TEST_CASE("npy: four files make a data set") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::npy_test

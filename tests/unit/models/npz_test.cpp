@@ -16,7 +16,8 @@
 #include "refusal.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::npz_test {
+
 namespace {
 
 using test::Bytes;
@@ -266,4 +267,4 @@ TEST_CASE("npz: files of which several could be meant, or none") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::npz_test

@@ -14,7 +14,8 @@
 #include "models/layer_list.h"
 #include "models/subsample.h"
 
-namespace ako {
+namespace ako::residual_test {
+
 namespace {
 
 using namespace test;
@@ -143,4 +144,4 @@ TEST_CASE("residual: a batch of any size, growing and shrinking, gives what a fr
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::residual_test

@@ -13,7 +13,8 @@
 #include "ako/error.h"
 #include "tests/temporary_folder.h"
 
-namespace ako {
+namespace ako::safetensors_test {
+
 namespace {
 
 const std::vector<Tensor> tensors{{"a.weight", {2, 3}, 0}, {"a.bias", {2}, 6}};
@@ -188,4 +189,4 @@ TEST_CASE("safetensors: a missing file and a folder that cannot be written are n
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::safetensors_test

@@ -9,7 +9,8 @@
 
 #include "ako/error.h"
 
-namespace ako {
+namespace ako::shard_test {
+
 namespace {
 
 /// Items can be told apart by their one pixel (the lower byte of their index) and their label.
@@ -142,4 +143,4 @@ TEST_CASE("shard: who skips draws what it would have drawn from there on") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::shard_test

@@ -11,7 +11,8 @@
 #include "models/catalog.h"
 #include "models/shard.h"
 
-namespace ako {
+namespace ako::synthetic_test {
+
 namespace {
 
 ModelSettings settings(std::size_t parameters, double noise, double compute_ms = 0) {
@@ -120,4 +121,4 @@ TEST_CASE("synthetic: pieces are awaited in order and finished in reverse, and c
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::synthetic_test

@@ -8,7 +8,8 @@
 #include "gradient_check.h"
 #include "models/vector_loops.h"
 
-namespace ako {
+namespace ako::vector_loops_test {
+
 namespace {
 
 using test::random_values;
@@ -181,4 +182,4 @@ TEST_CASE("normalisation: every width of vectors gives nearly the same") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::vector_loops_test

@@ -10,7 +10,8 @@
 #include "models/catalog.h"
 #include "models/workers.h"
 
-namespace ako {
+namespace ako::workers_test {
+
 namespace {
 
 using test::random_values;
@@ -64,4 +65,4 @@ TEST_CASE("workers: a gradient has the same bits again, and nearly those of one 
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::workers_test

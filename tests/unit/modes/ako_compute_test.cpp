@@ -9,7 +9,8 @@
 
 #include "tests/unit/modes/ako_compute_bench.h"
 
-using namespace ako;
+namespace ako::ako_compute_test {
+
 using namespace ako::compute_bench;
 
 TEST_CASE("it waits for all peers, then for a majority, and says who is missing if there is none") {
@@ -428,3 +429,5 @@ TEST_CASE("an update that leads the row beyond what one can hold is not publishe
     CHECK(bench.peer->round() == 1);
     CHECK(!bench.outbox.take().snapshot);
 }
+
+}  // namespace ako::ako_compute_test

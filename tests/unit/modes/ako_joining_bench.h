@@ -12,7 +12,7 @@
 #include "src/modes/ako_compute.h"
 #include "src/numbers/checksum.h"
 
-namespace ako::test {
+namespace ako::joining_bench {
 
 inline constexpr std::size_t element_count = 12;  // three blocks
 inline constexpr Time ms = std::chrono::milliseconds(1);
@@ -113,4 +113,4 @@ struct JoiningBench {
     Time now = std::chrono::seconds(10);
 };
 
-}  // namespace ako::test
+}  // namespace ako::joining_bench

@@ -9,12 +9,14 @@
 #include "tests/contains.h"
 #include "tests/unit/modes/ako_joining_bench.h"
 
-using namespace ako;
+namespace ako::ako_joining_test {
+
+using namespace ako::joining_bench;
 using namespace ako::test;
 
 namespace {
 
-using Bench = test::JoiningBench;
+using Bench = JoiningBench;
 
 const Incarnation former = first_incarnation(former_id), of_b = first_incarnation(b_id);
 
@@ -382,3 +384,5 @@ TEST_CASE("whoever asks is told which version of every block is held, once") {
     CHECK(versions[1] == Versions{row_of(b), {{3, {of_b, 50}}}});
     CHECK(versions[2] == Versions{row_of(c), {{3, {}}}});
 }
+
+}  // namespace ako::ako_joining_test

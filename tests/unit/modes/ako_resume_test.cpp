@@ -12,7 +12,8 @@
 #include "tests/fakes/virtual_cluster.h"
 #include "tests/sim/distance.h"
 
-using namespace ako;
+namespace ako::ako_resume_test {
+
 using namespace ako::test;
 
 namespace {
@@ -217,3 +218,5 @@ TEST_CASE("a checkpoint whose blocks are not their owners' is no start") {
     CHECK(contains(complaint([](Checkpoint& it) { it.words.at("row.0.versions")[0] = 1; }),
                    "lacks versions of row.0"));
 }
+
+}  // namespace ako::ako_resume_test

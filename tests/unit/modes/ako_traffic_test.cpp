@@ -13,7 +13,7 @@
 #include "src/rows/coded_blocks.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::ako_traffic_test {
 
 namespace {
 
@@ -207,3 +207,5 @@ TEST_CASE("the first frame of another process is told from that of another sessi
     bench.links.session_up(b, unheard);  // gone before it said anything
     CHECK(come(3));
 }
+
+}  // namespace ako::ako_traffic_test

@@ -9,7 +9,8 @@
 #include "src/rows/coded_blocks.h"
 #include "tests/unit/modes/ako_compute_bench.h"
 
-using namespace ako;
+namespace ako::ako_values_test {
+
 using namespace ako::compute_bench;
 
 TEST_CASE("of a gradient that is not finite nothing is published") {
@@ -71,3 +72,5 @@ TEST_CASE("of an update that is not finite, or leads beyond a row, nothing is pu
         CHECK(!bench.outbox.take().snapshot);
     }
 }
+
+}  // namespace ako::ako_values_test

@@ -13,7 +13,7 @@
 
 #include "src/buckets/bucket_rule.h"
 
-using namespace ako;
+namespace ako::bucket_compute_test {
 
 namespace {
 
@@ -476,3 +476,5 @@ TEST_CASE("learners weigh what they made by their number, and are counted a roun
     CHECK(samples == 100);
     CHECK(bench.peer->begin_round({})->kind == Next::Kind::finish);
 }
+
+}  // namespace ako::bucket_compute_test

@@ -9,7 +9,7 @@
 #include "src/modes/bucket_traffic.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::bucket_refusal_test {
 
 namespace {
 
@@ -167,3 +167,5 @@ TEST_CASE("frames of the mode ako are refused by name") {
     CHECK(bench.refused(0, status, 0).find("Status.asked names peer 3") != std::string::npos);
     CHECK(bench.refused(0, Bye{}, 0) == "");
 }
+
+}  // namespace ako::bucket_refusal_test

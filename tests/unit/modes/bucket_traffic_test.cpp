@@ -12,7 +12,8 @@
 #include "tests/contains.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::bucket_traffic_test {
+
 using ako::test::contains;
 
 namespace {
@@ -225,3 +226,5 @@ TEST_CASE("a goodbye names a peer of the cluster") {
     status.standing.progress[3] = {5, std::uint64_t{1} << 63};
     CHECK(contains(bench.links->refuse(3, status, 0).value_or(""), "samples in 5 rounds"));
 }
+
+}  // namespace ako::bucket_traffic_test

@@ -7,7 +7,8 @@
 #include "tests/fakes/virtual_cluster.h"
 #include "tests/sanitized.h"
 
-using namespace ako;
+namespace ako::catch_up_test {
+
 using sim::ms;
 using test::VirtualCluster;
 
@@ -88,3 +89,5 @@ TEST_CASE("who is restarted takes in its own row as well, of all who hold it") {
         CHECK(bench.seconds() < 1.3 * least);
     }
 }
+
+}  // namespace ako::catch_up_test

@@ -10,7 +10,7 @@
 #include "src/modes/make_exchange.h"
 #include "src/rows/link_schedule.h"
 
-using namespace ako;
+namespace ako::costs_test {
 
 namespace {
 
@@ -203,3 +203,5 @@ TEST_CASE("a ring that runs ahead holds the gradients that are under way as well
     CHECK(ahead.sent.at(0).bytes == ring.sent.at(0).bytes);
     CHECK(held(ahead) == held(ring) + parameters * sizeof(float));
 }
+
+}  // namespace ako::costs_test

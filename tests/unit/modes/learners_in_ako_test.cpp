@@ -10,7 +10,8 @@
 #include "src/training/learners.h"
 #include "tests/unit/modes/faultless_peers.h"
 
-using namespace ako;
+namespace ako::learners_in_ako_test {
+
 using sim::ms;
 
 namespace {
@@ -111,3 +112,5 @@ TEST_CASE("mode ako with learners: all end with the same bits, in the middle of 
         }
     }
 }
+
+}  // namespace ako::learners_in_ako_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::local_compute_test {
 
 namespace {
 
@@ -80,3 +80,5 @@ TEST_CASE("mode local: the batch grows by steps and by noise, and the rate with 
         CHECK(later.begin_round({})->samples == 20);
     }
 }
+
+}  // namespace ako::local_compute_test

@@ -11,7 +11,8 @@
 #include "src/numbers/optimizer.h"
 #include "tests/unit/modes/faultless_peers.h"
 
-using namespace ako;
+namespace ako::own_optimizer_test {
+
 using sim::ms;
 
 namespace {
@@ -127,3 +128,5 @@ TEST_CASE("mode local adds an update to its parameters, and refuses one that is 
     CHECK(refused.error().what == "the update of round 2 is not finite");
     CHECK(local.replica()[0] == 1.25F);
 }
+
+}  // namespace ako::own_optimizer_test

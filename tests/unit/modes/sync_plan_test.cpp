@@ -10,7 +10,7 @@
 #include "ako/payload.h"
 #include "src/modes/make_exchange.h"
 
-using namespace ako;
+namespace ako::sync_plan_test {
 
 namespace {
 
@@ -113,3 +113,5 @@ TEST_CASE("peers that nobody waits for have no plan") {
     CHECK_FALSE(has_sync_plan(exchange));
     CHECK(sync_plan(settings_of(Mode::ring, 1), {0, 100}).messages.empty());
 }
+
+}  // namespace ako::sync_plan_test

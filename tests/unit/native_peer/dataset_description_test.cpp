@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-namespace ako {
+namespace ako::dataset_description_test {
+
 namespace {
 
 constexpr std::size_t count = 300;
@@ -80,4 +81,4 @@ TEST_CASE("a set of few images has a piece for each") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::dataset_description_test

@@ -5,7 +5,7 @@
 
 #include "src/exchange/roster.h"
 
-using namespace ako;
+namespace ako::answer_time_test {
 
 namespace {
 
@@ -130,3 +130,5 @@ TEST_CASE(
     seen.set_presence(2, Presence::lost);
     CHECK(seen.answer_time() == 300 * ms);
 }
+
+}  // namespace ako::answer_time_test

@@ -5,7 +5,7 @@
 
 #include "src/numbers/batch_growth.h"
 
-using namespace ako;
+namespace ako::batch_plan_test {
 
 namespace {
 
@@ -122,3 +122,5 @@ TEST_CASE("a batch that does not follow the noise wishes for nothing") {
     for (int k = 0; k < 500; ++k) growth.end_round(0.5, 0, 1e9);
     CHECK(growth.wish() == 0);
 }
+
+}  // namespace ako::batch_plan_test

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-using namespace ako;
+namespace ako::buffer_pool_test {
 
 TEST_CASE("lends up to the total and no more") {
     BufferPool pool(1024);
@@ -89,3 +89,5 @@ TEST_CASE("loans go back from another thread") {
         REQUIRE(pool.bytes_lent() == 0);
     }
 }
+
+}  // namespace ako::buffer_pool_test

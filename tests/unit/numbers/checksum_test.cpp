@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace ako;
+namespace ako::checksum_test {
 
 namespace {
 
@@ -57,3 +57,5 @@ TEST_CASE("one flipped bit of a block is always seen") {
         bytes[bit / 8] ^= static_cast<std::byte>(1u << (bit % 8));
     }
 }
+
+}  // namespace ako::checksum_test

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-using namespace ako;
+namespace ako::digest_test {
 
 TEST_CASE("SHA-256 of the examples of FIPS 180-4") {
     CHECK(hex(sha256(std::string("abc"))) ==
@@ -40,3 +40,5 @@ TEST_CASE("floats are taken as little-endian memory, so that 0 and -0 differ") {
     CHECK(sha256(std::as_bytes(std::span(zeros).first(1))) !=
           sha256(std::as_bytes(std::span(zeros).last(1))));
 }
+
+}  // namespace ako::digest_test

@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::durations_test {
+
 using std::chrono::microseconds;
 
 TEST_CASE("quantiles within a quarter of a percent, sums exact") {
@@ -28,3 +29,5 @@ TEST_CASE("nothing is too short or too long") {
     CHECK(durations.quantile(1) > std::chrono::hours(2));
     CHECK(durations.sum() == std::chrono::hours(1000));
 }
+
+}  // namespace ako::durations_test

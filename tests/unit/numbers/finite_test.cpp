@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-using namespace ako;
+namespace ako::finite_test {
 
 TEST_CASE("one value that is not finite is seen, wherever it lies") {
     const float bad[] = {std::numeric_limits<float>::quiet_NaN(),
@@ -25,3 +25,5 @@ TEST_CASE("one value that is not finite is seen, wherever it lies") {
     }
     CHECK(all_finite({}));
 }
+
+}  // namespace ako::finite_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::learning_rate_test {
 
 namespace {
 
@@ -57,3 +57,5 @@ TEST_CASE("progress outside 0 .. 1 is clamped") {
     CHECK(learning_rate_at(training, -1) == 0);
     CHECK(learning_rate_at(training, 2) == doctest::Approx(0));
 }
+
+}  // namespace ako::learning_rate_test

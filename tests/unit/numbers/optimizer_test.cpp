@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::optimizer_test {
 
 namespace {
 
@@ -115,3 +115,5 @@ TEST_CASE("LARS: a layer's step is so large beside its parameters as the rate sa
         CHECK(applied[k] == doctest::Approx(parameters[k] + update[k]).epsilon(1e-6));
     CHECK(!Sgd(6, TrainingSettings{}, layers).measures());
 }
+
+}  // namespace ako::optimizer_test

@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::recent_times_test {
+
 using std::chrono::milliseconds;
 
 TEST_CASE("no age before the first partial, then the median of what came") {
@@ -23,3 +24,5 @@ TEST_CASE("old ages are forgotten, and none is below zero") {
     for (std::size_t k = 0; k < RecentAges::count_max; ++k) ages.add(milliseconds(-3));
     CHECK(ages.median() == Time{0});
 }
+
+}  // namespace ako::recent_times_test

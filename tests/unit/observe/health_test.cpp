@@ -7,7 +7,7 @@
 
 #include "tests/unit/observe/observed_example.h"
 
-using namespace ako;
+namespace ako::health_test {
 
 TEST_CASE("a peer is well once it has posted, until it has stood still for a minute") {
     const std::chrono::steady_clock::time_point then{std::chrono::hours(1)};
@@ -23,3 +23,5 @@ TEST_CASE("a peer is well once it has posted, until it has stood still for a min
     CHECK_FALSE(still.is_well);
     CHECK(still.words == "a has stood still for 75 s: training, round 321");
 }
+
+}  // namespace ako::health_test

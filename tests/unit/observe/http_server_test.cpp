@@ -25,7 +25,7 @@
 #include "src/observe/limited_server.h"
 #include "tests/unit/observe/observed_example.h"
 
-using namespace ako;
+namespace ako::http_server_test {
 
 namespace {
 
@@ -309,3 +309,5 @@ TEST_CASE("a port that is taken is an error that names it") {
     Board board;
     CHECK_THROWS_AS(HttpServer(host, bench.port, board), StartupError);
 }
+
+}  // namespace ako::http_server_test

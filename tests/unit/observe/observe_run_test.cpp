@@ -6,7 +6,7 @@
 #include "src/config/cluster_file.h"
 #include "src/config/peer_list.h"
 
-using namespace ako;
+namespace ako::observe_run_test {
 
 namespace {
 
@@ -38,3 +38,5 @@ TEST_CASE("nobody is observed unless it is said, and bad addresses are refused")
     CHECK_THROWS_AS(read("{address: '9470'}"), StartupError);
     CHECK_THROWS_AS(read("{address: '127.0.0.1:65535'}"), StartupError);
 }
+
+}  // namespace ako::observe_run_test

@@ -10,7 +10,7 @@
 
 #include "tests/unit/observe/observed_example.h"
 
-using namespace ako;
+namespace ako::prometheus_text_test {
 
 namespace {
 
@@ -121,3 +121,5 @@ TEST_CASE("numbers that are none, and texts with quotes") {
               "ako_run_info{run=\"a \\\"b\\\"\\\\\\n\",name=\"a\",mode=\"ako\",model=\"lenet\"}") ==
           1);
 }
+
+}  // namespace ako::prometheus_text_test

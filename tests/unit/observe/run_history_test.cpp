@@ -5,7 +5,8 @@
 
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::run_history_test {
+
 using ako::test::contains;
 
 TEST_CASE("a curve keeps its beginning, its end and its shape in few points") {
@@ -76,3 +77,5 @@ TEST_CASE("who was lost and came back is an event each, with its time, and the n
     CHECK(events == RunHistory::events_max);
     CHECK(contains(later, R"("time":999.0)"));
 }
+
+}  // namespace ako::run_history_test

@@ -7,7 +7,7 @@
 
 #include "tests/unit/observe/observed_example.h"
 
-using namespace ako;
+namespace ako::status_json_test {
 
 TEST_CASE("a status comes back as it went out") {
     Observed sent = observed_example();
@@ -34,3 +34,5 @@ TEST_CASE("what is no status is none") {
     text.replace(text.find("\"port\":9470"), 11, "\"port\":null");
     CHECK_FALSE(parse_status(text));
 }
+
+}  // namespace ako::status_json_test

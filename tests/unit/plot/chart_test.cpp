@@ -11,7 +11,8 @@
 #include "tests/contains.h"
 #include "tests/temporary_folder.h"
 
-using namespace ako;
+namespace ako::chart_test {
+
 using test::contains;
 
 namespace {
@@ -93,3 +94,5 @@ TEST_CASE("a key of many names makes the drawing higher") {
     CHECK(contains(content(folder.file("loss.svg.gnuplot")), "maxrows 6 "));
     CHECK(contains(content(folder.file("loss.svg.gnuplot")), "size 480,480 "));
 }
+
+}  // namespace ako::chart_test

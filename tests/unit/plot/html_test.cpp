@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::html_test {
 
 TEST_CASE("text in a page is only text") {
     CHECK(html_text("<b>\"&") == "&lt;b&gt;&quot;&amp;");
@@ -12,3 +12,5 @@ TEST_CASE("text in a page is only text") {
     CHECK(page.find("<script") == std::string::npos);
     CHECK(page.find("http") == std::string::npos);
 }
+
+}  // namespace ako::html_test

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-using namespace ako;
+namespace ako::line_style_test {
 
 TEST_CASE("no two of 64 lines look alike, nor do two of the first few without their colours") {
     std::set<std::tuple<std::string, unsigned, std::vector<unsigned>>> styles;
@@ -23,3 +23,5 @@ TEST_CASE("no two of 64 lines look alike, nor do two of the first few without th
     CHECK(colours.size() == series_colours());
     CHECK(series_dashes(0).empty());
 }
+
+}  // namespace ako::line_style_test

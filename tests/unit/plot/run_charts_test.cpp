@@ -8,7 +8,8 @@
 
 #include "tests/unit/plot/recorded_run.h"
 
-using namespace ako;
+namespace ako::run_charts_test {
+
 using test::line_at;
 
 namespace {
@@ -146,3 +147,5 @@ TEST_CASE("the accuracy is that of the curve, and before there is one what was f
     CHECK(curve.x_label == "time since the first round, s");
     CHECK(curve.marks == std::vector<double>{0.97});
 }
+
+}  // namespace ako::run_charts_test

@@ -10,7 +10,8 @@
 #include "tests/contains.h"
 #include "tests/unit/plot/recorded_run.h"
 
-using namespace ako;
+namespace ako::run_page_test {
+
 using test::contains;
 using test::line_at;
 using test::RecordedRun;
@@ -81,3 +82,5 @@ TEST_CASE("a folder that cannot be made is named") {
     const RunRecord run = read_run(folder.path());
     CHECK_THROWS_AS(write_run_page(run, folder.file("file")), StartupError);
 }
+
+}  // namespace ako::run_page_test

@@ -7,7 +7,8 @@
 #include "tests/contains.h"
 #include "tests/unit/plot/recorded_run.h"
 
-using namespace ako;
+namespace ako::run_record_test {
+
 using test::contains;
 using test::line_at;
 using test::RecordedRun;
@@ -161,3 +162,5 @@ TEST_CASE("what lies beside the metrics must be what it is called") {
     folder.write("config.yaml", "run: [");
     CHECK(contains(refusal(folder.path()), "config.yaml:"));
 }
+
+}  // namespace ako::run_record_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::convergence_test {
 
 TEST_CASE("a batch far below the noise scale saves as many rounds as it has samples more") {
     const Convergence known{.rounds = 1'000, .batch = 10, .noise_scale = 100'000};
@@ -20,3 +20,5 @@ TEST_CASE("old rows take more rounds") {
     CHECK(staleness_factor(0) == 1);
     CHECK(staleness_factor(10) == doctest::Approx(1.15).scale(0));
 }
+
+}  // namespace ako::convergence_test

@@ -9,7 +9,7 @@
 #include "tests/contains.h"
 #include "tests/temporary_folder.h"
 
-using namespace ako;
+namespace ako::machine_profile_test {
 
 namespace {
 
@@ -88,3 +88,5 @@ TEST_CASE("what is no profile is refused by its name") {
     std::ofstream(file) << "{";
     CHECK(test::contains(refusal(), "is no profile"));
 }
+
+}  // namespace ako::machine_profile_test

@@ -5,7 +5,7 @@
 
 #include "src/modes/make_exchange.h"
 
-using namespace ako;
+namespace ako::replay_test {
 
 namespace {
 
@@ -134,3 +134,5 @@ TEST_CASE("the slowest of many counts where times differ") {
     CHECK(longer > 1.05);  // the mean of the largest of 8 is 1.42 standard deviations up
     CHECK(longer < 1.25);
 }
+
+}  // namespace ako::replay_test

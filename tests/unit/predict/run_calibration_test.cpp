@@ -15,7 +15,7 @@
 #include "tests/contains.h"
 #include "tests/temporary_folder.h"
 
-using namespace ako;
+namespace ako::run_calibration_test {
 
 namespace {
 
@@ -123,3 +123,5 @@ TEST_CASE("a run of another network is refused, and a folder that holds none") {
     std::filesystem::remove(run.path() + "/summary.json");
     CHECK(test::contains(refusal(profile_for(run), run.path()), "summary.json"));
 }
+
+}  // namespace ako::run_calibration_test

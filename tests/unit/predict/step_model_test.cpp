@@ -5,7 +5,7 @@
 
 #include "src/predict/advice.h"
 
-using namespace ako;
+namespace ako::step_model_test {
 
 namespace {
 
@@ -113,3 +113,5 @@ TEST_CASE("where more machines stop paying") {
     CHECK(ranked(prediction, 4, 50, 32).size() == 1);
     CHECK_FALSE(peak_of(prediction, "ring", 50, 64).has_value());
 }
+
+}  // namespace ako::step_model_test

@@ -7,7 +7,7 @@
 
 #include "src/predict/strategy_costs.h"
 
-using namespace ako;
+namespace ako::strategies_test {
 
 namespace {
 
@@ -410,3 +410,5 @@ TEST_CASE("a machine without the memory of a strategy cannot follow it") {
     question.system.link_bytes_per_s = question.system.latency_s = 0;
     CHECK(ranked_strategies(question).front().strategy == Strategy::channel);
 }
+
+}  // namespace ako::strategies_test

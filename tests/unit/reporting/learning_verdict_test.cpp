@@ -7,7 +7,8 @@
 
 #include "tests/contains.h"
 
-namespace ako {
+namespace ako::learning_verdict_test {
+
 namespace {
 
 using test::contains;
@@ -48,4 +49,4 @@ TEST_CASE("of what is not known nothing is said") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::learning_verdict_test

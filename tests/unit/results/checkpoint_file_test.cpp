@@ -14,7 +14,8 @@
 #include "tests/contains.h"
 #include "tests/unit/results/checkpoints.h"
 
-using namespace ako;
+namespace ako::checkpoint_file_test {
+
 using namespace ako::test;
 
 namespace {
@@ -138,3 +139,5 @@ TEST_CASE("files of a peer are known by their names") {
           std::vector<std::string>{folder.file("state-a-b-40.safetensors")});
     CHECK(checkpoint_paths(folder.file("none"), "a").empty());
 }
+
+}  // namespace ako::checkpoint_file_test

@@ -21,7 +21,8 @@
 #include "tests/unit/results/checkpoints.h"
 #include "tests/unit/results/power_cut.h"
 
-using namespace ako;
+namespace ako::checkpoint_folder_test {
+
 using namespace ako::test;
 
 namespace fs = std::filesystem;
@@ -250,3 +251,5 @@ TEST_CASE("a disk without room is said, and the older ones stay") {
     CHECK(kept.kept() == std::vector{id_of(10)});
     CHECK(write(kept, 30) == std::vector{id_of(30), id_of(10)});
 }
+
+}  // namespace ako::checkpoint_folder_test

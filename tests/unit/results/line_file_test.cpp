@@ -13,7 +13,7 @@
 
 #include "ako/error.h"
 
-using namespace ako;
+namespace ako::line_file_test {
 
 namespace {
 
@@ -97,3 +97,5 @@ TEST_CASE("a file that cannot be opened is said with its name") {
     CHECK_THROWS_AS(LineFile("/nowhere/lines", false, "metrics", {}), StartupError);
     CHECK_THROWS_AS(LineFile("/nowhere/lines", true, "metrics", {}), StartupError);
 }
+
+}  // namespace ako::line_file_test

@@ -6,7 +6,8 @@
 
 #include <limits>
 
-namespace ako {
+namespace ako::loss_trend_test {
+
 namespace {
 
 TEST_CASE("the newest losses count by their median, and the first by itself") {
@@ -43,4 +44,4 @@ TEST_CASE("who takes over a trained model has no first loss") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::loss_trend_test

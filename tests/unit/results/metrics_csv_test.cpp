@@ -12,7 +12,7 @@
 #include "src/results/metrics_files.h"
 #include "tests/temporary_folder.h"
 
-using namespace ako;
+namespace ako::metrics_csv_test {
 
 namespace {
 
@@ -138,3 +138,5 @@ TEST_CASE("metrics that cannot be opened as CSV are said with their name") {
     std::filesystem::create_directory(folder.file("metrics-a.csv"));
     CHECK_THROWS_AS(MetricsFiles(folder.file("metrics-a"), false, ignore), StartupError);
 }
+
+}  // namespace ako::metrics_csv_test

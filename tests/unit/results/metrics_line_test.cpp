@@ -5,7 +5,7 @@
 
 #include <string>
 
-using namespace ako;
+namespace ako::metrics_line_test {
 
 namespace {
 
@@ -56,3 +56,5 @@ TEST_CASE("a word that is no presence makes no line") {
     CHECK(!parse_metrics_line("{}"));
     CHECK(!parse_metrics_line("no line"));
 }
+
+}  // namespace ako::metrics_line_test

@@ -8,7 +8,7 @@
 
 #include "src/results/metrics_line.h"
 
-using namespace ako;
+namespace ako::peer_standing_test {
 
 TEST_CASE("what a peer is, by its presence and its rounds") {
     CHECK(standing_of(Presence::absent, false, false, 0) == PeerStanding::absent);
@@ -78,3 +78,5 @@ TEST_CASE("a metrics line comes back with all that it says of a link") {
     CHECK(came->links[0].since == 9.5);
     CHECK(came->links[0].why == link.why);
 }
+
+}  // namespace ako::peer_standing_test

@@ -9,7 +9,7 @@
 #include "src/results/peer_result.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::renamed_key_test {
 
 namespace {
 
@@ -77,3 +77,5 @@ TEST_CASE("an older program's result has the same values") {
     CHECK(read->seen->items == 60000);
     CHECK(result_line(*read) == text);
 }
+
+}  // namespace ako::renamed_key_test

@@ -5,7 +5,8 @@
 
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::summary_test {
+
 using test::contains;
 
 namespace {
@@ -172,3 +173,5 @@ TEST_CASE("with elastic data shards it is said how often the data were seen") {
     result.seen.reset();
     CHECK(!parse_result_line(result_line(result))->seen);
 }
+
+}  // namespace ako::summary_test

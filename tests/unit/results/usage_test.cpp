@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::usage_test {
 
 namespace {
 
@@ -82,3 +82,5 @@ TEST_CASE("a thread that ended takes its time along, and a link is never more th
     CHECK(window.links()[0].full == 1);
     CHECK(window.usage().throttled == 1);
 }
+
+}  // namespace ako::usage_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-using namespace ako;
+namespace ako::anchor_test {
 
 namespace {
 
@@ -80,3 +80,5 @@ TEST_CASE("a part of the anchor has the same bits as the whole") {
     }
     CHECK(rows.anchor({100, 0}).empty());
 }
+
+}  // namespace ako::anchor_test

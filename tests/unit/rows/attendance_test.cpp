@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-using namespace ako;
+namespace ako::attendance_test {
 
 namespace {
 
@@ -285,3 +285,5 @@ TEST_CASE("what was known when it begins is no return") {
     CHECK(returns[0].rounds == 10);
     CHECK(returns[0].share == doctest::Approx(10.0 / 12));
 }
+
+}  // namespace ako::attendance_test

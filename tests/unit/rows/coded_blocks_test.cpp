@@ -9,7 +9,7 @@
 
 #include "src/rows/grid.h"
 
-using namespace ako;
+namespace ako::coded_blocks_test {
 
 namespace {
 
@@ -98,3 +98,5 @@ TEST_CASE("any bytes are either refused or values") {
         }
     }
 }
+
+}  // namespace ako::coded_blocks_test

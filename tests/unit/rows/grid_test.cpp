@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-using namespace ako;
+namespace ako::grid_test {
 
 TEST_CASE("the step is the least power of two with which the largest value fits") {
     for (const unsigned bytes : {1u, 2u}) {
@@ -60,3 +60,5 @@ TEST_CASE("eight bits do while a typical update crosses a step soon, then sixtee
     CHECK(with(0, 0) == 1);
     CHECK(with(1e-38F, 1) == 4);
 }
+
+}  // namespace ako::grid_test

@@ -12,7 +12,8 @@
 #include "tests/contains.h"
 #include "tests/fakes/virtual_cluster.h"
 
-using namespace ako;
+namespace ako::initial_values_test {
+
 using ako::test::contains;
 using sim::ms;
 using test::VirtualCluster;
@@ -109,3 +110,5 @@ TEST_CASE("without the lowest peer nobody begins, and says whom it waits for") {
     for (const PeerIndex peer : {PeerIndex{1}, PeerIndex{2}})
         CHECK(bench.cluster[peer].half.round() == 0);
 }
+
+}  // namespace ako::initial_values_test

@@ -6,7 +6,7 @@
 #include "src/exchange/incarnation.h"
 #include "src/numbers/checksum.h"
 
-using namespace ako;
+namespace ako::joining_test {
 
 namespace {
 
@@ -279,3 +279,5 @@ TEST_CASE("what a row was begun as is in what somebody has claimed since") {
     CHECK(bench.step());
     CHECK(!bench.joining.another());
 }
+
+}  // namespace ako::joining_test

@@ -13,7 +13,8 @@
 #include "tests/sanitized.h"
 #include "tests/sim/world.h"
 
-using namespace ako;
+namespace ako::leaving_test {
+
 using test::contains;
 using test::ms;
 using test::VirtualCluster;
@@ -332,3 +333,5 @@ TEST_CASE(
     says(2, true, true);
     CHECK(may_go());
 }
+
+}  // namespace ako::leaving_test

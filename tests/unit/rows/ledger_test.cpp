@@ -8,7 +8,7 @@
 #include "src/exchange/incarnation.h"
 #include "src/numbers/checksum.h"
 
-using namespace ako;
+namespace ako::ledger_test {
 
 namespace {
 
@@ -190,3 +190,5 @@ TEST_CASE(
     CHECK(bench.ledger.values(own_row)[3] == 0.5F);
     CHECK(bench.own.values == std::vector<float>(10, 0.5F));
 }
+
+}  // namespace ako::ledger_test

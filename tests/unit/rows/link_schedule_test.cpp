@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-using namespace ako;
+namespace ako::link_schedule_test {
 
 namespace {
 
@@ -190,3 +190,5 @@ TEST_CASE("grants that a slow link did not take do not pile up") {
     schedule.begin_round(51, 3);
     CHECK(take_all(schedule, 12).size() == 4);
 }
+
+}  // namespace ako::link_schedule_test

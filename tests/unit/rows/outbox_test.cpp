@@ -10,7 +10,7 @@
 
 #include "src/rows/own_past.h"
 
-using namespace ako;
+namespace ako::outbox_test {
 
 TEST_CASE("a spare snapshot never runs out, wherever rounds fall into what the traffic half does") {
     const Snapshots snapshots{Blocks{4, 4}};
@@ -140,3 +140,5 @@ TEST_CASE("relays have a limit of bytes per peer") {
     outbox.relay_sent(1, 1 << 20);
     CHECK(outbox.relay_room(1) == Outbox::relay_bytes_max);
 }
+
+}  // namespace ako::outbox_test

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-using namespace ako;
+namespace ako::own_past_test {
 
 namespace {
 
@@ -71,3 +71,5 @@ TEST_CASE("the oldest of too many is given back, and all when they are forgotten
     // But for the newest, which the traffic half still holds.
     for (std::size_t k = 1; k < snapshot_count; ++k) bench.outbox.spare();
 }
+
+}  // namespace ako::own_past_test

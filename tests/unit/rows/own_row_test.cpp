@@ -11,7 +11,7 @@
 #include "src/rows/coded_blocks.h"
 #include "src/rows/grid.h"
 
-using namespace ako;
+namespace ako::own_row_test {
 
 TEST_CASE("400,000 tiny updates: the total stays exact where a plain float32 sum loses them") {
     const Blocks blocks(4, 4);
@@ -115,3 +115,5 @@ TEST_CASE("an adaptive row is on a grid, and carries what that cuts off") {
     for (std::size_t k = 0; k < count; ++k)
         CHECK(std::abs(exact[k] - snapshots[now].values[k]) < 0.51 * step);
 }
+
+}  // namespace ako::own_row_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-using namespace ako;
+namespace ako::partition_bound_test {
 
 namespace {
 
@@ -98,3 +98,5 @@ TEST_CASE("a processor that idles counts as half busy where it may wait for anot
     waiting.rounds(40, 1000 * ms, 1 * ms);
     CHECK(waiting.bound.partitions() == doctest::Approx(best(0.5)));
 }
+
+}  // namespace ako::partition_bound_test

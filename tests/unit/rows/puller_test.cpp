@@ -7,7 +7,7 @@
 #include <deque>
 #include <set>
 
-using namespace ako;
+namespace ako::puller_test {
 
 namespace {
 
@@ -323,3 +323,5 @@ TEST_CASE(
     }
     CHECK(bench.lacking.empty());
 }
+
+}  // namespace ako::puller_test

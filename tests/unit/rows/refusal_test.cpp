@@ -10,7 +10,8 @@
 #include "src/rows/initial_values.h"
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::refusal_test {
+
 using ako::test::contains;
 
 namespace {
@@ -234,3 +235,5 @@ TEST_CASE("only a Partial has a payload") {
     CHECK(contains(complaint(Bye{}, 1), "Bye with 1 bytes"));
     CHECK(contains(complaint(good_want(), 16), "Want with 16 bytes"));
 }
+
+}  // namespace ako::refusal_test

@@ -5,7 +5,7 @@
 
 #include "src/numbers/checksum.h"
 
-using namespace ako;
+namespace ako::relay_test {
 
 namespace {
 
@@ -128,3 +128,5 @@ TEST_CASE("an answer that nothing comes is followed by the next question at once
     CHECK(second[0].runs[0].blocks.first ==
           first[0].runs[0].blocks.first + first[0].runs[0].blocks.count);
 }
+
+}  // namespace ako::relay_test

@@ -11,7 +11,7 @@
 
 #include "src/numbers/checksum.h"
 
-using namespace ako;
+namespace ako::replica_test {
 
 namespace {
 
@@ -477,3 +477,5 @@ TEST_CASE("one turn of rebuilding makes the whole replica afresh, bit for bit") 
         CHECK(same_bits(bench.replica->values(), afresh));
     }
 }
+
+}  // namespace ako::replica_test

@@ -5,7 +5,7 @@
 
 #include "src/numbers/checksum.h"
 
-using namespace ako;
+namespace ako::rows_test {
 
 namespace {
 
@@ -161,3 +161,5 @@ TEST_CASE("the rounding that was carried belongs to the row that it was cut off 
     for (Round round = 3; round < 8; ++round) REQUIRE(bench.add(round, 1e-8F));
     CHECK(bench.rows.ledger().values(own)[0] == 1.0F);  // 5e-8 of the six
 }
+
+}  // namespace ako::rows_test

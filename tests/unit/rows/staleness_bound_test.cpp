@@ -5,7 +5,8 @@
 
 #include <vector>
 
-namespace ako {
+namespace ako::staleness_bound_test {
+
 namespace {
 
 constexpr PeerIndex self = 0;
@@ -122,4 +123,4 @@ TEST_CASE("rounds that take longer than the least patience are waited for") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::staleness_bound_test

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-using namespace ako;
+namespace ako::confusion_matrix_test {
 
 namespace {
 
@@ -63,3 +63,5 @@ TEST_CASE("samples without an answer are wrong and said") {
     CHECK(text.find("50.00") != std::string::npos);
     CHECK(text.ends_with("samples without an answer (scores that are not finite): 1\n"));
 }
+
+}  // namespace ako::confusion_matrix_test

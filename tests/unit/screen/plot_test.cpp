@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace ako;
+namespace ako::plot_test {
 
 namespace {
 
@@ -43,3 +43,5 @@ TEST_CASE("labels have as many digits as it takes to tell them apart") {
         CHECK(std::set<std::string>(labels.begin(), labels.end()).size() == labels.size());
     }
 }
+
+}  // namespace ako::plot_test

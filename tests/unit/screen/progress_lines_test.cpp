@@ -10,7 +10,8 @@
 
 #include "tests/contains.h"
 
-using namespace ako;
+namespace ako::progress_lines_test {
+
 using test::contains;
 
 namespace {
@@ -84,3 +85,5 @@ TEST_CASE("what a line says of training") {
           "12 %  epoch 0.51 of 4  round 1,270  612 samples/s  loss 0.4321  test 97.31 %  "
           "out 12.3 in 11.0 Mbit/s  2 of 2 peers");
 }
+
+}  // namespace ako::progress_lines_test

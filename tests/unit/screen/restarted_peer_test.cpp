@@ -13,7 +13,8 @@
 #include "tests/fakes/hand_clock.h"
 #include "tests/fakes/no_transport.h"
 
-using namespace ako;
+namespace ako::restarted_peer_test {
+
 using std::chrono::seconds;
 using test::contains;
 
@@ -156,3 +157,5 @@ TEST_CASE("milestones of two processes are one file, by the clock of the first")
     write(true, 1, seconds(130));
     CHECK(MilestoneReader(file.path, 2).count() == 1);
 }
+
+}  // namespace ako::restarted_peer_test

@@ -14,7 +14,8 @@
 #include "tests/contains.h"
 #include "tests/in_source.h"
 
-using namespace ako;
+namespace ako::run_screen_test {
+
 using test::contains;
 
 namespace {
@@ -301,5 +302,7 @@ TEST_CASE("a log line of others cannot steer the terminal") {
                                        "\033]0;title\007 \xc2\x9b"
                                        "31m r\xc3\xa9sum\xc3\xa9 \xe2\x82"},
                                       1);
-    CHECK(text == "   0:01  a   ]0;title  ??31m r\xc3\xa9sum\xc3\xa9 ??");
+    CHECK(text == "   0:01  a  ?]0;title? ?31m r\xc3\xa9sum\xc3\xa9 ??");
 }
+
+}  // namespace ako::run_screen_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace ako;
+namespace ako::run_state_test {
 
 namespace {
 
@@ -282,3 +282,5 @@ TEST_CASE("of a peer that ended by a failure its row says how, as heard here or 
     CHECK(state.peers()[2].mood == Mood::ill);
     CHECK(state.peers()[2].doing == link.why + " (as others say)");
 }
+
+}  // namespace ako::run_state_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace ako;
+namespace ako::view_thread_test {
 
 namespace {
 
@@ -113,3 +113,5 @@ TEST_CASE("without a word of how it ended there is no last picture") {
     { ViewThread thread = make_thread(shown); }
     CHECK(shown.closed.empty());
 }
+
+}  // namespace ako::view_thread_test

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace ako {
+namespace ako::console_test {
 
 namespace {
 
@@ -158,4 +158,4 @@ TEST_CASE("a stream that refuses is no reason to stop, and is named once with it
     close(full);
 }
 
-}  // namespace ako
+}  // namespace ako::console_test

@@ -8,7 +8,7 @@
 
 #include "tests/temporary_folder.h"
 
-using namespace ako;
+namespace ako::cpu_quota_test {
 
 namespace {
 
@@ -41,3 +41,5 @@ TEST_CASE("version 1 of control groups has two files") {
 TEST_CASE("without such files there is no quota") {
     CHECK(cpu_quota_of({"/nowhere"}) == CpuQuota{});
 }
+
+}  // namespace ako::cpu_quota_test

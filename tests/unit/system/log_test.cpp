@@ -10,7 +10,7 @@
 
 #include "src/system/console.h"
 
-using namespace ako;
+namespace ako::log_test {
 
 TEST_CASE("while a view shows the notices, the console gets none of them") {
     std::array<int, 2> ends{};
@@ -37,3 +37,5 @@ TEST_CASE("while a view shows the notices, the console gets none of them") {
     CHECK(shown[0].find("with ") != std::string::npos);
     CHECK(shown[0].find("\033") == std::string::npos);
 }
+
+}  // namespace ako::log_test

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-using namespace ako;
+namespace ako::process_usage_test {
 
 namespace {
 
@@ -72,3 +72,5 @@ TEST_CASE("the files of a process's control groups") {
     CHECK(group_files("").cpu_stat.empty());
     CHECK(group_files("none of this").memory_limit.empty());
 }
+
+}  // namespace ako::process_usage_test

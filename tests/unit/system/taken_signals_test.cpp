@@ -5,7 +5,8 @@
 
 #include <array>
 
-namespace ako {
+namespace ako::taken_signals_test {
+
 namespace {
 
 void programs_own(int) {}
@@ -63,4 +64,4 @@ TEST_CASE("taken signals: taken again after one was handed over, they still know
     CHECK(is_with(programs_own, SIGUSR2));
 }
 
-}  // namespace ako
+}  // namespace ako::taken_signals_test

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 
-using namespace ako;
+namespace ako::terminal_signals_test {
 
 namespace {
 
@@ -36,3 +36,5 @@ TEST_CASE("another size and Ctrl-Z are told once each") {
     CHECK(!taken.resized);
     CHECK(!taken.suspend);
 }
+
+}  // namespace ako::terminal_signals_test

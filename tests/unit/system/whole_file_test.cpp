@@ -15,7 +15,7 @@
 #include "ako/error.h"
 #include "src/system/output_file.h"
 
-namespace ako {
+namespace ako::whole_file_test {
 
 namespace {
 
@@ -92,4 +92,4 @@ TEST_CASE("a pipe in the place of a file is refused, and not waited for") {
     fs::remove_all(folder);
 }
 
-}  // namespace ako
+}  // namespace ako::whole_file_test

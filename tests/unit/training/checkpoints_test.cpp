@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace ako;
+namespace ako::checkpoints_test {
 
 namespace {
 
@@ -189,3 +189,5 @@ TEST_CASE("a slow disk writes those that other slow disks write, where all go on
     checkpoints->flush();
     CHECK(pass(9));  // it was quick
 }
+
+}  // namespace ako::checkpoints_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-using namespace ako;
+namespace ako::gradient_noise_test {
 
 namespace {
 
@@ -58,3 +58,5 @@ TEST_CASE("it follows a gradient that becomes smaller, and is none where that is
     quiet.add({1, 8, 1, 16});
     CHECK(*quiet.scale() == 0);
 }
+
+}  // namespace ako::gradient_noise_test

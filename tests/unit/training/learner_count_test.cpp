@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace ako;
+namespace ako::learner_count_test {
 
 namespace {
 
@@ -137,3 +137,5 @@ TEST_CASE("auto never has more than it may") {
     CHECK(three.count() == 3);
     for (const LearnerCount::Change& change : changes) CHECK(change.count <= 3);
 }
+
+}  // namespace ako::learner_count_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-using namespace ako;
+namespace ako::learner_threads_test {
 
 TEST_CASE("learner threads: every number once for each task, and what was written is seen") {
     for (const std::size_t count : {1U, 2U, 5U}) {
@@ -41,3 +41,5 @@ TEST_CASE("learner threads: all are at their task at the same time") {
 TEST_CASE("learner threads: they end without ever having had a task") {
     for (int time = 0; time < 50; ++time) const LearnerThreads threads(4);
 }
+
+}  // namespace ako::learner_threads_test

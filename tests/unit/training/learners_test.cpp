@@ -11,7 +11,7 @@
 #include "src/numbers/optimizer.h"
 #include "tests/fakes/hand_clock.h"
 
-using namespace ako;
+namespace ako::learners_test {
 
 namespace {
 
@@ -313,3 +313,5 @@ TEST_CASE("learners: auto goes by what a peer brings to those who wait for each 
     CHECK(count_after(0, {0, 60, 130}, 0) == 1);
     CHECK(count_after(8, {0, 60, 130}, 150) == 2);
 }
+
+}  // namespace ako::learners_test

@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace ako;
+namespace ako::round_times_test {
+
 using std::chrono::milliseconds;
 
 namespace {
@@ -84,3 +85,5 @@ TEST_CASE("the first five rounds count only in a short run") {
     CHECK(figures.compute_share() == doctest::Approx(0.8));
     CHECK(RoundTimes().figures().compute_share() == 0);
 }
+
+}  // namespace ako::round_times_test

@@ -6,7 +6,8 @@
 
 #include "tests/unit/training/trainer_bench.h"
 
-using namespace ako;
+namespace ako::trainer_learners_test {
+
 using namespace ako::test::trainer;
 
 namespace {
@@ -87,3 +88,5 @@ TEST_CASE("learners: what was trained on is skipped, and what is kept is of them
     CHECK(outcome.ending == Ending::failed);
     CHECK(outcome.why == "state-a-5.safetensors: the checkpoint lacks the number learners");
 }
+
+}  // namespace ako::trainer_learners_test

@@ -8,7 +8,8 @@
 
 #include "tests/unit/training/trainer_bench.h"
 
-using namespace ako;
+namespace ako::trainer_test {
+
 using namespace ako::test::trainer;
 
 TEST_CASE("a run: every round in order, then the final exchange and the whole test set") {
@@ -315,3 +316,5 @@ TEST_CASE("an exchange that cannot go on, and a finish without agreement") {
     alone.exchange.agrees = false;
     CHECK(alone.run().ending == Ending::not_agreed);
 }
+
+}  // namespace ako::trainer_test

@@ -11,7 +11,8 @@
 #include "tests/contains.h"
 #include "tests/unit/results/checkpoints.h"
 
-using namespace ako;
+namespace ako::resume_test {
+
 using namespace ako::test;
 
 namespace fs = std::filesystem;
@@ -201,3 +202,5 @@ TEST_CASE("the folder that is named is meant where its link leads now") {
                    }),
                    "c.yaml is a file, not the folder of a run (the cluster file goes first: "));
 }
+
+}  // namespace ako::resume_test

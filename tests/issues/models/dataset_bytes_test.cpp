@@ -14,7 +14,8 @@
 #include "tests/temporary_folder.h"
 #include "tests/unit/models/refusal.h"
 
-namespace ako {
+namespace ako::dataset_bytes_test {
+
 namespace {
 
 void write(const std::string& path, const std::string& bytes) {
@@ -96,4 +97,4 @@ TEST_CASE("issue: files that are not there are named before anything is read") {
 }
 
 }  // namespace
-}  // namespace ako
+}  // namespace ako::dataset_bytes_test
