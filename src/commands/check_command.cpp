@@ -11,6 +11,7 @@
 #include "models/catalog.h"
 #include "src/commands/check_plan.h"
 #include "src/commands/check_report.h"
+#include "src/commands/chosen_mode.h"
 #include "src/commands/wrapped_text.h"
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
@@ -109,7 +110,7 @@ ExitStatus check_external(const std::string& file, const Settings& settings) {
 }  // namespace
 
 ExitStatus check_model(const std::string& file, const std::vector<std::string>& overrides) {
-    const Settings settings = read_cluster_file(file, overrides);
+    const Settings settings = read_with_choice(file, overrides);
     if (settings.model.kind == ModelKind::synthetic)
         throw StartupError(file + ": model: synthetic has no layers to show",
                            "name another network: --set model=lenet");
@@ -121,7 +122,7 @@ ExitStatus check_model(const std::string& file, const std::vector<std::string>& 
 
 ExitStatus check(const std::string& file, const std::vector<std::string>& overrides) {
     if (holds_plan(file)) return check_plan(file, overrides);
-    const Settings settings = read_cluster_file(file, overrides);
+    const Settings settings = read_with_choice(file, overrides);
     if (settings.model.kind == ModelKind::external) return check_external(file, settings);
     const auto network = make_network(settings.model);
     const ModeCosts costs = mode_costs(settings, network->parameter_count());

@@ -280,6 +280,15 @@ CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
         ->check(CLI::PositiveNumber);
     words->add_option("--noise-scale", options.noise_scale, "of the gradient, in samples")
         ->check(CLI::PositiveNumber);
+    words
+        ->add_option("--for", options.goal,
+                     "what is wanted the least of: time to a target, cost (time of all machines), "
+                     "or time without a loss of accuracy (accuracy)")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, Goal>{
+                {"time", Goal::time}, {"cost", Goal::cost}, {"accuracy", Goal::accuracy}},
+            CLI::ignore_case))
+        ->option_text("time|cost|accuracy");
     words->add_flag("--shared", options.shared,
                     "the machines are groups of this one (containers, namespaces), which slow each "
                     "other");

@@ -12,6 +12,7 @@
 #include "ako/error.h"
 #include "ako/mode_table.h"
 #include "ako/printable.h"
+#include "src/commands/chosen_mode.h"
 #include "src/commands/kept_milestones.h"
 #include "src/commands/launch_check.h"
 #include "src/commands/prediction_of_run.h"
@@ -426,7 +427,7 @@ class Launch {
 }  // namespace
 
 ExitStatus launch(const LaunchOptions& options) {
-    Settings settings = read_cluster_file(options.file, options.overrides);
+    Settings settings = read_with_choice(options.file, options.overrides);
     if (options.restart > 0 && !entry_of(settings.exchange).goes_on())
         throw at_key(settings, "exchange.mode",
                      StartupError("--restart: a peer that died can come back in the mode ako only, "

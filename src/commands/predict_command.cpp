@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "src/config/cluster_file.h"
+#include "src/commands/chosen_mode.h"
 #include "src/predict/prediction_page.h"
 
 namespace ako {
 
-ExitStatus predict(const PredictOptions& options) {
-    const Settings settings = read_cluster_file(options.file, options.overrides);
+ExitStatus predict(PredictOptions options) {
+    const Settings settings = read_for_all_modes(options.file, options.overrides);
     Grounds grounds;
     const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
     const PredictionQuestion question = question_of(options, settings, grounds);
@@ -18,11 +18,15 @@ ExitStatus predict(const PredictOptions& options) {
         fmt::print("{}", json_text(prediction, grounds));
         return exit_ok;
     }
+    const auto rates_of = [&](const Predicted& cell) {
+        return rates_for(options, settings, profiles, question, cell);
+    };
+    const std::string headline = headline_text(prediction, options.goal, rates_of);
     if (!options.output.empty())
         fmt::print("page: {}\n\n",
-                   write_prediction_page(prediction, grounds, settings.run + ", predicted",
-                                         options.output));
-    fmt::print("{}\n", headline_text(prediction));
+                   write_prediction_page(prediction, headline, grounds,
+                                         settings.run + ", predicted", options.output));
+    fmt::print("{}\n", headline);
     for (const std::string& ground : grounds) fmt::print("{}\n", ground);
     fmt::print("{}{}", tables_text(prediction), peaks_text(prediction));
     return exit_ok;

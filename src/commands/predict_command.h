@@ -7,6 +7,6 @@
 namespace ako {
 
 /// Prints it. Throws StartupError.
-ExitStatus predict(const PredictOptions& options);
+ExitStatus predict(PredictOptions options);
 
 }  // namespace ako

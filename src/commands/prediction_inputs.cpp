@@ -41,6 +41,17 @@ std::vector<Number> counts_in(const std::string& text, const std::string& what, 
     return counts;
 }
 
+/// The file of the options with theirs and further overrides.
+ReadSettings reader_of(const PredictOptions& options) {
+    const ConfigValue tree = parse_config(read_config_text(options.file), options.file);
+    return [tree, file = options.file,
+            overrides = options.overrides](const std::vector<std::string>& more) {
+        std::vector<std::string> all = overrides;
+        all.insert(all.end(), more.begin(), more.end());
+        return read_cluster_tree(tree, file, all);
+    };
+}
+
 bool on_one_machine(const Settings& settings) {
     return std::all_of(settings.peers.begin(), settings.peers.end(), [](const PeerSettings& peer) {
         return peer.address.starts_with("127.") || peer.address.starts_with("localhost:");
@@ -162,7 +173,8 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
         if (egress) grounds.push_back(fmt::format("exchange.egress_mbit_max: {:g}", *egress));
     } else {
         throw StartupError(options.file + ": nothing says what its links carry",
-                           "say it, Mbit/s of each machine: --rates 100, or --rates 20,100,1000");
+                           "say it, Mbit/s of each machine: `ako predict` takes --rates 20,100,1000, and the "
+                           "file exchange.egress_mbit_max: 100");
     }
     return question;
 }
@@ -172,16 +184,18 @@ Prediction predict(const PredictOptions& options, const Settings& settings,
                    const PredictionQuestion& question) {
     const auto network = make_network(settings.model);
     const std::size_t data_bytes = training_data_bytes(settings);
-    const ConfigValue tree = parse_config(read_config_text(options.file), options.file);
-    const auto read = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> overrides = options.overrides;
-        overrides.insert(overrides.end(), more.begin(), more.end());
-        return read_cluster_tree(tree, options.file, overrides);
-    };
     const auto memory = [&](const Settings& one) {
-        return plan_memory(one, {network->parameter_count(), data_bytes}).bytes();
+        return plan_memory(one, {network->parameter_count(), data_bytes}).usual_bytes();
     };
-    return predict(question, profiles, layer_ranges(network->tensors()), read, memory);
+    return predict(question, profiles, layer_ranges(network->tensors()), reader_of(options),
+                   memory);
+}
+
+std::vector<RateForShare> rates_for(const PredictOptions& options, const Settings& settings,
+                                    const std::vector<MachineProfile>& profiles,
+                                    const PredictionQuestion& question, const Predicted& cell) {
+    return rates_for(question, profiles, layer_ranges(make_network(settings.model)->tensors()),
+                     reader_of(options), cell);
 }
 
 }  // namespace ako

@@ -28,6 +28,7 @@ struct PredictOptions {
     double rounds = 0;   ///< of one machine to the target; 0: not known; likewise the next
     double noise_scale = 0;
     bool shared = false;  ///< machines are groups of this one
+    Goal goal = Goal::time;
     bool json = false;
     std::string output = "";  ///< the folder for a page; empty: none
 };
@@ -45,6 +46,11 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
 /// All that follows from these for the settings of the file.
 Prediction predict(const PredictOptions& options, const Settings& settings,
                    const std::vector<MachineProfile>& profiles, const PredictionQuestion& question);
+
+/// What links a cell of it would take.
+std::vector<RateForShare> rates_for(const PredictOptions& options, const Settings& settings,
+                                    const std::vector<MachineProfile>& profiles,
+                                    const PredictionQuestion& question, const Predicted& cell);
 
 /// The numbers of such a list; `what` is its option, for complaints. Throws StartupError.
 std::vector<double> numbers_in(const std::string& text, const std::string& what);

@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "ako/error.h"
+#include "src/commands/chosen_mode.h"
 #include "src/compare/provenance.h"
-#include "src/config/cluster_file.h"
 #include "src/predict/measure_machine.h"
 #include "src/system/child_process.h"
 #include "src/system/whole_file.h"
@@ -29,7 +29,8 @@ std::string host_name() {
 }  // namespace
 
 ExitStatus profile(const ProfileOptions& options) {
-    const Settings settings = read_cluster_file(options.file, options.overrides);
+    std::vector<std::string> overrides = options.overrides;
+    const Settings settings = read_for_all_modes(options.file, overrides);
     if (settings.model.kind == ModelKind::external)
         throw StartupError(options.file +
                                ": a program brings this network: there is nothing here "

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ako/error.h"
+#include "src/commands/chosen_mode.h"
 #include "src/config/cluster_file.h"
 #include "src/native_peer/native_peer.h"
 #include "src/reporting/learning_verdict.h"
@@ -51,7 +52,7 @@ class PeerProcess {
     PeerProcess(const TrainOptions& options, const std::atomic<int>& interrupts)
         : options_(options),
           interrupts_(interrupts),
-          settings_(read_cluster_file(options.file, options.overrides)),
+          settings_(read_with_choice(options.file, options.overrides)),
           self_(peer_by_name(settings_, options.peer)),
           run_(run_options(options), settings_, self_,
                [this] {  // as Ctrl-C

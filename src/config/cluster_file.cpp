@@ -135,6 +135,17 @@ std::string digest_text(const Settings& settings, Fields fields) {
     return text + "\n";
 }
 
+/// The tree with all that the command line says.
+void take_overrides(ConfigValue& tree, const std::vector<std::string>& overrides) {
+    if (tree.kind == ConfigValue::Kind::null) tree.kind = ConfigValue::Kind::map;
+    if (tree.kind != ConfigValue::Kind::map)
+        refuse(tree.where, "the file", "keys and values", tree.description());
+    expand_shorthands(tree);
+    apply_overrides(tree, overrides);
+}
+
+bool is_open(const ConfigValue* mode) { return mode != nullptr && mode->text == "auto"; }
+
 }  // namespace
 
 Settings read_cluster_text(const std::string& text, const std::string& file,
@@ -144,12 +155,13 @@ Settings read_cluster_text(const std::string& text, const std::string& file,
 
 Settings read_cluster_tree(ConfigValue tree, const std::string& file,
                            const std::vector<std::string>& overrides) {
-    if (tree.kind == ConfigValue::Kind::null) tree.kind = ConfigValue::Kind::map;
-    if (tree.kind != ConfigValue::Kind::map)
-        refuse(tree.where, "the file", "keys and values", tree.description());
-    expand_shorthands(tree);
-    apply_overrides(tree, overrides);
+    take_overrides(tree, overrides);
     refuse_unknown_keys(tree);
+    if (const ConfigValue* mode = tree.at("exchange.mode"); is_open(mode))
+        throw StartupError(mode->where +
+                               ": exchange.mode: auto is chosen by ako launch, ako train "
+                               "and ako check alone",
+                           "write the mode that `ako predict` names");
     Settings settings;
     settings.file = file;
     settings.output = "runs";
@@ -172,6 +184,12 @@ Settings read_cluster_tree(ConfigValue tree, const std::string& file,
 
 Settings read_cluster_file(const std::string& file, const std::vector<std::string>& overrides) {
     return read_cluster_text(read_config_text(file), file, overrides);
+}
+
+bool leaves_mode_open(const std::string& file, const std::vector<std::string>& overrides) {
+    ConfigValue tree = parse_config(read_config_text(file), file);
+    take_overrides(tree, overrides);
+    return is_open(tree.at("exchange.mode"));
 }
 
 std::string write_cluster_text(const Settings& settings) {

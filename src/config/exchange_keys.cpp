@@ -28,7 +28,9 @@ std::string mode_meaning() {
         text += (mode == mode_words().front().second ? " " : " | ") + word;
         if (!entry.sentence.empty()) text += fmt::format(" ({})", entry.sentence);
     }
-    return text + ". Keys of other modes are not heeded.";
+    return text +
+           " | auto (that which by the machines' profiles takes the least time: ako profile). "
+           "Keys of other modes are not heeded.";
 }
 
 void add_keys_of_ako(std::vector<Field>& rows) {

@@ -17,6 +17,8 @@ struct MemoryTerm {
     std::string name;
     std::string formula;  ///< in M, the bytes of one parameter vector, and n, the peers
     std::size_t bytes = 0;
+    /// Does a run without losses and latecomers touch it? What is not touched is not resident.
+    bool usual = true;
 };
 
 /// What each peer of one kind sends: parameters and gradients, without headers and Status.

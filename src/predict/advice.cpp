@@ -31,11 +31,30 @@ std::vector<const Predicted*> ranked(const Prediction& prediction, std::size_t m
     return found;
 }
 
+std::optional<double> price(const Predicted& cell, Goal goal) {
+    if (!cell.rounds_factor) return std::nullopt;
+    if (goal == Goal::accuracy && *cell.rounds_factor > 1) return std::nullopt;
+    const double seconds =
+        cell.target_s ? *cell.target_s : *cell.rounds_factor / cell.step.samples_per_s;
+    return goal == Goal::cost ? seconds * static_cast<double>(cell.machines) : seconds;
+}
+
+std::vector<const Predicted*> choices(const Prediction& prediction, double rate_mbit,
+                                      std::size_t batch, Goal goal) {
+    std::vector<const Predicted*> found;
+    for (const Predicted& cell : prediction.cells)
+        if (cell.is_in(rate_mbit, batch) && price(cell, goal)) found.push_back(&cell);
+    std::stable_sort(found.begin(), found.end(), [goal](const Predicted* a, const Predicted* b) {
+        return *price(*a, goal) < *price(*b, goal);
+    });
+    return found;
+}
+
 std::optional<double> rate_for(double efficiency, double most_mbit,
                                const std::function<double(double mbit)>& efficiency_at) {
     if (efficiency_at(most_mbit) < efficiency) return std::nullopt;
     double low = 0.1, high = most_mbit;
-    constexpr double near_enough = 1.02;
+    constexpr double near_enough = 1.03;
     while (high / low > near_enough) {
         const double middle = std::sqrt(low * high);
         (efficiency_at(middle) < efficiency ? low : high) = middle;

@@ -134,6 +134,7 @@ std::string to_json_text(const MachineProfile& profile) {
     json["crowded"] = profile.crowded;
     json["round_s"] = profile.round_s;
     json["process_bytes"] = profile.process_bytes;
+    json["process_batch"] = profile.process_batch;
     json["period_lost_s"] = profile.period_lost_s;
     for (const auto& [mode, exchange] : profile.exchange)
         json["exchange"][mode] = {{"s_per_byte", exchange.s_per_byte},
@@ -165,6 +166,7 @@ MachineProfile read_profile(const std::string& file) {
         profile.crowded = json.at("crowded");
         profile.round_s = json.at("round_s");
         profile.process_bytes = json.at("process_bytes");
+        profile.process_batch = json.value("process_batch", std::size_t{0});
         profile.period_lost_s = json.at("period_lost_s");
         for (const auto& [mode, exchange] : json.at("exchange").items())
             profile.exchange[mode] = {exchange.at("s_per_byte"), exchange.at("bytes_share"),

@@ -11,7 +11,8 @@
 //                 deviation from one to the next, as a share) and of each of its steps in the mean
 //   crowded       how many times as long a gradient takes while all processors are at work
 //   round_s       processor of a round beside its gradient: batch, optimizer, exchange's own part
-//   process_bytes resident of a peer alone
+//   process_bytes resident of a peer alone whose rounds have process_batch samples; 0 of these:
+//                 as many as the cluster file says
 //   period_lost_s of the quota of each period, for caches are cold when a group may go on: 0 unless
 //                 runs with a quota told it
 //   exchange      {mode: {s_per_byte, bytes_share, round_s}}: processor for a byte that is sent or
@@ -61,6 +62,7 @@ struct MachineProfile {
     double crowded = 1;
     double round_s = 0;
     std::uint64_t process_bytes = 0;
+    std::size_t process_batch = 0;
     std::map<std::string, ExchangeProfile> exchange;
     std::string measured_by;
 

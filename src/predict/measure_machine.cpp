@@ -111,6 +111,14 @@ class GradientClock {
         return profile;
     }
 
+    /// Evaluates as a peer does, for what that takes of memory.
+    void evaluate() {
+        const TestSet test = data_.test_set();
+        if (test.count > 0)
+            network_->evaluate(test.slice(0, std::min(test.count, evaluation_slice_default)),
+                               parameters_);
+    }
+
     /// A round's own part beside the gradient: the next batch, and the optimizer's step.
     double beside(const Settings& settings) {
         Sgd optimizer(parameters_.size(), settings.training, layer_ranges(network_->tensors()));
@@ -273,12 +281,16 @@ MachineProfile measure_machine(const Settings& settings, const Measuring& how) {
     {
         GradientClock clock(settings);
         profile.parameter_count = clock.parameter_count();
-        for (const std::size_t batch : batches_around(settings.training.batch.local)) {
+        const std::size_t own = settings.training.batch.local;
+        for (const std::size_t batch : batches_around(own)) {
             how.say(fmt::format("gradients of {} samples", batch));
             profile.gradients.push_back(clock.profile(batch));
+            if (batch != own) continue;
+            clock.evaluate();
+            profile.round_s = clock.beside(settings);
+            profile.process_bytes = process_usage().memory_bytes;
+            profile.process_batch = own;
         }
-        profile.round_s = clock.beside(settings);
-        profile.process_bytes = process_usage().memory_bytes;
     }
     if (settings.training.threads == 1) {
         how.say("gradients while all processors are at work");

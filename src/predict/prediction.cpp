@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
 #include "ako/error.h"
 #include "ako/mode_table.h"
+#include "src/predict/advice.h"
 #include "src/wiring/settings_of_mode.h"
 
 namespace ako {
@@ -20,13 +22,19 @@ const auto& of_place(const List& list, std::size_t place) {
     return list[std::min(place, list.size() - 1)];
 }
 
-/// As many peers as machines, wherever they may be.
-std::string peers_override(std::size_t machines) {
+/// As many peers as machines. So many as the file has are those of the file, with their roles and
+/// samples; others all train, wherever they may be, on shares of one data set.
+std::vector<std::string> peers_overrides(const Settings& file, std::size_t machines) {
+    if (machines == file.peers.size()) return {};
     std::string list;
     for (std::size_t k = 0; k < machines; ++k)
         list += fmt::format("{}{{name: m{}, address: \"10.0.{}.{}:7701\"}}", k > 0 ? ", " : "",
                             k + 1, k / 200, k % 200 + 1);
-    return "peers=[" + list + "]";
+    std::vector<std::string> overrides = {"peers=[" + list + "]"};
+    if (file.data.sharding == Sharding::own) overrides.push_back("data.sharding=disjoint");
+    if (file.exchange.server.placement == Placement::dedicated)
+        overrides.push_back("exchange.placement=co-located");
+    return overrides;
 }
 
 ModelMachine machine_at(const PredictionQuestion& question, const MachineProfile& profile,
@@ -61,35 +69,68 @@ StepQuestion step_question(const PredictionQuestion& question,
     return step;
 }
 
+const PredictedMode mode_of_one = {"local", {"exchange.mode=local"}};
+
+/// Uses of the processors that rates are told for, and the fastest links that are thought of.
+constexpr std::array shares_told = {0.5, 0.75, 0.9, 0.95};
+constexpr double rate_most_mbit = 100'000;
+
 class Predictor {
   public:
     Predictor(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
               const std::vector<Range>& layers, const ReadSettings& read, const MemoryOf& memory)
-        : question_(question), profiles_(profiles), layers_(layers), read_(read), memory_(memory) {}
+        : question_(question),
+          profiles_(profiles),
+          layers_(layers),
+          read_(read),
+          memory_(memory),
+          file_(read({})) {}
 
     Prediction all() {
-        const Settings file = read_({});
         for (const std::size_t machines : question_.machines) {
             const bool alone = machines == 1;  // which sends nothing, at any rate
             const std::vector<PredictedMode> modes =
-                alone ? std::vector<PredictedMode>{{"local", {"exchange.mode=local"}}}
-                      : modes_for(file, machines);
+                alone ? std::vector<PredictedMode>{mode_of_one} : modes_for(file_, machines);
             const std::vector<double> rates = alone ? std::vector<double>{0} : question_.rates_mbit;
             for (const double rate : rates)
                 for (const std::size_t batch : question_.batches)
                     for (const PredictedMode& mode : modes) add(mode, machines, rate, batch);
         }
+        if (prediction_.cells.empty())
+            throw StartupError(
+                "nothing of this can be predicted: " + prediction_.left_out.front().mode + ": " +
+                    prediction_.left_out.front().why,
+                "ask for other --machines, --batch or modes");
         return std::move(prediction_);
     }
 
+    std::vector<RateForShare> rates_for(const Predicted& cell) const {
+        const Settings settings = read_(overrides_of(cell.mode, cell.machines, cell.batch));
+        const auto alone = static_cast<double>(cell.step.samples_per_s) / cell.speed_up;
+        const auto efficiency_at = [&](double mbit) {
+            const auto step = predict_step(asked(settings, cell.machines, mbit, cell.batch));
+            return step->samples_per_s / alone / static_cast<double>(cell.machines);
+        };
+        std::vector<RateForShare> rates;
+        for (const double share : shares_told)
+            rates.push_back({share, rate_for(share, rate_most_mbit, efficiency_at)});
+        return rates;
+    }
+
   private:
-    void add(const PredictedMode& mode, std::size_t machines, double rate, std::size_t batch) {
-        std::vector<std::string> overrides = {peers_override(machines),
-                                              fmt::format("training.batch.local={}", batch)};
+    /// All that `--set` would have to say.
+    std::vector<std::string> overrides_of(const PredictedMode& mode, std::size_t machines,
+                                          std::size_t batch) const {
+        std::vector<std::string> overrides = peers_overrides(file_, machines);
+        overrides.push_back(fmt::format("training.batch.local={}", batch));
         overrides.insert(overrides.end(), mode.overrides.begin(), mode.overrides.end());
+        return overrides;
+    }
+
+    void add(const PredictedMode& mode, std::size_t machines, double rate, std::size_t batch) {
         std::optional<Settings> settings;
         try {
-            settings = read_(overrides);
+            settings = read_(overrides_of(mode, machines, batch));
         } catch (const StartupError& error) {
             leave_out(mode.name, error.what());
             return;
@@ -105,23 +146,42 @@ class Predictor {
         cell.rate_mbit = rate;
         cell.batch = batch;
         cell.step = *step;
-        cell.memory_bytes = memory_(*settings);
+        cell.memory_bytes = resident(*settings);
         cell.speed_up = step->samples_per_s / alone(batch);
         cell.efficiency = cell.speed_up / static_cast<double>(machines);
-        cell.target_s = seconds_to_target(cell, settings->exchange);
+        cell.rounds_factor = rounds_factor(cell, settings->exchange);
+        cell.target_s = seconds_to_target(cell);
         cell.extrapolated = !profiles_.front().measured(batch);
         prediction_.cells.push_back(cell);
     }
 
-    std::optional<double> seconds_to_target(const Predicted& cell,
-                                            const ExchangeSettings& exchange) const {
+    static std::optional<double> rounds_factor(const Predicted& cell,
+                                               const ExchangeSettings& exchange) {
         const ModeEntry& mode = entry_of(exchange);
         const bool known = cell.machines == 1 || (mode.every_round && !mode.runs_ahead &&
                                                   mode.learners != LearnersMeet::at_all_peers);
-        if (!question_.convergence || !known) return std::nullopt;
+        if (!known) return std::nullopt;
+        return staleness_factor(cell.step.partitions);
+    }
+
+    std::optional<double> seconds_to_target(const Predicted& cell) const {
+        if (!question_.convergence || !cell.rounds_factor) return std::nullopt;
         const auto samples = static_cast<double>(cell.machines * cell.batch);
-        return rounds_to_target(*question_.convergence, samples) *
-               staleness_factor(cell.step.partitions) * cell.step.round_s;
+        return rounds_to_target(*question_.convergence, samples) * *cell.rounds_factor *
+               cell.step.round_s;
+    }
+
+    /// What a peer alone was seen to hold, and by what the plans of the two differ.
+    std::size_t resident(const Settings& settings) {
+        const MachineProfile& profile = profiles_.front();
+        if (profile.process_bytes == 0) return memory_(settings);
+        if (!memory_alone_) {
+            const std::size_t batch =
+                profile.process_batch > 0 ? profile.process_batch : file_.training.batch.local;
+            memory_alone_ = memory_(read_(overrides_of(mode_of_one, 1, batch)));
+        }
+        const std::size_t all = profile.process_bytes + memory_(settings);
+        return all > *memory_alone_ ? all - *memory_alone_ : 0;
     }
 
     void leave_out(const std::string& mode, const std::string& why) {
@@ -138,8 +198,7 @@ class Predictor {
     /// Samples per second of the first machine by itself.
     double alone(std::size_t batch) {
         if (const auto known = alone_.find(batch); known != alone_.end()) return known->second;
-        const Settings settings = read_({peers_override(1), "exchange.mode=local",
-                                         fmt::format("training.batch.local={}", batch)});
+        const Settings settings = read_(overrides_of(mode_of_one, 1, batch));
         const double found = predict_step(asked(settings, 1, 0, batch))->samples_per_s;
         return alone_[batch] = found;
     }
@@ -149,6 +208,8 @@ class Predictor {
     const std::vector<Range>& layers_;
     const ReadSettings& read_;
     const MemoryOf& memory_;
+    const Settings file_;
+    std::optional<std::size_t> memory_alone_;
     std::map<std::size_t, double> alone_;  ///< [batch]
     Prediction prediction_;
 };
@@ -184,6 +245,14 @@ Prediction predict(const PredictionQuestion& question, const std::vector<Machine
                    const std::vector<Range>& layers, const ReadSettings& read,
                    const MemoryOf& memory) {
     return Predictor(question, profiles, layers, read, memory).all();
+}
+
+std::vector<RateForShare> rates_for(const PredictionQuestion& question,
+                                    const std::vector<MachineProfile>& profiles,
+                                    const std::vector<Range>& layers, const ReadSettings& read,
+                                    const Predicted& cell) {
+    const MemoryOf nobody_asks = [](const Settings&) { return std::size_t{0}; };
+    return Predictor(question, profiles, layers, read, nobody_asks).rates_for(cell);
 }
 
 }  // namespace ako

@@ -44,9 +44,12 @@ struct Predicted {
     double rate_mbit = 0;
     std::size_t batch = 0;
     StepAnswer step;
-    std::size_t memory_bytes = 0;  ///< of the peer with the most
+    std::size_t memory_bytes = 0;  ///< resident, of the peer with the most
     double speed_up = 0;           ///< samples per second, over one machine alone
     double efficiency = 0;         ///< the same over the machines
+    /// How many times the rounds of one machine with as large batches it takes to a target; nothing
+    /// in modes of which that is not known.
+    std::optional<double> rounds_factor;
     /// Seconds to the target; nothing where its rounds are not known, and in modes of which it is
     /// not known what they cost in rounds.
     std::optional<double> target_s;
@@ -74,7 +77,7 @@ struct Prediction {
 /// The settings of the file with these overrides; throws StartupError where they exclude each
 /// other.
 using ReadSettings = std::function<Settings(const std::vector<std::string>& overrides)>;
-/// Memory of one peer, bytes.
+/// What a plan says of the memory of one peer, bytes.
 using MemoryOf = std::function<std::size_t(const Settings&)>;
 
 /// The modes of a question, for so many machines: that of the file first.
@@ -84,6 +87,18 @@ std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines)
 Prediction predict(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
                    const std::vector<Range>& layers, const ReadSettings& read,
                    const MemoryOf& memory);
+
+/// The least rate of links, Mbit/s, at which so much (0 .. 1) of the processors' time brings what
+/// it brings alone; nothing if no links are fast enough.
+struct RateForShare {
+    double share = 0;
+    std::optional<double> mbit;
+};
+/// Of a cell of the prediction, whose own rate does not matter: for 50, 75, 90 and 95 %.
+std::vector<RateForShare> rates_for(const PredictionQuestion& question,
+                                    const std::vector<MachineProfile>& profiles,
+                                    const std::vector<Range>& layers, const ReadSettings& read,
+                                    const Predicted& cell);
 
 /// The step of these settings as they stand, at the first rate. Nothing where it is not known: see
 /// `predict_step`; and where a round has several learners, or batches that grow.

@@ -88,8 +88,9 @@ std::string rounds_table(const Prediction& prediction, const TableOf& table) {
 
 }  // namespace
 
-std::string write_prediction_page(const Prediction& prediction, const Grounds& grounds,
-                                  const std::string& title, const std::string& folder) {
+std::string write_prediction_page(const Prediction& prediction, const std::string& headline,
+                                  const Grounds& grounds, const std::string& title,
+                                  const std::string& folder) {
     require_gnuplot();
     std::error_code error;
     const fs::path plots = fs::path(folder) / "plots";
@@ -98,7 +99,7 @@ std::string write_prediction_page(const Prediction& prediction, const Grounds& g
         throw StartupError(fmt::format("{}: cannot be made: {}", plots.string(), error.message()),
                            "name another folder with --output");
     std::string body = fmt::format("<h1>{}</h1>\n", html_text(title));
-    std::istringstream lines(headline_text(prediction));
+    std::istringstream lines(headline);
     for (std::string line; std::getline(lines, line);)
         body += line.starts_with(' ')
                     ? fmt::format("<pre>{}</pre>\n",

@@ -10,9 +10,11 @@
 
 namespace ako {
 
-/// Writes it into `folder`, which is made unless it is there; `title`: what is predicted. Returns
-/// the path of predict.html. Throws StartupError, also where there is no gnuplot.
-std::string write_prediction_page(const Prediction& prediction, const Grounds& grounds,
-                                  const std::string& title, const std::string& folder);
+/// Writes it into `folder`, which is made unless it is there; `title`: what is predicted,
+/// `headline`: what to do (headline_text). Returns the path of predict.html. Throws StartupError,
+/// also where there is no gnuplot.
+std::string write_prediction_page(const Prediction& prediction, const std::string& headline,
+                                  const Grounds& grounds, const std::string& title,
+                                  const std::string& folder);
 
 }  // namespace ako

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "src/predict/advice.h"
 #include "src/results/json_number.h"
 #include "src/results/number_text.h"
 
@@ -27,11 +26,6 @@ std::set<std::size_t> machines_in(const Prediction& prediction) {
     return found;
 }
 
-/// Less is better: seconds to the target, or of a sample.
-double cost_of(const Predicted& cell) {
-    return cell.target_s ? *cell.target_s : 1 / cell.step.samples_per_s;
-}
-
 /// What to know of rows that are older than anybody has tried; else nothing.
 std::string staleness_text(const Predicted& cell) {
     if (cell.step.partitions <= partitions_tried) return "";
@@ -41,19 +35,20 @@ std::string staleness_text(const Predicted& cell) {
         cell.step.partitions, partitions_tried, staleness_factor(cell.step.partitions));
 }
 
-/// The cells of a setting, those with a time to the target first, the best first.
-std::vector<const Predicted*> at(const Prediction& prediction, const TableOf& setting) {
-    std::vector<const Predicted*> found;
-    for (const Predicted& cell : prediction.cells)
-        if (cell.is_in(setting.rate_mbit, setting.batch)) found.push_back(&cell);
-    const bool timed = std::any_of(found.begin(), found.end(), [](const Predicted* cell) {
-        return cell->target_s.has_value();
-    });
-    if (timed) std::erase_if(found, [](const Predicted* cell) { return !cell->target_s; });
-    std::stable_sort(found.begin(), found.end(), [](const Predicted* a, const Predicted* b) {
-        return cost_of(*a) < cost_of(*b);
-    });
-    return found;
+std::string name_with_machines(const Predicted& cell) {
+    return cell.machines == 1 ? "one machine alone"
+                              : fmt::format("{} machines, {}", cell.machines, cell.mode.name);
+}
+
+/// What links it takes, in words.
+std::string shares_text(const std::vector<RateForShare>& rates) {
+    std::vector<std::string> parts;
+    for (const RateForShare& rate : rates)
+        if (rate.mbit)
+            parts.push_back(fmt::format("{:.0f} % with {:.3g}", percent * rate.share, *rate.mbit));
+    return parts.empty() ? "    no links bring half of what its processors could\n"
+                         : fmt::format("    of its processors' work {} Mbit/s a machine\n",
+                                       fmt::join(parts, ", "));
 }
 
 std::string row_text(const Predicted& cell) {
@@ -118,36 +113,42 @@ std::string rate_text(double mbit) {
     return mbit > 0 ? fmt::format("{:g} Mbit/s", mbit) : "links without a limit";
 }
 
-std::string headline_text(const Prediction& prediction) {
+std::string choice_text(const std::vector<const Predicted*>& cells, Goal goal) {
+    const Predicted& best = *cells.front();
+    std::string text = name_with_machines(best);
+    if (best.target_s)
+        text += fmt::format(" reaches the target in {:.3g} to {:.3g} s",
+                            *best.target_s * best.step.low_s / best.step.round_s,
+                            *best.target_s * best.step.high_s / best.step.round_s);
+    else
+        text += fmt::format(", {} samples/s, {:.1f} times one alone",
+                            grouped(static_cast<std::uint64_t>(best.step.samples_per_s)),
+                            best.speed_up);
+    // Of as many machines, or else of as many others.
+    auto other = std::find_if(cells.begin() + 1, cells.end(), [&](const Predicted* cell) {
+        return cell->machines == best.machines;
+    });
+    if (other == cells.end() && cells.size() > 1) other = cells.begin() + 1;
+    if (other == cells.end()) return text;
+    return text + fmt::format("; {} takes {:.0f} % more {}",
+                              (*other)->machines == best.machines ? (*other)->mode.name
+                                                                  : name_with_machines(**other),
+                              percent * (*price(**other, goal) / *price(best, goal) - 1),
+                              goal == Goal::cost ? "of the machines' time" : "time");
+}
+
+std::string headline_text(const Prediction& prediction, Goal goal, const RatesOf& rates_of) {
     std::string text;
     for (const TableOf& setting : tables_of(prediction)) {
-        std::vector<const Predicted*> cells = at(prediction, setting);
+        const auto cells = choices(prediction, setting.rate_mbit, setting.batch, goal);
         if (cells.empty()) continue;
-        const bool timed = cells.front()->target_s.has_value();
         const Predicted& best = *cells.front();
-        text += fmt::format("{}, {} samples: {}", rate_text(setting.rate_mbit), setting.batch,
-                            best.machines == 1
-                                ? "one machine alone"
-                                : fmt::format("{} machines, {}", best.machines, best.mode.name));
-        text += timed ? fmt::format(" reaches the target in {:.3g} to {:.3g} s",
-                                    *best.target_s * best.step.low_s / best.step.round_s,
-                                    *best.target_s * best.step.high_s / best.step.round_s)
-                      : fmt::format(", {} samples/s, {:.1f} times one alone",
-                                    grouped(static_cast<std::uint64_t>(best.step.samples_per_s)),
-                                    best.speed_up);
-        const auto other = std::find_if(cells.begin(), cells.end(), [&](const Predicted* cell) {
-            return cell->machines == best.machines && cell->mode.name != best.mode.name;
-        });
-        if (other != cells.end())
-            text += fmt::format(
-                "; {} {:.0f} % {}", (*other)->mode.name,
-                percent * (timed ? *(*other)->target_s / *best.target_s - 1
-                                 : 1 - (*other)->step.samples_per_s / best.step.samples_per_s),
-                timed ? "longer" : "fewer");
-        text += "\n" + staleness_text(best);
-        if (best.machines > 1)
-            text +=
-                "    --set " + fmt::format("{}", fmt::join(best.mode.overrides, " --set ")) + "\n";
+        text += fmt::format("{}, {} samples: {}\n", rate_text(setting.rate_mbit), setting.batch,
+                            choice_text(cells, goal));
+        text += staleness_text(best);
+        if (best.machines == 1) continue;
+        text += "    --set " + fmt::format("{}", fmt::join(best.mode.overrides, " --set ")) + "\n";
+        if (rates_of) text += shares_text(rates_of(best));
     }
     return text;
 }

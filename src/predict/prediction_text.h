@@ -3,9 +3,11 @@
 
 #include <compare>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "src/predict/advice.h"
 #include "src/predict/prediction.h"
 
 namespace ako {
@@ -30,9 +32,15 @@ std::vector<const Predicted*> cells_of(const Prediction& prediction, const Table
 /// "50 Mbit/s"; 0: no limit.
 std::string rate_text(double mbit);
 
-/// What to do, a line for each rate and batch: the machines and mode with the shortest time to the
-/// target, or without one with the most samples per second, and the second best.
-std::string headline_text(const Prediction& prediction);
+/// The first of `choices`, what it brings, and by how much the second is worse.
+std::string choice_text(const std::vector<const Predicted*>& cells, Goal goal);
+
+/// What links a cell would take for what shares of its processors, see `rates_for`.
+using RatesOf = std::function<std::vector<RateForShare>(const Predicted&)>;
+
+/// What to do, a line for each rate and batch: the machines and mode that are best for this goal,
+/// the second best, and how to say it to `ako launch`. `rates_of` may be empty.
+std::string headline_text(const Prediction& prediction, Goal goal, const RatesOf& rates_of);
 /// A table for each rate and batch, the machines rising, the fastest mode first.
 std::string tables_text(const Prediction& prediction);
 /// Where more machines stop paying, a line for each mode, at each rate and batch.

@@ -44,9 +44,18 @@ double useful_of(const ModelMachine& machine) {
     return std::max(0.1 * machine.cores, machine.cores - lost);
 }
 
-/// The thread that trains has one processor at most, or those that its layers share.
-double cores_of(const StepQuestion& question, const ModelMachine& machine) {
-    return std::min(useful_of(machine), double(std::max(1U, question.mode.training.threads)));
+/// Threads that make a gradient together. Where they are several the profile has its seconds by
+/// the clock, so that one of them takes so many processors.
+double threads_of(const StepQuestion& question) {
+    return std::max(1U, question.mode.training.threads);
+}
+
+/// Of `cores` processors: how fast a gradient gets on, beside how it was measured.
+double pace_with(const StepQuestion& question, double cores) {
+    return std::min(1.0, cores / threads_of(question));
+}
+double pace_of(const StepQuestion& question, const ModelMachine& machine) {
+    return pace_with(question, useful_of(machine));
 }
 
 double sent_at_most(const StepQuestion& question) {
@@ -99,7 +108,7 @@ StepAnswer alone(const StepQuestion& question) {
     for (std::size_t k = 0; k < question.machines.size(); ++k) {
         const ModelMachine& machine = question.machines[k];
         const double seconds = crowd(question, k, all_busy(question)) *
-                               compute_of(question, machine) / cores_of(question, machine);
+                               compute_of(question, machine) / pace_of(question, machine);
         rounds_per_s += 1 / seconds;
         answer.compute_s = std::max(answer.compute_s, seconds);
     }
@@ -170,7 +179,7 @@ ReplayInput input_of(const StepQuestion& question, const std::vector<double>& bu
         const ModelMachine& machine = question.machines[peer];
         ReplayMachine& one = input.machines.emplace_back();
         one.trains = question.mode.role(peer) == Role::worker;
-        one.cores = machine.cores;
+        one.cores = machine.cores / threads_of(question);
         one.period_s = machine.period_s;
         one.period_lost_s = machine.profile->period_lost_s;
         one.compute_scale = crowd(question, peer, busy) * compute_of(question, machine) / usual;
@@ -206,7 +215,7 @@ StepAnswer in_lockstep(const StepQuestion& question) {
     answer.exchange_s = replay(input).round_s;
     double slowest = 0, link = 0;
     for (const ModelMachine& machine : question.machines) {
-        slowest = std::max(slowest, compute_of(question, machine) / cores_of(question, machine));
+        slowest = std::max(slowest, compute_of(question, machine) / pace_of(question, machine));
         link = std::max(link, s_per_byte(machine.egress_mbit, 1));
     }
     answer.naive_s = slowest + answer.bytes * link;
@@ -246,7 +255,7 @@ StepAnswer of_rows(const StepQuestion& question) {
             const double compute = crowded * (compute_of(question, machine) + exchange.round_s);
             const double carried = crowded * exchange.s_per_byte * (paces[k].out + paces[k].in);
             const double left = std::max(0.1 * useful_of(machine), useful_of(machine) - carried);
-            const double now = compute / std::min(left, cores_of(question, machine));
+            const double now = compute / pace_with(question, left);
             Pace& pace = paces[k];
             pace.round_s = turn == 0 ? now : (pace.round_s + now) / 2;
             const unsigned fixed = question.mode.exchange.partitions;
@@ -273,7 +282,7 @@ StepAnswer of_rows(const StepQuestion& question) {
         answer.partitions =
             std::max(answer.partitions, plain * exchange.bytes_share / (pace.out * pace.round_s));
         answer.compute_s = std::max(answer.compute_s, compute_of(question, question.machines[k]) /
-                                                          cores_of(question, question.machines[k]));
+                                                          pace_of(question, question.machines[k]));
     }
     answer.round_s = static_cast<double>(count) / rounds_per_s;
     // Nobody waits: what the exchange costs is processor time, and in the round.

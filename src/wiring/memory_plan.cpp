@@ -23,6 +23,12 @@ std::size_t MemoryPlan::bytes() const {
     return sum;
 }
 
+std::size_t MemoryPlan::usual_bytes() const {
+    std::size_t sum = 0;
+    for (const MemoryTerm& term : terms) sum += term.usual ? term.bytes : 0;
+    return sum;
+}
+
 MemoryPlan plan_memory(const Settings& settings, std::size_t parameter_count,
                        const std::vector<MemoryTerm>& of_program) {
     if (Blocks(parameter_count).count() > block_count_max) {

@@ -13,6 +13,8 @@ namespace ako {
 struct MemoryPlan {
     std::vector<MemoryTerm> terms;
     std::size_t bytes() const;
+    /// Of the terms that are `usual`.
+    std::size_t usual_bytes() const;
 };
 
 /// `of_program`: the terms of what computes the updates. Throws a StartupError if the model has
