@@ -329,4 +329,12 @@ std::vector<float> read_safetensors(const std::string& path, const std::vector<T
     return parameters;
 }
 
+std::size_t safetensors_count(const std::string& path) {
+    refuse_what_is_no_file(path);
+    std::ifstream file(path, std::ios::binary);
+    std::uint64_t data_bytes = 0;
+    read_header(path, file, data_bytes);
+    return data_bytes / sizeof(float);
+}
+
 }  // namespace ako

@@ -10,6 +10,7 @@
 // the data. Files of others need none.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <span>
 #include <string>
@@ -32,5 +33,9 @@ void write_safetensors(const std::string& path, const std::vector<Tensor>& tenso
 /// the file holds exactly these names with these shapes, as F32, and nothing else but metadata
 /// (each name and shape that does not fit is listed), and its data have the checksum it states.
 std::vector<float> read_safetensors(const std::string& path, const std::vector<Tensor>& tensors);
+
+/// How many numbers the tensors of such a file have together, whatever they are named: by its
+/// header, and the size of the file. Throws StartupError: none, or one that is damaged.
+std::size_t safetensors_count(const std::string& path);
 
 }  // namespace ako

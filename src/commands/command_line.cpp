@@ -240,10 +240,15 @@ CLI::App* add_profile(CLI::App& app, ProfileOptions& options) {
 CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
     CLI::App* words = app.add_subcommand(
         "predict", "Say what machines would make of a network, by their profiles; starts nothing");
-    add_cluster_file(*words, options.file, options.overrides);
+    words
+        ->add_option("FILE", options.file,
+                     "the cluster file (YAML), or the folder of a run, which is a profile itself")
+        ->required();
+    add_overrides(*words, options.overrides);
     words->add_option("--profile", options.profiles, "the folder with the profiles")
         ->type_name("FOLDER")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->each([&options](const std::string&) { options.profiles_named = true; });
     words
         ->add_option("--run", options.runs,
                      "a run whose figures count instead of the profile's, such as runs/latest; "

@@ -8,10 +8,13 @@
 
 namespace ako {
 
-ExitStatus predict(PredictOptions options) {
-    const Settings settings = read_for_all_modes(options.file, options.overrides);
+ExitStatus predict(const PredictOptions& given) {
+    PredictOptions options = with_run_folder(given);
+    Settings settings = read_for_all_modes(options.file, options.overrides);
     Grounds grounds;
     const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
+    if (settings.model.kind == ModelKind::external)  // its program may have said another
+        settings.training.batch.local = profiles.front().gradients.front().batch;
     const PredictionQuestion question = question_of(options, settings, grounds);
     const Prediction prediction = predict(options, settings, profiles, question);
     if (options.json) {

@@ -7,6 +7,6 @@
 namespace ako {
 
 /// Prints it. Throws StartupError.
-ExitStatus predict(PredictOptions options);
+ExitStatus predict(const PredictOptions& options);
 
 }  // namespace ako

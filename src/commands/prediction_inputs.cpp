@@ -9,8 +9,11 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
+#include <thread>
 
 #include "ako/error.h"
+#include "ako/network.h"
 #include "models/catalog.h"
 #include "src/config/cluster_file.h"
 #include "src/config/config_file.h"
@@ -18,6 +21,7 @@
 #include "src/native_peer/training_data.h"
 #include "src/predict/network_digest.h"
 #include "src/predict/run_calibration.h"
+#include "src/predict/run_profile.h"
 #include "src/system/build_info.h"
 
 namespace ako {
@@ -52,10 +56,38 @@ ReadSettings reader_of(const PredictOptions& options) {
     };
 }
 
+/// What buckets follow; a program's network is one range.
+std::vector<Range> layers_of(const Settings& settings,
+                             const std::vector<MachineProfile>& profiles) {
+    if (settings.model.kind == ModelKind::external) return {{0, profiles.front().parameter_count}};
+    return layer_ranges(make_network(settings.model)->tensors());
+}
+
 bool on_one_machine(const Settings& settings) {
     return std::all_of(settings.peers.begin(), settings.peers.end(), [](const PeerSettings& peer) {
         return peer.address.starts_with("127.") || peer.address.starts_with("localhost:");
     });
+}
+
+/// The profiles that a run makes; none without its folder. Throws StartupError: no run that tells
+/// of this network, or a network that only a run can tell of.
+std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
+                                                  const Settings& settings, Grounds& grounds) {
+    const bool external = settings.model.kind == ModelKind::external;
+    if (external && (options.run_folder.empty() || !options.runs.empty()))
+        throw StartupError(options.file +
+                               ": a program brings this network, of which only one run "
+                               "at a time tells what machines make of it",
+                           "train, and predict from that run: ako predict runs/latest");
+    if (options.run_folder.empty()) return {};
+    const double cores = on_one_machine(settings) ? std::thread::hardware_concurrency() : 0;
+    auto profiles = profiles_of_run(options.run_folder, cores, grounds);
+    if (profiles.begin()->second.network != network_digest(settings))
+        throw StartupError(options.run_folder +
+                               ": its network, or training.threads, is another "
+                               "one than --set makes of it",
+                           "leave that --set out, or profile that network: ako profile FILE");
+    return profiles;
 }
 
 }  // namespace
@@ -87,13 +119,29 @@ std::vector<double> numbers_in(const std::string& text, const std::string& what)
     return numbers;
 }
 
+PredictOptions with_run_folder(PredictOptions options) {
+    std::error_code error;
+    if (!fs::is_directory(options.file, error)) return options;
+    if (options.profiles_named)
+        throw StartupError(
+            fmt::format("--profile {}: {} is the folder of a run, which is a profile itself",
+                        options.profiles, options.file),
+            fmt::format("leave --profile out, or predict from the profiles: ako predict {} "
+                        "--profile {}",
+                        (fs::path(options.file) / "config.yaml").string(), options.profiles));
+    options.run_folder = options.file;
+    options.file = (fs::path(options.file) / "config.yaml").string();
+    return options;
+}
+
 std::vector<MachineProfile> read_profiles(const PredictOptions& options, const Settings& settings,
                                           Grounds& grounds) {
-    std::map<std::string, MachineProfile> found;
+    std::map<std::string, MachineProfile> found = made_of_run(options, settings, grounds);
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(options.profiles, error))
-        if (entry.path().extension() == ".json")
-            found[entry.path().stem()] = read_profile(entry.path());
+    if (options.run_folder.empty())
+        for (const auto& entry : fs::directory_iterator(options.profiles, error))
+            if (entry.path().extension() == ".json")
+                found[entry.path().stem()] = read_profile(entry.path());
     if (found.empty())
         throw StartupError(
             options.profiles + ": no profile of a machine lies there",
@@ -101,13 +149,15 @@ std::vector<MachineProfile> read_profiles(const PredictOptions& options, const S
     const std::string digest = network_digest(settings);
     std::vector<MachineProfile> profiles;
     const auto take = [&](const std::string& name, MachineProfile& profile) {
-        const std::string file = fmt::format("{}/{}.json", options.profiles, name);
+        const std::string file = options.run_folder.empty()
+                                     ? fmt::format("{}/{}.json", options.profiles, name)
+                                     : fmt::format("{}: {}", options.run_folder, name);
         if (profile.network != digest) {
             grounds.push_back(file + ": of another network, or of other training.threads");
             found.erase(name);
             return;
         }
-        if (profile.version != build_commit())
+        if (options.run_folder.empty() && profile.version != build_commit())
             grounds.push_back(fmt::format(
                 "{} was measured by another version ({}): measure again what has changed", file,
                 profile.version));
@@ -182,20 +232,19 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
 Prediction predict(const PredictOptions& options, const Settings& settings,
                    const std::vector<MachineProfile>& profiles,
                    const PredictionQuestion& question) {
-    const auto network = make_network(settings.model);
-    const std::size_t data_bytes = training_data_bytes(settings);
-    const auto memory = [&](const Settings& one) {
-        return plan_memory(one, {network->parameter_count(), data_bytes}).usual_bytes();
+    const std::size_t data_bytes =
+        settings.model.kind == ModelKind::external ? 0 : training_data_bytes(settings);
+    const auto memory = [&](const Settings& one) {  // a program's own is not known
+        if (one.model.kind == ModelKind::external) return std::size_t{0};
+        return plan_memory(one, {profiles.front().parameter_count, data_bytes}).usual_bytes();
     };
-    return predict(question, profiles, layer_ranges(network->tensors()), reader_of(options),
-                   memory);
+    return predict(question, profiles, layers_of(settings, profiles), reader_of(options), memory);
 }
 
 std::vector<RateForShare> rates_for(const PredictOptions& options, const Settings& settings,
                                     const std::vector<MachineProfile>& profiles,
                                     const PredictionQuestion& question, const Predicted& cell) {
-    return rates_for(question, profiles, layer_ranges(make_network(settings.model)->tensors()),
-                     reader_of(options), cell);
+    return rates_for(question, profiles, layers_of(settings, profiles), reader_of(options), cell);
 }
 
 }  // namespace ako

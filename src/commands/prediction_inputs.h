@@ -19,6 +19,8 @@ struct PredictOptions {
     std::string file;
     std::vector<std::string> overrides = {};
     std::string profiles = profiles_folder;
+    bool profiles_named = false;  ///< on the command line
+    std::string run_folder = "";  ///< whose config.yaml `file` is; empty: of no run
     std::vector<std::string> runs = {};
     // Lists as text: "1,2,4", or "1..64", which doubles. Empty: what the file says.
     std::string machines = "", rates = "", batches = "", cores = "";
@@ -32,6 +34,10 @@ struct PredictOptions {
     bool json = false;
     std::string output = "";  ///< the folder for a page; empty: none
 };
+
+/// Where `file` is the folder of a run: the file in it, and that folder as the one to take profiles
+/// from. Throws StartupError: beside a folder of profiles.
+PredictOptions with_run_folder(PredictOptions options);
 
 /// The machines in the order of the file's peers, as far as there are profiles with their names;
 /// then whatever else is there. Adds what they rest on to `grounds`. Throws StartupError: none, or

@@ -10,13 +10,12 @@
 #include "ako/mode_table.h"
 #include "models/catalog.h"
 #include "src/commands/prediction_inputs.h"
+#include "src/predict/run_figures.h"
 
 namespace ako {
 
 namespace {
 
-/// Before so many rounds the first ones count too much.
-constexpr std::uint64_t rounds_min = 20;
 constexpr double ms = 1e3;
 
 /// Workers over all their rounds per second; 0: not known of all of them.
@@ -25,7 +24,7 @@ double round_seconds(const Summary& summary) {
     std::size_t workers = 0;
     for (const PeerResult& peer : summary.peers) {
         if (peer.role != Role::worker) continue;
-        if (!peer.figures || peer.rounds < rounds_min) return 0;
+        if (!peer.figures || peer.rounds < telling_rounds_min) return 0;
         rounds_per_s += static_cast<double>(peer.rounds) / peer.figures->train_seconds;
         ++workers;
     }
@@ -34,10 +33,8 @@ double round_seconds(const Summary& summary) {
 
 std::string said(const Settings& settings, const Summary& summary) {
     const double measured = round_seconds(summary);
-    const TrainingSettings& training = settings.training;
     // An evaluation on the way is in the time of the rounds, and in no prediction.
-    const bool evaluates = training.evaluate == EvaluateWhen::during &&
-                           training.evaluate_every > 0 && training.evaluate_every < training.epochs;
+    const bool evaluates = evaluates_between_rounds(settings.training);
     if (measured == 0 || evaluates || settings.model.kind == ModelKind::external) return "";
     PredictOptions options;
     options.file = settings.file;

@@ -35,7 +35,7 @@ ExitStatus profile(const ProfileOptions& options) {
         throw StartupError(options.file +
                                ": a program brings this network: there is nothing here "
                                "to measure",
-                           "run it, and name its run: ako predict FILE --run runs/latest");
+                           "run it, and predict from its run: ako predict runs/latest");
     if (settings.model.kind == ModelKind::synthetic)
         throw StartupError(options.file + ": model: synthetic waits instead of computing",
                            "profile a network: --set model=lenet");

@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "ako/error.h"
 #include "ako/mode_table.h"
-#include "ako/payload.h"
 #include "src/config/cluster_file.h"
 #include "src/predict/network_digest.h"
+#include "src/predict/run_figures.h"
 #include "src/results/training_figures.h"
 
 namespace ako {
@@ -20,19 +21,17 @@ namespace ako {
 namespace {
 
 /// A run as its peers saw it, in the mean over those that train.
-struct RunSeen {
+struct RunSeen : RoundFigures {
     Settings settings;
-    double cpu_s = 0;    ///< processor of a round; likewise the next
-    double round_s = 0;  ///< by the clock
-    double sent = 0;     ///< bytes
-    double taken = 0;
-    double partitions = 0;
 
-    double cores() const { return cpu_s / round_s; }
     bool alone() const {
         return settings.peers.size() == 1;  // peers of one machine would slow each other
     }
 };
+
+constexpr std::array figures_of_round = {&RoundFigures::cpu_s, &RoundFigures::round_s,
+                                         &RoundFigures::sent, &RoundFigures::taken,
+                                         &RoundFigures::partitions};
 
 RunSeen read_seen(const std::string& folder) {
     RunSeen seen;
@@ -46,18 +45,13 @@ RunSeen read_seen(const std::string& folder) {
             const double rounds = peer.at("rounds");
             if (!figures || rounds == 0) continue;
             ++count;
-            seen.cpu_s += figures->cpu_ms_per_round / 1e3;
-            seen.round_s += figures->train_seconds / rounds;
-            seen.sent += figures->egress_bytes_per_round;
-            seen.taken += figures->ingress_bytes_per_round;
-            seen.partitions += figures->partitions;
+            const RoundFigures round = round_figures(*figures, rounds);
+            for (const auto figure : figures_of_round) seen.*figure += round.*figure;
         }
         if (count == 0)
             throw StartupError(folder + ": no peer of this run has trained",
                                "name the folder of a run that did, such as runs/latest");
-        for (double* figure :
-             {&seen.cpu_s, &seen.round_s, &seen.sent, &seen.taken, &seen.partitions})
-            *figure /= count;
+        for (const auto figure : figures_of_round) seen.*figure /= count;
     } catch (const nlohmann::json::exception& error) {
         throw StartupError(fmt::format("{}/summary.json: {}", folder, error.what()),
                            "name the folder of a run that has ended, such as runs/latest");
@@ -123,16 +117,14 @@ void take_exchange(MachineProfile& profile, const RunSeen& run, double period_s)
     ExchangeProfile exchange = profile.exchange_of(word);
     const double extra =
         std::max(0.0, useful(profile, run, period_s) - expected_alone(profile, run));
-    const double bytes = run.sent + run.taken;
+    const double bytes = run.bytes();
     if (bytes == 0) return;
     const double expected = exchange.round_s + exchange.s_per_byte * bytes;
     if (entry.arrivals == Arrivals::into_rows && expected > 0) {
         exchange.round_s *= extra / expected;
         exchange.s_per_byte *= extra / expected;
-        const auto others = static_cast<double>(run.settings.peers.size() - 1);
-        const double plain =
-            others * static_cast<double>(payload_bytes_of(profile.parameter_count));
-        if (run.partitions > 0) exchange.bytes_share = run.sent * run.partitions / plain;
+        const double share = share_of_rows(run, run.settings.peers.size(), profile.parameter_count);
+        if (share > 0) exchange.bytes_share = share;
     } else {
         // A byte takes what it took over loopback, at most; the rest comes with every round.
         exchange.s_per_byte = std::min(exchange.s_per_byte, extra / bytes);
@@ -158,8 +150,7 @@ void merge(std::vector<RunSeen>& runs) {
             continue;
         }
         const double count = ++counts[static_cast<std::size_t>(like - merged.begin())];
-        for (double RunSeen::*figure : {&RunSeen::cpu_s, &RunSeen::round_s, &RunSeen::sent,
-                                        &RunSeen::taken, &RunSeen::partitions})
+        for (const auto figure : figures_of_round)
             (*like).*figure += (run.*figure - (*like).*figure) / count;
     }
     runs = std::move(merged);

@@ -5,6 +5,7 @@ import os
 import re
 
 from bench import check, check_equal
+from own_program import program
 
 
 def predicted(bench, *words):
@@ -46,6 +47,34 @@ def case_predicted(bench):
     calibrated = predicted(bench, file, "--machines", "2", "--run",
                            os.path.join("runs", "latest"))["ring", 2, 0]
     check(abs(calibrated["round_s"] / here - 1) > 1e-4, "a run counts")
+
+
+def case_predicted_of_run(bench):
+    """A run is a profile, too: of a network, and of a program that nobody else can profile."""
+    # Its links take most of a round, so that cases that run beside this one change it little.
+    file = bench.file(2, training="epochs: 0.5, evaluate_every: 0",
+                      exchange="mode: ring, egress_mbit_max: 100")
+    bench.launch(file).expect(0)
+    figures = bench.summary()["peers"][0]
+    measured = figures["train_seconds"] / figures["rounds"]
+    run = os.path.join("runs", "latest")
+    found = predicted(bench, run, "--rates", "100")["ring", 2, 100]["round_s"]
+    check(measured / 2 < found < measured * 2, f"predicted {found}, measured {measured}")
+    text = bench.start("predict", run, "--rates", "100").expect(0, 10)
+    for expected in (f"{run}: a: ", f"{run}: b: ", "assumed: layers' times in proportion"):
+        check(expected in text, f"{expected!r} in:\n{text}")
+    output = bench.start("predict", run, "--profile", "profiles").expect(2, 10)
+    check(f"--profile profiles: {run} is the folder of a run" in output, output)
+    output = bench.start("predict", run, "--set", "model=lenet").expect(2, 10)
+    check("its network, or training.threads, is another one" in output, output)
+
+    file = bench.file(2, model="external", training="epochs: 60", exchange="mode: ako")
+    output = bench.start("predict", file, "--rates", "100").expect(2, 10)
+    check("predict from that run: ako predict runs/latest" in output, output)
+    bench.launch(file, "--", program(bench)).expect(0)
+    cells = predicted(bench, run, "--rates", "100")
+    check_equal(cells["ako", 2, 100]["memory_bytes"], 0, "memory that is not known")
+    check(("ring", 2, 100) not in cells, "a mode that takes no updates")
 
 
 def case_predict_refused(bench):
