@@ -5,6 +5,7 @@
 
 #include "src/config/cluster_file.h"
 #include "src/predict/prediction_page.h"
+#include "src/predict/strategy_text.h"
 
 namespace ako {
 
@@ -14,8 +15,11 @@ ExitStatus predict(const PredictOptions& options) {
     const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
     const PredictionQuestion question = question_of(options, settings, grounds);
     const Prediction prediction = predict(options, settings, profiles, question);
+    StrategyPrediction strategies;
+    if (options.strategies) strategies = predict_strategies(question, profiles, settings);
     if (options.json) {
-        fmt::print("{}", json_text(prediction, grounds));
+        const std::string json = json_text(prediction, grounds);
+        fmt::print("{}", options.strategies ? with_strategies(json, strategies) : json);
         return exit_ok;
     }
     if (!options.output.empty())
@@ -25,6 +29,7 @@ ExitStatus predict(const PredictOptions& options) {
     fmt::print("{}\n", headline_text(prediction));
     for (const std::string& ground : grounds) fmt::print("{}\n", ground);
     fmt::print("{}{}", tables_text(prediction), peaks_text(prediction));
+    if (options.strategies) fmt::print("{}", strategies_text(strategies));
     return exit_ok;
 }
 

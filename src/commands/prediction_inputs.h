@@ -29,6 +29,8 @@ struct PredictOptions {
     double noise_scale = 0;
     bool shared = false;  ///< machines are groups of this one
     bool json = false;
+    /// Also of work that is divided otherwise than Ako does it.
+    bool strategies = false;
     std::string output = "";  ///< the folder for a page; empty: none
 };
 
