@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ako/error.h"
+#include "ako/mode_table.h"
 #include "src/buckets/buckets.h"
 #include "src/predict/step_model.h"
 #include "src/predict/strategy_layers.h"
@@ -54,7 +55,7 @@ class StrategyPredictor {
           settings_(settings),
           layers_(strategy_layers(settings.model)) {
         settings_.exchange = {};
-        settings_.exchange.mode = Mode::local;
+        settings_.exchange.mode = entry_named("local")->mode;
         for (const StrategyLayer& layer : layers_) {
             if (layer.parameter_count == 0) continue;
             ranges_.push_back({parameter_count_, layer.parameter_count});
