@@ -297,6 +297,9 @@ CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
     words->add_flag("--shared", options.shared,
                     "the machines are groups of this one (containers, namespaces), which slow each "
                     "other");
+    words->add_flag("--strategies", options.strategies,
+                    "also what a step would take with the work divided by rows, filters, channels "
+                    "or layers");
     words->add_flag("--json", options.json, "print JSON");
     words->add_option("--output", options.output, "also write a page with charts: predict.html")
         ->type_name("FOLDER");

@@ -5,6 +5,7 @@
 
 #include "src/commands/chosen_mode.h"
 #include "src/predict/prediction_page.h"
+#include "src/predict/strategy_text.h"
 
 namespace ako {
 
@@ -17,8 +18,11 @@ ExitStatus predict(const PredictOptions& given) {
         settings.training.batch.local = profiles.front().gradients.front().batch;
     const PredictionQuestion question = question_of(options, settings, grounds);
     const Prediction prediction = predict(options, settings, profiles, question);
+    StrategyPrediction strategies;
+    if (options.strategies) strategies = predict_strategies(question, profiles, settings);
     if (options.json) {
-        fmt::print("{}", json_text(prediction, grounds));
+        const std::string json = json_text(prediction, grounds);
+        fmt::print("{}", options.strategies ? with_strategies(json, strategies) : json);
         return exit_ok;
     }
     const auto rates_of = [&](const Predicted& cell) {
@@ -32,6 +36,7 @@ ExitStatus predict(const PredictOptions& given) {
     fmt::print("{}\n", headline);
     for (const std::string& ground : grounds) fmt::print("{}\n", ground);
     fmt::print("{}{}", tables_text(prediction), peaks_text(prediction));
+    if (options.strategies) fmt::print("{}", strategies_text(strategies));
     return exit_ok;
 }
 

@@ -69,6 +69,18 @@ bool on_one_machine(const Settings& settings) {
     });
 }
 
+/// What peers held in a run is more than they would alone, by as much as their plans differ.
+void leave_exchange_out(const PredictOptions& options, const Settings& settings,
+                        std::map<std::string, MachineProfile>& profiles) {
+    const MemoryOfRun run{profiles.begin()->second.parameter_count, training_data_bytes(settings)};
+    const Settings alone = reader_of(options)({"exchange.mode=local"});
+    const std::size_t with = plan_memory(settings, run).usual_bytes();
+    const std::size_t without = plan_memory(alone, run).usual_bytes();
+    for (auto& [name, profile] : profiles)
+        if (profile.process_bytes + without > with)
+            profile.process_bytes = profile.process_bytes + without - with;
+}
+
 /// The profiles that a run makes; none without its folder. Throws StartupError: no run that tells
 /// of this network, or a network that only a run can tell of.
 std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
@@ -87,6 +99,7 @@ std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
                                ": its network, or training.threads, is another "
                                "one than --set makes of it",
                            "leave that --set out, or profile that network: ako profile FILE");
+    if (!external) leave_exchange_out(options, settings, profiles);
     return profiles;
 }
 
@@ -222,9 +235,10 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
         question.rates_mbit = {egress.value_or(0)};
         if (egress) grounds.push_back(fmt::format("exchange.egress_mbit_max: {:g}", *egress));
     } else {
-        throw StartupError(options.file + ": nothing says what its links carry",
-                           "say it, Mbit/s of each machine: `ako predict` takes --rates 20,100,1000, and the "
-                           "file exchange.egress_mbit_max: 100");
+        throw StartupError(
+            options.file + ": nothing says what its links carry",
+            "say it, Mbit/s of each machine: `ako predict` takes --rates 20,100,1000, and the "
+            "file exchange.egress_mbit_max: 100");
     }
     return question;
 }

@@ -32,6 +32,8 @@ struct PredictOptions {
     bool shared = false;  ///< machines are groups of this one
     Goal goal = Goal::time;
     bool json = false;
+    /// Also of work that is divided otherwise than Ako does it.
+    bool strategies = false;
     std::string output = "";  ///< the folder for a page; empty: none
 };
 

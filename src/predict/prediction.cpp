@@ -53,6 +53,8 @@ ModelMachine machine_at(const PredictionQuestion& question, const MachineProfile
     return found;
 }
 
+}  // namespace
+
 StepQuestion step_question(const PredictionQuestion& question,
                            const std::vector<MachineProfile>& profiles,
                            const std::vector<Range>& layers, const Settings& settings,
@@ -68,6 +70,8 @@ StepQuestion step_question(const PredictionQuestion& question,
         step.machines.push_back(machine_at(question, of_place(profiles, k), k, machines, rate));
     return step;
 }
+
+namespace {
 
 const PredictedMode mode_of_one = {"local", {"exchange.mode=local"}};
 

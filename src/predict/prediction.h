@@ -83,6 +83,12 @@ using MemoryOf = std::function<std::size_t(const Settings&)>;
 /// The modes of a question, for so many machines: that of the file first.
 std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines);
 
+/// What the step model is asked for so many machines with these settings.
+StepQuestion step_question(const PredictionQuestion& question,
+                           const std::vector<MachineProfile>& profiles,
+                           const std::vector<Range>& layers, const Settings& settings,
+                           std::size_t machines, double rate, std::size_t batch);
+
 /// `profiles` is [machines at most], the last of all others; never empty.
 Prediction predict(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
                    const std::vector<Range>& layers, const ReadSettings& read,

@@ -273,7 +273,7 @@ std::vector<Stage> stages_of(const DividedNetwork& network, std::size_t machines
         for (std::size_t end = s + 1; end <= count; ++end)
             for (std::size_t first = s; first < end; ++first) {
                 const Hindrance& earlier = best[s - 1][first];
-                const double link = 2 * network.link_s(network.input_bytes(first));
+                const double link = 2 * network.link_s(network.handed_on_bytes(first));
                 const Hindrance with{
                     std::max({earlier.slowest_s, link, before[end] - before[first]}),
                     earlier.links_s + link};
@@ -320,7 +320,7 @@ struct Pipeline {
         return all;
     }
     /// Of a segment on its way into stage `s`.
-    double bytes(std::size_t s) const { return network.input_bytes(stages[s].first) * segment; }
+    double bytes(std::size_t s) const { return network.handed_on_bytes(stages[s].first) * segment; }
 
   private:
     double held_up(std::size_t s, double s_per_byte) const {
@@ -429,7 +429,7 @@ StrategyAnswer pipeline_parallel(const StrategyQuestion& question) {
         const Stage& stage = line.stages[s];
         answer.stages.push_back(stage.first);
         const double parameters = network.parameter_bytes(stage.first, stage.end);
-        double activations = network.input_bytes(stage.first);
+        double activations = network.handed_on_bytes(stage.first);
         for (std::size_t l = stage.first; l < stage.end; ++l)
             activations += network.output_bytes(l);
         const double sent =

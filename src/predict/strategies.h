@@ -54,6 +54,8 @@ struct StrategyLayer {
     /// Of the rows: an output row r is made of the input rows r * stride - padding and the
     /// window - 1 after it. Window 0: of all rows.
     std::size_t window = 0, stride = 1, padding = 0;
+    /// Numbers of a sample that pass it by, to a sum in a later layer.
+    std::size_t beside_count = 0;
     PassTime forward{}, backward{};
 };
 

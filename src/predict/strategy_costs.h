@@ -58,6 +58,10 @@ class DividedNetwork {
     /// Of the whole batch.
     double input_bytes(std::size_t layer) const { return batch_bytes(layers()[layer].input); }
     double output_bytes(std::size_t layer) const { return batch_bytes(layers()[layer].output); }
+    /// What the layers before this one hand on, to it and to those after it.
+    double handed_on_bytes(std::size_t layer) const {
+        return count_bytes(layers()[layer].input.element_count() + layers()[layer].beside_count);
+    }
     double row_bytes(std::size_t layer) const {
         return input_bytes(layer) / static_cast<double>(layers()[layer].input.height);
     }
@@ -72,9 +76,9 @@ class DividedNetwork {
     std::size_t least_rows() const;
 
   private:
-    double batch_bytes(const Shape& shape) const {
-        return static_cast<double>(shape.element_count() * question_.batch *
-                                   question_.element_bytes);
+    double batch_bytes(const Shape& shape) const { return count_bytes(shape.element_count()); }
+    double count_bytes(std::size_t of_sample) const {
+        return static_cast<double>(of_sample * question_.batch * question_.element_bytes);
     }
 
     const StrategyQuestion& question_;

@@ -73,6 +73,9 @@ class Findings {
         StrategyQuestion free = question_;
         free.system.link_bytes_per_s = 0;
         free.group = is({Strategy::data_filter, Strategy::data_spatial}) ? answer_.group : 0;
+        // Else a free network may divide the layers elsewhere, and that is another plan. With more
+        // machines than layers there is one division only.
+        if (answer_.stages.size() == question_.machines) free.stages = answer_.stages;
         const double held_up =
             answer_.communication_s() - answer_of(free, answer_.strategy).communication_s();
         add_if_long(FindingKind::congestion, false, held_up,

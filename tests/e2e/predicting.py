@@ -32,6 +32,15 @@ def case_predicted(bench):
     text = bench.start("predict", file, "--machines", "1,2,4", "--rates", "50").expect(0, 10)
     for expected in ("50 Mbit/s, ", "samples/s", "--set exchange.mode=", "assumed: ", "alone"):
         check(expected in text, f"{expected!r} in:\n{text}")
+    words = ("predict", file, "--machines", "1,2,4", "--rates", "50", "--strategies")
+    text = bench.start(*words).expect(0, 10)
+    for expected in ("50 Mbit/s, 4 machines: a step of", "projected", "limitation, "):
+        check(expected in text, f"{expected!r} in:\n{text}")
+    tables = json.loads(bench.start(*words, "--json").expect(0, 10))["strategies"]["tables"]
+    check_equal([table["machines"] for table in tables], [2, 4], "tables of strategies")
+    for table in tables:
+        check_equal([answer["strategy"] for answer in table["answers"]
+                     if not answer["projected"]], ["data"], "what Ako runs")
 
     output = bench.launch(file).expect(0)
     check(re.search(r"^a round took .* ms; predicted .* \(.* to .*\)$", output, re.MULTILINE),

@@ -9,6 +9,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[2]
 GOODPUT = 0.957  # of a link's rate, what TCP gets through beside its headers and those below
 MBIT = 1e6 / 8   # bytes
+SOURCES = ("strategies.cpp", "strategy_costs.cpp", "strategy_findings.cpp")
 
 
 class Predictor:
@@ -16,7 +17,7 @@ class Predictor:
 
     def __init__(self, folder):
         self.program = pathlib.Path(folder) / "predictor"
-        sources = sorted((REPOSITORY / "src/predict").glob("strateg*.cpp"))
+        sources = [REPOSITORY / "src/predict" / name for name in SOURCES]
         subprocess.run(["g++", "-std=c++20", "-O1", "-I", REPOSITORY, "-I", REPOSITORY / "common",
                         HERE / "predictor.cpp", *sources, "-o", self.program], check=True)
 

@@ -215,6 +215,22 @@ TEST_CASE("pipeline: no stage ends where much would have to be sent") {
     CHECK(asked.step_s > best.step_s);
 }
 
+TEST_CASE("pipeline: what passes a stage's first layer by is sent with what goes into it") {
+    StrategyQuestion question = question_of(2);
+    question.stages = {0, 1};
+    const StrategyAnswer without = pipeline_parallel(question);
+    question.layers[1].beside_count = 256;  // as many as go into it
+    const StrategyAnswer with = pipeline_parallel(question);
+    CHECK(without.sent_bytes == conv_bytes);
+    CHECK(with.sent_bytes == 2 * conv_bytes);
+    CHECK(with.compute_s == without.compute_s);
+    CHECK(with.step_s > without.step_s);
+    CHECK(with.memory_bytes == without.memory_bytes + 2 * conv_bytes);
+    // Where both are on one machine nothing passes by.
+    question.stages = {0, 2};
+    CHECK(pipeline_parallel(question).sent_bytes == conv_bytes);
+}
+
 TEST_CASE("pipeline: even stages and free links are the oracle's (p + S - 1) / S") {
     StrategyQuestion question = question_of(4);
     question.layers.assign(4, windows("conv", 8, 4, 4, 3));
@@ -396,6 +412,28 @@ TEST_CASE("findings are of a kind, and inherent or of this system") {
     REQUIRE(finding(late, FindingKind::input) != nullptr);
     CHECK_FALSE(finding(late, FindingKind::input)->limitation);
     CHECK(late.step_s == doctest::Approx(x_bytes / 2 * 1e-3));
+}
+
+TEST_CASE("congestion is what free links would save the same stages") {
+    StrategyQuestion question = question_of(2);
+    question.layers.front().output = {80, 80, 4};
+    question.layers[1].input = {80, 80, 4};
+    question.system.link_bytes_per_s = 2e5;
+    question.system.send_s_per_byte = 1e-6;
+    const StrategyAnswer asked = ranked(question, Strategy::pipeline);
+    CHECK(asked.stages == std::vector<std::size_t>{0, 2});
+    StrategyQuestion free = question;
+    free.system.link_bytes_per_s = 0;
+    // Free to choose, it would send much from elsewhere, and save less.
+    CHECK(pipeline_parallel(free).stages == std::vector<std::size_t>{0, 1});
+    free.stages = asked.stages;
+    const StrategyFinding* full = finding(asked, FindingKind::congestion);
+    REQUIRE(full != nullptr);
+    CHECK(full->seconds ==
+          doctest::Approx(asked.communication_s() - pipeline_parallel(free).communication_s()));
+    // More machines than layers have no such stages.
+    question.machines = 4;
+    CHECK_FALSE(ranked(question, Strategy::pipeline).possible);
 }
 
 TEST_CASE("a machine without the memory of a strategy cannot follow it") {
