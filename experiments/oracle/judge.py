@@ -35,18 +35,18 @@ def name_of(point):
     return NAMES[point["mode"]]
 
 
-def predicted(ako, data, point):
+def predicted(ako, data, point, series):
     network = point["network"]
     cell = tuple(point[key] for key in ("kind", "network", "machines", "rate", "mode", "shares"))
     command = [ako, "predict", HERE / "cluster.yaml", "--json", "--profile",
-               HERE / "profiles" / network, "--machines", point["machines"], "--rates",
+               series / "profiles" / network, "--machines", point["machines"], "--rates",
                point["rate"], "--cores", ",".join(map(str, measure.shares(cell))), "--period",
                measure.PERIOD_MS]
     for setting in (f"model={network}", f"data.path={data[network]}",
                     f"training.batch={point['batch']}",
                     f"exchange.local_rounds={measure.LOCAL_ROUNDS}"):
         command += ["--set", setting]
-    for run in sorted((HERE / "calibration").glob(f"{network}-*")):
+    for run in sorted((series / "calibration").glob(f"{network}-*")):
         command += ["--run", run]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           check=False)
@@ -59,8 +59,8 @@ def accuracy(predicted, measured):
     return 1 - abs(predicted - measured) / measured
 
 
-def judged(ako, data, point):
-    cell = predicted(ako, data, point)
+def judged(ako, data, point, series):
+    cell = predicted(ako, data, point, series)
     sent = max(peer["egress_bytes"] for peer in point["peers"])
     memory = max(peer["memory_bytes"] for peer in point["peers"])
     return {**{key: point[key] for key in ("network", "machines", "rate", "mode", "shares")},
@@ -102,7 +102,8 @@ def summary(lines):
     told = [line for line in lines if line["mode"] != "ako"]
     print(f"  bytes, predicted / measured: {statistics.mean(line['bytes'] for line in told):.3f}, "
           f"ako {statistics.mean([line['bytes'] for line in lines if line['mode'] == 'ako']):.3f}; "
-          f"memory {statistics.mean(line['memory'] for line in lines):.2f}")
+          f"memory {statistics.mean(line['memory'] for line in lines):.3f}, within 10 % in "
+          f"{sum(abs(line['memory'] - 1) <= 0.1 for line in lines)}")
 
 
 def main():
@@ -111,11 +112,12 @@ def main():
     parser.add_argument("--ako", default=str(REPOSITORY / "build/release/ako"))
     parser.add_argument("--summary", action="store_true")
     parser.add_argument("--seed", type=int, default=2, choices=measure.HELD_OUT)
+    parser.add_argument("--series", type=pathlib.Path, default=HERE, help="see measure.py")
     arguments = parser.parse_args()
-    points = runs.Runs(HERE / "steps.jsonl").lines
+    points = runs.Runs(arguments.series / "steps.jsonl").lines
     with tempfile.TemporaryDirectory() as folder:
         data = measure.make_all_data(pathlib.Path(folder))
-        lines = [judged(arguments.ako, data, point) for point in points
+        lines = [judged(arguments.ako, data, point, arguments.series) for point in points
                  if point["kind"] == measure.HELD_OUT[arguments.seed]]
     if not arguments.summary:
         print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")

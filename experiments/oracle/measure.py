@@ -55,6 +55,13 @@ NOT_KEPT = ("role", "restarts", "losses_not_finite", "digest", "lost_peers", "ex
 CALIBRATIONS = ("calibration", "calibration 2", "calibration 3")  # one run each
 # By seed: beside the first the model was mended, the second nobody had seen then.
 HELD_OUT = {1: "held-out", 2: "held-out 2"}
+# Settings in which every mode runs of which `exchange.mode: auto` may choose one.
+CHOICE, CHOICE_SEED, CHOICE_SETTINGS = "choice", 4, 20
+CHOICE_MODES = ("ako", "ring", "butterfly", "server", "servers")
+# Samples of all machines together, which are divided, and where more of these then stop paying.
+PEAK = "peak"
+PEAK_BATCHES = {"lenet": 48, "cifar-quick": 48, "resnet20": 24}
+PEAKS = (("lenet", 1000, "server"), ("cifar-quick", 100, "server"), ("resnet20", 100, "server"))
 RUN_S = 10
 ROUNDS_MIN, ROUNDS_MAX = 24, 480
 LOCAL_ROUNDS = 4
@@ -123,6 +130,33 @@ def cells(points, seed):
     return calibration + held_out
 
 
+def choice_settings():
+    """(network, machines, rate, shares), drawn from a seed of their own."""
+    draw = random.Random(CHOICE_SEED)
+    settings = []
+    while len(settings) < CHOICE_SETTINGS:
+        machines = draw.choice(MACHINES[1:])
+        one = (draw.choice(list(NETWORKS)), machines, draw.choice(RATES),
+               draw.choice((EQUAL, QUARTER)) if machines <= UNEQUAL_MACHINES_MAX else EQUAL)
+        if one not in settings:
+            settings.append(one)
+    return settings
+
+
+def extra_cells():
+    """Of the choice, and of the peaks."""
+    choice = [(CHOICE, network, machines, rate, mode, share)
+              for network, machines, rate, share in choice_settings() for mode in CHOICE_MODES]
+    peaks = [(PEAK, network, machines, rate, mode if machines > 1 else "local", EQUAL)
+             for network, rate, mode in PEAKS for machines in MACHINES]
+    return choice + peaks
+
+
+def batch_of(cell):
+    kind, network, machines, *_ = cell
+    return PEAK_BATCHES[network] // machines if kind == PEAK else NETWORKS[network]
+
+
 def shares(cell):
     _, _, machines, _, _, kind = cell
     if kind in ALONE:
@@ -134,7 +168,7 @@ def shares(cell):
 
 def rounds_of(cell):
     _, network, machines, rate, mode, kind = cell
-    compute = GUESS_GRADIENT_S[network] / min(shares(cell))
+    compute = GUESS_GRADIENT_S[network] / min(shares(cell)) * batch_of(cell) / NETWORKS[network]
     sent = 0 if mode in ("local", "ako") else 2 * GUESS_BYTES[network] * (machines - 1) / machines
     if mode == "server":
         sent = GUESS_BYTES[network] * (machines - 1)
@@ -147,7 +181,7 @@ def rounds_of(cell):
 
 def settings_of(cell, data):
     _, network, machines, _, mode, _ = cell
-    batch = NETWORKS[network]
+    batch = batch_of(cell)
     peers = ", ".join(f'{{name: {name}, address: "10.99.0.{k + 1}:7701"}}'
                       for k, name in enumerate("abcdefgh"[:machines]))
     settings = [f"model={network}", f"peers=[{peers}]", "data.format=npy", f"data.path={data}",
@@ -189,7 +223,19 @@ def keep(run, folder):
     (folder / "config.yaml").write_text(config)
 
 
-def measure(ako, cell, data, rate_now):
+def profile(ako, network, data, series):
+    """Measures this machine for the network, unless the series has that already."""
+    folder = series / "profiles" / network
+    if folder.is_dir():
+        return
+    words = [ako, "profile", HERE / "cluster.yaml", "-o", folder, "--name", "machine"]
+    for setting in (f"model={network}", f"data.path={data}", "data.format=npy",
+                    f"training.batch={NETWORKS[network]}"):
+        words += ["--set", setting]
+    subprocess.run([str(word) for word in words], check=True)
+
+
+def measure(ako, cell, data, rate_now, series):
     kind, network, machines, rate, mode, share = cell
     wanted = (machines, rate, share)
     if rate_now != wanted:
@@ -203,10 +249,10 @@ def measure(ako, cell, data, rate_now):
             raise SystemExit(f"{cell}: exit {done.returncode}\n{done.stdout}")
         if kind in CALIBRATIONS:
             keep(pathlib.Path(folder) / "run",
-                 HERE / "calibration" / calibration_name(cell))
+                 series / "calibration" / calibration_name(cell))
         peers = [figures(pathlib.Path(folder) / "run", name) for name in "abcdefgh"[:machines]]
     line = {"kind": kind, "network": network, "machines": machines, "rate": rate, "mode": mode,
-            "shares": share, "batch": NETWORKS[network], "peers": peers,
+            "shares": share, "batch": batch_of(cell), "peers": peers,
             "step_s": machines / sum(1 / peer["round_s"] for peer in peers)}
     return line, wanted
 
@@ -217,11 +263,14 @@ def main():
     parser.add_argument("--ako", default=str(REPOSITORY / "build/release/ako"))
     parser.add_argument("--points", type=int, default=66)
     parser.add_argument("--seed", type=int, default=1, choices=HELD_OUT)
-    parser.add_argument("--only", help="cells of this kind alone, such as held-out")
+    parser.add_argument("--only", help="cells of this kind alone, such as held-out, choice or peak")
+    parser.add_argument("--series", type=pathlib.Path, default=HERE,
+                        help="where profiles, calibration and steps lie; a machine that has become "
+                        "faster or slower wants one of its own")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    made = runs.Runs(HERE / "steps.jsonl")
-    to_do = [cell for cell in cells(arguments.points, arguments.seed)
+    made = runs.Runs(arguments.series / "steps.jsonl")
+    to_do = [cell for cell in cells(arguments.points, arguments.seed) + extra_cells()
              if arguments.only in (None, cell[0])]
     keys = ("kind", "network", "machines", "rate", "mode", "shares")
     to_do = [cell for cell in to_do if not made.find(**dict(zip(keys, cell)))]
@@ -232,9 +281,12 @@ def main():
     rate_now = None
     with tempfile.TemporaryDirectory() as folder:
         data = make_all_data(pathlib.Path(folder))
+        for network in NETWORKS:
+            profile(arguments.ako, network, data[network], arguments.series)
         try:
             for cell in to_do:
-                line, rate_now = measure(arguments.ako, cell, data[cell[1]], rate_now)
+                line, rate_now = measure(arguments.ako, cell, data[cell[1]], rate_now,
+                                         arguments.series)
                 made.add(line)
                 print(cell, f"{line['step_s'] * 1000:.1f} ms", flush=True)
         finally:

@@ -285,6 +285,8 @@ CLI::App* add_predict(CLI::App& app, PredictOptions& options) {
         ->check(CLI::PositiveNumber);
     words->add_option("--noise-scale", options.noise_scale, "of the gradient, in samples")
         ->check(CLI::PositiveNumber);
+    words->add_flag("--divided", options.divided,
+                    "--batch is that of all machines together, in equal parts (strong scaling)");
     words
         ->add_option("--for", options.goal,
                      "what is wanted the least of: time to a target, cost (time of all machines), "

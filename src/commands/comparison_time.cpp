@@ -3,17 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <thread>
 
-#include "ako/clock.h"
 #include "ako/error.h"
-#include "models/catalog.h"
-#include "models/workers.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_settings.h"
 #include "src/compare/earlier_results.h"
@@ -21,57 +16,19 @@
 #include "src/compare/spread.h"
 #include "src/native_peer/training_data.h"
 #include "src/numbers/batch_plan.h"
+#include "src/predict/gradient_clock.h"
 #include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 
 namespace {
 
-/// A gradient is timed for so long, and so often at least.
+/// A gradient is timed for so long.
 constexpr double timing_seconds = 0.5;
-constexpr std::size_t timings_min = 3;
 /// Cells that are like those that were run take so many times as long.
 constexpr TimeRange beside_like{0.7, 1.5};
 /// Namespaces that are made, and a look at what the links carry: seconds, whenever they change.
 constexpr TimeRange new_network{4, 10};
-
-double seconds_now() { return seconds_of(SteadyClock().now()); }
-
-/// What this machine makes of the plan's network: one for each size of a batch.
-class GradientTimer {
-  public:
-    GradientTimer(const Settings& settings, const TrainingData& data)
-        : network_(make_network(settings.model)),
-          parameters_(network_->parameter_count()),
-          gradient_(network_->parameter_count()),
-          batches_(data.batches(0)) {
-        set_threads(settings.training.threads);
-        network_->initialize(settings.seed, parameters_);
-    }
-
-    std::size_t parameter_count() const { return network_->parameter_count(); }
-
-    /// The fastest and the median of some, after one that finds caches and memory cold.
-    TimeRange seconds(std::size_t batch) {
-        const auto nothing = [](Range) {};
-        std::vector<double> taken;
-        for (double sum = 0; sum < timing_seconds || taken.size() < timings_min;) {
-            const Batch samples = batches_->next(batch);
-            const double began = seconds_now();
-            network_->gradient(samples, parameters_, gradient_, nothing, nothing);
-            taken.push_back(seconds_now() - began);
-            sum += taken.back();
-        }
-        taken.erase(taken.begin());
-        const Spread spread = *spread_of(taken);
-        return {spread.low, spread.median};
-    }
-
-  private:
-    std::unique_ptr<Network> network_;
-    std::vector<float> parameters_, gradient_;
-    std::unique_ptr<BatchSource> batches_;
-};
 
 /// The part of a core that each machine of the cell has: what the testbed gives, or a whole one;
 /// less if together they ask for more than this machine has.
@@ -113,14 +70,17 @@ CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network,
 TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const CellNetwork& network) {
     const Settings first = cell_settings(plan, cells.front(), network.overrides(cells.front()));
     TrainingData data(first);
-    GradientTimer timer(first, data);
+    GradientClock clock(first, data);
     const auto test_samples = static_cast<double>(data.test_set().count);
     std::map<std::size_t, TimeRange> gradients;
     TimeRange screening, rest;
     std::string prepared;
     for (const Cell& cell : cells) {
-        CellWork work = work_of(plan, cell, network, timer.parameter_count());
-        if (!gradients.contains(work.batch)) gradients[work.batch] = timer.seconds(work.batch);
+        CellWork work = work_of(plan, cell, network, clock.parameter_count());
+        if (!gradients.contains(work.batch)) {
+            const GradientProfile gradient = clock.profile(work.batch, timing_seconds);
+            gradients[work.batch] = {gradient.least, gradient.seconds};
+        }
         work.gradient = gradients[work.batch];
         work.samples = cell.epochs * static_cast<double>(data.sample_count());
         work.test_samples = test_samples;

@@ -209,6 +209,7 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
     question.latency_s = options.latency_ms / 1e3;
     question.goodput = options.goodput;
     question.shared = options.shared;
+    question.divided = options.divided;
     if ((options.rounds > 0) != (options.noise_scale > 0))
         throw StartupError("--rounds and --noise-scale: the time to a target needs both",
                            "rounds of one machine to it, as in a run's curve.json, and the "

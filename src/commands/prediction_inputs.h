@@ -29,7 +29,8 @@ struct PredictOptions {
     double goodput = 0;  ///< 0: as usual
     double rounds = 0;   ///< of one machine to the target; 0: not known; likewise the next
     double noise_scale = 0;
-    bool shared = false;  ///< machines are groups of this one
+    bool shared = false;   ///< machines are groups of this one
+    bool divided = false;  ///< a batch is that of all machines together
     Goal goal = Goal::time;
     bool json = false;
     /// Also of work that is divided otherwise than Ako does it.

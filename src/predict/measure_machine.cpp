@@ -2,26 +2,19 @@
 #include "src/predict/measure_machine.h"
 
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <thread>
 
-#include "ako/clock.h"
 #include "ako/error.h"
-#include "models/catalog.h"
-#include "models/workers.h"
 #include "src/native_peer/training_data.h"
-#include "src/numbers/optimizer.h"
-#include "src/numbers/usual.h"
+#include "src/predict/gradient_clock.h"
 #include "src/predict/network_digest.h"
 #include "src/system/build_info.h"
 #include "src/system/child_process.h"
@@ -37,141 +30,27 @@ namespace fs = std::filesystem;
 /// Of a row as float32, what travels while most blocks take 8 bits (src/rows/grid.h); runs tell it
 /// better.
 constexpr double share_of_coded = 0.3;
-/// Gradients of one size of batch are made for so long, and so often at least.
-constexpr double gradient_seconds = 2;
-constexpr std::size_t gradients_min = 5;
 /// Bytes that a run over loopback exchanges, and the rounds that it has for them.
 constexpr double exchanged_bytes = 1.2e9;
 constexpr std::size_t rounds_min = 40, rounds_max = 400;
 constexpr double run_seconds_max = 60;
-
-/// Processor time of this thread; with several beneath it the time of day, for nobody else knows
-/// what they wait for.
-double seconds_now(unsigned threads) {
-    if (threads > 1) return seconds_of(SteadyClock().now());
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-/// The standard deviation as a share of the middle, by how far neighbours differ: a machine that
-/// grows slower and faster over seconds, as one that others share, is no spread of its rounds.
-double spread_of(const std::vector<double>& values) {
-    constexpr double of_normal = 0.6745 * 1.4142;  // the median of |a - b|, in deviations
-    std::vector<double> steps;
-    for (std::size_t k = 1; k < values.size(); ++k)
-        steps.push_back(std::abs(values[k] - values[k - 1]));
-    return usual_of(steps, 0) / of_normal / usual_of(values, 0);
-}
-
-/// Makes gradients and notes when each layer asks and is ready.
-class GradientClock {
-  public:
-    explicit GradientClock(const Settings& settings)
-        : threads_(settings.training.threads),
-          data_(settings),
-          network_(make_network(settings.model)),
-          parameters_(network_->parameter_count()),
-          gradient_(network_->parameter_count()),
-          batches_(data_.batches(0)) {
-        set_threads(threads_);
-        network_->initialize(settings.seed, parameters_);
-    }
-
-    std::size_t parameter_count() const { return parameters_.size(); }
-
-    GradientProfile profile(std::size_t batch, double for_s = gradient_seconds) {
-        std::vector<double> whole;
-        std::vector<std::vector<double>> of_step;
-        GradientProfile profile;
-        profile.batch = batch;
-        for (double sum = 0; sum < for_s || whole.size() < gradients_min;) {
-            const Batch samples = batches_->next(batch);
-            const std::vector<GradientStep> steps = steps_of(samples);
-            if (profile.steps.empty()) {  // the first finds caches cold
-                profile.steps = steps;
-                of_step.resize(steps.size());
-                continue;
-            }
-            double seconds = 0;
-            for (std::size_t k = 0; k < steps.size(); ++k) {
-                of_step[k].push_back(steps[k].seconds);
-                seconds += steps[k].seconds;
-            }
-            whole.push_back(seconds);
-            sum += seconds;
-        }
-        profile.seconds = usual_of(whole, 0);
-        profile.least = *std::min_element(whole.begin(), whole.end());
-        profile.spread = spread_of(whole);
-        double sum = 0;
-        for (std::size_t k = 0; k < of_step.size(); ++k)
-            sum += profile.steps[k].seconds = usual_of(of_step[k], 0);
-        for (GradientStep& step : profile.steps) step.seconds *= profile.seconds / sum;
-        return profile;
-    }
-
-    /// Evaluates as a peer does, for what that takes of memory.
-    void evaluate() {
-        const TestSet test = data_.test_set();
-        if (test.count > 0)
-            network_->evaluate(test.slice(0, std::min(test.count, evaluation_slice_default)),
-                               parameters_);
-    }
-
-    /// A round's own part beside the gradient: the next batch, and the optimizer's step.
-    double beside(const Settings& settings) {
-        Sgd optimizer(parameters_.size(), settings.training, layer_ranges(network_->tensors()));
-        const Range all{0, parameters_.size()};
-        std::vector<double> taken;
-        for (std::size_t k = 0; k < rounds_min; ++k) {
-            const double began = seconds_now(1);
-            batches_->next(settings.training.batch.local);
-            if (optimizer.measures()) optimizer.measure(all, gradient_, 1, parameters_);
-            optimizer.apply(all, gradient_, 1, parameters_, 0);
-            taken.push_back(seconds_now(1) - began);
-        }
-        return usual_of(taken, 0);
-    }
-
-  private:
-    std::vector<GradientStep> steps_of(const Batch& samples) {
-        std::vector<GradientStep> steps;
-        double before = seconds_now(threads_);
-        const auto note = [&](GradientStep::Kind kind, Range range) {
-            const double now = seconds_now(threads_);
-            steps.push_back({kind, range, now - before});
-            before = now;
-        };
-        network_->gradient(
-            samples, parameters_, gradient_,
-            [&](Range range) { note(GradientStep::Kind::await, range); },
-            [&](Range range) { note(GradientStep::Kind::ready, range); });
-        note(GradientStep::Kind::end, {});
-        return steps;
-    }
-
-    const unsigned threads_;
-    TrainingData data_;
-    std::unique_ptr<Network> network_;
-    std::vector<float> parameters_, gradient_;
-    std::unique_ptr<BatchSource> batches_;
-};
+/// Whoever keeps a processor busy looks so often whether it is enough, seconds.
+constexpr double short_while_s = 0.2;
 
 /// How many times as long a gradient takes while all other processors make gradients, too.
-double crowded(const Settings& settings, std::size_t cores) {
+double crowded(const Settings& settings, TrainingData& data, std::size_t cores) {
     if (cores < 2) return 1;
     const std::size_t batch = settings.training.batch.local;
-    GradientClock clock(settings);
+    GradientClock clock(settings, data);
     const double before = clock.profile(batch).seconds;
     std::atomic<bool> enough = false;
     std::vector<std::unique_ptr<GradientClock>> others;
     for (std::size_t k = 1; k < cores; ++k)
-        others.push_back(std::make_unique<GradientClock>(settings));
+        others.push_back(std::make_unique<GradientClock>(settings, data));
     std::vector<std::thread> threads;
     for (const auto& other : others)
         threads.emplace_back([&] {
-            while (!enough) other->profile(batch, gradient_seconds / 10);
+            while (!enough) other->profile(batch, short_while_s);
         });
     const double beside = clock.profile(batch).seconds;
     enough = true;
@@ -278,8 +157,9 @@ MachineProfile measure_machine(const Settings& settings, const Measuring& how) {
     profile.quota_period_s = quota.period_s;
     profile.memory_bytes =
         static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+    TrainingData data(settings);
     {
-        GradientClock clock(settings);
+        GradientClock clock(settings, data);
         profile.parameter_count = clock.parameter_count();
         const std::size_t own = settings.training.batch.local;
         for (const std::size_t batch : batches_around(own)) {
@@ -287,14 +167,14 @@ MachineProfile measure_machine(const Settings& settings, const Measuring& how) {
             profile.gradients.push_back(clock.profile(batch));
             if (batch != own) continue;
             clock.evaluate();
-            profile.round_s = clock.beside(settings);
+            profile.round_s = clock.beside();
             profile.process_bytes = process_usage().memory_bytes;
             profile.process_batch = own;
         }
     }
     if (settings.training.threads == 1) {
         how.say("gradients while all processors are at work");
-        profile.crowded = crowded(settings, static_cast<std::size_t>(profile.cores));
+        profile.crowded = crowded(settings, data, static_cast<std::size_t>(profile.cores));
     }
     LoopbackRuns runs(how.program, profile.parameter_count);
     how.say("the exchange over loopback");

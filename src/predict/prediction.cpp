@@ -91,6 +91,7 @@ class Predictor {
           file_(read({})) {}
 
     Prediction all() {
+        prediction_.divided = question_.divided;
         for (const std::size_t machines : question_.machines) {
             const bool alone = machines == 1;  // which sends nothing, at any rate
             const std::vector<PredictedMode> modes =
@@ -109,10 +110,10 @@ class Predictor {
     }
 
     std::vector<RateForShare> rates_for(const Predicted& cell) const {
-        const Settings settings = read_(overrides_of(cell.mode, cell.machines, cell.batch));
+        const Settings settings = read_(overrides_of(cell.mode, cell.machines, cell.own_batch));
         const auto alone = static_cast<double>(cell.step.samples_per_s) / cell.speed_up;
         const auto efficiency_at = [&](double mbit) {
-            const auto step = predict_step(asked(settings, cell.machines, mbit, cell.batch));
+            const auto step = predict_step(asked(settings, cell.machines, mbit, cell.own_batch));
             return step->samples_per_s / alone / static_cast<double>(cell.machines);
         };
         std::vector<RateForShare> rates;
@@ -132,14 +133,15 @@ class Predictor {
     }
 
     void add(const PredictedMode& mode, std::size_t machines, double rate, std::size_t batch) {
+        const std::size_t own = question_.own_batch(batch, machines);
         std::optional<Settings> settings;
         try {
-            settings = read_(overrides_of(mode, machines, batch));
+            settings = read_(overrides_of(mode, machines, own));
         } catch (const StartupError& error) {
             leave_out(mode.name, error.what());
             return;
         }
-        const auto step = predict_step(asked(*settings, machines, rate, batch));
+        const auto step = predict_step(asked(*settings, machines, rate, own));
         if (!step) {
             leave_out(mode.name, "its rounds go at a pace of their own, which no formula has");
             return;
@@ -149,13 +151,14 @@ class Predictor {
         cell.machines = machines;
         cell.rate_mbit = rate;
         cell.batch = batch;
+        cell.own_batch = own;
         cell.step = *step;
         cell.memory_bytes = resident(*settings);
         cell.speed_up = step->samples_per_s / alone(batch);
         cell.efficiency = cell.speed_up / static_cast<double>(machines);
         cell.rounds_factor = rounds_factor(cell, settings->exchange);
         cell.target_s = seconds_to_target(cell);
-        cell.extrapolated = !profiles_.front().measured(batch);
+        cell.extrapolated = !profiles_.front().measured(own);
         prediction_.cells.push_back(cell);
     }
 
@@ -170,7 +173,7 @@ class Predictor {
 
     std::optional<double> seconds_to_target(const Predicted& cell) const {
         if (!question_.convergence || !cell.rounds_factor) return std::nullopt;
-        const auto samples = static_cast<double>(cell.machines * cell.batch);
+        const auto samples = static_cast<double>(cell.machines * cell.own_batch);
         return rounds_to_target(*question_.convergence, samples) * *cell.rounds_factor *
                cell.step.round_s;
     }

@@ -2,6 +2,7 @@
 // pure functions; any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -35,6 +36,14 @@ struct PredictionQuestion {
     bool one_machine = false;  ///< all peers share the cores of one machine, and no link
     std::optional<Convergence> convergence;
     bool shared = false;  ///< machines are groups of one, with links and shares of their own
+    /// Strong scaling: a batch is that of all machines together, in parts as equal as they can be.
+    bool divided = false;
+
+    /// Samples of a round of each peer.
+    std::size_t own_batch(std::size_t asked, std::size_t of_machines) const {
+        if (!divided) return asked;
+        return std::max<std::size_t>(1, (asked + of_machines / 2) / of_machines);
+    }
 };
 
 /// One cell of the tables.
@@ -42,7 +51,8 @@ struct Predicted {
     PredictedMode mode;
     std::size_t machines = 1;
     double rate_mbit = 0;
-    std::size_t batch = 0;
+    std::size_t batch = 0;      ///< as it was asked for
+    std::size_t own_batch = 0;  ///< samples of a round of each peer
     StepAnswer step;
     std::size_t memory_bytes = 0;  ///< resident, of the peer with the most
     double speed_up = 0;           ///< samples per second, over one machine alone
@@ -71,6 +81,7 @@ struct LeftOut {
 
 struct Prediction {
     std::vector<Predicted> cells;  ///< by machines, rate, batch, mode
+    bool divided = false;          ///< as in the question
     std::vector<LeftOut> left_out;
 };
 

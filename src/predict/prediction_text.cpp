@@ -72,6 +72,7 @@ Json json_of(const Predicted& cell) {
             {"machines", cell.machines},
             {"rate_mbit", cell.rate_mbit},
             {"batch", cell.batch},
+            {"samples_of_peer", cell.own_batch},
             {"round_s", step.round_s},
             {"round_low_s", step.low_s},
             {"round_high_s", step.high_s},
@@ -157,8 +158,8 @@ std::string tables_text(const Prediction& prediction) {
     std::string text;
     bool beyond = false;
     for (const TableOf& setting : tables_of(prediction)) {
-        text += fmt::format("\n{}, {} samples a round of each peer\n", rate_text(setting.rate_mbit),
-                            setting.batch);
+        text += fmt::format("\n{}, {} samples a round of {}\n", rate_text(setting.rate_mbit),
+                            setting.batch, prediction.divided ? "all peers together" : "each peer");
         text += fmt::format(
             "  {:<8} {:<29} {:>8} {:>17} {:>8} {:>7} {:>7} {:>8} {:>7} {:>9} {:>8} {:>7} {:>6} "
             "{:>8}\n",

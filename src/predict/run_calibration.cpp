@@ -52,6 +52,8 @@ RunSeen read_seen(const std::string& folder) {
             throw StartupError(folder + ": no peer of this run has trained",
                                "name the folder of a run that did, such as runs/latest");
         for (const auto figure : figures_of_round) seen.*figure /= count;
+        // With several threads a profile has what the clock showed.
+        seen.cpu_s /= std::max(1U, seen.settings.training.threads);
     } catch (const nlohmann::json::exception& error) {
         throw StartupError(fmt::format("{}/summary.json: {}", folder, error.what()),
                            "name the folder of a run that has ended, such as runs/latest");

@@ -76,18 +76,19 @@ class StrategyPredictor {
 
   private:
     StrategyTable table(double rate, std::size_t batch, std::size_t machines) {
+        const std::size_t own = question_.own_batch(batch, machines);
         const StepQuestion step =
-            step_question(question_, profiles_, ranges_, settings_, machines, rate, batch);
+            step_question(question_, profiles_, ranges_, settings_, machines, rate, own);
         const SlowestMachine slowest = slowest_of(step);
         StrategyQuestion asked;
         asked.machines = machines;
-        asked.batch = batch * machines;
+        asked.batch = own * machines;
         asked.optimizer_vectors = velocity_vectors;
         asked.layers = layers_;
         set_seconds(asked.layers, *slowest.profile, asked.batch, slowest.slower);
         asked.system = system_of(step, slowest, rate);
         return {.rate_mbit = rate,
-                .batch = batch,
+                .batch = own,
                 .machines = machines,
                 .extrapolated = !slowest.profile->measured(asked.batch),
                 .answers = ranked_strategies(asked)};

@@ -126,20 +126,20 @@ def case_observed_by_prometheus(bench):
 def case_observed_in_a_browser(bench):
     """The page joins all peers, goes on by itself and shows who is lost, without an error of its
     script, wide and on a telephone, light and dark."""
-    run, port = observed_run(bench, 120)  # however slow the browser is
+    run, port = observed_run(bench, 400, compute_ms=50)  # however slow the browser is
     with Browser(bench.folder) as browser:
         browser.open(f"http://127.0.0.1:{port}/")
-        wait_for(lambda: "All 3 peers are at work." in browser.text(), "all are seen", 30, 0.2)
+        wait_for(lambda: "All 3 peers are at work." in browser.text(), "all are seen", 90, 0.2)
         flows = "[...document.querySelectorAll('#links td.good')].length"
-        wait_for(lambda: browser.value(flows) == PEERS * (PEERS - 1), "all links flow", 30, 0.2)
+        wait_for(lambda: browser.value(flows) == PEERS * (PEERS - 1), "all links flow", 90, 0.2)
         before = browser.value("document.querySelector('#peers').innerText")
         wait_for(lambda: browser.value("document.querySelector('#peers').innerText") != before,
-                 "it goes on by itself", 30, 0.2)
+                 "it goes on by itself", 90, 0.2)
         for name in "abc":
             heard_at = f"statuses.get('{name}').at"
             for _ in range(2):
                 before = browser.value(heard_at)
-                wait_for(lambda: browser.value(heard_at) > before, f"{name} is heard again", 30,
+                wait_for(lambda: browser.value(heard_at) > before, f"{name} is heard again", 90,
                          0.2)
         for width, height in ((1280, 800), (390, 844)):
             browser.resize(width, height)
@@ -152,7 +152,7 @@ def case_observed_in_a_browser(bench):
             check(page <= width, f"the page is {page} wide in a window of {width}")
         check_equal(browser.faults(), [], "what the script complains of")
         os.kill(run.peers()["b"], signal.SIGKILL)
-        wait_for(lambda: re.search("b is (lost|gone)", browser.text()), "b is lost", 30, 0.2)
+        wait_for(lambda: re.search("b is (lost|gone)", browser.text()), "b is lost", 90, 0.2)
     run.process.send_signal(signal.SIGINT)
     run.expect(130)
 

@@ -82,8 +82,32 @@ def case_predicted_of_run(bench):
     check("predict from that run: ako predict runs/latest" in output, output)
     bench.launch(file, "--", program(bench)).expect(0)
     cells = predicted(bench, run, "--rates", "100")
-    check_equal(cells["ako", 2, 100]["memory_bytes"], 0, "memory that is not known")
+    check(cells["ako", 2, 100]["memory_bytes"] > 1e6, "memory, as the run had it")
     check(("ring", 2, 100) not in cells, "a mode that takes no updates")
+
+
+def case_chosen_mode(bench):
+    """`exchange.mode: auto` is what predict names first, and refused without profiles."""
+    exchange = "mode: auto, egress_mbit_max: {}"
+    file = bench.file(2, training="epochs: 0.2", exchange=exchange.format(20))
+    output = bench.launch(file).expect(2)
+    check(f"ako profile {file} -o profiles" in output, output)
+    bench.start("profile", file, "--name", "here").expect(0, 120)
+
+    for rate in (5, 1000):
+        file = bench.file(2, training="epochs: 0.2", exchange=exchange.format(rate))
+        text = bench.start("predict", file, "--machines", "2").expect(0, 10)
+        words = re.search(r"--set (exchange.mode=(\S+).*)", text)
+        check(words is not None, text)
+        output = bench.launch(file).expect(0)
+        check("exchange.mode: auto: 2 machines, " in output, output)
+        with open(bench.path("config.yaml")) as resolved:
+            check(f"mode: {words.group(2)}\n" in resolved.read(), f"not {words.group(1)}")
+    output = bench.start("check", file).expect(0, 10)
+    check(f"mode: {words.group(2)}\n" in output, output)
+    output = bench.start("evaluate", "runs/latest").expect(0, 60)
+    output = bench.start("compose", file).expect(2, 10)
+    check("exchange.mode: auto is chosen by" in output, output)
 
 
 def case_predict_refused(bench):

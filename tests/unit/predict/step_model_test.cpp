@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "src/predict/advice.h"
+#include "src/predict/step_model.h"
 
 namespace ako::step_model_test {
 
@@ -88,30 +88,18 @@ TEST_CASE("a server that nobody waits for is not predicted") {
     CHECK_FALSE(predict_step(question).has_value());
 }
 
-TEST_CASE("the least rate for an efficiency") {
-    const auto efficiency = [](double mbit) { return mbit / (mbit + 100); };
-    CHECK(*rate_for(0.5, 10'000, efficiency) == doctest::Approx(100).scale(0).epsilon(0.03));
-    CHECK_FALSE(rate_for(0.999, 10'000, efficiency).has_value());
-}
-
-TEST_CASE("where more machines stop paying") {
-    Prediction prediction;
-    const auto add = [&](std::size_t machines, double samples_per_s) {
-        Predicted cell;
-        cell.mode.name = "ring";
-        cell.machines = machines;
-        cell.rate_mbit = 50;
-        cell.batch = 32;
-        cell.step.samples_per_s = samples_per_s;
-        prediction.cells.push_back(cell);
-    };
-    add(1, 100), add(2, 180), add(4, 150);
-    const auto peak = peak_of(prediction, "ring", 50, 32);
-    REQUIRE(peak.has_value());
-    CHECK(peak->cell->machines == 2);
-    CHECK(peak->inside);
-    CHECK(ranked(prediction, 4, 50, 32).size() == 1);
-    CHECK_FALSE(peak_of(prediction, "ring", 50, 64).has_value());
+TEST_CASE(
+    "a gradient of several threads takes as long as it was timed, with a processor for each") {
+    const MachineProfile made = profile();
+    StepQuestion question = question_of(made, Mode::ring, 1, 0);
+    question.mode.training.threads = 2;
+    CHECK(predict_step(question)->round_s == doctest::Approx(0.032).scale(0));
+    question.machines[0].cores = 1;
+    CHECK(predict_step(question)->round_s == doctest::Approx(0.064).scale(0));
+    StepQuestion ako = question_of(made, Mode::ako, 2, 1000);
+    const double one = predict_step(ako)->round_s;
+    ako.mode.training.threads = 2;
+    CHECK(predict_step(ako)->round_s >= one);
 }
 
 }  // namespace ako::step_model_test
