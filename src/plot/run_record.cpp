@@ -122,7 +122,7 @@ void take_training(PeerMoment& moment, const MetricsLine& line) {
     moment.loss = line.loss;
     moment.samples_per_s = line.samples_per_s;
     if (line.phase != "training") return;  // the final exchange brings the links what they lack
-    if (const double partitions = line.partitions(); partitions > 0) moment.partitions = partitions;
+    if (const double known = line.partitions(); known > 0) moment.partitions = known;
     if (line.any_live()) moment.staleness_rounds = static_cast<double>(line.staleness_rounds());
 }
 

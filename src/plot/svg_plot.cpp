@@ -136,11 +136,11 @@ std::string data_block(const SvgPlot& plot, std::size_t number) {
 
 /// The line with its symbol at some places, of which two lines seldom share more than the first.
 std::string line_with_symbols(const SvgPlot& plot, std::size_t place) {
-    constexpr std::size_t symbols = 5;
+    constexpr std::size_t places = 5;
     constexpr std::size_t few_lines = 8;
     const SvgLine& line = plot.lines[place];
     const std::size_t points = line.points.size();
-    const std::size_t distance = points <= 2 * symbols ? 1 : points / symbols + line.number % 4;
+    const std::size_t distance = points <= 2 * places ? 1 : points / places + line.number % 4;
     const std::vector<unsigned> dashes = series_dashes(line.number);
     return fmt::format(
         "$line{} using 1:2 with linespoints lw {} dashtype {} pt {} ps 0.6 pointinterval {} "

@@ -20,19 +20,6 @@ namespace {
 
 using Stream = Console::Stream;
 
-struct Printed {
-    Stream stream;
-    std::string text;
-    std::uint64_t lines;  ///< of who prints, none of the console itself
-};
-
-/// What became of a stream that may refuse: a full disk, a pipe whose reader is gone.
-struct Sink {
-    int fd = -1;
-    int error = 0;           ///< errno of the first refusal
-    std::uint64_t lost = 0;  ///< lines it refused
-};
-
 std::string left_out_text(std::uint64_t lines) {
     return fmt::format("({} line{} left out here: nobody took them)\n", lines,
                        lines == 1 ? " was" : "s were");
@@ -43,16 +30,28 @@ std::string refusal_text(int error) {
                        std::generic_category().message(error));
 }
 
-std::string lost_text(Stream stream, const Sink& sink) {
-    return fmt::format("({} line{} lost, which standard {} did not take: {})\n", sink.lost,
-                       sink.lost == 1 ? " was" : "s were",
-                       stream == Stream::out ? "output" : "error",
-                       std::generic_category().message(sink.error));
+std::string lost_text(Stream stream, std::uint64_t lost, int error) {
+    return fmt::format("({} line{} lost, which standard {} did not take: {})\n", lost,
+                       lost == 1 ? " was" : "s were", stream == Stream::out ? "output" : "error",
+                       std::generic_category().message(error));
 }
 
 }  // namespace
 
 struct Console::Shared {
+    struct Printed {
+        Stream stream;
+        std::string text;
+        std::uint64_t lines;  ///< of who prints, none of the console itself
+    };
+
+    /// What became of a stream that may refuse: a full disk, a pipe whose reader is gone.
+    struct Sink {
+        int fd = -1;
+        int error = 0;           ///< errno of the first refusal
+        std::uint64_t lost = 0;  ///< lines it refused
+    };
+
     // Used by the writing thread alone, once it runs.
     Sink out;
     Sink err;
@@ -88,8 +87,8 @@ struct Console::Shared {
 
     /// The last words, after all lines.
     void write_lost() {
-        if (out.lost > 0) write({Stream::err, lost_text(Stream::out, out), 0});
-        if (err.lost > 0) write({Stream::err, lost_text(Stream::err, err), 0});
+        if (out.lost > 0) write({Stream::err, lost_text(Stream::out, out.lost, out.error), 0});
+        if (err.lost > 0) write({Stream::err, lost_text(Stream::err, err.lost, err.error), 0});
     }
 
     void run() {

@@ -32,11 +32,13 @@ MachineProfile profile() {
     return made;
 }
 
-ReadSettings read_from(const std::string& more) {
-    const std::string text =
-        "{run: small, model: lenet, peers: [{name: a, address: 'h:1'}, "
-        "{name: b, address: 'h:2'" +
-        more;
+/// Of a small file with two peers, of which `more` may say something, as may `rest` of the file.
+ReadSettings read_from(const std::string& more = "", const std::string& rest = "data: {path: x}") {
+    std::string text = "{run: small, model: lenet, peers: [";
+    for (const std::string name : {"a", "b"})
+        text +=
+            "{name: " + name + ", address: 'h" + name + ":1'" + (name == "b" ? more : "") + "}, ";
+    text += "], " + rest + "}";
     return [text](const std::vector<std::string>& overrides) {
         return read_cluster_text(text, "small.yaml", overrides);
     };
@@ -72,14 +74,14 @@ const Predicted& cell_of(const Prediction& prediction, const std::string& mode,
 }  // namespace
 
 TEST_CASE("memory is what one peer held, and by what the plans differ") {
-    const Prediction made = predicted(read_from("}]}"));
+    const Prediction made = predicted(read_from());
     CHECK(cell_of(made, "local", 1).memory_bytes == 40'000'000);
     CHECK(cell_of(made, "ring", 2).memory_bytes == 42'000'000);
     CHECK(cell_of(made, "ako", 4).memory_bytes == 44'000'000);
 }
 
 TEST_CASE("rounds of modes in lockstep are those of one machine, of rows more, of others unknown") {
-    const Prediction made = predicted(read_from("}]}"));
+    const Prediction made = predicted(read_from());
     CHECK(cell_of(made, "ring", 4).rounds_factor == 1.0);
     CHECK(cell_of(made, "ako", 4).rounds_factor.value() > 1.0);
     CHECK_FALSE(cell_of(made, "sma", 4).rounds_factor.has_value());
@@ -87,7 +89,8 @@ TEST_CASE("rounds of modes in lockstep are those of one machine, of rows more, o
 
 TEST_CASE("a file's own peers keep their roles, and other numbers of machines all train") {
     const Prediction made = predicted(
-        read_from(", role: server}], exchange: {mode: parameter-server, placement: dedicated}}"));
+        read_from(", role: server",
+                  "data: {path: x}, exchange: {mode: parameter-server, placement: dedicated}"));
     const Predicted& dedicated = cell_of(made, "parameter-server", 2);
     const Predicted& four = cell_of(made, "parameter-server", 4);
     CHECK(dedicated.step.samples_per_s == doctest::Approx(32 / dedicated.step.round_s).scale(0));
@@ -95,9 +98,14 @@ TEST_CASE("a file's own peers keep their roles, and other numbers of machines al
 }
 
 TEST_CASE("samples of a file's own peers are no reason to leave other numbers of machines out") {
-    const Prediction made =
-        predicted(read_from(", samples: 100}], data: {path: x, sharding: own}}"));
-    (void)cell_of(made, "ring", 4);
+    const std::string text =
+        "{run: small, model: lenet, data: {path: x, sharding: own}, peers: [{name: a, address: "
+        "'h:1', samples: 100}, {name: b, address: 'h:2', samples: 200}]}";
+    const Prediction made = predicted([&](const std::vector<std::string>& overrides) {
+        return read_cluster_text(text, "small.yaml", overrides);
+    });
+    CHECK(cell_of(made, "ring", 4).efficiency > 0);
+    CHECK(cell_of(made, "ring", 2).efficiency > 0);
 }
 
 TEST_CASE("a batch of all machines together is divided") {
@@ -105,7 +113,7 @@ TEST_CASE("a batch of all machines together is divided") {
     asked.divided = true;
     asked.batches = {64};
     const Prediction made =
-        predict(asked, {profile()}, {{0, parameters}}, read_from("}]}"), megabyte_each);
+        predict(asked, {profile()}, {{0, parameters}}, read_from(), megabyte_each);
     CHECK(cell_of(made, "local", 1).own_batch == 64);
     CHECK(cell_of(made, "ring", 4).own_batch == 16);
     CHECK(cell_of(made, "ring", 4).batch == 64);
@@ -114,7 +122,7 @@ TEST_CASE("a batch of all machines together is divided") {
 }
 
 TEST_CASE("the rates for more of the processors rise") {
-    const ReadSettings read = read_from("}]}");
+    const ReadSettings read = read_from();
     const Prediction made = predicted(read);
     const std::vector<RateForShare> rates =
         rates_for(question(), {profile()}, {{0, parameters}}, read, cell_of(made, "ring", 4));
@@ -132,7 +140,7 @@ TEST_CASE("the rates for more of the processors rise") {
 TEST_CASE("where nothing can be predicted the reason is said") {
     PredictionQuestion asked = question();
     asked.machines = {2};
-    const ReadSettings refuses = [read = read_from("}]}")](const auto& overrides) -> Settings {
+    const ReadSettings refuses = [read = read_from()](const auto& overrides) -> Settings {
         if (overrides.empty()) return read({});
         throw StartupError("no such thing", "ask for another");
     };
