@@ -275,6 +275,9 @@ def main():
     keys = ("kind", "network", "machines", "rate", "mode", "shares")
     to_do = [cell for cell in to_do if not made.find(**dict(zip(keys, cell)))]
     random.Random(arguments.seed).shuffle(to_do)  # machines grow slower and faster over minutes
+    # What is held against each other is run one after the other.
+    settings = choice_settings()
+    to_do.sort(key=lambda cell: settings.index((*cell[1:4], cell[5])) if cell[0] == CHOICE else -1)
     if arguments.list:
         print("\n".join(f"{cell} {rounds_of(cell)}" for cell in to_do))
         return

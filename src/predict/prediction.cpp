@@ -114,7 +114,8 @@ class Predictor {
         const auto alone = static_cast<double>(cell.step.samples_per_s) / cell.speed_up;
         const auto efficiency_at = [&](double mbit) {
             const auto step = predict_step(asked(settings, cell.machines, mbit, cell.own_batch));
-            return step->samples_per_s / alone / static_cast<double>(cell.machines);
+            return step->samples_per_s / alone / static_cast<double>(cell.machines) /
+                   staleness_factor(step->partitions);
         };
         std::vector<RateForShare> rates;
         for (const double share : shares_told)

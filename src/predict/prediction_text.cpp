@@ -46,9 +46,10 @@ std::string shares_text(const std::vector<RateForShare>& rates) {
     for (const RateForShare& rate : rates)
         if (rate.mbit)
             parts.push_back(fmt::format("{:.0f} % with {:.3g}", percent * rate.share, *rate.mbit));
-    return parts.empty() ? "    no links bring half of what its processors could\n"
-                         : fmt::format("    of its processors' work {} Mbit/s a machine\n",
-                                       fmt::join(parts, ", "));
+    return parts.empty()
+               ? "    no links bring half of what its processors could\n"
+               : fmt::format("    of what its processors bring alone: {} Mbit/s a machine\n",
+                             fmt::join(parts, ", "));
 }
 
 std::string row_text(const Predicted& cell) {
@@ -131,11 +132,13 @@ std::string choice_text(const std::vector<const Predicted*>& cells, Goal goal) {
     });
     if (other == cells.end() && cells.size() > 1) other = cells.begin() + 1;
     if (other == cells.end()) return text;
-    return text + fmt::format("; {} takes {:.0f} % more {}",
+    const double times = *price(**other, goal) / *price(best, goal);
+    const std::string more = times < 2 ? fmt::format("{:.0f} % more", percent * (times - 1))
+                                       : fmt::format("{:.1f} times as much", times);
+    return text + fmt::format("; {} takes {} {}",
                               (*other)->machines == best.machines ? (*other)->mode.name
                                                                   : name_with_machines(**other),
-                              percent * (*price(**other, goal) / *price(best, goal) - 1),
-                              goal == Goal::cost ? "of the machines' time" : "time");
+                              more, goal == Goal::cost ? "of the machines' time" : "time");
 }
 
 std::string headline_text(const Prediction& prediction, Goal goal, const RatesOf& rates_of) {

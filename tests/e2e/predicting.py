@@ -105,7 +105,6 @@ def case_chosen_mode(bench):
             check(f"mode: {words.group(2)}\n" in resolved.read(), f"not {words.group(1)}")
     output = bench.start("check", file).expect(0, 10)
     check(f"mode: {words.group(2)}\n" in output, output)
-    output = bench.start("evaluate", "runs/latest").expect(0, 60)
     output = bench.start("compose", file).expect(2, 10)
     check("exchange.mode: auto is chosen by" in output, output)
 
