@@ -112,13 +112,14 @@ def main():
     parser.add_argument("--ako", default=str(REPOSITORY / "build/release/ako"))
     parser.add_argument("--summary", action="store_true")
     parser.add_argument("--seed", type=int, default=2, choices=measure.HELD_OUT)
+    parser.add_argument("--kind", help="of the points, such as choice, instead of those of a seed")
     parser.add_argument("--series", type=pathlib.Path, default=HERE, help="see measure.py")
     arguments = parser.parse_args()
     points = runs.Runs(arguments.series / "steps.jsonl").lines
     with tempfile.TemporaryDirectory() as folder:
         data = measure.make_all_data(pathlib.Path(folder))
         lines = [judged(arguments.ako, data, point, arguments.series) for point in points
-                 if point["kind"] == measure.HELD_OUT[arguments.seed]]
+                 if point["kind"] == (arguments.kind or measure.HELD_OUT[arguments.seed])]
     if not arguments.summary:
         print(f"| {' | '.join(HEAD)} |\n{'|---' * len(HEAD)}|")
         for line in sorted(lines, key=lambda line: line["accuracy"]):

@@ -102,10 +102,11 @@ GradientProfile GradientClock::profile(std::size_t batch, double for_s) {
 }
 
 void GradientClock::evaluate() {
+    evaluated_ = initial_ = parameters_;
     const TestSet test = data_.test_set();
     if (test.count > 0)
         network_->evaluate(test.slice(0, std::min(test.count, evaluation_slice_default)),
-                           parameters_);
+                           evaluated_);
 }
 
 double GradientClock::beside() {

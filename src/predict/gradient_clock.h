@@ -26,7 +26,8 @@ class GradientClock {
     GradientProfile profile(std::size_t batch, double for_s = usual_s);
     /// Seconds of a round's own part beside the gradient: the next batch, and the optimizer's step.
     double beside();
-    /// Evaluates as a peer does, for what that takes of memory.
+    /// Evaluates as a peer does, and holds from then on what a peer does besides: for what all of
+    /// it takes of memory.
     void evaluate();
 
     static constexpr double usual_s = 2;
@@ -39,6 +40,7 @@ class GradientClock {
     const unsigned threads_;
     std::unique_ptr<Network> network_;
     std::vector<float> parameters_, gradient_;
+    std::vector<float> evaluated_, initial_;  ///< copies of the parameters, once it evaluated
     std::unique_ptr<BatchSource> batches_;
 };
 

@@ -87,6 +87,7 @@ Json json_of(const Predicted& cell) {
             {"samples_per_s", step.samples_per_s},
             {"speed_up", cell.speed_up},
             {"efficiency", cell.efficiency},
+            {"rounds_factor", or_null(cell.rounds_factor)},
             {"target_s", or_null(cell.target_s)},
             {"limit", step.limit},
             {"extrapolated", cell.extrapolated}};
