@@ -12,16 +12,17 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
     const std::size_t others = peers - 1;
     const std::size_t vector_bytes = parameter_count * sizeof(float);
     ModeCosts costs;
-    costs.memory = {{"rows of the others", "(n - 1) M", others * vector_bytes},
-                    {"marks of their stand-ins", "(n - 1) M", others * vector_bytes, false},
-                    {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)",
-                     payload_bytes_max(peers, parameter_count)},
-                    {"own row: six snapshots, carry", "7 M", 7 * vector_bytes},
-                    {"momentum", "M", vector_bytes},
-                    {"replica", "M", vector_bytes},
-                    {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
-                    {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes, false},
-                    {"relays under way, at most", "n x 4 MiB", peers * Outbox::relay_bytes_max, false}};
+    costs.memory = {
+        {"rows of the others", "(n - 1) M", others * vector_bytes},
+        {"marks of their stand-ins", "(n - 1) M", others * vector_bytes, false},
+        {"pool for one round's ingress", "(n - 1) max(M, 1 MiB)",
+         payload_bytes_max(peers, parameter_count)},
+        {"own row: six snapshots, carry", "7 M", 7 * vector_bytes},
+        {"momentum", "M", vector_bytes},
+        {"replica", "M", vector_bytes},
+        {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
+        {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes, false},
+        {"relays under way, at most", "n x 4 MiB", peers * Outbox::relay_bytes_max, false}};
     costs.checkpoint = {"checkpoint being written", "(n + 2) M", (peers + 2) * vector_bytes};
     // What the schedules of all links grant, in float32. Relays come on top, of what somebody has
     // lost.

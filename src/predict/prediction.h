@@ -105,8 +105,8 @@ Prediction predict(const PredictionQuestion& question, const std::vector<Machine
                    const std::vector<Range>& layers, const ReadSettings& read,
                    const MemoryOf& memory);
 
-/// The least rate of links, Mbit/s, at which so much (0 .. 1) of the processors' time brings what it
-/// brings alone, less what old rows cost in rounds; nothing if no links are fast enough.
+/// The least rate of links, Mbit/s, at which so much (0 .. 1) of the processors' time brings what
+/// it brings alone, less what old rows cost in rounds; nothing if no links are fast enough.
 struct RateForShare {
     double share = 0;
     std::optional<double> mbit;

@@ -1,5 +1,6 @@
-// How long a peer takes to join a run: its links' time for the bytes, from all peers at once. Minutes
-// of virtual time, of which the sanitizers would see nothing that the simulator does not show them.
+// How long a peer takes to join a run: its links' time for the bytes, from all peers at once.
+// Minutes of virtual time, of which the sanitizers would see nothing that the simulator does not
+// show them.
 #include <doctest/doctest.h>
 
 #include <vector>
