@@ -14,7 +14,7 @@ namespace {
 
 /// See shard.cpp: no two uses of a seed share a sequence.
 constexpr std::uint64_t use_elastic = 0x454c4153544943;
-constexpr std::uint64_t use_augmentation = 0x4155474d454c;
+constexpr std::uint64_t use_augmentation_of_portions = 0x4155474d454c;
 
 /// Passes that a peer may go between: the one that is nearly over, and the next.
 constexpr std::size_t orders_max = 2;
@@ -26,7 +26,7 @@ class ElasticSource final : public BatchSource {
         : dataset_(dataset),
           portions_(portions),
           seed_(seed),
-          augmentation_(augmentation, derive_seed(seed, use_augmentation)) {}
+          augmentation_(augmentation, derive_seed(seed, use_augmentation_of_portions)) {}
 
     Batch next(std::size_t count) override {
         buffer_.resize(count, dataset_.image_elements());

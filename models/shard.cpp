@@ -15,9 +15,9 @@ namespace ako {
 namespace {
 
 /// What a seed is used for, so that no two uses share a sequence.
-constexpr std::uint64_t use_partition = 0x5348415244;  // all peers alike
-constexpr std::uint64_t use_passes = 0x5041535345;     // plus the peer's index
-constexpr std::uint64_t use_augmentation = 0x4155474d;  // plus the peer's index
+constexpr std::uint64_t use_partition = 0x5348415244;            // all peers alike
+constexpr std::uint64_t use_passes = 0x5041535345;               // plus the peer's index
+constexpr std::uint64_t use_augmentation_of_shard = 0x4155474d;  // plus the peer's index
 
 class Shard final : public BatchSource {
   public:
@@ -98,7 +98,7 @@ std::unique_ptr<BatchSource> make_shard(const Dataset& dataset, Sharding shardin
     const std::uint64_t own = std::uint64_t{self} << 40;
     return std::make_unique<Shard>(
         dataset, std::move(items), derive_seed(seed, use_passes + own),
-        Augmentation(augmentation, derive_seed(seed, use_augmentation + own)));
+        Augmentation(augmentation, derive_seed(seed, use_augmentation_of_shard + own)));
 }
 
 std::unique_ptr<BatchSource> make_countless_source() { return std::make_unique<CountlessSource>(); }

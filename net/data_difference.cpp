@@ -15,7 +15,7 @@ constexpr const char* digest_field = "data.digest";
 constexpr const char* nothing = "nothing";
 
 /// Between what both have in common and their values.
-constexpr std::string_view colon = ": ";
+constexpr std::string_view before_value = ": ";
 
 /// "3,000".
 std::string grouped(std::uint64_t number) {
@@ -92,8 +92,9 @@ std::optional<std::string> data_reject_text(const Reject& reject, bool ours,
     const auto& [here, there] =
         ours ? std::tie(reject.expected, reject.got) : std::tie(reject.got, reject.expected);
     // A stranger's words need not have the same beginning; then they are shown as they are.
-    const std::size_t at = reject.field == digest_field ? std::string::npos : here.rfind(colon);
-    const std::size_t common = at == std::string::npos ? 0 : at + colon.size();
+    const std::size_t at =
+        reject.field == digest_field ? std::string::npos : here.rfind(before_value);
+    const std::size_t common = at == std::string::npos ? 0 : at + before_value.size();
     const bool same = there.compare(0, common, here, 0, common) == 0;
     return fmt::format("other data, all peers need the same ({} {}: {} here, {} {})", reject.field,
                        reject.field.ends_with("s") ? "differ" : "differs", here,

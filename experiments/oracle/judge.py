@@ -35,15 +35,11 @@ def name_of(point):
     return NAMES[point["mode"]]
 
 
-def predicted(ako, data, point, series):
-    network = point["network"]
-    cell = tuple(point[key] for key in ("kind", "network", "machines", "rate", "mode", "shares"))
+def cells_of(ako, data, network, series, words):
+    """The cells of `ako predict` for a network of the series, by its profile and calibration."""
     command = [ako, "predict", HERE / "cluster.yaml", "--json", "--profile",
-               series / "profiles" / network, "--machines", point["machines"], "--rates",
-               point["rate"], "--cores", ",".join(map(str, measure.shares(cell))), "--period",
-               measure.PERIOD_MS]
+               series / "profiles" / network, "--period", measure.PERIOD_MS, *words]
     for setting in (f"model={network}", f"data.path={data[network]}",
-                    f"training.batch={point['batch']}",
                     f"exchange.local_rounds={measure.LOCAL_ROUNDS}"):
         command += ["--set", setting]
     for run in sorted((series / "calibration").glob(f"{network}-*")):
@@ -51,8 +47,16 @@ def predicted(ako, data, point, series):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
-        raise SystemExit(f"{cell}: {done.stdout}{done.stderr}")
-    return next(one for one in json.loads(done.stdout)["cells"] if one["mode"] == name_of(point))
+        raise SystemExit(f"{network} {words}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)["cells"]
+
+
+def predicted(ako, data, point, series):
+    cell = tuple(point[key] for key in ("kind", "network", "machines", "rate", "mode", "shares"))
+    words = ["--machines", point["machines"], "--rates", point["rate"], "--cores",
+             ",".join(map(str, measure.shares(cell))), "--set", f"training.batch={point['batch']}"]
+    cells = cells_of(ako, data, point["network"], series, words)
+    return next(one for one in cells if one["mode"] == name_of(point))
 
 
 def accuracy(predicted, measured):

@@ -10,9 +10,7 @@ mode was measured to cost, beside the best one. Standard library only.
 """
 
 import argparse
-import json
 import pathlib
-import subprocess
 import tempfile
 
 import judge
@@ -58,19 +56,12 @@ def choices(ako, data, made, series):
 
 def predicted_peak(ako, data, network, rate, mode, series):
     """{machines: samples per second} of a batch that is divided."""
-    command = [ako, "predict", judge.HERE / "cluster.yaml", "--json", "--divided", "--profile",
-               series / "profiles" / network, "--machines",
-               ",".join(map(str, measure.MACHINES)), "--rates", rate, "--batch",
-               measure.PEAK_BATCHES[network], "--cores", measure.SHARE, "--period",
-               measure.PERIOD_MS, "--set", f"model={network}", "--set",
-               f"data.path={data[network]}", "--set", f"training.batch={measure.NETWORKS[network]}"]
-    for run in sorted((series / "calibration").glob(f"{network}-*")):
-        command += ["--run", run]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          check=True)
-    name = judge.NAMES[mode]
-    return {cell["machines"]: cell["samples_per_s"] for cell in json.loads(done.stdout)["cells"]
-            if cell["mode"] in (name, "alone")}
+    words = ["--divided", "--machines", ",".join(map(str, measure.MACHINES)), "--rates", rate,
+             "--batch", measure.PEAK_BATCHES[network], "--cores", measure.SHARE, "--set",
+             f"training.batch={measure.NETWORKS[network]}"]
+    return {cell["machines"]: cell["samples_per_s"]
+            for cell in judge.cells_of(ako, data, network, series, words)
+            if cell["mode"] in (judge.NAMES[mode], "alone")}
 
 
 def peaks(ako, data, made, series):

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "src/commands/chosen_mode.h"
 #include "src/predict/prediction_page.h"
 #include "src/predict/strategy_text.h"
@@ -17,17 +19,17 @@ ExitStatus predict(const PredictOptions& given) {
     if (settings.model.kind == ModelKind::external)  // its program may have said another
         settings.training.batch.local = profiles.front().gradients.front().batch;
     const PredictionQuestion question = question_of(options, settings, grounds);
-    const Prediction prediction = predict(options, settings, profiles, question);
+    const PredictionBase base = base_of(options, settings, profiles);
+    const Prediction prediction = predict(question, base);
     StrategyPrediction strategies;
     if (options.strategies) strategies = predict_strategies(question, profiles, settings);
     if (options.json) {
-        const std::string json = json_text(prediction, grounds);
-        fmt::print("{}", options.strategies ? with_strategies(json, strategies) : json);
+        auto json = prediction_json(prediction, grounds);
+        if (options.strategies) json["strategies"] = strategies_json(strategies);
+        fmt::print("{}\n", json.dump(1));
         return exit_ok;
     }
-    const auto rates_of = [&](const Predicted& cell) {
-        return rates_for(options, settings, profiles, question, cell);
-    };
+    const auto rates_of = [&](const Predicted& cell) { return rates_for(question, base, cell); };
     const std::string headline = headline_text(prediction, options.goal, rates_of);
     if (!options.output.empty())
         fmt::print("page: {}\n\n",

@@ -56,13 +56,6 @@ ReadSettings reader_of(const PredictOptions& options) {
     };
 }
 
-/// What buckets follow; a program's network is one range.
-std::vector<Range> layers_of(const Settings& settings,
-                             const std::vector<MachineProfile>& profiles) {
-    if (settings.model.kind == ModelKind::external) return {{0, profiles.front().parameter_count}};
-    return layer_ranges(make_network(settings.model)->tensors());
-}
-
 bool on_one_machine(const Settings& settings) {
     return std::all_of(settings.peers.begin(), settings.peers.end(), [](const PeerSettings& peer) {
         return peer.address.starts_with("127.") || peer.address.starts_with("localhost:");
@@ -81,17 +74,33 @@ void leave_exchange_out(const PredictOptions& options, const Settings& settings,
             profile.process_bytes = profile.process_bytes + without - with;
 }
 
-/// The profiles that a run makes; none without its folder. Throws StartupError: no run that tells
-/// of this network, or a network that only a run can tell of.
-std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
-                                                  const Settings& settings, Grounds& grounds) {
-    const bool external = settings.model.kind == ModelKind::external;
-    if (external && (options.run_folder.empty() || !options.runs.empty()))
+/// Of a program's network only a run can tell.
+void refuse_program_without_run(const PredictOptions& options, const Settings& settings) {
+    if (settings.model.kind != ModelKind::external) return;
+    if (options.run_folder.empty() || !options.runs.empty())
         throw StartupError(options.file +
                                ": a program brings this network, of which only one run "
                                "at a time tells what machines make of it",
                            "train, and predict from that run: ako predict runs/latest");
-    if (options.run_folder.empty()) return {};
+}
+
+/// The profiles that lie in the folder; never none.
+std::map<std::string, MachineProfile> measured(const PredictOptions& options) {
+    std::map<std::string, MachineProfile> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(options.profiles, error))
+        if (entry.path().extension() == ".json")
+            found[entry.path().stem()] = read_profile(entry.path());
+    if (found.empty())
+        throw StartupError(
+            options.profiles + ": no profile of a machine lies there",
+            fmt::format("measure this one: ako profile {} -o {}", options.file, options.profiles));
+    return found;
+}
+
+/// The profiles that the run makes. Throws StartupError: no run that tells of this network.
+std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
+                                                  const Settings& settings, Grounds& grounds) {
     const double cores = on_one_machine(settings) ? std::thread::hardware_concurrency() : 0;
     auto profiles = profiles_of_run(options.run_folder, cores, grounds);
     if (profiles.begin()->second.network != network_digest(settings))
@@ -99,7 +108,7 @@ std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
                                ": its network, or training.threads, is another "
                                "one than --set makes of it",
                            "leave that --set out, or profile that network: ako profile FILE");
-    if (!external) leave_exchange_out(options, settings, profiles);
+    if (settings.model.kind != ModelKind::external) leave_exchange_out(options, settings, profiles);
     return profiles;
 }
 
@@ -149,28 +158,21 @@ PredictOptions with_run_folder(PredictOptions options) {
 
 std::vector<MachineProfile> read_profiles(const PredictOptions& options, const Settings& settings,
                                           Grounds& grounds) {
-    std::map<std::string, MachineProfile> found = made_of_run(options, settings, grounds);
-    std::error_code error;
-    if (options.run_folder.empty())
-        for (const auto& entry : fs::directory_iterator(options.profiles, error))
-            if (entry.path().extension() == ".json")
-                found[entry.path().stem()] = read_profile(entry.path());
-    if (found.empty())
-        throw StartupError(
-            options.profiles + ": no profile of a machine lies there",
-            fmt::format("measure this one: ako profile {} -o {}", options.file, options.profiles));
+    refuse_program_without_run(options, settings);
+    const bool of_run = !options.run_folder.empty();
+    std::map<std::string, MachineProfile> found =
+        of_run ? made_of_run(options, settings, grounds) : measured(options);
     const std::string digest = network_digest(settings);
     std::vector<MachineProfile> profiles;
     const auto take = [&](const std::string& name, MachineProfile& profile) {
-        const std::string file = options.run_folder.empty()
-                                     ? fmt::format("{}/{}.json", options.profiles, name)
-                                     : fmt::format("{}: {}", options.run_folder, name);
+        const std::string file = of_run ? fmt::format("{}: {}", options.run_folder, name)
+                                        : fmt::format("{}/{}.json", options.profiles, name);
         if (profile.network != digest) {
             grounds.push_back(file + ": of another network, or of other training.threads");
             found.erase(name);
             return;
         }
-        if (options.run_folder.empty() && profile.version != build_commit())
+        if (!of_run && profile.version != build_commit())
             grounds.push_back(fmt::format(
                 "{} was measured by another version ({}): measure again what has changed", file,
                 profile.version));
@@ -244,22 +246,16 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
     return question;
 }
 
-Prediction predict(const PredictOptions& options, const Settings& settings,
-                   const std::vector<MachineProfile>& profiles,
-                   const PredictionQuestion& question) {
-    const std::size_t data_bytes =
-        settings.model.kind == ModelKind::external ? 0 : training_data_bytes(settings);
-    const auto memory = [&](const Settings& one) {  // a program's own is not known
-        if (one.model.kind == ModelKind::external) return std::size_t{0};
-        return plan_memory(one, {profiles.front().parameter_count, data_bytes}).usual_bytes();
+PredictionBase base_of(const PredictOptions& options, const Settings& settings,
+                       std::vector<MachineProfile> profiles) {
+    const bool external = settings.model.kind == ModelKind::external;
+    const std::size_t parameter_count = profiles.front().parameter_count;
+    const std::size_t data_bytes = external ? 0 : training_data_bytes(settings);
+    const auto memory = [=](const Settings& one) {  // a program's own is not known
+        return external ? 0 : plan_memory(one, {parameter_count, data_bytes}).usual_bytes();
     };
-    return predict(question, profiles, layers_of(settings, profiles), reader_of(options), memory);
-}
-
-std::vector<RateForShare> rates_for(const PredictOptions& options, const Settings& settings,
-                                    const std::vector<MachineProfile>& profiles,
-                                    const PredictionQuestion& question, const Predicted& cell) {
-    return rates_for(question, profiles, layers_of(settings, profiles), reader_of(options), cell);
+    return {std::move(profiles), network_layers(settings, parameter_count), reader_of(options),
+            memory};
 }
 
 }  // namespace ako

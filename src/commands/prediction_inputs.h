@@ -52,14 +52,9 @@ std::vector<MachineProfile> read_profiles(const PredictOptions& options, const S
 PredictionQuestion question_of(const PredictOptions& options, const Settings& settings,
                                Grounds& grounds);
 
-/// All that follows from these for the settings of the file.
-Prediction predict(const PredictOptions& options, const Settings& settings,
-                   const std::vector<MachineProfile>& profiles, const PredictionQuestion& question);
-
-/// What links a cell of it would take.
-std::vector<RateForShare> rates_for(const PredictOptions& options, const Settings& settings,
-                                    const std::vector<MachineProfile>& profiles,
-                                    const PredictionQuestion& question, const Predicted& cell);
+/// What a prediction is of, for the settings of the file. The data set's files are looked at.
+PredictionBase base_of(const PredictOptions& options, const Settings& settings,
+                       std::vector<MachineProfile> profiles);
 
 /// The numbers of such a list; `what` is its option, for complaints. Throws StartupError.
 std::vector<double> numbers_in(const std::string& text, const std::string& what);

@@ -8,15 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "ako/mode_table.h"
-#include "models/catalog.h"
 #include "src/commands/prediction_inputs.h"
+#include "src/predict/network_digest.h"
 #include "src/predict/run_figures.h"
 
 namespace ako {
 
 namespace {
-
-constexpr double ms = 1e3;
 
 /// Workers over all their rounds per second; 0: not known of all of them.
 double round_seconds(const Summary& summary) {
@@ -42,7 +40,7 @@ std::string said(const Settings& settings, const Summary& summary) {
     const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
     const auto answer =
         predict_as_it_is(question_of(options, settings, grounds), profiles,
-                         layer_ranges(make_network(settings.model)->tensors()), settings);
+                         network_layers(settings, profiles.front().parameter_count), settings);
     if (!answer) return "";
     std::ofstream(options.profiles + "/history.jsonl", std::ios::app)
         << nlohmann::ordered_json{{"run", settings.run},

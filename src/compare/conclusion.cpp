@@ -21,12 +21,8 @@ double seconds_of(const Outcome& outcome, std::size_t target_index) {
     return outcome.targets[target_index].seconds->median;
 }
 
-/// Marks a time that was composed; what that means stands at the end of the conclusion.
-constexpr const char* composed_mark = " *";
-
 std::string time_text(const Outcome& outcome, std::size_t target_index) {
-    return seconds_text(seconds_of(outcome, target_index)) +
-           (outcome.composed ? composed_mark : "");
+    return seconds_text(seconds_of(outcome, target_index)) + mark_of(outcome);
 }
 
 std::string named(const Outcome& outcome, std::size_t target_index) {
@@ -102,7 +98,7 @@ std::string first_text(const std::vector<Outcome>& outcomes, const Lead& lead, c
         text += fmt::format(
             ", {} as fast as the next ({}{})",
             times_text(seconds_of(*lead.next, target_index) / seconds_of(first, target_index)),
-            lead.next->candidate.contender, lead.next->composed ? composed_mark : "");
+            lead.next->candidate.contender, mark_of(*lead.next));
     const bool alone =
         first.candidate.alone() || (lead.next != nullptr && lead.next->candidate.alone());
     if (const auto ratio = speed_up(outcomes, first, target_index); ratio && !alone)

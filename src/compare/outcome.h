@@ -41,6 +41,10 @@ struct Outcome {
     std::string bottleneck() const;
 };
 
+/// Marks a time that was composed; what that means stands at the end of the conclusion.
+inline constexpr const char* composed_mark = " *";
+inline std::string mark_of(const Outcome& outcome) { return outcome.composed ? composed_mark : ""; }
+
 /// A full run at another rate than those of which a composed figure is made, beside that figure.
 struct CompositionCheck {
     Candidate candidate;

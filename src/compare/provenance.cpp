@@ -16,7 +16,7 @@ namespace ako {
 
 namespace {
 
-constexpr double command_seconds_max = 20;
+constexpr double version_seconds_max = 20;
 
 /// What follows the mark in the first line of a file that begins with `key`.
 std::string value_in(const std::string& file, const std::string& key, char mark) {
@@ -60,7 +60,7 @@ std::vector<ProvenanceLine> provenance(const std::string& commit) {
             {"ako", AKO_VERSION},
             {"commit", commit},
             {"compiler", "g++ " __VERSION__},
-            {"plots by", first_line(run_command({"gnuplot", "--version"}, command_seconds_max))},
+            {"plots by", first_line(run_command({"gnuplot", "--version"}, version_seconds_max))},
             {"report written", fmt::format("{:%Y-%m-%d %H:%M:%S %Z}", fmt::localtime(now))}};
 }
 

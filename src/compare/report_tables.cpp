@@ -28,8 +28,6 @@ HtmlCell contender_cell(const Plan& plan, const std::string& contender) {
     return cell;
 }
 
-std::string composed_mark(const Outcome& outcome) { return outcome.composed ? " *" : ""; }
-
 /// The time beside that of a baseline; it stands out where runs of the two can be told apart.
 HtmlCell ratio_cell(const Outcome* baseline, const Outcome& outcome, std::size_t target_index) {
     if (baseline == &outcome && outcome.targets[target_index].seconds) return number_cell("1");
@@ -156,7 +154,7 @@ std::string glance_table(const Plan& plan, const std::vector<Outcome>& outcomes,
             }
             const Outcome& outcome = **found;
             std::string text =
-                html_text(reach_text(outcome.targets[target_index]) + composed_mark(outcome));
+                html_text(reach_text(outcome.targets[target_index]) + mark_of(outcome));
             const Lead lead = lead_at(outcomes, setting, rate, target_index);
             if (lead.clear() && lead.first == &outcome)
                 text = fmt::format("<strong>{}</strong>", text);
@@ -193,7 +191,7 @@ std::string target_table(const Plan& plan, const std::vector<Outcome>& outcomes,
             row.push_back(contender_cell(plan, outcome.candidate.contender));
             row.push_back(text_cell(words_or_dash(outcome.candidate.variant)));
             row.push_back(number_cell(fmt::format("{}", outcome.candidate.learning_rate)));
-            row.push_back(number_cell(reach_text(reach) + composed_mark(outcome)));
+            row.push_back(number_cell(reach_text(reach) + mark_of(outcome)));
             constexpr double to_points = 100;
             row.push_back(number_cell(figure_text(accuracy_lost(outcomes, outcome), 2, to_points)));
             row.push_back(number_cell(outcome.final_accuracy
@@ -239,7 +237,7 @@ std::string figures_table(const Plan& plan, const std::vector<Outcome>& outcomes
             std::vector<HtmlCell> row;
             add_rate(row, rate, k, here.size());
             row.push_back(contender_cell(plan, here[k]->candidate.contender));
-            row.back().html += composed_mark(*here[k]);
+            row.back().html += mark_of(*here[k]);
             for (HtmlCell& cell : figures_of(*here[k])) row.push_back(std::move(cell));
             rows.push_back(std::move(row));
         }

@@ -9,7 +9,7 @@ namespace ako {
 namespace {
 
 /// Points of a screening's curve at least, for the accuracy at a given moment.
-constexpr double points_min = 8;
+constexpr double curve_points_min = 8;
 
 Cell screening_cell(const Plan& plan, const Candidate& candidate, const Setting& setting,
                     double epochs) {
@@ -19,7 +19,7 @@ Cell screening_cell(const Plan& plan, const Candidate& candidate, const Setting&
     cell.rate = rate_of(candidate, plan.screening->rate);
     cell.seed = plan.seeds.front();
     cell.epochs = epochs;
-    cell.evaluate_every = std::min(plan.evaluate_every, epochs / points_min);
+    cell.evaluate_every = std::min(plan.evaluate_every, epochs / curve_points_min);
     cell.part = Cell::Part::screening;
     return cell;
 }

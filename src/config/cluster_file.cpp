@@ -186,8 +186,7 @@ Settings read_cluster_file(const std::string& file, const std::vector<std::strin
     return read_cluster_text(read_config_text(file), file, overrides);
 }
 
-bool leaves_mode_open(const std::string& file, const std::vector<std::string>& overrides) {
-    ConfigValue tree = parse_config(read_config_text(file), file);
+bool leaves_mode_open(ConfigValue tree, const std::vector<std::string>& overrides) {
     take_overrides(tree, overrides);
     return is_open(tree.at("exchange.mode"));
 }

@@ -25,9 +25,9 @@ Settings read_cluster_text(const std::string& text, const std::string& file,
 Settings read_cluster_tree(ConfigValue tree, const std::string& file,
                            const std::vector<std::string>& overrides);
 
-/// Does it leave the mode to Ako, `exchange.mode: auto`? Such a file is not read before one has
-/// been chosen: an override says it.
-bool leaves_mode_open(const std::string& file, const std::vector<std::string>& overrides);
+/// Does the tree of a file leave the mode to Ako, `exchange.mode: auto`? Such a file is not read
+/// before one has been chosen: an override says it.
+bool leaves_mode_open(ConfigValue tree, const std::vector<std::string>& overrides);
 
 /// Every key with its value as YAML; reads back as equal settings (but for `file`).
 std::string write_cluster_text(const Settings& settings);

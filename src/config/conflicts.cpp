@@ -12,7 +12,6 @@ namespace ako {
 namespace {
 
 bool is_external(const Settings& settings) { return settings.model.kind == ModelKind::external; }
-bool is_synthetic(const Settings& settings) { return settings.model.kind == ModelKind::synthetic; }
 bool is_evaluated_after(const Settings& settings) {
     return settings.training.evaluate == EvaluateWhen::after;
 }

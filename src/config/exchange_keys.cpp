@@ -7,7 +7,6 @@ namespace ako {
 
 namespace {
 
-constexpr auto shared = Scope::shared;
 constexpr double a_day_s = 86'400;
 /// 1 Tbit/s: more than any link there is, so anything above it is a slip of the unit.
 constexpr Bounds rate_mbit{.low = 0.01, .high = 1e6};

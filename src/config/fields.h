@@ -63,4 +63,8 @@ const std::vector<std::string>& known_keys();
 /// Does the field of this path know the keys below it, and refuse others, itself?
 bool reads_keys_below(const std::string& path);
 
+inline bool is_synthetic(const Settings& settings) {
+    return settings.model.kind == ModelKind::synthetic;
+}
+
 }  // namespace ako

@@ -20,6 +20,8 @@ namespace ako {
     [](auto& settings) -> auto& { return settings.member; }
 // NOLINTEND(bugprone-macro-parentheses)
 
+inline constexpr auto shared = Scope::shared;
+
 void add_model_keys(std::vector<Field>& rows);
 void add_data_keys(std::vector<Field>& rows);
 void add_training_keys(std::vector<Field>& rows);

@@ -6,7 +6,6 @@ namespace ako {
 
 namespace {
 
-bool is_synthetic(const Settings& settings) { return settings.model.kind == ModelKind::synthetic; }
 bool is_listed(const Settings& settings) { return settings.model.kind == ModelKind::layers; }
 bool may_be_named(const Settings& settings) {
     const ModelSettings& model = settings.model;

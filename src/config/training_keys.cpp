@@ -5,8 +5,6 @@ namespace ako {
 
 namespace {
 
-constexpr auto shared = Scope::shared;
-
 bool rate_falls_in_steps(const Settings& settings) {
     return settings.training.schedule.kind == RateScheduleKind::steps;
 }

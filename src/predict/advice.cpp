@@ -54,7 +54,7 @@ std::optional<double> rate_for(double efficiency, double most_mbit,
                                const std::function<double(double mbit)>& efficiency_at) {
     if (efficiency_at(most_mbit) < efficiency) return std::nullopt;
     double low = 0.1, high = most_mbit;
-    constexpr double near_enough = 1.03;
+    constexpr double near_enough = 1.02;
     while (high / low > near_enough) {
         const double middle = std::sqrt(low * high);
         (efficiency_at(middle) < efficiency ? low : high) = middle;

@@ -23,4 +23,9 @@ std::string network_digest(const Settings& settings) {
     return hex(sha256(text)).substr(0, digits);
 }
 
+std::vector<Range> network_layers(const Settings& settings, std::size_t parameter_count) {
+    if (settings.model.kind == ModelKind::external) return {{0, parameter_count}};
+    return layer_ranges(make_network(settings.model)->tensors());
+}
+
 }  // namespace ako

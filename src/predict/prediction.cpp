@@ -81,14 +81,8 @@ constexpr double rate_most_mbit = 100'000;
 
 class Predictor {
   public:
-    Predictor(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
-              const std::vector<Range>& layers, const ReadSettings& read, const MemoryOf& memory)
-        : question_(question),
-          profiles_(profiles),
-          layers_(layers),
-          read_(read),
-          memory_(memory),
-          file_(read({})) {}
+    Predictor(const PredictionQuestion& question, const PredictionBase& base)
+        : question_(question), base_(base), file_(base.read({})) {}
 
     Prediction all() {
         prediction_.divided = question_.divided;
@@ -110,8 +104,9 @@ class Predictor {
     }
 
     std::vector<RateForShare> rates_for(const Predicted& cell) const {
-        const Settings settings = read_(overrides_of(cell.mode, cell.machines, cell.own_batch));
-        const auto alone = static_cast<double>(cell.step.samples_per_s) / cell.speed_up;
+        const Settings settings =
+            base_.read(overrides_of(cell.mode, cell.machines, cell.own_batch));
+        const double alone = cell.step.samples_per_s / cell.speed_up;
         const auto efficiency_at = [&](double mbit) {
             const auto step = predict_step(asked(settings, cell.machines, mbit, cell.own_batch));
             return step->samples_per_s / alone / static_cast<double>(cell.machines) /
@@ -137,7 +132,7 @@ class Predictor {
         const std::size_t own = question_.own_batch(batch, machines);
         std::optional<Settings> settings;
         try {
-            settings = read_(overrides_of(mode, machines, own));
+            settings = base_.read(overrides_of(mode, machines, own));
         } catch (const StartupError& error) {
             leave_out(mode.name, error.what());
             return;
@@ -159,7 +154,7 @@ class Predictor {
         cell.efficiency = cell.speed_up / static_cast<double>(machines);
         cell.rounds_factor = rounds_factor(cell, settings->exchange);
         cell.target_s = seconds_to_target(cell);
-        cell.extrapolated = !profiles_.front().measured(own);
+        cell.extrapolated = !base_.profiles.front().measured(own);
         prediction_.cells.push_back(cell);
     }
 
@@ -181,14 +176,14 @@ class Predictor {
 
     /// What a peer alone was seen to hold, and by what the plans of the two differ.
     std::size_t resident(const Settings& settings) {
-        const MachineProfile& profile = profiles_.front();
-        if (profile.process_bytes == 0) return memory_(settings);
+        const MachineProfile& profile = base_.profiles.front();
+        if (profile.process_bytes == 0) return base_.memory(settings);
         if (!memory_alone_) {
             const std::size_t batch =
                 profile.process_batch > 0 ? profile.process_batch : file_.training.batch.local;
-            memory_alone_ = memory_(read_(overrides_of(mode_of_one, 1, batch)));
+            memory_alone_ = base_.memory(base_.read(overrides_of(mode_of_one, 1, batch)));
         }
-        const std::size_t all = profile.process_bytes + memory_(settings);
+        const std::size_t all = profile.process_bytes + base_.memory(settings);
         return all > *memory_alone_ ? all - *memory_alone_ : 0;
     }
 
@@ -200,22 +195,20 @@ class Predictor {
 
     StepQuestion asked(const Settings& settings, std::size_t machines, double rate,
                        std::size_t batch) const {
-        return step_question(question_, profiles_, layers_, settings, machines, rate, batch);
+        return step_question(question_, base_.profiles, base_.layers, settings, machines, rate,
+                             batch);
     }
 
     /// Samples per second of the first machine by itself.
     double alone(std::size_t batch) {
         if (const auto known = alone_.find(batch); known != alone_.end()) return known->second;
-        const Settings settings = read_(overrides_of(mode_of_one, 1, batch));
+        const Settings settings = base_.read(overrides_of(mode_of_one, 1, batch));
         const double found = predict_step(asked(settings, 1, 0, batch))->samples_per_s;
         return alone_[batch] = found;
     }
 
     const PredictionQuestion& question_;
-    const std::vector<MachineProfile>& profiles_;
-    const std::vector<Range>& layers_;
-    const ReadSettings& read_;
-    const MemoryOf& memory_;
+    const PredictionBase& base_;
     const Settings file_;
     std::optional<std::size_t> memory_alone_;
     std::map<std::size_t, double> alone_;  ///< [batch]
@@ -249,18 +242,13 @@ std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines)
             {"sma", {"exchange.mode=sma"}}};
 }
 
-Prediction predict(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
-                   const std::vector<Range>& layers, const ReadSettings& read,
-                   const MemoryOf& memory) {
-    return Predictor(question, profiles, layers, read, memory).all();
+Prediction predict(const PredictionQuestion& question, const PredictionBase& base) {
+    return Predictor(question, base).all();
 }
 
-std::vector<RateForShare> rates_for(const PredictionQuestion& question,
-                                    const std::vector<MachineProfile>& profiles,
-                                    const std::vector<Range>& layers, const ReadSettings& read,
+std::vector<RateForShare> rates_for(const PredictionQuestion& question, const PredictionBase& base,
                                     const Predicted& cell) {
-    const MemoryOf nobody_asks = [](const Settings&) { return std::size_t{0}; };
-    return Predictor(question, profiles, layers, read, nobody_asks).rates_for(cell);
+    return Predictor(question, base).rates_for(cell);
 }
 
 }  // namespace ako

@@ -100,10 +100,16 @@ StepQuestion step_question(const PredictionQuestion& question,
                            const std::vector<Range>& layers, const Settings& settings,
                            std::size_t machines, double rate, std::size_t batch);
 
-/// `profiles` is [machines at most], the last of all others; never empty.
-Prediction predict(const PredictionQuestion& question, const std::vector<MachineProfile>& profiles,
-                   const std::vector<Range>& layers, const ReadSettings& read,
-                   const MemoryOf& memory);
+/// What a prediction is of.
+struct PredictionBase {
+    std::vector<MachineProfile>
+        profiles;  ///< [machines at most], the last of all others; not empty
+    std::vector<Range> layers;
+    ReadSettings read;
+    MemoryOf memory;
+};
+
+Prediction predict(const PredictionQuestion& question, const PredictionBase& base);
 
 /// The least rate of links, Mbit/s, at which so much (0 .. 1) of the processors' time brings what
 /// it brings alone, less what old rows cost in rounds; nothing if no links are fast enough.
@@ -112,9 +118,7 @@ struct RateForShare {
     std::optional<double> mbit;
 };
 /// Of a cell of the prediction, whose own rate does not matter: for 50, 75, 90 and 95 %.
-std::vector<RateForShare> rates_for(const PredictionQuestion& question,
-                                    const std::vector<MachineProfile>& profiles,
-                                    const std::vector<Range>& layers, const ReadSettings& read,
+std::vector<RateForShare> rates_for(const PredictionQuestion& question, const PredictionBase& base,
                                     const Predicted& cell);
 
 /// The step of these settings as they stand, at the first rate. Nothing where it is not known: see

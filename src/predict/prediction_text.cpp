@@ -17,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double mb = 1e6;
 constexpr double percent = 100;
 
 std::set<std::size_t> machines_in(const Prediction& prediction) {
@@ -202,12 +201,12 @@ std::string peaks_text(const Prediction& prediction) {
                         : "\nmachines at which a mode makes the most samples per second\n" + text;
 }
 
-std::string json_text(const Prediction& prediction, const Grounds& grounds) {
+Json prediction_json(const Prediction& prediction, const Grounds& grounds) {
     Json cells = Json::array(), left_out = Json::array();
     for (const Predicted& cell : prediction.cells) cells.push_back(json_of(cell));
     for (const LeftOut& one : prediction.left_out)
         left_out.push_back({{"mode", one.mode}, {"why", one.why}});
-    return Json{{"grounds", grounds}, {"cells", cells}, {"left_out", left_out}}.dump(1) + "\n";
+    return Json{{"grounds", grounds}, {"cells", cells}, {"left_out", left_out}};
 }
 
 }  // namespace ako

@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@
 
 namespace ako {
 
-/// Milliseconds of a second.
+/// Milliseconds of a second, bytes of a megabyte.
 inline constexpr double ms = 1e3;
+inline constexpr double mb = 1e6;
 
 /// What the prediction rests on: a line each, beginning with what was measured or assumed.
 using Grounds = std::vector<std::string>;
@@ -46,6 +48,6 @@ std::string tables_text(const Prediction& prediction);
 /// Where more machines stop paying, a line for each mode, at each rate and batch.
 std::string peaks_text(const Prediction& prediction);
 /// One object: grounds, cells, left_out. Seconds, bytes, Mbit/s.
-std::string json_text(const Prediction& prediction, const Grounds& grounds);
+nlohmann::ordered_json prediction_json(const Prediction& prediction, const Grounds& grounds);
 
 }  // namespace ako

@@ -36,8 +36,6 @@ namespace fs = std::filesystem;
 constexpr ExchangeProfile usual_buckets{.s_per_byte = 6e-10, .bytes_share = 1, .round_s = 4e-4};
 constexpr ExchangeProfile usual_rows{.s_per_byte = 4e-9, .bytes_share = 0.3, .round_s = 1e-3};
 constexpr double usual_spread = 0.04;
-/// A layer's share of the time that goes forward: of three products of its matrix one.
-constexpr double forward_share = 1.0 / 3;
 /// A quota was spent, if that stopped the peer for such a share of the time.
 constexpr double throttled_above = 0.05;
 /// Processors were short, if threads had to wait for one for such a share of the time.
@@ -121,12 +119,6 @@ std::size_t saved_parameters(const std::string& folder, const Settings& settings
     throw StartupError(
         folder + ": no saved model says how many parameters the program of this run has",
         "let a run of it come to its end, and name that run");
-}
-
-std::vector<Range> layers_of(const std::string& folder, const Settings& settings) {
-    if (settings.model.kind == ModelKind::external)
-        return {{0, saved_parameters(folder, settings)}};
-    return layer_ranges(make_network(settings.model)->tensors());
 }
 
 /// Of a gradient that takes so long.
@@ -302,7 +294,7 @@ void say_assumptions(const Settings& settings, const MachineProfile& profile,
     grounds.push_back(
         settings.model.kind == ModelKind::external
             ? fmt::format("assumed: the program gives all its {} parameters at once, when its "
-                          "round ends; what memory it takes is not known",
+                          "round ends",
                           grouped(profile.parameter_count))
             : "assumed: layers' times in proportion to their parameters, a third of each forward, "
               "for a run tells that of all together");
@@ -343,7 +335,9 @@ std::map<std::string, MachineProfile> profiles_of_run(const std::string& folder,
     const Settings settings = read_cluster_file(folder + "/config.yaml", {});
     refuse_what_varies(folder, settings.training);
     const std::map<std::string, RunPeer> workers = read_workers(folder, settings);
-    const std::vector<Range> layers = layers_of(folder, settings);
+    const bool external = settings.model.kind == ModelKind::external;
+    const std::vector<Range> layers =
+        network_layers(settings, external ? saved_parameters(folder, settings) : 0);
     const bool rows = entry_of(settings.exchange).arrivals == Arrivals::into_rows;
     const std::string together = why_together(settings, workers);
     const bool evaluates = evaluates_between_rounds(settings.training);

@@ -11,10 +11,6 @@ namespace ako {
 
 namespace {
 
-/// Of the operations of both passes: the backward pass makes the gradient of the parameters and
-/// that of the input.
-constexpr double forward_share = 1.0 / 3;
-
 /// Goes through the settings beside the outline, which has every layer in the same order.
 class LayerWalk {
   public:

@@ -12,8 +12,6 @@ namespace ako {
 
 namespace {
 
-constexpr double bytes_per_mb = 1e6;
-
 const char* label_of(const StrategyFinding& finding) {
     return finding.limitation ? "limitation" : "bottleneck";
 }
@@ -49,7 +47,7 @@ std::string answer_text(const StrategyAnswer& answer) {
         "  {:<27} {:<9} {:>9.1f} {:>9.1f} {:>7.1f} {:>9.1f} {:>8.2f} {:>7.1f} {:>6}  {}{}\n",
         title_of(answer), answer.projected ? "projected" : "", answer.step_s * ms,
         answer.compute_s * ms, answer.update_s * ms, answer.communication_s() * ms,
-        answer.sent_bytes / bytes_per_mb, answer.memory_bytes / bytes_per_mb, answer.machines_max,
+        answer.sent_bytes / mb, answer.memory_bytes / mb, answer.machines_max,
         communication_text(answer), answer.possible ? "" : "; not possible");
     for (const StrategyFinding& one : answer.findings)
         text += fmt::format("      {}, {}{}: {}\n", label_of(one), word(one.kind),
@@ -108,8 +106,7 @@ std::string strategies_text(const StrategyPrediction& prediction) {
     return text;
 }
 
-std::string with_strategies(const std::string& json, const StrategyPrediction& prediction) {
-    nlohmann::ordered_json whole = nlohmann::ordered_json::parse(json);
+nlohmann::ordered_json strategies_json(const StrategyPrediction& prediction) {
     nlohmann::ordered_json tables = nlohmann::ordered_json::array();
     for (const StrategyTable& table : prediction.tables) {
         nlohmann::ordered_json answers = nlohmann::ordered_json::array();
@@ -121,9 +118,7 @@ std::string with_strategies(const std::string& json, const StrategyPrediction& p
                           {"extrapolated", table.extrapolated},
                           {"answers", answers}});
     }
-    whole["strategies"] = {
-        {"notes", prediction.notes}, {"layers", prediction.layers}, {"tables", tables}};
-    return whole.dump(1) + "\n";
+    return {{"notes", prediction.notes}, {"layers", prediction.layers}, {"tables", tables}};
 }
 
 }  // namespace ako

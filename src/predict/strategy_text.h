@@ -2,6 +2,7 @@
 // and JSON. Pure functions; any thread.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "src/predict/strategy_prediction.h"
@@ -12,8 +13,7 @@ namespace ako {
 /// what stops it.
 std::string strategies_text(const StrategyPrediction& prediction);
 
-/// `json`, the text of an object (prediction_text.h), with a member `strategies` after its others:
-/// notes, layers, tables. Seconds, bytes, Mbit/s.
-std::string with_strategies(const std::string& json, const StrategyPrediction& prediction);
+/// One object: notes, layers, tables. Seconds, bytes, Mbit/s.
+nlohmann::ordered_json strategies_json(const StrategyPrediction& prediction);
 
 }  // namespace ako

@@ -34,7 +34,7 @@ struct Cells {
 
 TEST_CASE("the least rate for an efficiency") {
     const auto efficiency = [](double mbit) { return mbit / (mbit + 100); };
-    CHECK(*rate_for(0.5, 10'000, efficiency) == doctest::Approx(100).scale(0).epsilon(0.04));
+    CHECK(*rate_for(0.5, 10'000, efficiency) == doctest::Approx(100).scale(0).epsilon(0.03));
     CHECK_FALSE(rate_for(0.999, 10'000, efficiency).has_value());
 }
 

@@ -59,7 +59,7 @@ std::size_t megabyte_each(const Settings& settings) {
 }
 
 Prediction predicted(const ReadSettings& read, const MemoryOf& memory = megabyte_each) {
-    return predict(question(), {profile()}, {{0, parameters}}, read, memory);
+    return predict(question(), {{profile()}, {{0, parameters}}, read, memory});
 }
 
 const Predicted& cell_of(const Prediction& prediction, const std::string& mode,
@@ -113,7 +113,7 @@ TEST_CASE("a batch of all machines together is divided") {
     asked.divided = true;
     asked.batches = {64};
     const Prediction made =
-        predict(asked, {profile()}, {{0, parameters}}, read_from(), megabyte_each);
+        predict(asked, {{profile()}, {{0, parameters}}, read_from(), megabyte_each});
     CHECK(cell_of(made, "local", 1).own_batch == 64);
     CHECK(cell_of(made, "ring", 4).own_batch == 16);
     CHECK(cell_of(made, "ring", 4).batch == 64);
@@ -125,14 +125,15 @@ TEST_CASE("the rates for more of the processors rise") {
     const ReadSettings read = read_from();
     const Prediction made = predicted(read);
     const std::vector<RateForShare> rates =
-        rates_for(question(), {profile()}, {{0, parameters}}, read, cell_of(made, "ring", 4));
+        rates_for(question(), {{profile()}, {{0, parameters}}, read, megabyte_each},
+                  cell_of(made, "ring", 4));
     REQUIRE(rates.size() == 4);
     REQUIRE(rates[0].mbit.has_value());
     REQUIRE(rates[1].mbit.has_value());
     CHECK(*rates[0].mbit < *rates[1].mbit);
     PredictionQuestion faster = question();
     faster.rates_mbit = {*rates[1].mbit};
-    const Prediction there = predict(faster, {profile()}, {{0, parameters}}, read, megabyte_each);
+    const Prediction there = predict(faster, {{profile()}, {{0, parameters}}, read, megabyte_each});
     CHECK(cell_of(there, "ring", 4).efficiency >= 0.75);
     CHECK(cell_of(there, "ring", 4).efficiency < 0.80);
 }
@@ -145,7 +146,7 @@ TEST_CASE("where nothing can be predicted the reason is said") {
         throw StartupError("no such thing", "ask for another");
     };
     try {
-        predict(asked, {profile()}, {{0, parameters}}, refuses, megabyte_each);
+        predict(asked, {{profile()}, {{0, parameters}}, refuses, megabyte_each});
         FAIL("it predicted");
     } catch (const StartupError& error) {
         CHECK(test::contains(error.what(), "nothing of this can be predicted"));

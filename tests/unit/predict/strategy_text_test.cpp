@@ -146,7 +146,8 @@ TEST_CASE("the shortest step comes first") {
 
 TEST_CASE("JSON keeps what was there, and has the strategies as a member") {
     const StrategyPrediction prediction = predicted();
-    const auto json = nlohmann::json::parse(with_strategies(json_text({}, {"a"}), prediction));
+    auto json = prediction_json({}, {"a"});
+    json["strategies"] = strategies_json(prediction);
     CHECK(json.at("grounds").at(0) == "a");
     const auto& strategies = json.at("strategies");
     CHECK(strategies.at("layers").at(3) == "dense1");
