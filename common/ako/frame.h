@@ -28,6 +28,7 @@
 #include "ako/farewell.h"
 #include "ako/membership.h"
 #include "ako/payload.h"
+#include "ako/probe.h"
 #include "ako/row_index.h"
 #include "ako/status.h"
 #include "ako/types.h"
@@ -35,7 +36,7 @@
 namespace ako {
 
 /// Raised with every change of the wire that an older peer would misread.
-inline constexpr std::uint32_t protocol_version = 11;
+inline constexpr std::uint32_t protocol_version = 12;
 
 /// Bytes of one text of a header: a run's or a peer's name, a value in a Reject.
 inline constexpr std::size_t text_bytes_max = 256;
@@ -398,7 +399,8 @@ struct Chunk {
 
 using Header =
     std::variant<Hello, Reject, Partial, Status, Want, WantCut, CutRow, Prepare, Promise, Accept,
-                 Accepted, Bye, Chunk, Lack, WantVersions, Versions, Membership, MemberState>;
+                 Accepted, Bye, Chunk, Lack, WantVersions, Versions, Membership, MemberState,
+                 Probe>;
 
 /// A message of this kind that says nothing yet. REQUIRES kind < std::variant_size_v<Header>.
 inline Header empty_header(std::size_t kind) {
@@ -415,7 +417,8 @@ inline const char* header_name(const Header& header) {
     static constexpr const char* names[] = {
         "Hello",  "Reject",  "Partial",      "Status",   "Want",       "WantCut",
         "CutRow", "Prepare", "Promise",      "Accept",   "Accepted",   "Bye",
-        "Chunk",  "Lack",    "WantVersions", "Versions", "Membership", "MemberState"};
+        "Chunk",  "Lack",    "WantVersions", "Versions", "Membership", "MemberState",
+        "Probe"};
     static_assert(std::size(names) == std::variant_size_v<Header>);
     return names[header.index()];
 }

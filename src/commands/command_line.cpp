@@ -18,6 +18,7 @@
 #include "src/commands/evaluate_command.h"
 #include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
+#include "src/commands/network_command.h"
 #include "src/commands/plot_command.h"
 #include "src/commands/predict_command.h"
 #include "src/commands/profile_command.h"
@@ -46,6 +47,8 @@ struct CheckOptions {
     std::string file;
     std::vector<std::string> overrides;
     bool only_model = false;
+    bool only_network = false;
+    NetworkOptions network = {};  ///< without the file and its overrides
 };
 
 /// --set, which all commands have.
@@ -168,8 +171,21 @@ CLI::App* add_check(CLI::App& app, CheckOptions& options) {
     CLI::App* words = app.add_subcommand(
         "check", "Show resolved settings, memory, data and traffic of each peer; start nothing");
     add_cluster_file(*words, options.file, options.overrides);
-    words->add_flag("--model", options.only_model,
-                    "show only the network, as a list of layers for a cluster file");
+    CLI::Option* model =
+        words->add_flag("--model", options.only_model,
+                        "show only the network, as a list of layers for a cluster file");
+    NetworkOptions& network = options.network;
+    CLI::Option* links = words->add_flag(
+        "--network", options.only_network,
+        "measure the links between the peers instead, which all start this; for `ako predict`");
+    links->excludes(model);
+    words->add_option("--peer", network.peer, "which peer this one is; else all, on this machine")
+        ->type_name("NAME")
+        ->needs(links);
+    words->add_option("-o,--output", network.output, "the folder for network.json")
+        ->type_name("FOLDER")
+        ->capture_default_str()
+        ->needs(links);
     return words;
 }
 
@@ -396,6 +412,11 @@ int run_command_line(int count, char** words) {
             complete_file(*launch_words.resume, launch_options.file, launch_options.resume);
     } catch (const CLI::ParseError& error) {
         return refuse_words(app, error, {words + 1, words + count});
+    }
+    if (check_words->parsed() && check_options.only_network) {
+        check_options.network.file = check_options.file;
+        check_options.network.overrides = check_options.overrides;
+        return check_network_of(check_options.network);
     }
     if (check_words->parsed())
         return (check_options.only_model ? check_model : check)(check_options.file,

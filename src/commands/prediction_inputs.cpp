@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 #include <system_error>
@@ -20,6 +21,7 @@
 #include "src/native_peer/network_memory.h"
 #include "src/native_peer/training_data.h"
 #include "src/predict/network_digest.h"
+#include "src/predict/network_profile.h"
 #include "src/predict/run_calibration.h"
 #include "src/predict/run_profile.h"
 #include "src/system/build_info.h"
@@ -89,7 +91,7 @@ std::map<std::string, MachineProfile> measured(const PredictOptions& options) {
     std::map<std::string, MachineProfile> found;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(options.profiles, error))
-        if (entry.path().extension() == ".json")
+        if (entry.path().extension() == ".json" && entry.path().stem() != network_profile_name)
             found[entry.path().stem()] = read_profile(entry.path());
     if (found.empty())
         throw StartupError(
@@ -110,6 +112,67 @@ std::map<std::string, MachineProfile> made_of_run(const PredictOptions& options,
                            "leave that --set out, or profile that network: ako profile FILE");
     if (settings.model.kind != ModelKind::external) leave_exchange_out(options, settings, profiles);
     return profiles;
+}
+
+std::string network_file(const PredictOptions& options) {
+    return fmt::format("{}/{}.json", options.profiles, network_profile_name);
+}
+
+/// As the peers of the file have measured them. Throws StartupError: one of them was not there.
+void take_measured_links(const PredictOptions& options, const Settings& settings,
+                         PredictionQuestion& question, Grounds& grounds) {
+    const std::string file = network_file(options);
+    const NetworkProfile network = read_network_profile(file);
+    const double goodput = question.goodput > 0 ? question.goodput : tcp_goodput;
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const PeerSettings& peer : settings.peers) {
+        if (std::count(network.peers.begin(), network.peers.end(), peer.name) == 0)
+            throw StartupError(
+                fmt::format("{}: the links of peer {} were not measured", file, peer.name),
+                fmt::format("measure all again: ako check {} --network -o {}; or say what links "
+                            "carry, Mbit/s: --rates 100",
+                            options.file, options.profiles));
+        MachineLink link = network.of(peer.name);
+        link.egress_mbit /= goodput;
+        link.ingress_mbit /= goodput;
+        least = std::min({least, link.egress_mbit, link.ingress_mbit});
+        most = std::max({most, link.egress_mbit, link.ingress_mbit});
+        question.links.push_back(link);
+    }
+    question.rates_mbit = {std::round(least * 10) / 10};
+    if (options.latency_ms == 0) question.latency_s = network.latency_s();
+    grounds.push_back(fmt::format("{}: links of {:.3g} to {:.3g} Mbit/s, {:.2g} ms one way", file,
+                                  least, most, question.latency_s * 1e3));
+    if (const std::size_t asked =
+            *std::max_element(question.machines.begin(), question.machines.end());
+        asked > settings.peers.size())
+        grounds.push_back(fmt::format("assumed: machines beyond those {} have links as the last",
+                                      settings.peers.size()));
+}
+
+/// What the links of the question carry, from the first that says it.
+void take_links(const PredictOptions& options, const Settings& settings, bool together,
+                PredictionQuestion& question, Grounds& grounds) {
+    if (!options.rates.empty()) {
+        question.rates_mbit = numbers_in(options.rates, "--rates");
+        grounds.push_back(fmt::format("assumed: links of {} Mbit/s, {:g} ms one way", options.rates,
+                                      options.latency_ms));
+    } else if (!together && fs::exists(network_file(options))) {
+        take_measured_links(options, settings, question, grounds);
+    } else if (settings.exchange.link_mbit || !settings.exchange.link_limits.empty()) {
+        throw StartupError(options.file +
+                               ": it limits what single pairs of peers carry, and a "
+                               "prediction knows what each machine does",
+                           "say that, Mbit/s: --rates 100");
+    } else if (const auto& egress = settings.exchange.egress_mbit_max; egress || together) {
+        question.rates_mbit = {egress.value_or(0)};
+        if (egress) grounds.push_back(fmt::format("exchange.egress_mbit_max: {:g}", *egress));
+    } else {
+        throw StartupError(options.file + ": nothing says what its links carry",
+                           "measure them: ako check FILE --network; or say it, Mbit/s of each "
+                           "machine: `ako predict` "
+                           "takes --rates 20,100,1000, and the file exchange.egress_mbit_max: 100");
+    }
 }
 
 }  // namespace
@@ -225,24 +288,7 @@ PredictionQuestion question_of(const PredictOptions& options, const Settings& se
         grounds.push_back(
             "all peers are on one machine, whose processors they share; other machines: --rates "
             "and --machines");
-    if (!options.rates.empty()) {
-        question.rates_mbit = numbers_in(options.rates, "--rates");
-        grounds.push_back(fmt::format("assumed: links of {} Mbit/s, {:g} ms one way", options.rates,
-                                      options.latency_ms));
-    } else if (settings.exchange.link_mbit || !settings.exchange.link_limits.empty()) {
-        throw StartupError(options.file +
-                               ": it limits what single pairs of peers carry, and a "
-                               "prediction knows what each machine does",
-                           "say that, Mbit/s: --rates 100");
-    } else if (const auto& egress = settings.exchange.egress_mbit_max; egress || together) {
-        question.rates_mbit = {egress.value_or(0)};
-        if (egress) grounds.push_back(fmt::format("exchange.egress_mbit_max: {:g}", *egress));
-    } else {
-        throw StartupError(
-            options.file + ": nothing says what its links carry",
-            "say it, Mbit/s of each machine: `ako predict` takes --rates 20,100,1000, and the "
-            "file exchange.egress_mbit_max: 100");
-    }
+    take_links(options, settings, together, question, grounds);
     return question;
 }
 

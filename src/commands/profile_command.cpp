@@ -12,6 +12,7 @@
 #include "src/commands/chosen_mode.h"
 #include "src/compare/provenance.h"
 #include "src/predict/measure_machine.h"
+#include "src/predict/network_profile.h"
 #include "src/system/child_process.h"
 #include "src/system/whole_file.h"
 
@@ -31,6 +32,9 @@ std::string host_name() {
 ExitStatus profile(const ProfileOptions& options) {
     std::vector<std::string> overrides = options.overrides;
     const Settings settings = read_for_all_modes(options.file, overrides);
+    if (options.name == network_profile_name)
+        throw StartupError("--name network: the measured links of a cluster have that name",
+                           "choose another one");
     if (settings.model.kind == ModelKind::external)
         throw StartupError(options.file +
                                ": a program brings this network: there is nothing here "

@@ -66,7 +66,7 @@ std::optional<std::string> BucketTraffic::refuse(PeerIndex peer, const Header& h
         return "Bye because of peer " + std::to_string(*bye->because_of) + " in a cluster of " +
                std::to_string(links_.size());
     }
-    return std::string("a ") + header_name(header) + ", which only the mode ako sends";
+    return std::string("a ") + header_name(header) + ", which is not sent in this mode";
 }
 
 std::optional<Destination> BucketTraffic::reserve(PeerIndex peer, const Header& header,

@@ -131,7 +131,7 @@ std::optional<std::string> ElasticTraffic::refuse(PeerIndex peer, const Header& 
         return refuse(said->holding);
     }
     if (const auto* state = std::get_if<MemberState>(&header)) return refuse(*state);
-    return std::string("a ") + header_name(header) + ", which only the mode ako sends";
+    return std::string("a ") + header_name(header) + ", which is not sent in this mode";
 }
 
 std::optional<std::string> ElasticTraffic::refuse(const Holding& holding) const {

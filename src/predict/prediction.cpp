@@ -45,6 +45,11 @@ ModelMachine machine_at(const PredictionQuestion& question, const MachineProfile
                        .period_s = limited ? profile.quota_period_s : 0,
                        .egress_mbit = rate,
                        .ingress_mbit = rate};
+    if (!question.links.empty()) {
+        const MachineLink& link = of_place(question.links, place);
+        found.egress_mbit = link.egress_mbit;
+        found.ingress_mbit = link.ingress_mbit;
+    }
     if (!question.cores.empty()) {
         found.cores = of_place(question.cores, place);
         if (!limited && found.cores < profile.cores) found.period_s = question.period_s;
@@ -248,7 +253,9 @@ Prediction predict(const PredictionQuestion& question, const PredictionBase& bas
 
 std::vector<RateForShare> rates_for(const PredictionQuestion& question, const PredictionBase& base,
                                     const Predicted& cell) {
-    return Predictor(question, base).rates_for(cell);
+    PredictionQuestion at_rates = question;
+    at_rates.links.clear();
+    return Predictor(at_rates, base).rates_for(cell);
 }
 
 }  // namespace ako

@@ -11,6 +11,7 @@
 
 #include "src/config/cluster_settings.h"
 #include "src/predict/convergence.h"
+#include "src/predict/network_profile.h"
 #include "src/predict/step_model.h"
 
 namespace ako {
@@ -33,6 +34,9 @@ struct PredictionQuestion {
     double period_s = 0;        ///< after which a quota that `cores` makes is filled anew
     double latency_s = 0;
     double goodput = 0;        ///< 0: what StepQuestion takes
+    /// Of each machine as measured, at whatever rate; fewer than machines: the last of all others.
+    /// Empty: all have the rate.
+    std::vector<MachineLink> links = {};
     bool one_machine = false;  ///< all peers share the cores of one machine, and no link
     std::optional<Convergence> convergence;
     bool shared = false;  ///< machines are groups of one, with links and shares of their own

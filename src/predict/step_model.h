@@ -14,6 +14,9 @@
 
 namespace ako {
 
+/// What TCP gets through of a link's rate: headers, acknowledgements.
+inline constexpr double tcp_goodput = 0.957;
+
 /// A machine as the model sees it: one peer on it.
 struct ModelMachine {
     const MachineProfile* profile = nullptr;
@@ -33,8 +36,7 @@ struct StepQuestion {
     double latency_s = 0;  ///< one way
     /// Processors of the one machine that all these are groups of; 0: they are apart.
     double shared_cores = 0;
-    /// What TCP gets through of a link's rate: headers, acknowledgements.
-    double goodput = 0.957;
+    double goodput = tcp_goodput;
 };
 
 struct StepAnswer {

@@ -155,6 +155,9 @@ struct HeaderChecker {
     Complaint operator()(const Membership&) const {
         return "a Membership, which only an elastic ring sends";
     }
+    Complaint operator()(const Probe&) const {
+        return "a Probe, which peers send before a run, to measure links";
+    }
     Complaint operator()(const MemberState&) const {
         return "a MemberState, which only an elastic ring sends";
     }

@@ -26,6 +26,7 @@ import elastic_cases
 import launching
 import leaving
 import live_view
+import measuring
 import modes
 import observing
 import own_data
@@ -405,10 +406,11 @@ SKIPPED = 77  # exit status where nothing could be run
 CASES = {name[len("case_"):]: case
          for name, case in {**globals(), **vars(compose_cases), **vars(diverging),
                             **vars(elastic_cases), **vars(launching), **vars(leaving),
-                            **vars(live_view), **vars(modes), **vars(observing), **vars(own_data),
-                            **vars(own_program), **vars(plotting), **vars(predicting),
-                            **vars(prometheus_cases), **vars(refusals), **vars(resuming),
-                            **vars(returning), **issues()}.items()
+                            **vars(live_view), **vars(measuring), **vars(modes),
+                            **vars(observing), **vars(own_data), **vars(own_program),
+                            **vars(plotting), **vars(predicting), **vars(prometheus_cases),
+                            **vars(refusals), **vars(resuming), **vars(returning),
+                            **issues()}.items()
          if name.startswith("case_")}
 
 

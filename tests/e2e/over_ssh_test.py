@@ -45,7 +45,13 @@ exec sh -c "$3"
 AKO = """#!/bin/sh
 case $1 in
     --version) echo "ako 0.1 (test)"; exit;;
-    check) exec "$REAL_AKO" "$@";;
+    check) if [ "$3" != --network ]; then exec "$REAL_AKO" "$@"; fi;;
+esac
+case $1 in
+    profile|check)
+        while [ "$1" != -o ]; do file=$name; name=$1; shift; done
+        if [ "$file" = --peer ]; then echo "$name" >> "$HOSTS/measured"; file=network; else file=$name; fi
+        mkdir -p "$2" && echo "$file of $name" > "$2/$file.json"; exit;;
 esac
 for word; do case $word in output=*) output=${word#output=};; esac; done
 mkdir -p "$output/tiny-1" && cd "$output/tiny-1" || exit 2
@@ -83,10 +89,10 @@ class Hosts:
         self.write("key", "k" * bytes_of_key)
         os.chmod(os.path.join(self.folder, "key"), 0o600)
 
-    def start(self):
+    def start(self, *words):
         """In a process group of its own, as in the foreground of a terminal."""
         self.said = open(os.path.join(self.folder, "said"), "w+")
-        return subprocess.Popen([self.program, "cluster.yaml"], cwd=self.folder, stdout=self.said,
+        return subprocess.Popen([self.program, "cluster.yaml", *words], cwd=self.folder, stdout=self.said,
                                 stderr=subprocess.STDOUT, env=self.environment,
                                 stdin=subprocess.DEVNULL, start_new_session=True)
 
@@ -133,6 +139,21 @@ class Hosts:
 def all_come(hosts):
     said = hosts.run(0, "model.safetensors", "result-a.json", "result-b.json")
     check("the model: runs/tiny-" in said and hosts.latest(), said)
+
+
+def profiles_come(hosts):
+    """Each machine's own and the network's, over what was there; all measure the links."""
+    for _ in range(2):
+        status, said = hosts.finish(hosts.start("--profile"))
+        check_equal(status, 0, said)
+        check("next: ako predict cluster.yaml" in said, said)
+        profiles = os.path.join(hosts.folder, "profiles")
+        check_equal(sorted(os.listdir(profiles)), ["a.json", "b.json", "network.json"], said)
+        with open(os.path.join(profiles, "b.json")) as file:
+            check_equal(file.read(), "b of b\n", "the profile of b")
+        with open(os.path.join(hosts.folder, "hosts", "measured")) as file:
+            check_equal(sorted(set(file.read().split())), ["a", "b"], "who measured links")
+    check(not os.path.exists(os.path.join(hosts.folder, "runs")), "nothing is trained")
 
 
 def key_is_brought(hosts):
@@ -293,7 +314,7 @@ def stops(hosts):
 
     with mock.patch.object(module, "Peer", side_effect=peers), \
             mock.patch.object(module, "tell", tell), mock.patch.object(module.signal, "signal"):
-        run = module.Run(cluster, "folder", "runs/tiny", [])
+        run = module.Run(cluster, "folder", "runs/tiny", lambda *_: [])
         run.ended(peers[0])
         check_equal(peers[2].times, 1, f"asked after two peers have failed; said: {said}")
         run.stop()
@@ -308,7 +329,7 @@ def main():
     parser.add_argument("--ako", required=True)
     parser.add_argument("--source", required=True)
     words = parser.parse_args()
-    for case in (all_come, key_is_brought, no_key, one_breaks, breaks_between_files,
+    for case in (all_come, profiles_come, key_is_brought, no_key, one_breaks, breaks_between_files,
                  all_break, greeting, folder_called_latest, interrupted_while_fetching,
                  interrupted_twice_while_fetching, interrupted_twice_while_a_copy_starts, stops):
         with tempfile.TemporaryDirectory(prefix="ako-over-ssh-") as folder:

@@ -35,6 +35,9 @@ ROOMS = {
         "src/numbers",
         "what the exchange of all modes shares: steps and waits, links, mailbox, roster, "
         "departures, the two halves of a mode: [its page](src/exchange/README.md)"),
+    "src/probe": Room(
+        "",
+        "peers that measure the links between them, beside which no run is: `LinkProbe`"),
     "src/rows": Room(
         "src/numbers src/exchange",
         "what the mode `ako` keeps and sends: ledger, replica, anchor, link schedule, puller, "
@@ -80,7 +83,7 @@ ROOMS = {
         "a run as browsers and Prometheus see it: board, web server, page, metrics text, health",
         "cpp-httplib"),
     "src/wiring": Room(
-        "net src/numbers src/exchange src/modes src/config src/results",
+        "net src/numbers src/exchange src/probe src/modes src/config src/results",
         "puts a peer's part in a cluster together, whatever it trains: transport, exchange, what "
         "it says of itself, its memory plan, the safety of its links"),
     "src/reporting": Room(
@@ -109,9 +112,9 @@ ROOMS = {
         "`ako profile` and `ako predict`: a machine as measured, the model of a step, and the "
         "replay of its events: [its page](src/predict/README.md)"),
     "src/commands": Room(
-        "models src/numbers src/training src/config src/system src/results src/screen src/launch "
-        "src/diagnosis src/observe src/wiring src/reporting src/native_peer src/plot src/compare "
-        "src/predict",
+        "models src/numbers src/probe src/training src/config src/system src/results src/screen "
+        "src/launch src/diagnosis src/observe src/wiring src/reporting src/native_peer src/plot "
+        "src/compare src/predict",
         "one file for each command, and the command line",
         "CLI11"),
     "src": Room(
