@@ -47,7 +47,10 @@ class GroupNorm final : public Layer {
     };
 
     std::size_t pixels() const { return input_.height * input_.width; }
-    float members() const { return static_cast<float>(input_.element_count() / groups_); }
+    float members() const {
+        const std::size_t count = input_.element_count() / groups_;
+        return static_cast<float>(count);
+    }
     /// One for each thread, with gradients of 0.
     void make_works();
     /// Writes the mean and 1 / deviation of each channel's group in this image.

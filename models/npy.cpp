@@ -349,7 +349,7 @@ NotedLabels read_npy_labels(const ArrayPlace& place, std::size_t class_count) {
         } else if constexpr (std::is_same_v<Value, std::uint64_t>) {
             label = static_cast<std::int64_t>(std::min<Value>(value, largest));
         } else {
-            label = value;
+            label = value;  // NOLINT(bugprone-signed-char-misuse): a number with its sign
         }
         check_label(npy.name, item, label, class_count);
         read.labels[item] = static_cast<std::uint8_t>(label);

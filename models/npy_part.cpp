@@ -50,7 +50,8 @@ NpyPart arrays_in(const std::string& archive, const Names& names, const std::str
     std::string expected;
     for (const auto& [images, labels] : names) {
         if (has(images) && has(labels)) return {{archive, images}, {archive, labels}};
-        expected += (expected.empty() ? "" : ", or ") + images + " and " + labels;
+        if (!expected.empty()) expected += ", or ";
+        expected.append(images).append(" and ").append(labels);
     }
     throw StartupError(archive + ": expected the arrays " + expected + ", found " + listed(members),
                        remedy);

@@ -280,7 +280,7 @@ std::optional<Header> of_another_protocol(std::span<const std::byte> bytes) {
     constexpr std::size_t segments_max = 8;
     if (bytes.size() < 4 || word(0) >= segments_max) return std::nullopt;
     // Each segment but the first has a length in 4 bytes more, up to a multiple of 8.
-    const std::size_t header = 8 * ((word(0) + 3) / 2);
+    const std::size_t header = 8 * std::size_t{(word(0) + 3) / 2};
     if (bytes.size() < header + hello_opening.size()) return std::nullopt;
     if (word(header) != 0 || word(header + 4) != 0x0001'0001) return std::nullopt;
     const std::uint32_t kind = word(header + 8);

@@ -36,7 +36,7 @@ std::string resume_folder(const ResumeWords& words, const Settings& settings,
     if (!words.said) return "";
     if (words.folder.empty()) return newest_run_with_checkpoints(settings, peers);
     require_run_folder(words.folder);
-    const std::string folder = fs::canonical(words.folder).string();
+    std::string folder = fs::canonical(words.folder).string();
     // One of several peers may have lost its own.
     const bool found = std::any_of(peers.begin(), peers.end(), [&folder](const std::string& peer) {
         return !checkpoint_paths(folder, peer).empty();

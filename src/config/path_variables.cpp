@@ -69,6 +69,7 @@ class Expansion {
         rest.remove_prefix(length + (braced ? 2 : 0));
     }
     std::string variable(const std::string& name, const std::string& written) const {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment: see the header
         const char* const found = std::getenv(name.c_str());
         if (found == nullptr || *found == '\0')
             refuse(value_.where, key_, "a path",

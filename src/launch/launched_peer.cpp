@@ -17,9 +17,11 @@ constexpr const char* report_variable = "AKO_LAUNCH_REPORT_FD";
 constexpr const char* restarted_variable = "AKO_LAUNCH_RESTARTED";
 
 std::string taken(const char* name) {
+    // NOLINTBEGIN(concurrency-mt-unsafe): before other threads, as the header says
     const char* const value = std::getenv(name);
     std::string text = value == nullptr ? "" : value;
     unsetenv(name);
+    // NOLINTEND(concurrency-mt-unsafe)
     return text;
 }
 
@@ -34,9 +36,11 @@ std::vector<std::pair<std::string, std::string>> environment_of(const LaunchedPe
 }
 
 std::optional<LaunchedPeer> take_launched_peer() {
+    // NOLINTBEGIN(concurrency-mt-unsafe): before other threads, as the header says
     if (std::getenv(file_variable) == nullptr) return std::nullopt;
-    LaunchedPeer launched;
     const char* const peer = std::getenv(peer_variable);
+    // NOLINTEND(concurrency-mt-unsafe)
+    LaunchedPeer launched;
     launched.peer = peer == nullptr ? "" : peer;
     launched.file = taken(file_variable);
     launched.output_dir = taken(folder_variable);

@@ -60,7 +60,8 @@ std::vector<std::string> environment_for(const PeerCommand& command) {
     for (char** entry = environ; *entry != nullptr; ++entry) {
         if (!is_added(*entry)) all.emplace_back(*entry);
     }
-    for (const auto& [name, value] : command.environment) all.push_back(name + "=" + value);
+    for (const auto& [name, value] : command.environment)
+        all.push_back(fmt::format("{}={}", name, value));
     return all;
 }
 

@@ -209,7 +209,7 @@ void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
 std::optional<Next> LibraryPeer::begin_round(Time at_most, std::span<float> parameters) {
     require(Call::begin_round, "ako_begin_round");
     const Time until = wiring_->clock().now() + at_most;
-    const std::optional<Next> next = driver_.begin_round({0, parameter_count_}, until);
+    std::optional<Next> next = driver_.begin_round({0, parameter_count_}, until);
     if (next && next->kind == Next::Kind::train) {
         const std::span<const float> replica = wiring_->exchange().replica();
         std::copy(replica.begin(), replica.end(), parameters.begin());

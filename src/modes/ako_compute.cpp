@@ -224,8 +224,8 @@ Result<void> AkoCompute::restore(const Checkpoint& from) {
     const auto doublings = from.number("batch_doublings");
     if (!doublings) return tl::make_unexpected(doublings.error());
     parts_.budget.hear_of_doublings(*doublings);
-    if (const auto rows = parts_.rows.restore(from); !rows) return rows;
-    if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    if (auto rows = parts_.rows.restore(from); !rows) return rows;
+    if (auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
     std::vector<Progress> progress;
     for (std::size_t k = 0; k < peers; ++k)
         progress.push_back({(*known)[2 * k], (*known)[2 * k + 1]});

@@ -292,9 +292,9 @@ bool BucketCompute::save(Checkpoint& out) {
 }
 
 Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
-    if (const auto counted = budget_.restore(*from); !counted) return counted;
-    if (const auto kept = protocol_.check(*from); !kept) return kept;
-    if (const auto held = rule_->restore(*from); !held) return held;
+    if (auto counted = budget_.restore(*from); !counted) return counted;
+    if (auto kept = protocol_.check(*from); !kept) return kept;
+    if (auto held = rule_->restore(*from); !held) return held;
     round_ = from->id.round;
     samples_ = from->samples;
     synced_round_ = rule_->syncs(round_) ? round_ : 0;

@@ -62,8 +62,8 @@ bool LocalCompute::save(Checkpoint& out) {
 }
 
 Result<void> LocalCompute::restore(const Checkpoint& from) {
-    if (const auto copied = from.copy("parameters", parameters_); !copied) return copied;
-    if (const auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
+    if (auto copied = from.copy("parameters", parameters_); !copied) return copied;
+    if (auto copied = from.copy("velocity", optimizer_.velocity()); !copied) return copied;
     const auto doublings = from.number("batch_doublings");
     if (!doublings) return tl::make_unexpected(doublings.error());
     growth_.hear_of(*doublings);

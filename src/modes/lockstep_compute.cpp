@@ -206,7 +206,7 @@ void LockstepCompute::report_stop(FinishReport& report) const {
 }
 
 std::string LockstepCompute::why_not_agreed() const {
-    if (const std::string broken = mailbox_.broken(); !broken.empty()) return broken;
+    if (std::string broken = mailbox_.broken(); !broken.empty()) return broken;
     if (timed_out_) return std::string("not all ") + those_in_ + " ended within finish_timeout_s";
     if (!parameters().empty() && !is_in()) return "the others went on without this peer";
     if (!all_finite(parameters())) return "a parameter is not finite: the training diverged";

@@ -15,7 +15,7 @@ namespace ako {
 namespace {
 
 /// What an honest peer answers is far shorter, and there within one read.
-constexpr std::size_t answer_bytes_max = 1024 * 1024;
+constexpr std::size_t answer_bytes_max = std::size_t{1024} * 1024;
 constexpr std::chrono::seconds answer_time_max{3};
 
 struct Answer {
@@ -82,10 +82,12 @@ Result<Observed> ask_status(const std::string& host, unsigned port) {
 std::vector<StatusAnswer> ask_all(const std::vector<ObservedPeer>& peers,
                                   const std::string& through) {
     std::vector<std::future<StatusAnswer>> asked;
+    asked.reserve(peers.size());
     for (const ObservedPeer& peer : peers)
         asked.push_back(
             std::async(std::launch::async, [peer, through] { return ask_peer(peer, through); }));
     std::vector<StatusAnswer> answers;
+    answers.reserve(asked.size());
     for (auto& each : asked) answers.push_back(each.get());
     return answers;
 }

@@ -48,6 +48,7 @@ double crowded(const Settings& settings, TrainingData& data, std::size_t cores) 
     for (std::size_t k = 1; k < cores; ++k)
         others.push_back(std::make_unique<GradientClock>(settings, data));
     std::vector<std::thread> threads;
+    threads.reserve(others.size());
     for (const auto& other : others)
         threads.emplace_back([&] {
             while (!enough) other->profile(batch, short_while_s);

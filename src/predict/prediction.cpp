@@ -118,6 +118,7 @@ class Predictor {
                    staleness_factor(step->partitions);
         };
         std::vector<RateForShare> rates;
+        rates.reserve(shares_told.size());
         for (const double share : shares_told)
             rates.push_back({share, rate_for(share, rate_most_mbit, efficiency_at)});
         return rates;

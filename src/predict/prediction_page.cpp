@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -75,7 +76,7 @@ std::string rounds_table(const Prediction& prediction, const TableOf& table) {
              number_cell(fmt::format("{:.1f}", step.exposed_s * ms)),
              number_cell(bytes_text(step.bytes)),
              number_cell(bytes_text(static_cast<double>(cell->memory_bytes))),
-             number_cell(grouped(static_cast<std::uint64_t>(step.samples_per_s + 0.5))),
+             number_cell(grouped(static_cast<std::uint64_t>(std::llround(step.samples_per_s)))),
              number_cell(fmt::format("{:.2f}", cell->speed_up)),
              number_cell(cell->target_s ? fmt::format("{:.1f}", *cell->target_s) : "")});
     }
@@ -113,7 +114,7 @@ std::string write_prediction_page(const Prediction& prediction, const std::strin
         tables += rounds_table(prediction, table);
     }
     body += "<div class=\"plots\">\n" + figures + "</div>\n";
-    const std::string file = (fs::path(folder) / "predict.html").string();
+    std::string file = (fs::path(folder) / "predict.html").string();
     write_whole_file(file, html_page(title, body + "<h2>Rounds</h2>\n" + tables));
     return file;
 }

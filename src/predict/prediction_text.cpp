@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -59,7 +60,7 @@ std::string row_text(const Predicted& cell) {
         cell.machines, cell.name(), step.round_s * ms, step.low_s * ms, step.high_s * ms,
         step.compute_s * ms, step.hidden_s() * ms, step.exposed_s * ms, step.bytes / mb,
         static_cast<double>(cell.memory_bytes) / mb,
-        grouped(static_cast<std::uint64_t>(step.samples_per_s + 0.5)), cell.speed_up,
+        grouped(static_cast<std::uint64_t>(std::llround(step.samples_per_s))), cell.speed_up,
         cell.efficiency * percent,
         step.partitions > 0 ? fmt::format("{:.1f}", step.partitions) : "",
         cell.target_s ? fmt::format("{:.1f}", *cell.target_s) : "", cell.extrapolated ? " *" : "");

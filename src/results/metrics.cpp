@@ -75,6 +75,7 @@ void Metrics::waits(const std::vector<PeerIndex>& missing) {
     const Time now = clock_.now();
     if (now < due_at_) return;
     std::vector<std::string> names;
+    names.reserve(missing.size());
     for (const PeerIndex peer : missing) names.push_back(peer_names_[peer]);
     newest_.wait_for(std::move(names));
     write_line(now);

@@ -129,7 +129,7 @@ Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
 
 Result<void> Rows::restore(const Checkpoint& from) {
     for (const RowIndex row : ledger_.all()) {
-        if (const auto taken = restore(row, from); !taken) return taken;
+        if (auto taken = restore(row, from); !taken) return taken;
     }
     restored_.carry.resize(ledger_.blocks().element_count());
     for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block)

@@ -112,7 +112,7 @@ Result<void> write_durable_file(FileLayer& files, const std::string& path,
             if (done) done = files.write(file, piece);
         return done;
     };
-    if (const Result<void> done = put(files, path, unfinished, fill); !done) return done;
+    if (Result<void> done = put(files, path, unfinished, fill); !done) return done;
     return files.sync_folder(folder_of(path));
 }
 

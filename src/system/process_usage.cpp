@@ -1,6 +1,7 @@
 // See process_usage.h. Sources: proc_pid_schedstat and cgroups(7) in the kernel's documentation.
 #include "src/system/process_usage.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -97,7 +98,8 @@ GroupFiles group_files(const std::string& groups) {
         const std::string path = line.substr(second + 1);
         const std::string listed = "," + kinds + ",";
         const auto both = [&path](const std::string& root, const std::string& name) {
-            return std::vector{root + path + "/" + name, root + "/" + name};
+            return std::vector{fmt::format("{}{}/{}", root, path, name),
+                               fmt::format("{}/{}", root, name)};
         };
         if (kinds.empty() && files.cpu_stat.empty()) {
             files.cpu_stat = both("/sys/fs/cgroup", "cpu.stat");
