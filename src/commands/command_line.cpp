@@ -189,6 +189,15 @@ CLI::App* add_check(CLI::App& app, CheckOptions& options) {
     return words;
 }
 
+ExitStatus check_as_said(CheckOptions& options) {
+    if (options.only_network) {
+        options.network.file = options.file;
+        options.network.overrides = options.overrides;
+        return check_network_of(options.network);
+    }
+    return (options.only_model ? check_model : check)(options.file, options.overrides);
+}
+
 CLI::App* add_keys(CLI::App& app, KeysOptions& options) {
     CLI::App* words = app.add_subcommand(
         "keys", "Print the keys of a cluster file, with meaning, range and default");
@@ -413,14 +422,7 @@ int run_command_line(int count, char** words) {
     } catch (const CLI::ParseError& error) {
         return refuse_words(app, error, {words + 1, words + count});
     }
-    if (check_words->parsed() && check_options.only_network) {
-        check_options.network.file = check_options.file;
-        check_options.network.overrides = check_options.overrides;
-        return check_network_of(check_options.network);
-    }
-    if (check_words->parsed())
-        return (check_options.only_model ? check_model : check)(check_options.file,
-                                                                check_options.overrides);
+    if (check_words->parsed()) return check_as_said(check_options);
     if (keys_words->parsed()) return keys(keys_options);
     if (completion_words->parsed()) {
         std::cout << bash_completion(app);

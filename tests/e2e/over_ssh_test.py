@@ -50,7 +50,8 @@ esac
 case $1 in
     profile|check)
         while [ "$1" != -o ]; do file=$name; name=$1; shift; done
-        if [ "$file" = --peer ]; then echo "$name" >> "$HOSTS/measured"; file=network; else file=$name; fi
+        if [ "$file" = --peer ]; then echo "$name" >> "$HOSTS/measured"; fi
+        if [ "$file" = --peer ]; then file=network; else file=$name; fi
         mkdir -p "$2" && echo "$file of $name" > "$2/$file.json"; exit;;
 esac
 for word; do case $word in output=*) output=${word#output=};; esac; done
@@ -92,8 +93,8 @@ class Hosts:
     def start(self, *words):
         """In a process group of its own, as in the foreground of a terminal."""
         self.said = open(os.path.join(self.folder, "said"), "w+")
-        return subprocess.Popen([self.program, "cluster.yaml", *words], cwd=self.folder, stdout=self.said,
-                                stderr=subprocess.STDOUT, env=self.environment,
+        return subprocess.Popen([self.program, "cluster.yaml", *words], cwd=self.folder,
+                                stdout=self.said, stderr=subprocess.STDOUT, env=self.environment,
                                 stdin=subprocess.DEVNULL, start_new_session=True)
 
     def read(self):

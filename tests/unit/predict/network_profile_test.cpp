@@ -1,3 +1,4 @@
+// What links carry, as measured: read, written, asked and shown.
 #include "src/predict/network_profile.h"
 
 #include <doctest/doctest.h>

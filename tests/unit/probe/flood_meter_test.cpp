@@ -1,3 +1,4 @@
+// What comes of a flood per second.
 #include "src/probe/flood_meter.h"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Peers that measure the links between them, on the simulated network in virtual time.
 #include "src/probe/link_probe.h"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Who measures with whom, and when.
 #include "src/probe/turns.h"
 
 #include <doctest/doctest.h>
