@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "ako/error.h"
+#include "src/commands/cell_prediction.h"
 #include "src/commands/comparison_time.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_network.h"
@@ -99,8 +100,9 @@ enum class RunEnd { done, interrupted, no_network };
 
 /// Runs what is left.
 RunEnd run_cells(const Plan& plan, const EarlierResults& earlier, Runner& runner, bool retry_failed,
-                 ResultSet& results, ProgressLine& progress) {
+                 const CellNetwork& network, ResultSet& results, ProgressLine& progress) {
     const std::atomic<int>& interrupts = count_interrupts();
+    std::optional<CellPrediction> prediction;
     while (const std::optional<Cell> cell = next_cell(plan, results)) {
         if (interrupts > 0) return RunEnd::interrupted;
         std::optional<CellResult> result = earlier.of(*cell, retry_failed);
@@ -110,7 +112,8 @@ RunEnd run_cells(const Plan& plan, const EarlierResults& earlier, Runner& runner
                 runner.run(*cell, interrupts, [&](double seconds) { progress.update(seconds); });
             progress.clear();
             if (!result) return RunEnd::interrupted;
-            progress.end(*result);
+            if (!prediction) prediction.emplace(plan, network, *cell);
+            progress.end(*result, prediction->beside(*cell, *result));
         }
         results.put(*cell, std::move(*result));
         if (runner.without_network() >= without_network_max) return RunEnd::no_network;
@@ -146,7 +149,8 @@ ExitStatus run_and_report(const Plan& plan, const CompareOptions& options,
     std::fflush(stdout);
     const ScreenStyle style = Terminal::style();
     ProgressLine progress(Terminal::usable() ? style.columns : 0, style.unicode);
-    const RunEnd end = run_cells(plan, earlier, runner, options.retry_failed, results, progress);
+    const RunEnd end =
+        run_cells(plan, earlier, runner, options.retry_failed, *network, results, progress);
     if (end == RunEnd::done) return finish(plan, results, commit);
     if (end == RunEnd::no_network)
         fmt::print(

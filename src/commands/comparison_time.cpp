@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <numeric>
-#include <thread>
+#include <vector>
 
 #include "ako/error.h"
+#include "src/commands/cell_prediction.h"
 #include "src/compare/agenda.h"
 #include "src/compare/cell_settings.h"
 #include "src/compare/earlier_results.h"
 #include "src/compare/estimate.h"
-#include "src/compare/spread.h"
 #include "src/native_peer/training_data.h"
 #include "src/numbers/batch_plan.h"
 #include "src/predict/gradient_clock.h"
-#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 
@@ -30,60 +27,78 @@ constexpr TimeRange beside_like{0.7, 1.5};
 /// Namespaces that are made, and a look at what the links carry: seconds, whenever they change.
 constexpr TimeRange new_network{4, 10};
 
-/// The part of a core that each machine of the cell has: what the testbed gives, or a whole one;
-/// less if together they ask for more than this machine has.
-std::vector<double> shares_of(const Plan& plan, const Cell& cell, bool limited) {
-    const std::vector<double>& cpus = plan.testbed.cpus;
-    if (cell.candidate.alone())
-        return {limited ? *std::max_element(cpus.begin(), cpus.end()) : 1.0};
-    std::vector<double> shares(cell.setting.machines, 1);
-    for (std::size_t k = 0; limited && k < shares.size(); ++k)
-        shares[k] = cpus.size() == 1 ? cpus.front() : cpus.at(k);
-    const double cores = std::max(1U, std::thread::hardware_concurrency());
-    const double asked = std::accumulate(shares.begin(), shares.end(), 0.0);
-    for (double& share : shares) share *= std::min(1.0, cores / asked);
-    return shares;
+/// What rounds and evaluations take beside what the model says, which knows of no other work of
+/// this machine: where it rests on profiles, and where on a gradient that was timed just now.
+constexpr TimeRange beside_profiles{0.9, 1.3};
+constexpr TimeRange beside_gradients{0.8, 1.6};
+
+/// Gradients of this machine, timed when they are first asked for.
+class TimedGradients {
+  public:
+    TimedGradients(const Settings& settings, TrainingData& data) : clock_(settings, data) {}
+
+    const GradientProfile& of(std::size_t batch) {
+        const auto [found, fresh] = timed_.try_emplace(batch);
+        if (fresh) found->second = clock_.profile(batch, timing_seconds);
+        return found->second;
+    }
+    std::vector<GradientProfile> all() const {
+        std::vector<GradientProfile> gradients;
+        for (const auto& [batch, gradient] : timed_) gradients.push_back(gradient);
+        return gradients;
+    }
+    std::size_t parameter_count() const { return clock_.parameter_count(); }
+
+  private:
+    GradientClock clock_;
+    std::map<std::size_t, GradientProfile> timed_;
+};
+
+/// A round of the cell, by the model. One in which nobody waits for a server lies between what
+/// computing takes and a round in which all do.
+TimeRange round_of(const CellPrediction& prediction, const Cell& cell) {
+    if (const auto round = prediction.round(cell)) return {round->low_s, round->high_s};
+    const StepAnswer waits = *prediction.round_in_step(cell);
+    return {waits.compute_s, waits.high_s};
 }
 
-CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network,
-                 std::size_t parameter_count) {
+CellWork work_of(const Plan& plan, const Cell& cell, const CellNetwork& network) {
     const Settings settings = cell_settings(plan, cell, network.overrides(cell));
-    // Where peers pace themselves nobody's processor time is limited.
-    const bool limited = network.key().starts_with("testbed") && !plan.testbed.cpus.empty();
-    const std::vector<double> shares = shares_of(plan, cell, limited);
     CellWork work;
     work.trainers = cell.setting.machines - dedicated_servers(cell.candidate.variant);
     const BatchPlan batch(settings.training, work.trainers);
     work.batch = batch.share(batch.global(0, 0), 0, work.trainers);
-    work.share = *mean(shares);
-    work.smallest_share = *std::min_element(shares.begin(), shares.end());
-    for (const SentBytes& sent : mode_costs(settings, parameter_count).sent) {
-        if (!sent.at_most) work.bytes_per_round = std::max(work.bytes_per_round, sent.per_round());
-    }
-    if (cell.setting.machines > 1 && std::isfinite(cell.rate.lowest()))
-        work.mbit = cell.rate.lowest();
     work.evaluations = cell.evaluate_every > 0 ? cell.epochs / cell.evaluate_every + 1 : 1;
     return work;
 }
 
+struct Estimated {
+    TimeRange time;
+    bool profiled = false;  ///< by profiles, not by gradients that were timed just now
+};
+
 /// How long these cells take, judged without any that has been run.
-TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const CellNetwork& network) {
+Estimated estimated(const Plan& plan, const std::vector<Cell>& cells, const CellNetwork& network) {
     const Settings first = cell_settings(plan, cells.front(), network.overrides(cells.front()));
     TrainingData data(first);
-    GradientClock clock(first, data);
+    TimedGradients gradients(first, data);
+    CellPrediction prediction(plan, network, cells.front());
+    const bool profiled = prediction.has_profiles();
+    for (const Cell& cell : cells) gradients.of(work_of(plan, cell, network).batch);
+    if (!profiled) prediction.take_gradients(gradients.all(), gradients.parameter_count());
+    const TimeRange beside = profiled ? beside_profiles : beside_gradients;
     const auto test_samples = static_cast<double>(data.test_set().count);
-    std::map<std::size_t, TimeRange> gradients;
     TimeRange screening, rest;
     std::string prepared;
     for (const Cell& cell : cells) {
-        CellWork work = work_of(plan, cell, network, clock.parameter_count());
-        if (!gradients.contains(work.batch)) {
-            const GradientProfile gradient = clock.profile(work.batch, timing_seconds);
-            gradients[work.batch] = {gradient.least, gradient.seconds};
-        }
-        work.gradient = gradients[work.batch];
+        CellWork work = work_of(plan, cell, network);
+        const GradientProfile& gradient = gradients.of(work.batch);
+        const TimeRange round = round_of(prediction, cell);
+        work.round = {beside.low * round.low, beside.high * round.high};
+        const double batches = forward_share * test_samples / static_cast<double>(work.batch);
+        work.evaluation = {batches * beside_gradients.low * gradient.least,
+                           batches * beside_gradients.high * gradient.seconds};
         work.samples = cell.epochs * static_cast<double>(data.sample_count());
-        work.test_samples = test_samples;
         TimeRange& sum = cell.part == Cell::Part::screening ? screening : rest;
         sum += expected_time(work);
         const std::string wanted = cell.setting.text() + cell.rate.text();
@@ -96,7 +111,7 @@ TimeRange estimated(const Plan& plan, const std::vector<Cell>& cells, const Cell
         screening.high = std::min(screening.high, plan.screening->minutes_max * 60);
     }
     rest += screening;
-    return rest;
+    return {rest, profiled};
 }
 
 }  // namespace
@@ -114,10 +129,11 @@ std::string comparison_time_text(const Plan& plan, const std::vector<Cell>& cell
                            range.text(), left.cells, there);
     }
     try {
-        return fmt::format(
-            "time: about {}, by the budget of samples, the rates and how fast this machine made "
-            "gradients just now",
-            estimated(plan, cells, network).text());
+        const Estimated left_all = estimated(plan, cells, network);
+        return fmt::format("time: about {}, by the budget of samples, the rates and {}",
+                           left_all.time.text(),
+                           left_all.profiled ? "the profiles of machines"
+                                             : "how fast this machine made gradients just now");
     } catch (const StartupError& error) {
         return fmt::format("time: not known without the data: {}", error.what());
     }

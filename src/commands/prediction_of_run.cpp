@@ -31,9 +31,7 @@ double round_seconds(const Summary& summary) {
 
 std::string said(const Settings& settings, const Summary& summary) {
     const double measured = round_seconds(summary);
-    // An evaluation on the way is in the time of the rounds, and in no prediction.
-    const bool evaluates = evaluates_between_rounds(settings.training);
-    if (measured == 0 || evaluates || settings.model.kind == ModelKind::external) return "";
+    if (measured == 0 || !has_one_kind_of_round(settings)) return "";
     PredictOptions options;
     options.file = settings.file;
     Grounds grounds;
@@ -42,23 +40,38 @@ std::string said(const Settings& settings, const Summary& summary) {
         predict_as_it_is(question_of(options, settings, grounds), profiles,
                          network_layers(settings, profiles.front().parameter_count), settings);
     if (!answer) return "";
-    std::ofstream(options.profiles + "/history.jsonl", std::ios::app)
+    keep_pair(settings, *answer, measured);
+    return pair_text(*answer, measured);
+}
+
+}  // namespace
+
+bool has_one_kind_of_round(const Settings& settings) {
+    const BatchSettings& batch = settings.training.batch;
+    return settings.model.kind != ModelKind::external && settings.training.learners == 1 &&
+           batch.global_target == 0 && batch.schedule.kind == BatchScheduleKind::constant &&
+           !evaluates_between_rounds(settings.training);
+}
+
+std::string pair_text(const StepAnswer& predicted, double measured_s) {
+    return fmt::format("a round took {:.1f} ms; predicted {:.1f} ({:.1f} to {:.1f})\n",
+                       measured_s * ms, predicted.round_s * ms, predicted.low_s * ms,
+                       predicted.high_s * ms);
+}
+
+void keep_pair(const Settings& settings, const StepAnswer& predicted, double measured_s) {
+    std::ofstream(fmt::format("{}/history.jsonl", profiles_folder), std::ios::app)
         << nlohmann::ordered_json{{"run", settings.run},
                                   {"mode", entry_of(settings.exchange).name},
                                   {"machines", settings.peers.size()},
                                   {"batch", settings.training.batch.local},
-                                  {"predicted_s", answer->round_s},
-                                  {"low_s", answer->low_s},
-                                  {"high_s", answer->high_s},
-                                  {"measured_s", measured}}
+                                  {"predicted_s", predicted.round_s},
+                                  {"low_s", predicted.low_s},
+                                  {"high_s", predicted.high_s},
+                                  {"measured_s", measured_s}}
                .dump()
         << '\n';
-    return fmt::format("a round took {:.1f} ms; predicted {:.1f} ({:.1f} to {:.1f})\n",
-                       measured * ms, answer->round_s * ms, answer->low_s * ms,
-                       answer->high_s * ms);
 }
-
-}  // namespace
 
 std::string beside_prediction(const Settings& settings, const Summary& summary) {
     try {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 namespace ako {
@@ -11,11 +10,6 @@ namespace {
 
 /// Processes that start, load data, connect and end, and the evaluation's own start: seconds.
 constexpr TimeRange around_training{1, 8};
-/// What rounds take, in gradients: the update and sockets come to them, and other work of this
-/// machine, which the gradient that was timed may have met or not.
-constexpr TimeRange beside_gradient{0.8, 1.6};
-/// A forward pass beside a whole gradient.
-constexpr double forward_share = 1.0 / 3;
 
 }  // namespace
 
@@ -36,17 +30,9 @@ std::string TimeRange::text() const {
 
 TimeRange expected_time(const CellWork& work) {
     const double rounds = work.samples / static_cast<double>(work.trainers * work.batch);
-    const double sending =
-        work.mbit ? work.bytes_per_round * 8 / 1e6 / *work.mbit : 0;  // seconds of a round
-    const double quick = beside_gradient.low * work.gradient.low / work.share;
-    const double slow = beside_gradient.high * work.gradient.high / work.smallest_share;
-    const double judged = work.evaluations * work.test_samples * forward_share /
-                          static_cast<double>(work.batch);  // in gradients
     TimeRange range = around_training;
-    // At best all that is sent hides behind the gradient, at worst nothing of it.
-    range += {rounds * std::max(quick, sending), rounds * (slow + sending)};
-    range += {beside_gradient.low * work.gradient.low * judged,
-              beside_gradient.high * work.gradient.high * judged};
+    range += {rounds * work.round.low, rounds * work.round.high};
+    range += {work.evaluations * work.evaluation.low, work.evaluations * work.evaluation.high};
     return range;
 }
 

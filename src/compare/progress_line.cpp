@@ -69,14 +69,15 @@ void ProgressLine::update(double cell_seconds) {
     std::fflush(stdout);
 }
 
-void ProgressLine::end(const CellResult& result) {
+void ProgressLine::end(const CellResult& result, const std::string& pair) {
     clear();
-    if (columns_ > 0 && !result.failed) return;
+    const std::string cell = columns_ > 0 ? cell_ + ": " : "";
     if (result.failed)
-        fmt::print("    failed: {}{}\n", columns_ > 0 ? cell_ + ": " : "", result.why);
-    else
+        fmt::print("    failed: {}{}\n", cell, result.why);
+    else if (columns_ == 0)
         fmt::print("    {} in {}\n", percent_text(result.curve.best_accuracy(), 2),
                    clock_text(result.seconds));
+    if (!pair.empty()) fmt::print("    {}{}", cell, pair);
     std::fflush(stdout);
 }
 

@@ -21,7 +21,8 @@ class ProgressLine {
     void begin(const Cell& cell, std::size_t done, const Forecast& left);
     /// The same cell, so many seconds later.
     void update(double cell_seconds);
-    void end(const CellResult& result);
+    /// `pair`: what is said beside it of what was predicted, a line; may be empty.
+    void end(const CellResult& result, const std::string& pair);
     /// Takes the line away, before other text is printed.
     void clear() const;
 

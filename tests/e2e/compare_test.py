@@ -284,7 +284,16 @@ def real(bench):
         modes="{ako: {}, ring: {}, butterfly: {mode: ring, exchange.all_reduce: butterfly, "
               "exchange.rounds_ahead: 1}, averaging: {mode: sma, training.learners: 2}}",
         baselines="[ring]", evaluate_every="0.05", alone="true")
-    bench.start("compare", plan).expect(0, seconds=280)
+    near = bench.file(2, model="mlp")
+    bench.start("profile", near, "--name", "here").expect(0, seconds=120)
+    listed = bench.start("compare", plan, "--list").expect(0)
+    check("the rates and the profiles of machines" in listed, listed)
+    output = bench.start("compare", plan).expect(0, seconds=280)
+    pairs = re.findall(r"^    a round took [0-9.]+ ms; predicted [0-9.]+ \([0-9.]+ to ", output,
+                       re.MULTILINE)
+    with open(os.path.join(bench.folder, "profiles", "history.jsonl")) as history:
+        check_equal(len(history.readlines()), len(pairs), f"pairs, each kept once:\n{output}")
+    check(len(pairs) >= 3, f"ako, ring and one machine alone, at least:\n{output}")
     targets = rows(bench, "targets")
     check_equal([row["contender"] for row in targets],
                 ["ako", "ring", "butterfly", "averaging", "one machine alone"], "contenders")
