@@ -15,8 +15,8 @@ namespace ako {
 struct PairFigures {
     PeerIndex asker = 0;  ///< the lower of the two
     PeerIndex asked = 0;
-    Time
-        round_trip{};  ///< the shortest, of a few words each way, with nothing else between the two
+    /// The shortest, of a few words each way, with nothing else between the two.
+    Time round_trip{};
     double there = 0;  ///< bytes per second, asker to asked, while nothing went back
     double back = 0;
     double there_both = 0;  ///< the same while both directions were in use
@@ -52,11 +52,11 @@ constexpr ProbePart last(ProbePart) { return ProbePart::both; }
 struct Probe {
     ProbeKind kind = ProbeKind::standing;
     ProbePart part = ProbePart::there;
-    std::uint32_t turn = 0;               ///< of the sender, from 1; 0: it has not met all others
-    Time sent_at{};                       ///< ping: clock of the asker; pong: the same
-    double bytes_per_s = 0;               ///< taken
-    bool knows_all = false;               ///< standing: the sender has the figures of all pairs
-    std::vector<PairFigures> pairs = {};  ///< standing: of which the sender is the asker
+    std::uint32_t turn = 0;  ///< of the sender, from 1; 0: it has not met all others
+    double bytes_per_s = 0;  ///< taken
+    bool knows_all = false;  ///< standing: the sender has the figures of all pairs
+    /// standing: those of which the sender is the asker; now and then, for they are many.
+    std::vector<PairFigures> pairs = {};
 
     bool operator==(const Probe&) const = default;
 
@@ -64,7 +64,6 @@ struct Probe {
         each("kind", it.kind);
         each("part", it.part);
         each("turn", it.turn);
-        each("sent_at", it.sent_at);
         each("bytes_per_s", it.bytes_per_s, bound::not_negative);
         each("knows_all", it.knows_all);
         each("pairs", it.pairs);

@@ -52,7 +52,7 @@ CellPrediction::CellPrediction(const Plan& plan, const CellNetwork& network, con
     options.file = plan.file;
     Grounds grounds;
     try {
-        profiles_ = read_profiles(options, settings, grounds);
+        profiles_ = profiles_of_this_machine(read_profiles(options, settings, grounds));
     } catch (const StartupError&) {
         // There are none, or they are of another network.
     }
@@ -72,7 +72,8 @@ Settings CellPrediction::settings_of(const Cell& cell) const {
     return cell_settings(plan_, cell, network_.overrides(cell));
 }
 
-StepQuestion CellPrediction::question_of(const Cell& cell, const Settings& settings) const {
+StepQuestion CellPrediction::question_of(const Cell& cell, std::size_t batch) const {
+    const Settings settings = settings_of(cell);
     PredictionQuestion question;
     question.cores = core_shares(plan_, network_, cell);
     question.period_s = has_shares(plan_, network_) ? testbed_period_s : 0;
@@ -82,15 +83,16 @@ StepQuestion CellPrediction::question_of(const Cell& cell, const Settings& setti
     }
     return step_question(question, profiles_,
                          network_layers(settings, profiles_.front().parameter_count), settings,
-                         settings.peers.size(), 0, settings.training.batch.local);
+                         settings.peers.size(), 0, batch);
 }
 
-std::optional<StepAnswer> CellPrediction::round(const Cell& cell) const {
-    return predict_step(question_of(cell, settings_of(cell)));
+std::optional<StepAnswer> CellPrediction::round(const Cell& cell, std::size_t batch) const {
+    return predict_step(question_of(cell, batch));
 }
 
-std::optional<StepAnswer> CellPrediction::round_in_step(const Cell& cell) const {
-    StepQuestion question = question_of(cell, settings_of(cell));
+std::optional<StepAnswer> CellPrediction::round_in_step(const Cell& cell,
+                                                        std::size_t batch) const {
+    StepQuestion question = question_of(cell, batch);
     question.mode.exchange.server.clock_gap_max = 0;
     return predict_step(question);
 }
@@ -100,7 +102,7 @@ std::string CellPrediction::beside(const Cell& cell, const CellResult& result) c
     if (!has_profiles() || result.failed || measured == 0) return "";
     const Settings settings = settings_of(cell);
     if (!has_one_kind_of_round(settings)) return "";
-    const auto answer = round(cell);
+    const auto answer = round(cell, settings.training.batch.local);
     if (!answer) return "";
     if (in_testbed(network_)) keep_pair(settings, *answer, measured);
     return pair_text(*answer, measured);

@@ -16,18 +16,19 @@ namespace ako {
 
 class CellPrediction {
   public:
-    /// With the profiles that lie there (`ako profile`), as far as they are of the network that the
-    /// plan trains. Both outlive it. Throws StartupError: a plan whose settings are refused.
+    /// With the profile of this machine that lies there (`ako profile`), if it is of the network
+    /// that the plan trains. Both outlive it. Throws StartupError: settings that are refused.
     CellPrediction(const Plan& plan, const CellNetwork& network, const Cell& first);
 
     bool has_profiles() const { return !profiles_.empty(); }
     /// Where there are none: a machine of which gradients alone are known, by rising batches.
     void take_gradients(const std::vector<GradientProfile>& gradients, std::size_t parameter_count);
 
-    /// Nothing where the model has no such round. REQUIRES profiles, or gradients.
-    std::optional<StepAnswer> round(const Cell& cell) const;
+    /// Of so many samples of each peer. Nothing where the model has no such round. REQUIRES
+    /// profiles, or gradients.
+    std::optional<StepAnswer> round(const Cell& cell, std::size_t batch) const;
     /// As if all waited for the slowest, in a mode with servers.
-    std::optional<StepAnswer> round_in_step(const Cell& cell) const;
+    std::optional<StepAnswer> round_in_step(const Cell& cell, std::size_t batch) const;
 
     /// A line for people on what came beside what was predicted, with a line break; empty without
     /// profiles, and where the one or the other is not known. Keeps the pair in the profiles'
@@ -36,7 +37,7 @@ class CellPrediction {
 
   private:
     Settings settings_of(const Cell& cell) const;
-    StepQuestion question_of(const Cell& cell, const Settings& settings) const;
+    StepQuestion question_of(const Cell& cell, std::size_t batch) const;
 
     const Plan& plan_;
     const CellNetwork& network_;

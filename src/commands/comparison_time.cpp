@@ -56,9 +56,9 @@ class TimedGradients {
 
 /// A round of the cell, by the model. One in which nobody waits for a server lies between what
 /// computing takes and a round in which all do.
-TimeRange round_of(const CellPrediction& prediction, const Cell& cell) {
-    if (const auto round = prediction.round(cell)) return {round->low_s, round->high_s};
-    const StepAnswer waits = *prediction.round_in_step(cell);
+TimeRange round_of(const CellPrediction& prediction, const Cell& cell, std::size_t batch) {
+    if (const auto round = prediction.round(cell, batch)) return {round->low_s, round->high_s};
+    const StepAnswer waits = *prediction.round_in_step(cell, batch);
     return {waits.compute_s, waits.high_s};
 }
 
@@ -93,7 +93,7 @@ Estimated estimated(const Plan& plan, const std::vector<Cell>& cells, const Cell
     for (const Cell& cell : cells) {
         CellWork work = work_of(plan, cell, network);
         const GradientProfile& gradient = gradients.of(work.batch);
-        const TimeRange round = round_of(prediction, cell);
+        const TimeRange round = round_of(prediction, cell, work.batch);
         work.round = {beside.low * round.low, beside.high * round.high};
         const double batches = forward_share * test_samples / static_cast<double>(work.batch);
         work.evaluation = {batches * beside_gradients.low * gradient.least,

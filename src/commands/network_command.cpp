@@ -3,13 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 
+#include "ako/clock.h"
 #include "ako/error.h"
 #include "ako/printable.h"
 #include "src/commands/chosen_mode.h"
+#include "src/config/cluster_file.h"
 #include "src/predict/network_profile.h"
 #include "src/probe/turns.h"
 #include "src/system/whole_file.h"
@@ -21,22 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> names_of(const Settings& settings) {
-    std::vector<std::string> names;
-    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
-    return names;
-}
-
 /// The places of the peers that run here.
 std::vector<PeerIndex> peers_here(const NetworkOptions& options, const Settings& settings) {
-    const std::vector<std::string> names = names_of(settings);
-    std::vector<PeerIndex> here;
-    for (PeerIndex peer = 0; peer < names.size(); ++peer)
-        if (options.peer.empty() || options.peer == names[peer]) here.push_back(peer);
-    if (here.empty())
-        throw StartupError(fmt::format("--peer {}: no peer of {}", options.peer, options.file),
-                           fmt::format("its peers: {}", fmt::join(names, ", ")));
-    return here;
+    if (!options.peer.empty()) return {peer_by_name(settings, options.peer)};
+    std::vector<PeerIndex> all(settings.peers.size());
+    std::iota(all.begin(), all.end(), PeerIndex{0});
+    return all;
 }
 
 void make_folder(const std::string& folder) {
@@ -52,6 +44,31 @@ void say(const std::string& line) {
     std::fflush(stdout);
 }
 
+/// As all peers of the file or, on several machines, as one of them.
+std::vector<PairFigures> measured(const NetworkOptions& options, const Settings& settings) {
+    const std::vector<std::string> names = peer_names(settings);
+    const ProbeTimes times;
+    const std::size_t turns = turn_count(names.size());
+    NetworkCheckCalls calls;
+    calls.log.notice = [](const std::string& line) { say(line); };
+    calls.waits = [&](const std::vector<PeerIndex>& missing) {
+        std::vector<std::string> waited;
+        for (const PeerIndex peer : missing) waited.push_back(names[peer]);
+        say(waited.empty() ? fmt::format("measuring, {} turns of some {:.0f} s ..", turns,
+                                         3 * seconds_of(times.flood))
+                           : fmt::format("waiting for {}", fmt::join(waited, ", ")));
+    };
+    try {
+        return check_network(settings, peers_here(options, settings), times, calls);
+    } catch (const StartupError& error) {
+        if (!options.peer.empty()) throw;
+        throw StartupError(error.what(),
+                           fmt::format("{}\nor, where peers are on several machines, start each "
+                                       "on its own: ako check {} --network --peer {}",
+                                       error.hint(), options.file, names.front()));
+    }
+}
+
 }  // namespace
 
 ExitStatus check_network_of(const NetworkOptions& options) {
@@ -60,22 +77,8 @@ ExitStatus check_network_of(const NetworkOptions& options) {
     if (settings.peers.size() < 2)
         throw StartupError(options.file + ": one peer has no link to measure",
                            "list the other peers under `peers`");
-    const std::vector<PeerIndex> here = peers_here(options, settings);
     make_folder(options.output);
-    const std::vector<std::string> names = names_of(settings);
-    NetworkCheckCalls calls;
-    calls.log.notice = [](const std::string& line) { say(line); };
-    const ProbeTimes times;
-    const std::size_t turns = turn_count(names.size());
-    const double turn_s = 3 * seconds_of(times.flood);
-    calls.waits = [&](const std::vector<PeerIndex>& missing) {
-        std::vector<std::string> waited;
-        for (const PeerIndex peer : missing) waited.push_back(names[peer]);
-        say(waited.empty() ? fmt::format("measuring, {} turns of some {:.0f} s ..", turns, turn_s)
-                           : fmt::format("waiting for {}", fmt::join(waited, ", ")));
-    };
-    const NetworkProfile network =
-        network_profile(names, check_network(settings, here, times, calls));
+    const NetworkProfile network = network_profile(settings, measured(options, settings));
     fmt::print("{}", network_text(network));
     const std::string file = fmt::format("{}/{}.json", options.output, network_profile_name);
     write_whole_file(file, to_json_text(network));

@@ -16,6 +16,7 @@
 #include "ako/error.h"
 #include "ako/network.h"
 #include "models/catalog.h"
+#include "src/compare/provenance.h"
 #include "src/config/cluster_file.h"
 #include "src/config/config_file.h"
 #include "src/native_peer/network_memory.h"
@@ -118,31 +119,56 @@ std::string network_file(const PredictOptions& options) {
     return fmt::format("{}/{}.json", options.profiles, network_profile_name);
 }
 
-/// As the peers of the file have measured them. Throws StartupError: one of them was not there.
+/// A measurement holds for the machines and the limit that it was made with.
+void require_measured(const PredictOptions& options, const Settings& settings,
+                      const NetworkProfile& network) {
+    const std::string file = network_file(options);
+    const std::string again =
+        fmt::format("measure all again: ako check {} --network -o {}; or say what links carry, "
+                    "Mbit/s: --rates 100",
+                    options.file, options.profiles);
+    for (const PeerSettings& peer : settings.peers) {
+        const NetworkProfile::Peer* known = network.find(peer.name);
+        if (known == nullptr)
+            throw StartupError(
+                fmt::format("{}: the links of peer {} were not measured", file, peer.name), again);
+        if (known->address != peer.address)
+            throw StartupError(fmt::format("{}: peer {} was at {} when links were measured, and is "
+                                           "at {} in the cluster file",
+                                           file, peer.name, known->address, peer.address),
+                               again);
+    }
+    const double limit = settings.exchange.egress_mbit_max.value_or(0);
+    const double measured_with = network.egress_mbit_max;
+    if (measured_with > 0 && (limit == 0 || limit > measured_with))
+        throw StartupError(fmt::format("{}: links were measured with exchange.egress_mbit_max: "
+                                       "{:g}, which the cluster file does not say",
+                                       file, measured_with),
+                           again);
+}
+
+/// As the peers of the file have measured them, and no more than the file lets a machine send.
+/// Throws StartupError: one of them was not there.
 void take_measured_links(const PredictOptions& options, const Settings& settings,
                          PredictionQuestion& question, Grounds& grounds) {
-    const std::string file = network_file(options);
-    const NetworkProfile network = read_network_profile(file);
+    const NetworkProfile network = read_network_profile(network_file(options));
+    require_measured(options, settings, network);
     const double goodput = question.goodput > 0 ? question.goodput : tcp_goodput;
-    double least = std::numeric_limits<double>::infinity(), most = 0;
+    constexpr double no_limit = std::numeric_limits<double>::infinity();
+    const double limit = settings.exchange.egress_mbit_max.value_or(no_limit);
+    double least = no_limit, most = 0;
     for (const PeerSettings& peer : settings.peers) {
-        if (std::count(network.peers.begin(), network.peers.end(), peer.name) == 0)
-            throw StartupError(
-                fmt::format("{}: the links of peer {} were not measured", file, peer.name),
-                fmt::format("measure all again: ako check {} --network -o {}; or say what links "
-                            "carry, Mbit/s: --rates 100",
-                            options.file, options.profiles));
         MachineLink link = network.of(peer.name);
-        link.egress_mbit /= goodput;
+        link.egress_mbit = std::min(limit, link.egress_mbit / goodput);
         link.ingress_mbit /= goodput;
         least = std::min({least, link.egress_mbit, link.ingress_mbit});
         most = std::max({most, link.egress_mbit, link.ingress_mbit});
         question.links.push_back(link);
     }
-    question.rates_mbit = {std::round(least * 10) / 10};
+    question.rates_mbit = {least < 1 ? least : std::round(least * 10) / 10};
     if (options.latency_ms == 0) question.latency_s = network.latency_s();
-    grounds.push_back(fmt::format("{}: links of {:.3g} to {:.3g} Mbit/s, {:.2g} ms one way", file,
-                                  least, most, question.latency_s * 1e3));
+    grounds.push_back(fmt::format("{}: links of {:.3g} to {:.3g} Mbit/s, {:.2g} ms one way",
+                                  network_file(options), least, most, question.latency_s * 1e3));
     if (const std::size_t asked =
             *std::max_element(question.machines.begin(), question.machines.end());
         asked > settings.peers.size())
@@ -157,13 +183,13 @@ void take_links(const PredictOptions& options, const Settings& settings, bool to
         question.rates_mbit = numbers_in(options.rates, "--rates");
         grounds.push_back(fmt::format("assumed: links of {} Mbit/s, {:g} ms one way", options.rates,
                                       options.latency_ms));
-    } else if (!together && fs::exists(network_file(options))) {
-        take_measured_links(options, settings, question, grounds);
     } else if (settings.exchange.link_mbit || !settings.exchange.link_limits.empty()) {
         throw StartupError(options.file +
                                ": it limits what single pairs of peers carry, and a "
                                "prediction knows what each machine does",
                            "say that, Mbit/s: --rates 100");
+    } else if (!together && fs::exists(network_file(options))) {
+        take_measured_links(options, settings, question, grounds);
     } else if (const auto& egress = settings.exchange.egress_mbit_max; egress || together) {
         question.rates_mbit = {egress.value_or(0)};
         if (egress) grounds.push_back(fmt::format("exchange.egress_mbit_max: {:g}", *egress));
@@ -255,6 +281,13 @@ std::vector<MachineProfile> read_profiles(const PredictOptions& options, const S
             fmt::format("measure it: ako profile {} -o {} --name {}", options.file,
                         options.profiles, settings.run));
     if (profiles.size() == 1) grounds.push_back("assumed: all machines are like this one");
+    return profiles;
+}
+
+std::vector<MachineProfile> profiles_of_this_machine(std::vector<MachineProfile> profiles) {
+    std::erase_if(profiles, [here = this_machine()](const MachineProfile& profile) {
+        return profile.text != here;
+    });
     return profiles;
 }
 

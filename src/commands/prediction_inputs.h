@@ -48,6 +48,9 @@ PredictOptions with_run_folder(PredictOptions options);
 std::vector<MachineProfile> read_profiles(const PredictOptions& options, const Settings& settings,
                                           Grounds& grounds);
 
+/// Those of the machine that this runs on: others tell nothing of peers that are all here.
+std::vector<MachineProfile> profiles_of_this_machine(std::vector<MachineProfile> profiles);
+
 /// Throws StartupError: no list of numbers, or nothing says what links carry.
 PredictionQuestion question_of(const PredictOptions& options, const Settings& settings,
                                Grounds& grounds);

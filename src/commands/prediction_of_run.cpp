@@ -35,9 +35,12 @@ std::string said(const Settings& settings, const Summary& summary) {
     PredictOptions options;
     options.file = settings.file;
     Grounds grounds;
-    const std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
+    std::vector<MachineProfile> profiles = read_profiles(options, settings, grounds);
+    const PredictionQuestion question = question_of(options, settings, grounds);
+    if (question.one_machine) profiles = profiles_of_this_machine(std::move(profiles));
+    if (profiles.empty()) return "";
     const auto answer =
-        predict_as_it_is(question_of(options, settings, grounds), profiles,
+        predict_as_it_is(question, profiles,
                          network_layers(settings, profiles.front().parameter_count), settings);
     if (!answer) return "";
     keep_pair(settings, *answer, measured);

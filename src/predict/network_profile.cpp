@@ -27,7 +27,27 @@ std::string carried(double rate) {
     return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate);
 }
 
+void require_all_links(const NetworkProfile& network, const std::string& file) {
+    for (const auto& [from, its_address] : network.peers) {
+        for (const auto& [to, address] : network.peers) {
+            const auto is_between = [&from = from, &to = to](const NetworkProfile::Link& link) {
+                return link.from == from && link.to == to && link.both_mbit > 0 && link.mbit > 0 &&
+                       link.round_trip_ms >= 0;
+            };
+            if (from != to && std::none_of(network.links.begin(), network.links.end(), is_between))
+                throw StartupError(
+                    fmt::format("{}: lacks what {} sends to {}", file, from, to), check_again);
+        }
+    }
+}
+
 }  // namespace
+
+const NetworkProfile::Peer* NetworkProfile::find(const std::string& peer) const {
+    const auto found = std::find_if(peers.begin(), peers.end(),
+                                    [&](const Peer& it) { return it.name == peer; });
+    return found == peers.end() ? nullptr : &*found;
+}
 
 const NetworkProfile::Link& NetworkProfile::between(const std::string& from,
                                                     const std::string& to) const {
@@ -56,12 +76,14 @@ double NetworkProfile::latency_s() const {
     return *middle / 2;
 }
 
-NetworkProfile network_profile(const std::vector<std::string>& names,
-                               const std::vector<PairFigures>& pairs) {
-    NetworkProfile network{names, {}};
+NetworkProfile network_profile(const Settings& settings, const std::vector<PairFigures>& pairs) {
+    NetworkProfile network;
+    for (const PeerSettings& peer : settings.peers)
+        network.peers.push_back({peer.name, peer.address});
+    network.egress_mbit_max = settings.exchange.egress_mbit_max.value_or(0);
     for (const PairFigures& pair : pairs) {
-        const std::string& asker = names[pair.asker];
-        const std::string& asked = names[pair.asked];
+        const std::string& asker = settings.peers[pair.asker].name;
+        const std::string& asked = settings.peers[pair.asked].name;
         const double round_trip_ms = seconds_of(pair.round_trip) * 1e3;
         network.links.push_back(
             {asker, asked, mbit(pair.there), mbit(pair.there_both), round_trip_ms});
@@ -72,14 +94,15 @@ NetworkProfile network_profile(const std::vector<std::string>& names,
 }
 
 std::string network_text(const NetworkProfile& network) {
+    using Peer = NetworkProfile::Peer;
     std::size_t wide = 6;
-    for (const std::string& name : network.peers) wide = std::max(wide, name.size());
+    for (const auto& [name, address] : network.peers) wide = std::max(wide, name.size());
     const auto matrix = [&](const std::string& title, const auto& value) {
         std::string text = title + "\n  " + fmt::format("{:<{}}", "", wide);
-        for (const std::string& to : network.peers) text += fmt::format("  {:>{}}", to, wide);
-        for (const std::string& from : network.peers) {
+        for (const Peer& to : network.peers) text += fmt::format("  {:>{}}", to.name, wide);
+        for (const auto& [from, its] : network.peers) {
             text += fmt::format("\n  {:<{}}", from, wide);
-            for (const std::string& to : network.peers)
+            for (const auto& [to, address] : network.peers)
                 text += fmt::format("  {:>{}}", from == to ? "-" : value(network.between(from, to)),
                                     wide);
         }
@@ -98,7 +121,11 @@ std::string network_text(const NetworkProfile& network) {
 }
 
 std::string to_json_text(const NetworkProfile& network) {
-    Json json{{"format", network_format}, {"peers", network.peers}, {"links", Json::array()}};
+    Json json{{"format", network_format}, {"peers", Json::array()}};
+    for (const NetworkProfile::Peer& peer : network.peers)
+        json["peers"].push_back({{"name", peer.name}, {"address", peer.address}});
+    json["egress_mbit_max"] = network.egress_mbit_max;
+    json["links"] = Json::array();
     for (const NetworkProfile::Link& link : network.links)
         json["links"].push_back({{"from", link.from},
                                  {"to", link.to},
@@ -117,23 +144,16 @@ NetworkProfile read_network_profile(const std::string& file) {
         if (json.at("format") != network_format)
             throw StartupError(file + ": is no measured network of this version's format",
                                check_again);
-        network.peers = json.at("peers").get<std::vector<std::string>>();
+        for (const Json& peer : json.at("peers"))
+            network.peers.push_back({peer.at("name"), peer.at("address")});
+        network.egress_mbit_max = json.at("egress_mbit_max");
         for (const Json& link : json.at("links"))
             network.links.push_back({link.at("from"), link.at("to"), link.at("mbit"),
                                      link.at("both_mbit"), link.at("round_trip_ms")});
     } catch (const nlohmann::json::exception& error) {
         throw StartupError(file + ": is no measured network: " + error.what(), check_again);
     }
-    for (const std::string& from : network.peers) {
-        for (const std::string& to : network.peers) {
-            const auto is_of = [&](const NetworkProfile::Link& link) {
-                return link.from == from && link.to == to && link.both_mbit > 0;
-            };
-            if (from != to && std::none_of(network.links.begin(), network.links.end(), is_of))
-                throw StartupError(fmt::format("{}: lacks what {} sends to {}", file, from, to),
-                                   check_again);
-        }
-    }
+    require_all_links(network, file);
     return network;
 }
 

@@ -2,7 +2,8 @@
 // profiles of the machines as network.json:
 //
 //   format  "ako network 1"
-//   peers   names, in the order of the cluster file
+//   peers   [{name, address}] of the cluster file
+//   egress_mbit_max  that was in force; 0: none
 //   links   [{from, to, mbit, both_mbit, round_trip_ms}]: of every pair both ways; 10^6 bit/s of
 //           payload that arrived, while nothing went back and while as much as could did
 //
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "ako/probe.h"
+#include "src/config/cluster_settings.h"
 
 namespace ako {
 
@@ -33,9 +35,14 @@ struct NetworkProfile {
         double both_mbit = 0;
         double round_trip_ms = 0;
     };
-    std::vector<std::string> peers;
+    struct Peer {
+        std::string name, address;
+    };
+    std::vector<Peer> peers;
+    double egress_mbit_max = 0;
     std::vector<Link> links;
 
+    const Peer* find(const std::string& peer) const;
     /// The link of a pair. REQUIRES both are in `peers`, and not the same.
     const Link& between(const std::string& from, const std::string& to) const;
     /// The most that this peer sends to any other, and takes of any.
@@ -44,8 +51,7 @@ struct NetworkProfile {
     double latency_s() const;
 };
 
-NetworkProfile network_profile(const std::vector<std::string>& names,
-                               const std::vector<PairFigures>& pairs);
+NetworkProfile network_profile(const Settings& settings, const std::vector<PairFigures>& pairs);
 
 /// A matrix for people: who sends in rows, who takes in columns.
 std::string network_text(const NetworkProfile& network);

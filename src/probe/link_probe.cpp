@@ -56,10 +56,11 @@ void LinkProbe::fail(const std::string& why) {
 
 // ---- sending
 
-Probe LinkProbe::standing() const {
+Probe LinkProbe::standing(bool with_pairs) const {
     Probe probe;
     probe.turn = turn_;
     probe.knows_all = knows_all();
+    if (!with_pairs) return probe;
     for (const PairFigures& figures : pairs_)
         if (figures.asker == self_) probe.pairs.push_back(figures);
     return probe;
@@ -74,7 +75,7 @@ std::optional<OutFrame> LinkProbe::next(PeerIndex peer, std::size_t payload_byte
     }
     if (std::exchange(it.standing_due, false)) {
         it.standing_at = now;
-        return OutFrame{standing(), {}, {}};
+        return OutFrame{standing(std::exchange(it.pairs_due, false)), {}, {}};
     }
     if (!in_pair || !pair_->floods(now)) return std::nullopt;
     moved_at_ = now;
@@ -86,25 +87,29 @@ std::optional<OutFrame> LinkProbe::next(PeerIndex peer, std::size_t payload_byte
 }
 
 void LinkProbe::tell_all() {
-    for (PeerState& it : peers_) it.standing_due = it.up;
+    for (PeerState& it : peers_) it.standing_due = it.pairs_due = it.up;
 }
 
 // ---- receiving
 
-std::optional<std::string> LinkProbe::refuse(PeerIndex, const Header& header, std::size_t bytes) {
+std::optional<std::string> LinkProbe::refuse(PeerIndex peer, const Header& header,
+                                             std::size_t bytes) {
     if (std::holds_alternative<Chunk>(header)) return std::nullopt;
     const auto* probe = std::get_if<Probe>(&header);
     if (probe == nullptr)
         return std::string("a ") + header_name(header) +
                ", which nobody sends while links are measured";
     if (bytes != 0) return "a Probe with a payload";
-    for (const PairFigures& figures : probe->pairs)
+    for (const PairFigures& figures : probe->pairs) {
         if (figures.asker >= figures.asked || figures.asked >= count())
             return "Probe.pairs of no two peers of the file";
+        if (figures.asker != peer) return "Probe.pairs of a pair of which others tell";
+    }
     return std::nullopt;
 }
 
 std::optional<Destination> LinkProbe::reserve(PeerIndex peer, const Header&, std::size_t bytes) {
+    if (bytes == 0) return Destination{};
     std::vector<std::byte>& sink = peers_[peer].sink;
     sink.resize(payload_bytes_limit);
     return Destination{std::span(sink).first(bytes), 0};
@@ -113,20 +118,24 @@ std::optional<Destination> LinkProbe::reserve(PeerIndex peer, const Header&, std
 void LinkProbe::arrived(PeerIndex peer, Header header, Destination destination, Time arrived_at) {
     const bool of_partner = pair_ && pair_->partner() == peer;
     if (std::holds_alternative<Chunk>(header)) {
-        if (of_partner) pair_->take_flood(destination.memory.size(), arrived_at);
-        moved_at_ = arrived_at;
+        if (of_partner) {
+            pair_->take_flood(destination.memory.size(), arrived_at);
+            moved_at_ = arrived_at;
+        }
     } else if (const auto* probe = std::get_if<Probe>(&header)) {
         if (probe->kind == ProbeKind::standing)
-            heard(peer, *probe, arrived_at);
-        else if (of_partner && probe->turn == turn_)
+            heard(peer, *probe);
+        else if (of_partner && probe->turn == turn_) {
             pair_->take(*probe, arrived_at);
+            moved_at_ = arrived_at;
+        }
     }
     look_on(clock_.now());
 }
 
-void LinkProbe::heard(PeerIndex peer, const Probe& probe, Time now) {
+void LinkProbe::heard(PeerIndex peer, const Probe& probe) {
     PeerState& it = peers_[peer];
-    if (probe.turn > std::exchange(it.turn, probe.turn)) moved_at_ = now;
+    it.turn = probe.turn;
     it.knows_all |= probe.knows_all;
     for (const PairFigures& figures : probe.pairs) learn(figures);
 }
@@ -142,22 +151,36 @@ void LinkProbe::learn(const PairFigures& figures) {
 
 std::optional<Reject> LinkProbe::admit(PeerIndex peer, const Hello& hello) {
     const PeerState& it = peers_[peer];
-    if (turn_ == 0 || !it.up || it.process == hello.process_id) return std::nullopt;
-    return Reject{"process_id", "the process that came first", "another"};
+    // Another process has missed turns.
+    if (turn_ == 0 || it.process == hello.process_id) return std::nullopt;
+    return Reject{"process_id", "the process that all have met", "another"};
 }
 
 void LinkProbe::session_up(PeerIndex peer, const Hello& hello) {
     PeerState& it = peers_[peer];
     it.up = true;
-    it.process = hello.process_id;
-    it.standing_due = true;
+    it.gone_at.reset();
+    if (std::exchange(it.process, hello.process_id) != hello.process_id) {
+        it.turn = 0;
+        it.knows_all = false;
+    }
+    it.standing_due = it.pairs_due = true;
     transport_.wake(peer);
 }
 
 void LinkProbe::session_down(PeerIndex peer, const std::string& why, Time) {
-    peers_[peer].up = false;
-    if (turn_ > 0 && !knows_all())
-        fail("while links were measured the session with " + names_[peer] + " ended: " + why);
+    PeerState& it = peers_[peer];
+    it.up = false;
+    if (turn_ == 0 || knows_all()) return;
+    it.gone_at = clock_.now();
+    it.why_gone = why;
+    const bool spoilt = pair_ && pair_->partner() == peer && pair_->begun();
+    if (spoilt) fail_without(peer);
+}
+
+void LinkProbe::fail_without(PeerIndex peer) {
+    fail("while links were measured the session with " + names_[peer] +
+         " ended: " + peers_[peer].why_gone);
 }
 
 // ---- turns
@@ -194,7 +217,7 @@ void LinkProbe::next_turn() {
 
 /// Does whatever has become possible.
 void LinkProbe::look_on(Time now) {
-    if (pair_ && peers_[pair_->partner()].turn == turn_) pair_->begin(now);
+    if (pair_meets()) pair_->begin();
     if (pair_ && pair_->over()) {
         moved_at_ = now;
         if (pair_->asks()) learn(pair_->figures());
@@ -211,12 +234,27 @@ void LinkProbe::look_on(Time now) {
             outcome.pairs = pairs_;
         });
     }
-    if (!knew_at_ && turn_ > 0 && now - moved_at_ >= times_.patience)
-        fail("nothing has moved for " + std::to_string(times_.patience / 1s) + " s" +
-             (pair_ ? ", with " + names_[pair_->partner()] : std::string()));
+    look_for_losses(now);
+    wake_links(now);
+}
+
+// Who waits for others needs no patience of its own: they go on, or end the session.
+void LinkProbe::look_for_losses(Time now) {
+    if (knew_at_ || turn_ == 0) return;
+    if (!pair_meets()) moved_at_ = now;
+    if (now - moved_at_ >= times_.patience)
+        fail("nothing has moved for " + std::to_string(times_.patience / 1s) + " s between " +
+             names_[self_] + " and " + names_[pair_->partner()]);
     for (PeerIndex peer = 0; peer < count(); ++peer) {
-        const bool says =
-            pair_ && pair_->partner() == peer && (pair_->has_word(now) || pair_->floods(now));
+        const std::optional<Time>& gone = peers_[peer].gone_at;
+        if (gone && now - *gone >= times_.absence) fail_without(peer);
+    }
+}
+
+void LinkProbe::wake_links(Time now) {
+    for (PeerIndex peer = 0; peer < count(); ++peer) {
+        const bool says = pair_ && pair_->partner() == peer &&
+                          (pair_->has_word(now) || pair_->floods(now));
         if (peers_[peer].up && (peers_[peer].standing_due || says)) transport_.wake(peer);
     }
 }

@@ -56,7 +56,10 @@ class LinkProbe final : public TransportHost {
         std::uint32_t turn = 0;     ///< as it said; likewise the next
         bool knows_all = false;
         bool standing_due = false;
+        bool pairs_due = false;       ///< with the standing
         Time standing_at{};           ///< when it was told last
+        std::optional<Time> gone_at;  ///< the session, since all had met
+        std::string why_gone;
         std::vector<std::byte> sink;  ///< for what it floods
     };
 
@@ -64,13 +67,18 @@ class LinkProbe final : public TransportHost {
     bool knows_all() const { return pairs_.size() == count() * (count() - 1) / 2; }
     void meet(Time now);
     void next_turn();
-    void heard(PeerIndex peer, const Probe& probe, Time now);
+    void heard(PeerIndex peer, const Probe& probe);
     void learn(const PairFigures& figures);
     void look_on(Time now);
     bool others_know_all() const;
-    Probe standing() const;
+    Probe standing(bool with_pairs) const;
     void tell_all();
+    /// Both are in this turn, so that it is the pair itself that moves, or does not.
+    bool pair_meets() const { return pair_ && peers_[pair_->partner()].turn == turn_; }
+    void look_for_losses(Time now);
+    void wake_links(Time now);
     void fail(const std::string& why);
+    void fail_without(PeerIndex peer);
     void change(const std::function<void(ProbeOutcome&)>& change);
 
     const PeerIndex self_;

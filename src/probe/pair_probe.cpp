@@ -2,6 +2,7 @@
 #include "src/probe/pair_probe.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ako {
 
@@ -11,54 +12,70 @@ PairProbe::PairProbe(PeerIndex self, PeerIndex partner, std::uint32_t turn, cons
     figures_.asked = std::max(self, partner);
 }
 
-void PairProbe::begin(Time now) {
-    if (!asks() || begun_) return;
-    begun_ = true;
-    ping(now);
-}
-
-void PairProbe::say(ProbeKind kind, Time sent_at, double bytes_per_s) {
+void PairProbe::say(ProbeKind kind, double bytes_per_s) {
     Probe probe;
     probe.kind = kind;
-    probe.part = part_;
+    probe.part = part_.value_or(ProbePart::there);
     probe.turn = turn_;
-    probe.sent_at = sent_at;
     probe.bytes_per_s = bytes_per_s;
     words_.push_back(probe);
 }
 
 void PairProbe::take(const Probe& probe, Time now) {
+    begun_ = true;
+    const bool of_part = part_ == probe.part;
     switch (probe.kind) {
         case ProbeKind::standing:
             return;
         case ProbeKind::ping:
-            return say(ProbeKind::pong, probe.sent_at);
+            return answer_ping();
         case ProbeKind::pong:
-            return pong_came(now - probe.sent_at, now);
+            return pong_came(now);
         case ProbeKind::begin:
-            if (!asks()) begin_part(probe.part, now);
+            if (!asks() && (!part_ || probe.part > *part_)) begin_part(probe.part, now);
             return;
         case ProbeKind::sent:
-            taken_ = meter_.bytes_per_s();
-            say(ProbeKind::taken, Time{0}, *taken_);
+            if (!of_part || !receives() || other_rate_) return;
+            other_rate_ = meter_.bytes_per_s();
+            say(ProbeKind::taken, *other_rate_);
             return look_whether_measured(now);
         case ProbeKind::taken:
-            sent_ = probe.bytes_per_s;
+            if (!of_part || !sends() || own_rate_ || flood_ends_) return;
+            own_rate_ = probe.bytes_per_s;
             return look_whether_measured(now);
     }
 }
 
-void PairProbe::pong_came(Time round_trip, Time now) {
-    if (!asks() || pongs_ >= pings) return;
-    figures_.round_trip = pongs_ == 0 ? round_trip : std::min(figures_.round_trip, round_trip);
-    if (++pongs_ < pings) return ping(now);
+// ---- the round trip
+
+void PairProbe::begin() {
+    if (asks() && !std::exchange(begun_, true)) ping();
+}
+
+void PairProbe::ping() {
+    ++pinged_;
+    say(ProbeKind::ping);
+}
+
+void PairProbe::answer_ping() {
+    if (!asks() && pinged_++ < pings) say(ProbeKind::pong);
+}
+
+void PairProbe::pong_came(Time now) {
+    if (!pinged_at_) return;
+    const Time round_trip = now - *std::exchange(pinged_at_, std::nullopt);
+    figures_.round_trip = pinged_ == 1 ? round_trip : std::min(figures_.round_trip, round_trip);
+    if (pinged_ < pings) return ping();
     begin_part(ProbePart::there, now);
 }
 
+// ---- floods
+
 void PairProbe::begin_part(ProbePart part, Time now) {
     part_ = part;
-    sent_.reset();
-    taken_.reset();
+    own_rate_.reset();
+    other_rate_.reset();
+    flood_ends_.reset();
     meter_.begin();
     if (asks()) say(ProbeKind::begin);
     if (sends()) flood_ends_ = now + times_.flood;
@@ -72,23 +89,24 @@ std::optional<Probe> PairProbe::next_word(Time now) {
     if (words_.empty()) return std::nullopt;
     const Probe word = words_.front();
     words_.pop_front();
+    if (word.kind == ProbeKind::ping) pinged_at_ = now;
     return word;
 }
 
 void PairProbe::look_whether_measured(Time now) {
-    if (over_ || (sends() && !sent_) || (receives() && !taken_)) return;
-    switch (part_) {
+    if (over_ || (sends() && !own_rate_) || (receives() && !other_rate_)) return;
+    switch (*part_) {
         case ProbePart::there:
-            figures_.there = sent_.value_or(0);
+            figures_.there = own_rate_.value_or(0);
             if (asks()) begin_part(ProbePart::back, now);
             return;
         case ProbePart::back:
-            figures_.back = taken_.value_or(0);
+            figures_.back = other_rate_.value_or(0);
             if (asks()) begin_part(ProbePart::both, now);
             return;
         case ProbePart::both:
-            figures_.there_both = sent_.value_or(0);
-            figures_.back_both = taken_.value_or(0);
+            figures_.there_both = own_rate_.value_or(0);
+            figures_.back_both = other_rate_.value_or(0);
             over_ = true;
     }
 }

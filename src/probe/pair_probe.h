@@ -1,6 +1,6 @@
 // One turn of two peers that measure the links between them: words to and fro for the round trip,
 // then a flood there, one back, and both at once. Who asks says what begins; both ends run this.
-// Pure, with explicit time; network thread.
+// What the partner says out of place changes nothing. Pure, with explicit time; network thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,8 @@ struct ProbeTimes {
     Time flood = std::chrono::seconds(2);
     Time warm_up = std::chrono::milliseconds(500);  ///< of each, see FloodMeter
     Time meet = std::chrono::seconds(60);           ///< until all peers have come
-    Time patience = std::chrono::seconds(20);       ///< without anything that moves
+    Time patience = std::chrono::seconds(20);       ///< in a pair in which nothing moves
+    Time absence = std::chrono::seconds(5);         ///< of a session that may come up again
 };
 
 class PairProbe {
@@ -31,7 +32,9 @@ class PairProbe {
     PeerIndex partner() const { return self_ == figures_.asker ? figures_.asked : figures_.asker; }
     bool asks() const { return self_ == figures_.asker; }
     /// Who asks, once both are in this turn; later calls change nothing.
-    void begin(Time now);
+    void begin();
+    /// Something has been said: without the session it was said in there is nothing to go on from.
+    bool begun() const { return begun_; }
 
     /// What the partner says in this turn, but for where it stands.
     void take(const Probe& probe, Time now);
@@ -50,9 +53,10 @@ class PairProbe {
 
   private:
     bool flood_is_over(Time now) const { return flood_ends_ && now >= *flood_ends_; }
-    void say(ProbeKind kind, Time sent_at = Time{0}, double bytes_per_s = 0);
-    void ping(Time now) { say(ProbeKind::ping, now); }
-    void pong_came(Time round_trip, Time now);
+    void say(ProbeKind kind, double bytes_per_s = 0);
+    void ping();
+    void answer_ping();
+    void pong_came(Time now);
     void begin_part(ProbePart part, Time now);
     /// Does this end send in the part? Likewise the other.
     bool sends() const { return part_ == ProbePart::both || (part_ == ProbePart::there) == asks(); }
@@ -67,12 +71,13 @@ class PairProbe {
     PairFigures figures_;
     std::deque<Probe> words_;
     bool begun_ = false;
-    int pongs_ = 0;
-    ProbePart part_ = ProbePart::there;
+    int pinged_ = 0;  ///< of who asks: how often; of the other: answered
+    std::optional<Time> pinged_at_;  ///< while no pong has come
+    std::optional<ProbePart> part_;  ///< once it has begun
     FloodMeter meter_;
     std::optional<Time> flood_ends_;
-    std::optional<double> sent_;   ///< bytes per second of this end's flood, as the other took it
-    std::optional<double> taken_;  ///< and of the other's
+    std::optional<double> own_rate_;    ///< of this end's flood, as the other took it; bytes/s
+    std::optional<double> other_rate_;  ///< and of the other's
     bool over_ = false;
 };
 

@@ -7,10 +7,13 @@
 #include <chrono>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 #include "ako/error.h"
+#include "ako/printable.h"
 #include "ako/threads.h"
 #include "net/tcp_transport.h"
+#include "src/config/cluster_file.h"
 #include "src/config/key_places.h"
 #include "src/numbers/digest.h"
 #include "src/probe/link_probe.h"
@@ -44,20 +47,18 @@ class Bell {
     std::size_t rung_ AKO_GUARDED_BY(mutex_) = 0;
 };
 
-/// Nobody who trains takes it for its own.
+/// Nobody who trains takes it for its own. All must count the peers alike.
 Hello probe_hello(const Settings& settings, PeerIndex self) {
     Hello hello;
-    hello.run_name = ("network check of " + settings.run).substr(0, text_bytes_max);
-    hello.training_digest = sha256("links");
+    hello.run_name = first_bytes("network check of " + settings.run, text_bytes_max);
+    std::string peers = "peers:\n";
+    for (std::size_t k = 0; k < settings.peers.size(); ++k)
+        peers += fmt::format("  {}: {}\n", k + 1, settings.peers[k].name);
+    hello.training_digest = sha256(peers);
+    if (peers.size() <= settings_text_bytes_max) hello.settings_text = peers;
     hello.peer_name = settings.peers[self].name;
     hello.process_id = random_process_id();
     return hello;
-}
-
-std::vector<std::string> names_of(const Settings& settings) {
-    std::vector<std::string> names;
-    for (const PeerSettings& peer : settings.peers) names.push_back(peer.name);
-    return names;
 }
 
 /// One peer of the file while it measures.
@@ -66,9 +67,13 @@ struct ProbingPeer {
                 const ProbeTimes& times, const PeerLog& log, Bell& bell)
         : transport(transport_settings(settings, self, probe_hello(settings, self), key, log),
                     clock),
-          probe(self, names_of(settings), transport, clock, times, [&bell] { bell.ring(); }) {
+          probe(self, peer_names(settings), transport, clock, times, [&bell] { bell.ring(); }) {
         naming_key(settings, listen_key(settings, self), [this] { transport.bind(); });
     }
+    /// Its network thread must not meet a probe that is gone.
+    ~ProbingPeer() { transport.stop(Time{0}); }
+    ProbingPeer(const ProbingPeer&) = delete;
+    ProbingPeer& operator=(const ProbingPeer&) = delete;
 
     TcpTransport transport;
     LinkProbe probe;
@@ -91,9 +96,22 @@ std::string missing_text(const Settings& settings, const ProbingPeer& peer,
     if (!outcome.missing.empty())
         throw StartupError(
             "not all peers have come: missing " + missing_text(settings, peer, outcome.missing),
-            fmt::format("start there: ako check {} --network --peer {}", settings.file,
-                        settings.peers[outcome.missing.front()].name));
+            fmt::format("each is to be started within a minute of the others: ako check {} "
+                        "--network --peer {}",
+                        settings.file, settings.peers[outcome.missing.front()].name));
     throw StartupError(outcome.failure, "start it again on all machines; nothing was kept");
+}
+
+/// Too little may have come of a link to tell.
+void require_figures(const Settings& settings, const std::vector<PairFigures>& pairs) {
+    for (const PairFigures& pair : pairs) {
+        if (std::min({pair.there, pair.back, pair.there_both, pair.back_both}) > 0) continue;
+        throw StartupError(
+            fmt::format("next to nothing came over the link between {} and {}",
+                        settings.peers[pair.asker].name, settings.peers[pair.asked].name),
+            "see to that link and measure again, or say what links carry, Mbit/s: `ako predict` "
+            "takes --rates");
+    }
 }
 
 }  // namespace
@@ -127,6 +145,7 @@ std::vector<PairFigures> check_network(const Settings& settings, const std::vect
     std::sort(pairs.begin(), pairs.end(), [](const PairFigures& one, const PairFigures& other) {
         return std::tie(one.asker, one.asked) < std::tie(other.asker, other.asked);
     });
+    require_figures(settings, pairs);
     return pairs;
 }
 

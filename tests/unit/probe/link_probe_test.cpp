@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 /// Peers that measure in virtual time.
 struct Cluster {
-    explicit Cluster(std::size_t peers, std::size_t begin = 0) : count(peers) {
+    explicit Cluster(std::size_t peers, std::size_t begin = 0, const ProbeTimes& times = {})
+        : count(peers) {
         network.set_payload_max(64 << 10);
         std::vector<std::string> names;
         for (std::size_t peer = 0; peer < count; ++peer)
@@ -22,7 +23,7 @@ struct Cluster {
         for (PeerIndex peer = 0; peer < count; ++peer) {
             transports.push_back(std::make_unique<sim::SimTransport>(network, peer, clock));
             probes.push_back(std::make_unique<LinkProbe>(peer, names, *transports.back(), clock,
-                                                         ProbeTimes(), [] {}));
+                                                         times, [] {}));
         }
         for (std::size_t peer = begin; peer < count; ++peer) start(peer);
     }
@@ -120,6 +121,27 @@ TEST_CASE("a peer that is lost meanwhile ends it everywhere, with its name") {
     }
 }
 
+TEST_CASE("who waits for others is patient for as long as they take") {
+    ProbeTimes times;
+    times.flood = 8s;
+    REQUIRE(3 * times.flood > times.patience);
+    Cluster cluster(3, 0, times);
+    REQUIRE(cluster.run());
+    for (const auto& probe : cluster.probes) CHECK(probe->outcome().failure.empty());
+}
+
+TEST_CASE("a process that comes in place of one that was met has missed turns") {
+    Cluster cluster(3);
+    LinkProbe& probe = *cluster.probes[0];
+    Hello hello;
+    hello.process_id = 99;
+    CHECK_FALSE(probe.admit(1, hello).has_value());  // nobody has met yet
+    cluster.world.run([] { return false; }, 3s);
+    const auto refused = probe.admit(1, hello);
+    REQUIRE(refused.has_value());
+    CHECK(refused->field == "process_id");
+}
+
 TEST_CASE("what no peer says while links are measured is refused") {
     Cluster cluster(3);
     LinkProbe& probe = *cluster.probes[0];
@@ -128,6 +150,8 @@ TEST_CASE("what no peer says while links are measured is refused") {
     Probe liar;
     liar.pairs.push_back({.asker = 1, .asked = 3});
     CHECK(test::contains(*probe.refuse(1, liar, 0), "no two peers of the file"));
+    liar.pairs = {{.asker = 0, .asked = 2}};
+    CHECK(test::contains(*probe.refuse(1, liar, 0), "of which others tell"));
     liar.pairs = {{.asker = 1, .asked = 2}};
     CHECK_FALSE(probe.refuse(1, liar, 0).has_value());
     CHECK_FALSE(probe.refuse(1, Chunk{}, 64).has_value());
