@@ -87,6 +87,15 @@ std::string rounds_table(const Prediction& prediction, const TableOf& table) {
         rows);
 }
 
+/// A conclusion; below it, indented, what to paste, and what is to be known of it.
+std::string headline_part(const std::string& line) {
+    if (!line.starts_with(' '))
+        return fmt::format("<p class=\"conclusion\">{}</p>\n", html_text(line));
+    const std::string text = html_text(line.substr(line.find_first_not_of(' ')));
+    return text.starts_with("--") ? fmt::format("<pre>{}</pre>\n", text)
+                                  : fmt::format("<p>{}</p>\n", text);
+}
+
 }  // namespace
 
 std::string write_prediction_page(const Prediction& prediction, const std::string& headline,
@@ -102,10 +111,7 @@ std::string write_prediction_page(const Prediction& prediction, const std::strin
     std::string body = fmt::format("<h1>{}</h1>\n", html_text(title));
     std::istringstream lines(headline);
     for (std::string line; std::getline(lines, line);)
-        body += line.starts_with(' ')
-                    ? fmt::format("<pre>{}</pre>\n",
-                                  html_text(line.substr(line.find_first_not_of(' '))))
-                    : fmt::format("<p class=\"conclusion\">{}</p>\n", html_text(line));
+        body += headline_part(line);
     for (const std::string& ground : grounds)
         body += fmt::format("<p class=\"soft\">{}</p>\n", html_text(ground));
     std::string figures, tables;
