@@ -84,14 +84,20 @@ Estimated estimated(const Plan& plan, const std::vector<Cell>& cells, const Cell
     TimedGradients gradients(first, data);
     CellPrediction prediction(plan, network, cells.front());
     const bool profiled = prediction.has_profiles();
-    for (const Cell& cell : cells) gradients.of(work_of(plan, cell, network).batch);
+    std::vector<CellWork> works;
+    works.reserve(cells.size());
+    for (const Cell& cell : cells) {
+        works.push_back(work_of(plan, cell, network));
+        gradients.of(works.back().batch);
+    }
     if (!profiled) prediction.take_gradients(gradients.all(), gradients.parameter_count());
     const TimeRange beside = profiled ? beside_profiles : beside_gradients;
     const auto test_samples = static_cast<double>(data.test_set().count);
     TimeRange screening, rest;
     std::string prepared;
-    for (const Cell& cell : cells) {
-        CellWork work = work_of(plan, cell, network);
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+        const Cell& cell = cells[k];
+        CellWork& work = works[k];
         const GradientProfile& gradient = gradients.of(work.batch);
         const TimeRange round = round_of(prediction, cell, work.batch);
         work.round = {beside.low * round.low, beside.high * round.high};

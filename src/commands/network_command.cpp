@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <numeric>
 
 #include "ako/clock.h"
@@ -21,22 +20,12 @@ namespace ako {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 /// The places of the peers that run here.
 std::vector<PeerIndex> peers_here(const NetworkOptions& options, const Settings& settings) {
     if (!options.peer.empty()) return {peer_by_name(settings, options.peer)};
     std::vector<PeerIndex> all(settings.peers.size());
     std::iota(all.begin(), all.end(), PeerIndex{0});
     return all;
-}
-
-void make_folder(const std::string& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error)
-        throw StartupError(fmt::format("{}: cannot be made: {}", folder, error.message()),
-                           "name another folder with -o");
 }
 
 void say(const std::string& line) {
@@ -77,7 +66,7 @@ ExitStatus check_network_of(const NetworkOptions& options) {
     if (settings.peers.size() < 2)
         throw StartupError(options.file + ": one peer has no link to measure",
                            "list the other peers under `peers`");
-    make_folder(options.output);
+    make_folder_for(options.output, "-o");
     const NetworkProfile network = network_profile(settings, measured(options, settings));
     fmt::print("{}", network_text(network));
     const std::string file = fmt::format("{}/{}.json", options.output, network_profile_name);

@@ -39,9 +39,9 @@ std::string said(const Settings& settings, const Summary& summary) {
     const PredictionQuestion question = question_of(options, settings, grounds);
     if (question.one_machine) profiles = profiles_of_this_machine(std::move(profiles));
     if (profiles.empty()) return "";
-    const auto answer =
-        predict_as_it_is(question, profiles,
-                         network_layers(settings, profiles.front().parameter_count), settings);
+    const auto answer = predict_step(step_question(
+        question, profiles, network_layers(settings, profiles.front().parameter_count), settings,
+        settings.peers.size(), question.rates_mbit.front(), settings.training.batch.local));
     if (!answer) return "";
     keep_pair(settings, *answer, measured);
     return pair_text(*answer, measured);

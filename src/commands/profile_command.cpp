@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 
 #include "ako/error.h"
 #include "src/commands/chosen_mode.h"
@@ -19,8 +18,6 @@
 namespace ako {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -43,11 +40,7 @@ ExitStatus profile(const ProfileOptions& options) {
     if (settings.model.kind == ModelKind::synthetic)
         throw StartupError(options.file + ": model: synthetic waits instead of computing",
                            "profile a network: --set model=lenet");
-    std::error_code error;
-    fs::create_directories(options.output, error);
-    if (error)
-        throw StartupError(fmt::format("{}: cannot be made: {}", options.output, error.message()),
-                           "name another folder with -o");
+    make_folder_for(options.output, "-o");
     const auto say = [](const std::string& what) {
         fmt::print("measuring {} ..\n", what);
         std::fflush(stdout);

@@ -223,18 +223,6 @@ class Predictor {
 
 }  // namespace
 
-std::optional<StepAnswer> predict_as_it_is(const PredictionQuestion& question,
-                                           const std::vector<MachineProfile>& profiles,
-                                           const std::vector<Range>& layers,
-                                           const Settings& settings) {
-    const BatchSettings& batch = settings.training.batch;
-    if (settings.training.learners != 1 || batch.global_target > 0 ||
-        batch.schedule.kind != BatchScheduleKind::constant)
-        return std::nullopt;
-    return predict_step(step_question(question, profiles, layers, settings, settings.peers.size(),
-                                      question.rates_mbit.front(), batch.local));
-}
-
 std::vector<PredictedMode> modes_for(const Settings& file, std::size_t machines) {
     return {{"ako", {"exchange.mode=ako"}},
             {"ring", {"exchange.mode=ring"}},

@@ -125,11 +125,4 @@ struct RateForShare {
 std::vector<RateForShare> rates_for(const PredictionQuestion& question, const PredictionBase& base,
                                     const Predicted& cell);
 
-/// The step of these settings as they stand, at the first rate. Nothing where it is not known: see
-/// `predict_step`; and where a round has several learners, or batches that grow.
-std::optional<StepAnswer> predict_as_it_is(const PredictionQuestion& question,
-                                           const std::vector<MachineProfile>& profiles,
-                                           const std::vector<Range>& layers,
-                                           const Settings& settings);
-
 }  // namespace ako

@@ -9,7 +9,6 @@
 #include <map>
 #include <sstream>
 
-#include "ako/error.h"
 #include "src/plot/chart.h"
 #include "src/plot/html.h"
 #include "src/results/number_text.h"
@@ -102,12 +101,8 @@ std::string write_prediction_page(const Prediction& prediction, const std::strin
                                   const Grounds& grounds, const std::string& title,
                                   const std::string& folder) {
     require_gnuplot();
-    std::error_code error;
     const fs::path plots = fs::path(folder) / "plots";
-    fs::create_directories(plots, error);
-    if (error)
-        throw StartupError(fmt::format("{}: cannot be made: {}", plots.string(), error.message()),
-                           "name another folder with --output");
+    make_folder_for(plots.string(), "--output");
     std::string body = fmt::format("<h1>{}</h1>\n", html_text(title));
     std::istringstream lines(headline);
     for (std::string line; std::getline(lines, line);)

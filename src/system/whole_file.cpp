@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -40,6 +41,14 @@ void write_whole_file(const std::string& path, const std::string& text) {
     unlink(fresh.c_str());  // half a file takes room that is short
     throw StartupError(path + ": cannot be written: " + *why,
                        "is the disk full, the folder writable?");
+}
+
+void make_folder_for(const std::string& folder, const std::string& option) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        throw StartupError(folder + ": cannot be made: " + error.message(),
+                           "name another folder with " + option);
 }
 
 std::string whole_text(const std::string& path) {
