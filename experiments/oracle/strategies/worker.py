@@ -18,6 +18,10 @@ import resource
 import sys
 import time
 
+# Before PyTorch: torch.set_num_threads does not reach OpenBLAS, whose threads spin while they wait,
+# and under a quota take most of it.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 import torch
 from torch import distributed
 
