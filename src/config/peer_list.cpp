@@ -15,6 +15,8 @@ constexpr const char* a_sample_count = "with data.sharding: own, 1 to 1,000,000,
 
 constexpr const char* host_and_port = "host:port, with a port from 1 to 65535";
 
+std::string a_count() { return fmt::format("a whole number from 1 to {}", peers_max); }
+
 std::string a_peer_name() {
     return fmt::format("a name of at most {} letters, digits, '-' and '_', the first not '-'",
                        name_length_max);
@@ -99,6 +101,39 @@ PeerSettings read_peer(const ConfigValue& value, const std::string& path,
     return peer;
 }
 
+/// The number at `key`, from 1 to `high`.
+std::size_t read_count(const ConfigValue& value, const std::string& path, std::size_t high) {
+    const std::string expected = fmt::format("a whole number from 1 to {}", high);
+    const std::uint64_t count = read_whole(value, path, expected);
+    if (count < 1 || count > high) refuse(value.where, path, expected, value.description());
+    return count;
+}
+
+/// `{count: 4}`: p1 to p4.
+std::vector<PeerSettings> counted_peers(const ConfigValue& value, const std::string& path) {
+    const ConfigValue& count = required(value, "count", path, a_count());
+    std::vector<PeerSettings> peers(read_count(count, path + ".count", peers_max));
+    for (std::size_t k = 0; k < peers.size(); ++k) peers[k].name = fmt::format("p{}", k + 1);
+    return peers;
+}
+
+/// `{min: 2, ..}`: another word for exchange.start_peers_min, which wins where both are said.
+void read_least(const ConfigValue& value, const std::string& path, std::size_t count,
+                Settings& settings) {
+    const ConfigEntry* const least = value.find("min");
+    if (least == nullptr) return;
+    settings.exchange.start_peers_min =
+        static_cast<unsigned>(read_count(least->value, path + ".min", count));
+    settings.places.put("exchange.start_peers_min", least->value.where);
+}
+
+std::string written_peer(const PeerSettings& peer) {
+    return fmt::format("\n  - {{name: {}, address: {}, listen: {}{}{}}}", quote(peer.name),
+                       quote(peer.address), quote(peer.listen),
+                       peer.role == Role::server ? ", role: server" : "",
+                       peer.samples > 0 ? fmt::format(", samples: {}", peer.samples) : "");
+}
+
 }  // namespace
 
 HostPort split_address(const std::string& address, const std::string& where,
@@ -144,6 +179,12 @@ const std::vector<ListKey>& list_keys() {
          "worker | server (parameter-server with placement: dedicated)", "worker"},
         {"peers.*.samples", a_sample_count, "of its training set, with data.sharding: own",
          "required with own"},
+        {"peers.count", a_count(),
+         "instead of the list: so many, p1, p2 and so on, whose addresses come with their start, "
+         "by `ako submit` or `ako launch`",
+         "the list"},
+        {"peers.min", "a whole number from 1 to the count",
+         "with count: fewer may begin, as exchange.start_peers_min says", "start_peers_min"},
         {"exchange.link_limits.*.from", "a peer's name", "the peer that sends", "required"},
         {"exchange.link_limits.*.to", "another peer's name", "the peer that receives", "required"},
         {"exchange.link_limits.*.mbit", "as exchange.link_mbit",
@@ -154,27 +195,43 @@ const std::vector<ListKey>& list_keys() {
 
 Field peers_field() {
     const std::string path = "peers";
-    const std::string expected = fmt::format("a list of 1 to {} peers", peers_max);
+    const std::string expected = fmt::format("a list of 1 to {} peers, or their count", peers_max);
     const auto read = [=](const ConfigValue& value, Settings& settings) {
-        if (value.kind != ConfigValue::Kind::list || value.entries.empty() ||
-            value.entries.size() > peers_max)
-            refuse(value.where, path, expected, value.description());
         std::vector<PeerSettings> peers;
-        for (const ConfigEntry& entry : value.entries)
-            peers.push_back(read_peer(entry.value, fmt::format("peers.{}", peers.size()), peers));
+        if (value.kind == ConfigValue::Kind::map) {
+            peers = counted_peers(value, path);
+            read_least(value, path, peers.size(), settings);
+        } else if (value.kind != ConfigValue::Kind::list || value.entries.empty() ||
+                   value.entries.size() > peers_max) {
+            refuse(value.where, path, expected, value.description());
+        } else {
+            for (const ConfigEntry& entry : value.entries)
+                peers.push_back(
+                    read_peer(entry.value, fmt::format("peers.{}", peers.size()), peers));
+        }
         settings.peers = std::move(peers);
     };
     const auto write = [](const Settings& settings) {
+        if (addresses_are_open(settings))
+            return fmt::format("{{count: {}}}", settings.peers.size());
         std::string list;
-        for (const PeerSettings& peer : settings.peers)
-            list += fmt::format("\n  - {{name: {}, address: {}, listen: {}{}{}}}", quote(peer.name),
-                                quote(peer.address), quote(peer.listen),
-                                peer.role == Role::server ? ", role: server" : "",
-                                peer.samples > 0 ? fmt::format(", samples: {}", peer.samples) : "");
+        for (const PeerSettings& peer : settings.peers) list += written_peer(peer);
         return list;
     };
     // The digest names the peers in order without their addresses: see training_digest_text.
     return {path, Scope::own, expected, read, write};
+}
+
+bool addresses_are_open(const Settings& settings) {
+    return !settings.peers.empty() && settings.peers.front().address.empty();
+}
+
+void require_addresses(const Settings& settings) {
+    if (!addresses_are_open(settings)) return;
+    throw at_key(settings, "peers",
+                 StartupError("the peers have no addresses here: they come with the start",
+                              "`ako launch` starts them on this machine, `ako submit` by an "
+                              "engine; else write a list of {name, address}"));
 }
 
 Field observe_address_field() {

@@ -9,8 +9,14 @@
 
 namespace ako {
 
-/// `peers: [{name, address, listen}, ...]`. Refuses two of one name or one address.
+/// `peers: [{name, address, listen}, ...]`. Refuses two of one name or one address. Or
+/// `peers: {count: 4}`: peers p1 to p4, which have addresses once something starts them.
 Field peers_field();
+
+/// Is it left to what starts the peers where they are?
+bool addresses_are_open(const Settings& settings);
+/// Throws StartupError where they are open: this peer was not started by what would say them.
+void require_addresses(const Settings& settings);
 
 /// A key of the elements of these lists ("peers.*.name"), and what it must be.
 struct ListKey {

@@ -59,7 +59,7 @@ void walk(const ConfigValue& value, const std::string& path, const KnownKeys& kn
         const ConfigValue::Kind kind = entry.value.kind;
         if (in_list) {
             if (kind == ConfigValue::Kind::map) walk(entry.value, inner, known);
-        } else if (known.is_group(inner)) {
+        } else if (known.is_group(inner) && !known.is_key(inner)) {  // peers is both
             if (kind != ConfigValue::Kind::map && kind != ConfigValue::Kind::null)
                 refuse(entry.value.where, inner, "keys and values", entry.value.description());
             walk(entry.value, inner, known);

@@ -4,6 +4,7 @@
 
 #include "src/config/key_file.h"
 #include "src/config/key_places.h"
+#include "src/config/peer_list.h"
 
 namespace ako {
 
@@ -14,7 +15,7 @@ ClusterKey read_cluster_key(const Settings& settings) {
 }
 
 void check_links(const Settings& settings) {
-    if (!read_cluster_key(settings).none()) return;
+    if (!read_cluster_key(settings).none() || addresses_are_open(settings)) return;
     for (PeerIndex peer = 0; peer < settings.peers.size(); ++peer) {
         const PeerSettings& own = settings.peers[peer];
         check_announced(settings, peer, Names::left_alone);

@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "src/config/peer_list.h"
+
 namespace ako {
 
 TransportSettings transport_settings(const Settings& settings, PeerIndex self, Hello hello,
                                      const ClusterKey& key, const PeerLog& log) {
+    require_addresses(settings);
     const ExchangeSettings& exchange = settings.exchange;
     TransportSettings transport;
     transport.self = self;

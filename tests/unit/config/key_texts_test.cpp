@@ -57,7 +57,7 @@ TEST_CASE("a group, a single key, and the nearest where there is neither") {
     CHECK(key_texts_of("").size() == key_texts().size());
     CHECK(key_texts_of("training.schedule").size() == 4);
     CHECK(key_texts_of("training.epochs").size() == 1);
-    CHECK(key_texts_of("peers").size() == 6);
+    CHECK(key_texts_of("peers").size() == 8);
     CHECK(key_texts_of("peers").front().path == "peers");
     try {
         key_texts_of("exchnge");
