@@ -44,6 +44,9 @@ enum class Ending {
                     ///< diverged with numbers that are finite
 };
 
+/// What shells, and who starts programs elsewhere, add to the number of the signal that ended one.
+inline constexpr int shell_signal_offset = 128;
+
 struct EndingEntry {
     Ending ending;
     const char* word;

@@ -15,7 +15,9 @@
 #include "src/commands/compare_command.h"
 #include "src/commands/completion.h"
 #include "src/commands/compose_command.h"
+#include "src/commands/engine_words.h"
 #include "src/commands/evaluate_command.h"
+#include "src/commands/file_words.h"
 #include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
 #include "src/commands/network_command.h"
@@ -51,16 +53,6 @@ struct CheckOptions {
     NetworkOptions network = {};  ///< without the file and its overrides
 };
 
-/// --set, which all commands have.
-void add_overrides(CLI::App& command, std::vector<std::string>& overrides) {
-    command
-        .add_option("--set", overrides,
-                    "override a key of the file, such as training.epochs=1; repeatable")
-        ->type_name("KEY=VALUE")
-        ->take_all()
-        ->allow_extra_args(false);
-}
-
 /// --resume, after the file, which then may be left out.
 CLI::Option* add_resume(CLI::App& command, std::string& file, std::vector<std::string>& overrides,
                         ResumeWords& resume) {
@@ -80,12 +72,6 @@ void complete_file(const CLI::Option& said, std::string& file, ResumeWords& resu
     if (!file.empty()) return;
     if (resume.folder.empty()) throw CLI::RequiredError("FILE");
     file = cluster_file_of(resume);
-}
-
-/// FILE and --set.
-void add_cluster_file(CLI::App& command, std::string& file, std::vector<std::string>& overrides) {
-    command.add_option("FILE", file, "the cluster file (YAML)")->required();
-    add_overrides(command, overrides);
 }
 
 void add_keep_milestones(CLI::App& command, bool& keep) {
@@ -213,7 +199,8 @@ CLI::App* add_status(CLI::App& app, StatusOptions& options) {
         "status", "Show how the peers of a cluster stand that runs with observe.address");
     words
         ->add_option("TARGET", options.target,
-                     "the cluster file, or HOST:PORT where one of its peers is observed")
+                     "the cluster file, HOST:PORT where one of its peers is observed, or a run of "
+                     "`ako submit`")
         ->required();
     add_overrides(*words, options.overrides);
     CLI::Option* watch = words->add_flag("--watch", options.watch,
@@ -412,6 +399,8 @@ int run_command_line(int count, char** words) {
     std::string shell;
     const CLI::App* completion_words = add_completion(app, shell);
 
+    EngineWords engine_words(app);
+
     if (count > 1) check_command_word(app, words[1]);
     try {
         app.parse(count, words);
@@ -422,6 +411,7 @@ int run_command_line(int count, char** words) {
     } catch (const CLI::ParseError& error) {
         return refuse_words(app, error, {words + 1, words + count});
     }
+    if (const auto status = engine_words.run()) return *status;
     if (check_words->parsed()) return check_as_said(check_options);
     if (keys_words->parsed()) return keys(keys_options);
     if (completion_words->parsed()) {

@@ -15,7 +15,8 @@ namespace ako {
 namespace {
 
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App*) { return true; });
+    // What is hidden from the help is left out.
+    return app.get_subcommands([](const CLI::App* it) { return !it->get_group().empty(); });
 }
 
 std::vector<std::string> names_of(const CLI::App& app) {
@@ -86,7 +87,8 @@ std::string bash_completion(const CLI::App& app) {
 
 void check_command_word(const CLI::App& app, const std::string& word) {
     const std::vector<std::string> names = names_of(app);
-    if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return;
+    const auto is_it = [&word](const CLI::App* it) { return it->get_name() == word; };
+    if (word.starts_with('-') || !app.get_subcommands(is_it).empty()) return;
     const std::string meant = did_you_mean(word, names);
     throw StartupError(
         "there is no command " + word,

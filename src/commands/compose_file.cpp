@@ -8,52 +8,21 @@
 #include "ako/mode_table.h"
 #include "src/config/field_types.h"
 #include "src/config/peer_list.h"
+#include "src/engines/containers.h"
 
 namespace ako {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The port of every peer whose address is not the file's; each has a host of its own.
-constexpr unsigned peer_port = 7701;
-/// How often the engine starts a container again whose peer has died: more than accidents of one
-/// run, and few enough for one that dies at its start each time.
-constexpr unsigned restarts_max = 5;
 /// In Compose's words: who does not answer three times in a row is unhealthy, and a peer that reads
 /// its data is not yet. A check costs a process that lives for some hundredths of a second.
 constexpr const char* health_times = "{interval: 10s, timeout: 5s, retries: 3, start_period: 30s}";
-// Where things lie in a container; deploy/Dockerfile makes the folder for results.
-constexpr const char* cluster_file_there = "/ako/cluster.yaml";
-constexpr const char* results_there = "/results";
-
-/// A file or folder that the cluster file names, and where it lies in a container.
-struct Mount {
-    const char* key;
-    std::string here;
-    const char* there;
-};
-
-/// One line for every key that names a path, but for `output`.
-std::vector<Mount> mounts_of(const Settings& settings) {
-    std::vector<Mount> mounts = {
-        {"data.path", settings.data.path, "/ako/data"},
-        {"cluster_key_file", settings.cluster_key_file, "/ako/cluster.key"},
-        {"model.initial", settings.model.initial, "/ako/initial.safetensors"}};
-    std::erase_if(mounts, [](const Mount& mount) { return mount.here.empty(); });
-    return mounts;
-}
-
 /// A text of a Compose file: quoted, and safe from the substitution of variables.
 std::string safe_text(const std::string& text) {
     std::string safe;
     for (const char letter : text) safe += letter == '$' ? "$$" : std::string(1, letter);
     return quote(safe);
-}
-
-/// Can a peer that died come back? In the other modes the run is over, or the others refuse it; and
-/// one that is alone has nobody to take its row, or the state of a ring, from.
-bool may_come_back(const Settings& settings) {
-    return entry_of(settings.exchange).goes_on() && settings.peers.size() > 1;
 }
 
 bool is_limited(const PeerGroup& group) { return group.profile == group_limits.profile; }
@@ -183,7 +152,8 @@ class ComposeText {
         for (const PeerSettings& peer : settings_.peers) {
             text +=
                 fmt::format("{}\n  {{name: \"{}\", address: \"{}:{}\", listen: \"0.0.0.0:{}\"{}}}",
-                            comma, peer.name, service_name(peer, group), peer_port, peer_port,
+                            comma, peer.name, service_name(peer, group), container_port,
+                            container_port,
                             peer.role == Role::server ? ", role: server" : "");
             comma = ",";
         }
@@ -206,7 +176,7 @@ class ComposeText {
                 "  # A peer that died takes its row from the others and goes on. The engine\n"
                 "  # starts again whatever does not exit 0: with --exit-zero a peer that ended by\n"
                 "  # itself does, whatever it came to, which stands in its log and its result.\n" +
-                fmt::format("  restart: \"on-failure:{}\"\n", restarts_max);
+                fmt::format("  restart: \"on-failure:{}\"\n", container_restarts_max);
         text += "  stop_grace_period: 60s  # who is stopped brings what it learned to the others\n";
         text += "  volumes:\n" + mount(absolute(options_.file).string(), cluster_file_there);
         for (const Mount& other : mounts_) text += mount(other.here, other.there);

@@ -9,6 +9,7 @@
 
 #include "ako/error.h"
 #include "src/config/peer_list.h"
+#include "src/engines/containers.h"
 
 namespace ako {
 namespace {
@@ -37,10 +38,7 @@ void check_names(const Settings& settings, const std::vector<PeerGroup>& groups)
 }  // namespace
 
 std::string service_name(const PeerSettings& peer, const PeerGroup& group) {
-    // One that begins with a digit would be read as an address.
-    const bool letter = std::isalpha(static_cast<unsigned char>(peer.name.front())) != 0;
-    const std::string name =
-        letter && peer.name != "localhost" ? peer.name : "peer-" + peer.name;
+    const std::string name = host_of(peer);
     return group.profile.empty() ? name : name + "-" + group.profile;
 }
 
@@ -52,6 +50,7 @@ std::optional<unsigned> observe_port(const Settings& settings, PeerIndex peer,
 }
 
 bool addresses_fit(const Settings& settings) {
+    if (addresses_are_open(settings)) return false;
     return std::all_of(settings.peers.begin(), settings.peers.end(), [&](const PeerSettings& peer) {
         const std::string name = service_name(peer, group_as_written);
         const std::string listen = split_address(peer.listen, settings.file, "peers").host;

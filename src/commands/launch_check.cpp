@@ -49,13 +49,12 @@ void check_program(const Settings& settings, const LaunchOptions& options) {
                               "leave the program out, or write `model: external`"));
 }
 
-void check_before(const Settings& settings, const PeerWords& place) {
+void check_before(const Settings& settings, PortsAre ports) {
     if (settings.model.kind != ModelKind::external)
         check_network(settings);
     else
         check_links(settings);
-    // Elsewhere, as in another network namespace, other ports are free.
-    if (place.none()) require_free_ports(settings);
+    if (ports == PortsAre::here) require_free_ports(settings);
 }
 
 }  // namespace ako

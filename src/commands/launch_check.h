@@ -4,14 +4,16 @@
 
 #include "src/commands/launch_command.h"
 #include "src/config/cluster_settings.h"
-#include "src/launch/peer_words.h"
 
 namespace ako {
 
 /// Throws StartupError unless there is a program just where the model is external.
 void check_program(const Settings& settings, const LaunchOptions& options);
 
+/// Where the peers will listen: on this machine, or where other ports are free.
+enum class PortsAre { here, elsewhere };
+
 /// Throws StartupError: data, memory, links, ports. What is only unwise is said on standard error.
-void check_before(const Settings& settings, const PeerWords& place);
+void check_before(const Settings& settings, PortsAre ports);
 
 }  // namespace ako

@@ -15,13 +15,14 @@
 #include "src/commands/chosen_mode.h"
 #include "src/commands/kept_milestones.h"
 #include "src/commands/launch_check.h"
+#include "src/commands/launch_place.h"
+#include "src/commands/lost_machine.h"
 #include "src/commands/prediction_of_run.h"
 #include "src/commands/run_bottleneck.h"
 #include "src/config/cluster_file.h"
 #include "src/launch/launched_peer.h"
 #include "src/launch/peer_child.h"
 #include "src/launch/peer_words.h"
-#include "src/launch/ports.h"
 #include "src/launch/restarts.h"
 #include "src/results/checkpoint_file.h"
 #include "src/results/peer_result.h"
@@ -42,6 +43,7 @@ struct Child {
     bool over = false;                     ///< the process has ended, and all it said is read
     std::optional<double> ended_at = {};   ///< seconds: the process
     bool trained = false;                  ///< this process has
+    bool machine_lost = false;             ///< of this process
     bool has_begun = false;                ///< this one or one before it has trained
     std::optional<double> starts_at = {};  ///< seconds: over, and then started again
     /// Totals of the processes before this one.
@@ -53,13 +55,16 @@ struct Child {
 /// its pipes open for longer.
 constexpr double pipes_stay_s = 1;
 
+/// Within so many seconds an engine has asked all processes of a job to end.
+constexpr double engine_asks_all_s = 1;
+
 /// So many seconds after all others have ended, nobody serves one that was started again.
 constexpr double latecomer_s = 3;
 
 /// The peers of one run while they run. One thread.
 class Launch {
   public:
-    Launch(const Settings& settings, const PeerWords& place, const PeerWords& program,
+    Launch(Settings& settings, LaunchPlace& place, const PeerWords& program,
            const LaunchOptions& options, std::string resume, std::string folder, LatestRun latest,
            bool live)
         : settings_(settings),
@@ -120,15 +125,15 @@ class Launch {
     double seconds() const { return seconds_of(clock_.now() - began_); }
 
     void start_peers() {
-        for (std::size_t k = 0; k < settings_.peers.size(); ++k)
-            children_.push_back({.process = start(k)});
+        for (std::size_t k = 0; k < place_.peers; ++k) children_.push_back({.process = start(k)});
     }
     std::unique_ptr<PeerChild> start(std::size_t k) const {
         const std::string& name = settings_.peers[k].name;
         const std::string file = folder_ + "/config.yaml";
         const bool again = restarts_.made(k) > 0;
         PeerCommand command;
-        command.in = place_.of(k, name);
+        command.in = place_.words.of(k, name);
+        command.elsewhere = place_.elsewhere;
         command.program = program_.of(k, name);
         if (!program_.none())
             command.environment =
@@ -146,7 +151,8 @@ class Launch {
 
     /// Waits for something to happen, at most until `moment`; takes in signals and keys.
     void look(double moment) {
-        wait_until(moment);
+        wait_until(std::min(moment, interrupts_at_.value_or(moment)));
+        if (interrupts_at_ && seconds() >= *interrupts_at_) interrupt(1);
         take_signals();
         if (input_ready_ && shown_.take_input() && !interrupted_) interrupt(1);
     }
@@ -173,24 +179,33 @@ class Launch {
 
     void take_signals() {
         const SignalQueue::Taken taken = signals_.take();
-        if (taken.interrupts > 0) interrupt(taken.interrupts);
+        if (taken.terminated && place_.elsewhere)
+            interrupt_soon();
+        else if (taken.interrupts > 0)
+            interrupt(taken.interrupts);
         if (taken.hung_up && !interrupted_) interrupt(1);
         if (taken.suspend) shown_.suspend();
         if (taken.resized) shown_.resized();
     }
 
+    /// An engine may ask all processes of a job to end, the peers and their attendants too; and
+    /// more than once, which means no more than the first time.
+    void interrupt_soon() {
+        if (!interrupts_at_ && !interrupted_) interrupts_at_ = seconds() + engine_asks_all_s;
+    }
     void interrupt(int times) {
+        interrupts_at_.reset();
         const bool again = interrupted_ || times > 1;
         interrupted_ = true;
         if (evaluating_) return say("interrupted: what is not evaluated yet stays in its file");
         say(again ? "interrupted again: ending the peers at once"
                   : "interrupted: the peers stop after this round; once more ends them at once");
-        signal_all(again ? SIGKILL : SIGINT);
+        ask_all(again ? &PeerChild::end : &PeerChild::stop);
     }
     /// And nobody is started again.
-    void signal_all(int number) {
+    void ask_all(void (PeerChild::*request)() const) {
         for (std::size_t k = 0; k < children_.size(); ++k) {
-            children_[k].process->signal(number);
+            (children_[k].process.get()->*request)();
             schedule(k, std::nullopt);
         }
     }
@@ -209,6 +224,10 @@ class Launch {
             child.has_begun |= child.trained;
             shown_.state().take_line(k, std::move(line), seconds());
         }
+        if (place_.elsewhere && has_lost_machine(shown_.state().peers(), k, seconds())) {
+            child.machine_lost = true;
+            process.abandon();
+        }
         if (!process.ended()) return;
         shown_.state().take_exit(k, process.exit());
         if (!child.ended_at) child.ended_at = seconds();
@@ -219,14 +238,14 @@ class Launch {
         if (could_not_start(k) && !start_failed_ && !interrupted_) {
             start_failed_ = true;
             say(fmt::format("{} could not start: stopping the others", process.name()));
-            signal_all(SIGINT);
+            ask_all(&PeerChild::stop);
         }
         if (child.over) decide_restart(k);
     }
 
     /// Without a word from the peer it was the command that is to start it that failed.
     bool command_failed(std::size_t k) const {
-        return !place_.none() && !interrupted_ && children_[k].process->exit() >= 0 &&
+        return !place_.words.none() && !interrupted_ && children_[k].process->exit() >= 0 &&
                !shown_.peer(k).heard;
     }
     bool could_not_start(std::size_t k) const {
@@ -240,16 +259,36 @@ class Launch {
 
     // ---- peers that died
 
+    /// Where it is to be started again: on its machine, unless that is lost, or has not let it
+    /// begin a second time.
+    bool has_place_again(std::size_t k) {
+        const bool lost = children_[k].machine_lost || is_machine_lost(k);
+        if (!lost && (children_[k].trained || restarts_.made(k) == 0)) return true;
+        if (!place_.elsewhere) return true;
+        if (!move_peer(place_, settings_, k)) return !lost;
+        // Whoever is started from now on dials it there; the others it dials itself.
+        write("config.yaml", write_cluster_text(settings_));
+        return true;
+    }
+    /// Once it is over: what led to its machine may end well when that is lost.
+    bool is_machine_lost(std::size_t k) const {
+        const PeerChild& process = *children_[k].process;
+        return place_.elsewhere && program_.none() && process.exit() == exit_ok &&
+               !process.result();
+    }
     /// Once it is over.
     void decide_restart(std::size_t k) {
         const PeerChild& process = *children_[k].process;
         if (restarts_.most() == 0 || interrupted_ || start_failed_) return;
-        if (process.result() || !Restarts::died(process.exit())) return;
+        if (process.result() || !(Restarts::died(process.exit()) || is_machine_lost(k))) return;
         const std::string death =
             fmt::format("{} died ({}) after round {}", process.name(),
                         Restarts::cause(process.exit()), shown_.peer(k).line.round);
         if (!others_train(k))
             return say(death + ": not started again, for no other peer trains any more");
+        if (!has_place_again(k))
+            return say(death + ": not started again, for its machine is lost and no spare one is "
+                               "left (ako submit --spare)");
         const auto pause = restarts_.next(k, children_[k].trained);
         if (!pause)
             return say(fmt::format("{}: not started again, after {} of {} restarts", death,
@@ -270,7 +309,7 @@ class Launch {
         if (!others_train(k))
             return say(name + " is not started again: no other peer trains any more");
         child.process = start(k);
-        child.over = child.trained = false;
+        child.over = child.trained = child.machine_lost = false;
         child.ended_at.reset();
         const MetricsLine& last = shown_.peer(k).line;
         child.egress_bytes_before += last.egress_bytes;
@@ -313,7 +352,7 @@ class Launch {
         latecomer_ended_ = true;
         say(fmt::format("the others have finished: {}, which was started again, ends",
                         children_[latecomer].process->name()));
-        children_[latecomer].process->signal(SIGINT);
+        children_[latecomer].process->stop();
     }
 
     /// What the peers kept for now, on this machine's whole processor, into their curves.
@@ -378,8 +417,8 @@ class Launch {
                 result.why = fmt::format("the program ended with exit {} without having finished",
                                          child.exit());
             if (command_failed(k)) {
-                result.why = fmt::format("started by --in, it ended with exit {} before it began",
-                                         child.exit());
+                result.why = fmt::format("started by {}, it ended with exit {} before it began",
+                                         place_.by, child.exit());
                 result.exit = exit_start_up;
             }
             summary.peers.push_back(result);
@@ -392,14 +431,15 @@ class Launch {
     /// what the peer said. Without a word of it, it was never one, or did not finish.
     int exit_of(std::size_t k) const {
         const PeerChild& child = *children_[k].process;
+        if (is_machine_lost(k)) return -SIGKILL;
         if (program_.none() || child.exit() < 0) return child.exit();
         if (!child.result()) return children_[k].has_begun ? exit_crash : exit_start_up;
         const int said = child.result()->exit;
         return child.exit() == exit_ok || child.exit() == said ? said : exit_crash;
     }
 
-    const Settings& settings_;
-    const PeerWords& place_;
+    Settings& settings_;   ///< a peer that moves to another machine has another address
+    LaunchPlace& place_;
     const PeerWords& program_;  ///< none: `ako train`
     const bool keep_milestones_;
     const std::string resume_;  ///< the run folder to go on from; empty: none
@@ -416,6 +456,7 @@ class Launch {
     bool input_ready_ = false;
     bool input_gone_ = false;  ///< nobody can press keys any more
     bool interrupted_ = false;
+    std::optional<double> interrupts_at_ = {};  ///< seconds
     bool start_failed_ = false;
     bool evaluating_ = false;  ///< all peers have ended
     double ended_at_ = 0;      ///< seconds: the last peer
@@ -433,12 +474,12 @@ ExitStatus launch(const LaunchOptions& options) {
                      StartupError("--restart: a peer that died can come back in the mode ako only, "
                                   "and in an elastic ring",
                                   "leave --restart out, or set exchange.mode=ako"));
-    if (options.free_ports) use_free_ports(settings);
     check_program(settings, options);
-    const PeerWords place = PeerWords::of_command(options.in);
-    const PeerWords program = PeerWords::of_program(options.program, !place.none());
+    LaunchPlace place = launch_place(settings, options);
+    const PeerWords program = PeerWords::of_program(options.program, !place.words.none());
     const std::string resume = resume_folder(options.resume, settings, peer_names(settings));
-    check_before(settings, place);
+    check_before(settings, place.words.none() ? PortsAre::here : PortsAre::elsewhere);
+    if (!place.note.empty()) fmt::print(stderr, "ako: {}\n", printable(place.note));
     const bool live = !options.plain && Terminal::usable();
     SystemFiles files;
     const std::string folder = options.output_dir.empty()

@@ -14,6 +14,7 @@
 
 #include "ako/error.h"
 #include "ako/printable.h"
+#include "src/commands/jobs_command.h"
 #include "src/config/cluster_file.h"
 #include "src/config/peer_list.h"
 #include "src/observe/ask_status.h"
@@ -152,6 +153,7 @@ bool nobody_answers(const std::vector<StatusAnswer>& answers) {
 
 ExitStatus status(const StatusOptions& options) {
     if (options.health) return health(options);
+    if (is_submitted(options.target)) return status_of_submitted(options.target);
     const Asked whom = find_run(options);
     const bool screen = isatty(STDOUT_FILENO) == 1;
     for (bool again = false;; again = true) {

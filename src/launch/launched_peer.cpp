@@ -50,10 +50,10 @@ std::optional<LaunchedPeer> take_launched_peer() {
     struct stat found {};
     const bool is_pipe = fstat(launched.report_fd, &found) == 0 && S_ISFIFO(found.st_mode);
     if (error == std::errc() && !is_pipe)
-        throw StartupError("the pipe to `ako launch` is closed: the program was not started by it "
-                           "directly",
-                           "let what starts the program become it (exec), or pass on descriptor " +
-                               fd);
+        throw StartupError(
+            "the pipe to `ako launch` is closed: the program was not started by it "
+            "directly",
+            "let what starts the program become it (exec), or pass on descriptor " + fd);
     if (error != std::errc() || end != fd.data() + fd.size() || launched.peer.empty() ||
         launched.output_dir.empty())
         throw StartupError("the environment of `ako launch` is not whole (AKO_LAUNCH_.., AKO_PEER)",

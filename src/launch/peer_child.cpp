@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,12 +12,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "ako/ending.h"
 #include "ako/error.h"
+#include "src/launch/attendant.h"
+#include "src/system/child_process.h"
 
 namespace ako {
 
@@ -36,16 +39,17 @@ constexpr std::size_t line_bytes_max = 1 << 20;
 /// What is executed: first the words of `in`, if there are any, then the program and its own.
 std::vector<std::string> command_line(const PeerCommand& command) {
     std::vector<std::string> words = command.in;
-    if (!command.program.empty()) {
-        words.insert(words.end(), command.program.begin(), command.program.end());
-        return words;
-    }
+    const auto add = [&words](const std::vector<std::string>& more) {
+        words.insert(words.end(), more.begin(), more.end());
+    };
     // Where another command starts it, "self" is that command.
-    words.push_back(command.in.empty() ? own_name
-                                       : std::filesystem::read_symlink(this_program).string());
-    words.emplace_back("train");
-    words.insert(words.end(), command.arguments.begin(), command.arguments.end());
-    words.insert(words.end(), {"--report-fd", fmt::to_string(PeerChild::report_fd)});
+    const std::string itself = command.in.empty() ? own_name : own_program();
+    if (command.elsewhere) add(attendant_words(itself));
+    add(command.program);
+    if (!command.program.empty()) return words;
+    add({itself, "train"});
+    add(command.arguments);
+    add({"--report-fd", fmt::to_string(PeerChild::report_fd)});
     return words;
 }
 
@@ -73,9 +77,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     return pointers;
 }
 
+/// The descriptors of a child's streams; -1: it has none of that kind.
+struct Streams {
+    int input;
+    int output;
+    int error;
+    int report;
+};
+
 /// In the child, between fork and exec: nothing but calls that are safe there.
 [[noreturn]] void become_peer(const char* program, char* const* arguments, char* const* environment,
-                              int log_fd, int metrics_fd, pid_t launcher) {
+                              Streams streams, pid_t launcher) {
     constexpr int report_fd = PeerChild::report_fd;
     // When launch dies, however that is, the run is to end as by Ctrl-C, and not this peer alone.
     // If launch died before this call, nobody would ask any more.
@@ -86,13 +98,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     sigset_t none;
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, nullptr);
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(log_fd, STDOUT_FILENO) < 0 ||
-        dup2(log_fd, STDERR_FILENO) < 0)
+    if (streams.input < 0) streams.input = open("/dev/null", O_RDONLY);
+    if (streams.input < 0 || dup2(streams.input, STDIN_FILENO) < 0 ||
+        dup2(streams.output, STDOUT_FILENO) < 0 || dup2(streams.error, STDERR_FILENO) < 0)
         _exit(1);
     // dup2 onto itself would leave close-on-exec set.
-    if (metrics_fd == report_fd ? fcntl(report_fd, F_SETFD, 0) < 0
-                                : dup2(metrics_fd, report_fd) < 0)
+    if (streams.report >= 0 && (streams.report == report_fd ? fcntl(report_fd, F_SETFD, 0) < 0
+                                                            : dup2(streams.report, report_fd) < 0))
         _exit(1);
     execvpe(program, arguments, environment);
     perror(program);
@@ -134,23 +146,46 @@ std::vector<std::string> LinePipe::read_lines() {
     return lines;
 }
 
-struct PeerChild::Pipes {
-    std::array<int, 2> log;
-    std::array<int, 2> report;
-
-    static Pipes open() {
-        Pipes pipes{};
-        if (pipe2(pipes.log.data(), O_CLOEXEC) != 0 || pipe2(pipes.report.data(), O_CLOEXEC) != 0)
+class PeerChild::Pipes {
+  public:
+    explicit Pipes(bool elsewhere) : elsewhere_(elsewhere) {
+        if (pipe2(log_.data(), O_CLOEXEC) != 0 || pipe2(report_.data(), O_CLOEXEC) != 0)
             refuse_start("pipe");
-        return pipes;
+        // Not a pipe: to write into one that nobody reads any more is deadly.
+        if (elsewhere && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, requests_.data()) != 0)
+            refuse_start("socketpair");
     }
+
+    int log() const { return log_[0]; }
+    int report() const { return report_[0]; }
+    int requests() const { return requests_[1]; }
+
+    Streams of_child() const {
+        if (elsewhere_) return {requests_[0], report_[1], log_[1], -1};
+        return {-1, log_[1], log_[1], report_[1]};
+    }
+    void close_ends_of_child() const {
+        close(log_[1]);
+        close(report_[1]);
+        if (elsewhere_) close(requests_[0]);
+    }
+
+  private:
+    const bool elsewhere_;
+    std::array<int, 2> log_{-1, -1};
+    std::array<int, 2> report_{-1, -1};
+    std::array<int, 2> requests_{-1, -1};
 };
 
 PeerChild::PeerChild(const std::string& name, const PeerCommand& command)
-    : PeerChild(name, command, Pipes::open()) {}
+    : PeerChild(name, command, Pipes(command.elsewhere)) {}
 
-PeerChild::PeerChild(const std::string& name, const PeerCommand& command, Pipes pipes)
-    : name_(name), log_(pipes.log[0]), report_(pipes.report[0]) {
+PeerChild::PeerChild(const std::string& name, const PeerCommand& command, const Pipes& pipes)
+    : name_(name),
+      elsewhere_(command.elsewhere),
+      log_(pipes.log()),
+      report_(pipes.report()),
+      requests_(pipes.requests()) {
     std::vector<std::string> words = command_line(command);
     std::vector<std::string> environment = environment_for(command);
     // A peer started directly runs what launch runs, even if the file has been replaced since.
@@ -162,11 +197,14 @@ PeerChild::PeerChild(const std::string& name, const PeerCommand& command, Pipes 
     const pid_t launcher = getpid();
     pid_ = fork();
     if (pid_ == 0)
-        become_peer(program.c_str(), arguments.data(), variables.data(), pipes.log[1],
-                    pipes.report[1], launcher);
-    close(pipes.log[1]);
-    close(pipes.report[1]);
+        become_peer(program.c_str(), arguments.data(), variables.data(), pipes.of_child(),
+                    launcher);
+    pipes.close_ends_of_child();
     if (pid_ < 0) refuse_start("fork");
+}
+
+PeerChild::~PeerChild() {
+    if (requests_ >= 0) close(requests_);
 }
 
 std::vector<MetricsLine> PeerChild::read_report() {
@@ -180,8 +218,29 @@ std::vector<MetricsLine> PeerChild::read_report() {
     return lines;
 }
 
-void PeerChild::signal(int number) const {
-    if (!wait_status_) kill(pid_, number);
+void PeerChild::stop() const {
+    if (elsewhere_) return request();
+    if (!wait_status_) kill(pid_, SIGINT);
+}
+
+void PeerChild::end() const {
+    if (!elsewhere_ && !wait_status_) kill(pid_, SIGKILL);
+    if (!elsewhere_) return;
+    // The first asks it to stop, the second ends it; more do no harm. Where nobody reads them, this
+    // end of the way there is ended.
+    request();
+    request();
+    if (!wait_status_) kill(pid_, SIGTERM);
+}
+
+void PeerChild::abandon() const {
+    if (!wait_status_) kill(pid_, SIGKILL);
+}
+
+void PeerChild::request() const {
+    constexpr char line = '\n';
+    // Where nobody reads it any more the process has ended, or soon will.
+    if (!wait_status_) send(requests_, &line, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 bool PeerChild::ended() {
@@ -193,7 +252,11 @@ bool PeerChild::ended() {
 
 int PeerChild::exit() const {
     const int status = wait_status_.value_or(0);
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) return -WTERMSIG(status);
+    const int code = WEXITSTATUS(status);
+    // As a shell tells of signals; but a peer that was interrupted, or left, says so itself.
+    const bool of_peer = code == exit_interrupted || code == exit_left;
+    return elsewhere_ && code > shell_signal_offset && !of_peer ? shell_signal_offset - code : code;
 }
 
 }  // namespace ako

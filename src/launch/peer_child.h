@@ -1,5 +1,6 @@
 // A child: one peer's process under `ako launch`, with the pipes on which its log and its metrics
-// come. It ends when launch dies, however that comes about. One thread.
+// come. It ends when launch dies, however that comes about. On another machine it has an attendant
+// (attendant.h), whose streams are these pipes. One thread.
 #pragma once
 
 #include <sys/types.h>
@@ -36,6 +37,9 @@ class LinePipe {
 struct PeerCommand {
     /// Words before all others: a command that becomes what follows it, as `env` does; or none.
     std::vector<std::string> in;
+    /// Those words lead to another machine, which no signal and no pipe but the standard ones
+    /// reach.
+    bool elsewhere = false;
     /// A program of the user's; or none: this very program as `ako train`, with the arguments.
     std::vector<std::string> program;
     std::vector<std::string> arguments;
@@ -50,6 +54,9 @@ class PeerChild {
 
     /// Throws StartupError if the system refuses.
     PeerChild(const std::string& name, const PeerCommand& command);
+    ~PeerChild();
+    PeerChild(const PeerChild&) = delete;
+    PeerChild& operator=(const PeerChild&) = delete;
 
     const std::string& name() const { return name_; }
     LinePipe& log() { return log_; }
@@ -60,20 +67,27 @@ class PeerChild {
     /// What it said it came to, once that has come, whatever it could write.
     const std::optional<PeerResult>& result() const { return result_; }
 
-    /// Sends a signal, if it still runs.
-    void signal(int number) const;
+    /// Asks it to stop together with the others, if it still runs.
+    void stop() const;
+    /// Ends it at once.
+    void end() const;
+    /// Its machine is lost: ends what would have led there.
+    void abandon() const;
     /// Has it ended? Looks without waiting.
     bool ended();
     /// After the end: the exit status, or the negative number of the signal that ended it.
     int exit() const;
 
   private:
-    struct Pipes;
-    PeerChild(const std::string& name, const PeerCommand& command, Pipes pipes);
+    class Pipes;
+    PeerChild(const std::string& name, const PeerCommand& command, const Pipes& pipes);
+    void request() const;
 
     const std::string name_;
+    const bool elsewhere_;
     LinePipe log_;
     LinePipe report_;
+    const int requests_;  ///< lines to the attendant; -1 without one
     pid_t pid_ = -1;
     std::optional<int> wait_status_;
     std::optional<PeerResult> result_;

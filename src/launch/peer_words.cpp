@@ -50,11 +50,17 @@ PeerWords PeerWords::of_program(std::vector<std::string> words, bool anywhere) {
                        "launch FILE -- python3 train.py");
 }
 
+PeerWords PeerWords::of_machines(std::vector<std::string> words,
+                                 std::vector<std::string> machines) {
+    return PeerWords(std::move(words), std::move(machines));
+}
+
 std::vector<std::string> PeerWords::of(std::size_t index, const std::string& name) const {
     std::vector<std::string> words = words_;
     for (std::string& word : words) {
         replace_all(word, "{number}", fmt::to_string(index + 1));
         replace_all(word, "{name}", name);
+        if (index < machines_.size()) replace_all(word, "{machine}", machines_[index]);
     }
     return words;
 }

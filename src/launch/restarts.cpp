@@ -12,9 +12,6 @@ namespace ako {
 
 namespace {
 
-/// What a shell adds to the number of the signal that ended what it ran.
-constexpr int signal_offset = 128;
-
 bool asks_to_end(int number) { return number == SIGINT || number == SIGTERM || number == SIGHUP; }
 
 }  // namespace
@@ -22,7 +19,8 @@ bool asks_to_end(int number) { return number == SIGINT || number == SIGTERM || n
 bool Restarts::died(int exit) {
     if (exit < 0) return !asks_to_end(-exit);
     // Beyond the endings lie the statuses of a shell, and of ssh, around a peer (--in).
-    return exit == exit_crash || (exit > exit_interrupted && !asks_to_end(exit - signal_offset));
+    return exit == exit_crash ||
+           (exit > exit_interrupted && !asks_to_end(exit - shell_signal_offset));
 }
 
 std::string Restarts::cause(int exit) {

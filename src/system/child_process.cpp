@@ -32,7 +32,7 @@ namespace {
 }
 
 /// In the child, between fork and exec: nothing but calls that are safe there.
-[[noreturn]] void become(char* const* words, int output_fd, pid_t parent) {
+[[noreturn]] void become(char* const* words, int output_fd, int error_fd, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(1);
     setpgid(0, 0);
@@ -42,7 +42,7 @@ namespace {
     signal(SIGPIPE, SIG_DFL);
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output_fd, STDOUT_FILENO) < 0 ||
-        dup2(output_fd, STDERR_FILENO) < 0)
+        dup2(error_fd, STDERR_FILENO) < 0)
         _exit(1);
     execvp(words[0], words);
     _exit(ChildProcess::exit_not_found);
@@ -54,6 +54,14 @@ struct Closes {
         if (fd >= 0) close(fd);
     }
 };
+
+int open_to_append(const std::string& file) {
+    const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        throw StartupError(
+            fmt::format("{}: cannot be written: {}", file, std::generic_category().message(errno)));
+    return fd;
+}
 
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -67,21 +75,18 @@ std::string own_program() {
     return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::string& output_file) {
+ChildProcess::ChildProcess(const std::vector<std::string>& words, const std::string& output_file,
+                           const std::string& error_file) {
     std::vector<std::string> copies = words;
     std::vector<char*> pointers;
     pointers.reserve(copies.size() + 1);
     for (std::string& word : copies) pointers.push_back(word.data());
     pointers.push_back(nullptr);
-    const int output_fd =
-        open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (output_fd < 0)
-        throw StartupError(fmt::format("{}: cannot be written: {}", output_file,
-                                       std::generic_category().message(errno)));
+    const Closes output{open_to_append(output_file)};
+    const Closes errors{open_to_append(error_file.empty() ? output_file : error_file)};
     const pid_t parent = getpid();
     pid_ = fork();
-    if (pid_ == 0) become(pointers.data(), output_fd, parent);
-    close(output_fd);
+    if (pid_ == 0) become(pointers.data(), output.fd, errors.fd, parent);
     if (pid_ < 0) refuse_start(words.front(), "fork");
     ended_fd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
     if (ended_fd_ < 0) {
@@ -118,26 +123,50 @@ int ChildProcess::exit() const {
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-CommandOutput run_command(const std::vector<std::string>& words, double seconds) {
-    // In memory: there may be no folder for temporary files, or no room in it.
-    const Closes memory{memfd_create("ako-output", MFD_CLOEXEC)};
-    if (memory.fd < 0) refuse_start(words.front(), "memfd_create");
-    const std::string file = fmt::format("/proc/self/fd/{}", memory.fd);
-    CommandOutput output;
-    {
-        ChildProcess child(words, file);
-        const double until = seconds_now() + seconds;
-        while (!child.wait(until - seconds_now())) {
-            if (seconds_now() < until) continue;
-            child.signal(SIGKILL);
-            child.wait(1);
-        }
-        output.exit = child.exit();
+namespace {
+
+/// In memory: there may be no folder for temporary files, or no room in it.
+class MemoryFile {
+  public:
+    explicit MemoryFile(const std::string& for_whom)
+        : file_{memfd_create("ako-output", MFD_CLOEXEC)} {
+        if (file_.fd < 0) refuse_start(for_whom, "memfd_create");
     }
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    output.text = text.str();
-    return output;
+    std::string path() const { return fmt::format("/proc/self/fd/{}", file_.fd); }
+    std::string text() const {
+        std::ostringstream text;
+        text << std::ifstream(path(), std::ios::binary).rdbuf();
+        return text.str();
+    }
+
+  private:
+    const Closes file_;
+};
+
+int run_to_end(ChildProcess& child, double seconds) {
+    const double until = seconds_now() + seconds;
+    while (!child.wait(until - seconds_now())) {
+        if (seconds_now() < until) continue;
+        child.signal(SIGKILL);
+        child.wait(1);
+    }
+    return child.exit();
+}
+
+}  // namespace
+
+CommandOutput run_command(const std::vector<std::string>& words, double seconds) {
+    const MemoryFile all(words.front());
+    ChildProcess child(words, all.path());
+    const int exit = run_to_end(child, seconds);
+    return {exit, all.text(), ""};
+}
+
+CommandOutput run_command_apart(const std::vector<std::string>& words, double seconds) {
+    const MemoryFile output(words.front()), errors(words.front());
+    ChildProcess child(words, output.path(), errors.path());
+    const int exit = run_to_end(child, seconds);
+    return {exit, output.text(), errors.text()};
 }
 
 }  // namespace ako

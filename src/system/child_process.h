@@ -17,9 +17,10 @@ std::string own_program();
 class ChildProcess {
   public:
     /// The first word is a path or a name to look for in PATH. What it prints goes to the end of
-    /// `output_file`. Throws StartupError if the system refuses; a program that is not there exits
-    /// with `exit_not_found`.
-    ChildProcess(const std::vector<std::string>& words, const std::string& output_file);
+    /// `output_file`, and errors to that of `error_file`; empty: there, too. Throws StartupError if
+    /// the system refuses; a program that is not there exits with `exit_not_found`.
+    ChildProcess(const std::vector<std::string>& words, const std::string& output_file,
+                 const std::string& error_file = "");
     /// A child that still runs is killed.
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
@@ -43,10 +44,13 @@ class ChildProcess {
 /// A program run to its end.
 struct CommandOutput {
     int exit = 0;
-    std::string text;  ///< all it printed
+    std::string text;    ///< all it printed
+    std::string errors;  ///< of it, what went to standard error; where that was asked for
 };
 
 /// Runs a program, at most `seconds` (then it is killed, and `exit` is negative).
 CommandOutput run_command(const std::vector<std::string>& words, double seconds);
+/// The same; `text` is only what went to standard output.
+CommandOutput run_command_apart(const std::vector<std::string>& words, double seconds);
 
 }  // namespace ako

@@ -36,8 +36,9 @@ class SignalQueue {
 
     int fd() const { return fd_; }
     struct Taken {
-        int interrupts = 0;    ///< requests to end
-        bool hung_up = false;  ///< the terminal is gone; a shell and the system may both say so
+        int interrupts = 0;       ///< requests to end
+        bool terminated = false;  ///< one of them was SIGTERM
+        bool hung_up = false;     ///< the terminal is gone; a shell and the system may both say so
         bool resized = false;
         bool suspend = false;
     };
@@ -46,6 +47,7 @@ class SignalQueue {
         signalfd_siginfo info{};
         while (read(fd_, &info, sizeof info) == sizeof info) {
             taken.interrupts += info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM ? 1 : 0;
+            taken.terminated |= info.ssi_signo == SIGTERM;
             taken.hung_up |= info.ssi_signo == SIGHUP;
             taken.resized |= info.ssi_signo == SIGWINCH;
             taken.suspend |= info.ssi_signo == SIGTSTP;

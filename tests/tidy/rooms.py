@@ -73,8 +73,13 @@ ROOMS = {
         "src/results src/system",
         "the live view, and lines of text in a pipe"),
     "src/launch": Room(
-        "src/results src/config",
-        "peers as processes of this machine: their words, ports, pipes and restarts"),
+        "src/results src/config src/system",
+        "peers as processes: their words, ports, pipes and restarts; the attendant of one on "
+        "another machine"),
+    "src/engines": Room(
+        "models src/config src/system src/launch",
+        "engines of shared clusters: what they are given, asked and told; containers; a Slurm "
+        "allocation: [its page](src/engines/README.md)"),
     "src/diagnosis": Room(
         "src/numbers src/results",
         "what limits a cluster, found from how its peers use machines and links"),
@@ -113,8 +118,8 @@ ROOMS = {
         "replay of its events: [its page](src/predict/README.md)"),
     "src/commands": Room(
         "models src/numbers src/probe src/training src/config src/system src/results src/screen "
-        "src/launch src/diagnosis src/observe src/wiring src/reporting src/native_peer src/plot "
-        "src/compare src/predict",
+        "src/launch src/engines src/diagnosis src/observe src/wiring src/reporting "
+        "src/native_peer src/plot src/compare src/predict",
         "one file for each command, and the command line",
         "CLI11"),
     "src": Room(

@@ -47,12 +47,12 @@ LIBRARIES = (
     ("Asio", r"asio\.hpp|asio/|boost/", r"net/"),
     ("yaml-cpp", r"yaml-cpp/", r"src/config/"),
     ("fmt", r"fmt/",
-     r"net/|src/(config|system|results|screen|launch|diagnosis|observe|wiring|reporting|"
+     r"net/|src/(config|system|results|screen|launch|engines|diagnosis|observe|wiring|reporting|"
           r"native_peer|plot|compare|predict|commands|main)"),
     ("spdlog", r"spdlog/", r"src/system/|src/main\.cpp"),
     ("CLI11", r"CLI/", r"src/commands/|src/main\.cpp"),
     ("nlohmann-json", r"nlohmann/",
-     r"models/|src/(results|launch|observe|plot|compare|predict|commands)/"),
+     r"models/|src/(results|launch|engines|observe|plot|compare|predict|commands)/"),
     ("cpp-httplib", r"httplib\.h", r"src/observe/"),
     ("OpenSSL", r"openssl/", r"src/|net/"),
     ("doctest", r"doctest/", r"tests/"),
@@ -64,7 +64,8 @@ WORDS = (
     ({"rank", "ranks"}, re.compile(r"(common|models|net|src|tests)/"), re.compile(r"$^"),
      "the glossary says peer"),
     ({"node", "nodes"}, re.compile(r"(common|models|net|src|tests)/"),
-     re.compile(r"src/config/|tests/(unit/config|fuzz)/"), "the glossary says peer"),
+     re.compile(r"src/(config|engines)/|src/commands/(launch_place|engine_words)|"
+                r"tests/(unit/(config|engines)|fuzz)/"), "the glossary says peer"),
     ({"shard", "shards"}, re.compile(r"net/|src/(exchange|rows|agreement|buckets|modes)/"),
      re.compile(r"$^"),
      "a shard is a share of the data set; what travels is a partition or a partial"),
