@@ -23,8 +23,10 @@ CLI::App* add_submit(CLI::App& app, SubmitOptions& options) {
         ->check(CLI::PositiveNumber);
     words->add_option("--memory", resources.memory_mb, "of each peer, MB")->type_name("MB");
     words
-        ->add_option("--spare", resources.spare,
-                     "Slurm: places in the job for peers whose node is lost (none if left out)")
+        ->add_option(
+            "--spare", resources.spare,
+            "Slurm: so many nodes more, if they are free, for peers whose node is lost; then each "
+            "peer has a node of its own (none if left out)")
         ->type_name("N")
         ->check(CLI::Range(0, 64));
     words->add_option("--time", resources.time, "of the whole run at most, such as 2:00:00")

@@ -15,6 +15,7 @@
 #include "src/commands/chosen_mode.h"
 #include "src/commands/kept_milestones.h"
 #include "src/commands/launch_check.h"
+#include "src/commands/launch_child.h"
 #include "src/commands/launch_place.h"
 #include "src/commands/lost_machine.h"
 #include "src/commands/prediction_of_run.h"
@@ -36,20 +37,6 @@
 namespace ako {
 
 namespace {
-
-/// A peer of the run: its process, or the last it had.
-struct Child {
-    std::unique_ptr<PeerChild> process;
-    bool over = false;                     ///< the process has ended, and all it said is read
-    std::optional<double> ended_at = {};   ///< seconds: the process
-    bool trained = false;                  ///< this process has
-    bool machine_lost = false;             ///< of this process
-    bool has_begun = false;                ///< this one or one before it has trained
-    std::optional<double> starts_at = {};  ///< seconds: over, and then started again
-    /// Totals of the processes before this one.
-    std::uint64_t egress_bytes_before = 0;
-    std::uint64_t ingress_bytes_before = 0;
-};
 
 /// So many seconds what a process has written may still be under way; children of its own may keep
 /// its pipes open for longer.
@@ -159,13 +146,13 @@ class Launch {
 
     bool all_over() const {
         return std::all_of(children_.begin(), children_.end(),
-                           [](const Child& child) { return child.over && !child.starts_at; });
+                           [](const LaunchChild& child) { return child.over && !child.starts_at; });
     }
 
     void wait_until(double moment) {
         std::vector<pollfd> watched = {{signals_.fd(), POLLIN, 0},
                                        {input_gone_ ? -1 : shown_.input_fd(), POLLIN, 0}};
-        for (const Child& child : children_) {
+        for (const LaunchChild& child : children_) {
             if (child.starts_at) moment = std::min(moment, *child.starts_at);
             for (const int fd : {child.process->log().fd(), child.process->report().fd()}) {
                 if (fd >= 0) watched.push_back({fd, POLLIN, 0});
@@ -211,7 +198,7 @@ class Launch {
     }
 
     void attend(std::size_t k) {
-        Child& child = children_[k];
+        LaunchChild& child = children_[k];
         if (child.over) {
             if (child.starts_at && seconds() >= *child.starts_at) start_again(k);
             return;
@@ -230,6 +217,7 @@ class Launch {
         }
         if (!process.ended()) return;
         shown_.state().take_exit(k, process.exit());
+        if (begins_elsewhere(k)) return;
         if (!child.ended_at) child.ended_at = seconds();
         const bool all_read = process.log().fd() < 0 && process.report().fd() < 0;
         child.over = all_read || seconds() >= *child.ended_at + pipes_stay_s;
@@ -264,10 +252,21 @@ class Launch {
     bool has_place_again(std::size_t k) {
         const bool lost = children_[k].machine_lost || is_machine_lost(k);
         if (!lost && (children_[k].trained || restarts_.made(k) == 0)) return true;
-        if (!place_.elsewhere) return true;
-        if (!move_peer(place_, settings_, k)) return !lost;
-        // Whoever is started from now on dials it there; the others it dials itself.
+        return !place_.elsewhere || move(k) || !lost;
+    }
+    /// To a spare machine. Whoever is started from now on dials it there; the others it dials.
+    bool move(std::size_t k) {
+        if (!move_peer(place_, settings_, k)) return false;
         write("config.yaml", write_cluster_text(settings_));
+        return true;
+    }
+    /// A machine on which nothing can begin is as good as lost.
+    bool begins_elsewhere(std::size_t k) {
+        if (!place_.elsewhere || interrupted_ || !command_failed(k) || !move(k)) return false;
+        say(settings_.peers[k].name + " could not begin on its machine, and does so on another");
+        children_[k].ended_at.reset();
+        children_[k].process = start(k);
+        shown_.state().take_start(k);
         return true;
     }
     /// Once it is over: what led to its machine may end well when that is lost.
@@ -303,7 +302,7 @@ class Launch {
     }
 
     void start_again(std::size_t k) try {
-        Child& child = children_[k];
+        LaunchChild& child = children_[k];
         schedule(k, std::nullopt);
         const std::string name = child.process->name();
         if (!others_train(k))
@@ -325,7 +324,7 @@ class Launch {
     /// none yet itself.
     bool others_train(std::size_t k) const {
         for (std::size_t other = 0; other < children_.size(); ++other) {
-            const Child& child = children_[other];
+            const LaunchChild& child = children_[other];
             const bool joined = child.trained || restarts_.made(other) == 0;
             if (other != k && !child.over && joined && !has_finished(shown_.peer(other).line))
                 return true;
@@ -339,7 +338,7 @@ class Launch {
         std::size_t latecomer = children_.size();
         bool finished = false;
         for (std::size_t k = 0; k < children_.size(); ++k) {
-            const Child& child = children_[k];
+            const LaunchChild& child = children_[k];
             if (!child.over && latecomer < children_.size()) return;  // two
             if (!child.over) latecomer = k;
             finished |= child.over && child.process->result() && child.process->result()->agreed;
@@ -452,7 +451,7 @@ class Launch {
     Console console_;
     SignalQueue signals_;
     ShownRun shown_;
-    std::vector<Child> children_;
+    std::vector<LaunchChild> children_;
     bool input_ready_ = false;
     bool input_gone_ = false;  ///< nobody can press keys any more
     bool interrupted_ = false;

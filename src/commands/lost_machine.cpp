@@ -11,7 +11,7 @@ namespace {
 /// Lines come once a second. A peer that is silent for longer than this has more than a long round.
 constexpr double silence_s = 10;
 /// Than this, what a peer does alone at the end: it writes, and evaluates.
-constexpr double silence_alone_s = 120;
+constexpr double silence_alone_s = 30;
 /// Whose newest line is older knows nothing of now.
 constexpr double recent_s = 5;
 

@@ -166,6 +166,7 @@ std::vector<EngineFile> KubernetesEngine::render(const Submission& submission) c
                                 {"image", quote(submission.resources.image)},
                                 {"script", quote(script_of(submission))},
                                 {"cluster_file", cluster_file_there},
+                                {"cpus", fmt::to_string(submission.resources.cpus)},
                                 {"share", share_of(submission.resources)},
                                 {"health", health},
                                 {"key_folder", fs::path(secret_there).parent_path().string()},

@@ -39,16 +39,19 @@ unsigned long notice_s(const Resources& resources) {
     return std::clamp(limit / 4, notice_min_s, notice_max_s);
 }
 
-/// Peers that may be fewer come on a node each: of nodes Slurm gives a range, of tasks a number.
+/// A number of tasks, wherever they are; or of nodes from one to another, as many as there are, for
+/// peers that may be fewer and for places that are there for nodes that are lost. (With tasks per
+/// node Slurm would give the fewest.)
 struct JobSize {
-    std::string nodes, tasks, tasks_per_node;
+    std::string nodes, tasks;
 };
 JobSize size_of(const Settings& settings, unsigned spare) {
-    const std::size_t most = settings.peers.size() + spare;
+    const std::size_t peers = settings.peers.size();
     const std::size_t least = settings.exchange.start_peers_min;
-    if (!settings.places.has("exchange.start_peers_min") || least == 0 || least >= most)
-        return {"", fmt::to_string(most), ""};
-    return {fmt::format("{}-{}", least, most), "", "1"};
+    const bool may_be_fewer = settings.places.has("exchange.start_peers_min") && least > 0;
+    const std::size_t low = may_be_fewer ? std::min(least, peers) : peers;
+    if (low == peers + spare) return {"", fmt::to_string(peers)};
+    return {fmt::format("{}-{}", low, peers + spare), ""};
 }
 
 /// "JobState=RUNNING" and so on, of one line.
@@ -151,12 +154,12 @@ std::vector<EngineFile> SlurmEngine::render(const Submission& submission) const 
                      {"peers", fmt::to_string(submission.settings.peers.size())},
                      {"job_name", submission.settings.run},
                      {"log_pattern", log_pattern(submission)},
+                     {"again_max", fmt::to_string(submission.restarts)},
                      {"requeue_always", submission.requeue_always ? "yes" : "no"},
                      {"names", fmt::format("{}", fmt::join(peer_names(settings), " "))},
                      {"folder_quoted", quoted_words({submission.folder})},
                      {"nodes", size.nodes},
                      {"tasks", size.tasks},
-                     {"tasks_per_node", size.tasks_per_node},
                      {"cpus", fmt::to_string(cpus)},
                      {"memory_per_cpu", or_empty((resources.memory_mb + cpus - 1) / cpus)},
                      {"time", resources.time},

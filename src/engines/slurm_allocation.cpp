@@ -89,7 +89,11 @@ std::optional<SlurmAllocation> SlurmAllocation::here(const Variables& variables)
                                        variables.job, variables.nodes, variables.tasks_per_node),
                            hint);
     std::vector<SlurmTask> tasks;
-    for (std::size_t k = 0; k < nodes.size(); ++k) tasks.insert(tasks.end(), counts[k], nodes[k]);
+    // A task of each node first, so that a node that is lost takes as few peers as can be.
+    const unsigned most = *std::max_element(counts.begin(), counts.end());
+    for (unsigned round = 0; round < most; ++round)
+        for (std::size_t k = 0; k < nodes.size(); ++k)
+            if (round < counts[k]) tasks.push_back(nodes[k]);
     return SlurmAllocation(variables.job, std::move(tasks),
                            number_in<unsigned>(variables.cpus_per_task).value_or(1));
 }

@@ -8,7 +8,7 @@
 
 namespace ako {
 
-/// Of each task in order, node by node.
+/// Of each task, one of every node before the second of any.
 struct SlurmTask {
     std::string node;
     std::string address;  ///< at which Slurm itself reaches the node

@@ -86,8 +86,9 @@ std::string service(const Submission& submission, PeerIndex index) {
     for (const std::string& word : command_of(submission, index)) words.push_back(safe(word));
     std::string text = fmt::format("  {}:\n    <<: *peer\n    hostname: {}\n", host, host);
     if (!submission.program.empty()) text += "    entrypoint: []\n";
-    text += fmt::format("    environment: {{AKO_PEER: {}, AKO_FILE: {}}}\n", safe(peer.name),
-                        cluster_file_there);
+    text +=
+        fmt::format("    environment: {{AKO_PEER: {}, AKO_FILE: {}, OMP_NUM_THREADS: \"{}\"}}\n",
+                    safe(peer.name), cluster_file_there, submission.resources.cpus);
     if (const auto observed = observe_address(settings, index))
         text += fmt::format("    ports: [{{target: {}, published: {}, mode: host}}]\n",
                             observed->port, observed->port);

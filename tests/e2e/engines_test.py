@@ -133,7 +133,9 @@ def slurm_goes_on(bench, engine):
         return "Restarts=1" in said and "JobState=PENDING" in said and \
             not works("pgrep", "-f", rf"slurmstepd: \[{job}\.")
     wait_for(requeued, "the requeue, and the end of what ran before", 60)
-    # Else in two minutes, in which Slurm waits for word of that end.
+    # Else in two minutes. By the second: what was granted until then is revoked for good.
+    second = int(time.time()) + 1
+    wait_for(lambda: int(time.time()) > second, "another second", 10)
     engine.ask("scontrol", "update", f"JobId={job}", "StartTime=now")
     line = bench.ended(run_folder, 180)
     check("1 times again" in line and "identical" in line, line)

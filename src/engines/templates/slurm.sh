@@ -2,15 +2,15 @@
 # Run @run@: @peers@ peers as one job of Slurm. Written by `ako submit`.
 #
 # `ako launch` finds the allocation and starts each peer as a step of its own, so that a node that
-# is lost ends one peer and not the job. Where the time is over, all peers stop and agree, and the
-# job queues itself again, to go on from its newest checkpoint; so it does where it is preempted.
-# Whoever cancels it has the peers stop likewise, and then nothing is queued.
+# is lost ends one peer and not the job. In a mode that cannot do without it all begin again from
+# their newest checkpoint. Where the time is over, all peers stop and agree, and the job queues
+# itself again, to go on from there; so it does where it is preempted. Whoever cancels it has the
+# peers stop likewise, and then nothing is queued.
 #SBATCH --job-name=@job_name@
 #SBATCH --output="@log_pattern@"
 #SBATCH --open-mode=append
 #SBATCH --nodes=@nodes@
 #SBATCH --ntasks=@tasks@
-#SBATCH --ntasks-per-node=@tasks_per_node@
 #SBATCH --cpus-per-task=@cpus@
 #SBATCH --mem-per-cpu=@memory_per_cpu@M
 #SBATCH --time=@time@
@@ -22,11 +22,12 @@
 
 readonly requeues_max=@requeues_max@
 readonly requeue_always=@requeue_always@
+readonly again_max=@again_max@
+ako=@ako@
 peers=(@names@)
 folder=@folder_quoted@${SLURM_ARRAY_TASK_ID:+/run-$SLURM_ARRAY_TASK_ID}
 cluster_file=@cluster_file@
 requeues=${SLURM_RESTART_COUNT:-0}
-results=$folder/attempt-$requeues
 mkdir -p "$folder"
 
 # Has an attempt left something that every peer it had can go on from?
@@ -39,13 +40,8 @@ has_checkpoints() {
   done
 }
 
-resume=()
-for ((k = requeues - 1; k >= 0; --k)); do
-  if has_checkpoints "$folder/attempt-$k"; then
-    resume=(--resume "$folder/attempt-$k")
-    break
-  fi
-done
+# Libraries that take as many threads as the machine has processors take those of a peer.
+export OMP_NUM_THREADS=@cpus@
 
 options=()
 options+=(--restart @restarts@)
@@ -54,23 +50,49 @@ program=()
 program+=(@program@)
 
 time_is_over=
+cancelled=
+a_peer_is_lost=
+launch=
 stop() { kill -"$1" "$launch" 2> /dev/null; }
 trap 'stop TERM' TERM # to all processes or, as Slurm is set up, to this one alone
-trap 'stop INT' USR2  # `ako cancel`
+trap 'cancelled=yes; stop INT' USR2 # `ako cancel`
 trap 'time_is_over=yes; stop INT' USR1
 
-ako=@ako@
-"$ako" launch "$cluster_file" --plain --output-dir "$results" "${options[@]}" "${resume[@]}" \
-  -- "${program[@]}" &
-launch=$!
-while :; do
-  wait "$launch"
-  status=$?
-  kill -0 "$launch" 2> /dev/null || break # else it was a signal that ended the wait
+# Starts all peers, from the newest attempt that left checkpoints, and waits for them: `status`.
+start_and_wait() {
+  local count=0 k again
+  while [[ -e $folder/attempt-$count ]]; do ((++count)); done
+  results=$folder/attempt-$count
+  resume=()
+  for ((k = count - 1; k >= 0; --k)); do
+    has_checkpoints "$folder/attempt-$k" || continue
+    resume=(--resume "$folder/attempt-$k")
+    break
+  done
+  "$ako" launch "$cluster_file" --plain --output-dir "$results" "${options[@]}" \
+    "${resume[@]}" -- "${program[@]}" &
+  launch=$!
+  while :; do
+    wait "$launch"
+    status=$?
+    kill -0 "$launch" 2> /dev/null || break # else it was a signal that ended the wait
+  done
+  wait "$launch" 2> /dev/null
+  again=$?
+  ((again == 127)) || status=$again
+}
+
+can_go_on() {
+  [[ $requeue_always == yes || ${#resume[@]} -gt 0 ]] || has_checkpoints "$results"
+}
+
+# 5: a peer was lost that the mode cannot go on without. All begin again from where they were.
+for ((tries = 0; tries <= again_max; ++tries)); do
+  start_and_wait
+  ((status == 5)) && can_go_on || break
+  a_peer_is_lost=yes
+  echo "ako: a peer was lost that the others cannot do without: all go on from a checkpoint"
 done
-wait "$launch" 2> /dev/null
-again=$?
-((again == 127)) || status=$again
 
 # What the run left is found in its own folder, whichever attempt it is of.
 for file in "$folder"/*; do
@@ -85,10 +107,12 @@ job=$SLURM_JOB_ID
 # A job that ends in the time that a preemption leaves it has ended for good, as Slurm sees it.
 said=$(scontrol show job --oneliner "$job")
 why=
+[[ -z $a_peer_is_lost ]] || why="a peer was lost"
 [[ $said != *JobState=RUNNING*PreemptTime=[0-9]* ]] || why="it was preempted"
 [[ -z $time_is_over ]] || why="its time is over"
+[[ -z $cancelled && $said == *JobState=RUNNING* ]] || why=
 if [[ $why && $status -ne 0 ]]; then
-  if [[ $requeue_always == no && ${#resume[@]} -eq 0 ]] && ! has_checkpoints "$results"; then
+  if ! can_go_on; then
     echo "ako: $why, and there is no checkpoint to go on from: training.checkpoint_every keeps some"
   elif ((requeues >= requeues_max)); then
     echo "ako: $why, and the job has been queued again $requeues times already"

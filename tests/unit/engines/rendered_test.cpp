@@ -82,7 +82,7 @@ TEST_CASE("a job of Slurm with what must be, for a program, of a mode that waits
 TEST_CASE("peers that may be fewer are a range of nodes") {
     const Submission submission = submission_of(settings_of("peers: {min: 2, count: 8}\n"));
     const std::string text = engine_named("slurm").render(submission)[0].text;
-    CHECK(text.find("#SBATCH --nodes=2-8\n#SBATCH --ntasks-per-node=1\n") != std::string::npos);
+    CHECK(text.find("#SBATCH --nodes=2-8\n#SBATCH --cpus-per-task=1\n") != std::string::npos);
     CHECK(text.find("--ntasks=") == std::string::npos);
 }
 
