@@ -230,12 +230,18 @@ def measure(mode, fault, repeat, cluster, output):
             "pause_s": pause_of(job, attempts[-1]), "ended_s": round(ended_s, 1),
             "left": left_behind(job)}
     if len(attempts) > 1:
-        before = [lines[-1]["round"] for lines in
-                  (job.lines(attempts[-2], f"p{k + 1}") for k in range(PEERS)) if lines]
-        after = [next((line["round"] for line in lines if line["phase"] == "training"), 0)
-                 for lines in (job.lines(attempts[-1], f"p{k + 1}") for k in range(PEERS))]
-        line["rounds_lost"] = max(0, max(before) - min(after))
+        line["rounds_lost"] = max(lost_by(job, attempts, f"p{k + 1}") for k in range(PEERS))
     return line
+
+
+def lost_by(job, attempts, peer):
+    """Rounds of a peer that the newest attempt, of those that trained, has made again."""
+    trained = [lines for lines in (job.lines(attempt, peer) for attempt in attempts)
+               if any(line["phase"] == "training" for line in lines)]
+    if len(trained) < 2:
+        return 0
+    begun = next(line["round"] for line in trained[-1] if line["phase"] == "training")
+    return max(0, trained[-2][-1]["round"] - begun)
 
 
 def table(found):
