@@ -85,10 +85,10 @@ class Job:
         return min(spans)
 
     def over(self):
-        if self.field("Reason") == "BeginTime" and \
-                not ask("pgrep", "-f", rf"slurmstepd: \[{self.id}\.", check=False):
-            # Slurm holds back what was queued again for two minutes, which says nothing of Ako. What
-            # was granted before is revoked by the second.
+        ended = not ask("pgrep", "-f", rf"slurmstepd: \[{self.id}\.", check=False)
+        if ended and self.field("Reason") == "BeginTime":
+            # Slurm holds back what was queued again for two minutes, which says nothing of Ako.
+            # What was granted before is revoked by the second.
             time.sleep(2)
             ask("scontrol", "update", f"JobId={self.id}", "StartTime=now", check=False)
         if ask("squeue", "--noheader", "--jobs", self.id, check=False).strip():

@@ -74,7 +74,9 @@ std::vector<std::string> Summary::finished_with() const {
 
 const PeerResult* Summary::finisher() const {
     for (const PeerResult& peer : peers) {
-        if (peer.agreed && peer.accuracy) return &peer;  // who only served has no replica
+        // Who only served has no replica; a program may have evaluated nothing.
+        const bool trained = peer.role == Role::worker && peer.rounds > 0;
+        if (peer.agreed && (peer.accuracy || trained)) return &peer;
     }
     return nullptr;
 }
