@@ -18,13 +18,6 @@ namespace fs = std::filesystem;
 /// In Compose's words: who does not answer three times in a row is unhealthy, and a peer that reads
 /// its data is not yet. A check costs a process that lives for some hundredths of a second.
 constexpr const char* health_times = "{interval: 10s, timeout: 5s, retries: 3, start_period: 30s}";
-/// A text of a Compose file: quoted, and safe from the substitution of variables.
-std::string safe_text(const std::string& text) {
-    std::string safe;
-    for (const char letter : text) safe += letter == '$' ? "$$" : std::string(1, letter);
-    return quote(safe);
-}
-
 bool is_limited(const PeerGroup& group) { return group.profile == group_limits.profile; }
 bool is_baseline(const PeerGroup& group) { return group.profile == group_baseline.profile; }
 

@@ -38,7 +38,7 @@ void check_names(const Settings& settings, const std::vector<PeerGroup>& groups)
 }  // namespace
 
 std::string service_name(const PeerSettings& peer, const PeerGroup& group) {
-    const std::string name = host_of(peer);
+    const std::string name = host_of(peer.name);
     return group.profile.empty() ? name : name + "-" + group.profile;
 }
 

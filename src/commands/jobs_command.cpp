@@ -163,12 +163,7 @@ ExitStatus cancel(const std::string& name) {
     return exit_ok;
 }
 
-bool is_submitted(const std::string& target) {
-    return submitted_run(target) || submitted_run((fs::path("runs") / target).string());
-}
-
-ExitStatus status_of_submitted(const std::string& name) {
-    const SubmittedRun run = submitted_run_named(name);
+ExitStatus status_of_submitted(const SubmittedRun& run) {
     const Engine& engine = engine_named(run.engine);
     const EngineState state = engine.state(run);
     print_rows({row_of(run, state)});

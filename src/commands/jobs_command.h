@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ako/ending.h"
+#include "src/engines/engine.h"
 
 namespace ako {
 
@@ -27,11 +28,8 @@ ExitStatus logs(const LogsOptions& options);
 /// StartupError.
 ExitStatus cancel(const std::string& run);
 
-/// Is this the folder, or the name, of a run that was submitted?
-bool is_submitted(const std::string& target);
-
 /// What engine and training say of one run; what its peers have left is fetched once it is over.
 /// Throws StartupError.
-ExitStatus status_of_submitted(const std::string& run);
+ExitStatus status_of_submitted(const SubmittedRun& run);
 
 }  // namespace ako

@@ -22,10 +22,7 @@ LaunchPlace on_this_machine(const Settings& settings, const LaunchOptions& optio
 std::size_t peers_in(const SlurmAllocation& allocation, const Settings& settings) {
     const std::size_t tasks = allocation.tasks().size();
     const std::size_t peers = settings.peers.size();
-    if (tasks >= peers) return peers;
-    const std::size_t least = settings.exchange.start_peers_min;
-    if (settings.places.has("exchange.start_peers_min") && least > 0 && tasks >= least)
-        return tasks;
+    if (tasks >= fewest_peers(settings)) return std::min(tasks, peers);
     throw at_key(settings, "peers",
                  StartupError(fmt::format("{} peers, and job {} of Slurm has {} tasks", peers,
                                           allocation.job(), tasks),

@@ -17,6 +17,7 @@
 #include "src/commands/jobs_command.h"
 #include "src/config/cluster_file.h"
 #include "src/config/peer_list.h"
+#include "src/engines/submitted_run.h"
 #include "src/observe/ask_status.h"
 #include "src/observe/health.h"
 #include "src/observe/observe_run.h"
@@ -153,7 +154,7 @@ bool nobody_answers(const std::vector<StatusAnswer>& answers) {
 
 ExitStatus status(const StatusOptions& options) {
     if (options.health) return health(options);
-    if (is_submitted(options.target)) return status_of_submitted(options.target);
+    if (const auto run = find_submitted_run(options.target)) return status_of_submitted(*run);
     const Asked whom = find_run(options);
     const bool screen = isatty(STDOUT_FILENO) == 1;
     for (bool again = false;; again = true) {

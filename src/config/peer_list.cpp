@@ -226,6 +226,12 @@ bool addresses_are_open(const Settings& settings) {
     return !settings.peers.empty() && settings.peers.front().address.empty();
 }
 
+std::size_t fewest_peers(const Settings& settings) {
+    const std::size_t least = settings.exchange.start_peers_min;
+    const bool is_said = settings.places.has("exchange.start_peers_min") && least > 0;
+    return is_said ? std::min(least, settings.peers.size()) : settings.peers.size();
+}
+
 void require_addresses(const Settings& settings) {
     if (!addresses_are_open(settings)) return;
     throw at_key(settings, "peers",

@@ -15,6 +15,8 @@ Field peers_field();
 
 /// Is it left to what starts the peers where they are?
 bool addresses_are_open(const Settings& settings);
+/// The fewest peers that the file lets begin, if it says so by a number; else all.
+std::size_t fewest_peers(const Settings& settings);
 /// Throws StartupError where they are open: this peer was not started by what would say them.
 void require_addresses(const Settings& settings);
 

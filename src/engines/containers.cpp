@@ -6,6 +6,8 @@
 #include <cctype>
 
 #include "ako/mode_table.h"
+#include "ako/replace_all.h"
+#include "src/config/field_types.h"
 
 namespace ako {
 namespace {
@@ -30,10 +32,15 @@ bool may_come_back(const Settings& settings) {
     return entry_of(settings.exchange).goes_on() && settings.peers.size() > 1;
 }
 
-std::string host_of(const PeerSettings& peer) {
+std::string host_of(const std::string& peer) {
     // One that begins with a digit would be read as an address.
-    return is_letter(peer.name.front()) && peer.name != "localhost" ? peer.name
-                                                                    : "peer-" + peer.name;
+    return is_letter(peer.front()) && peer != "localhost" ? peer : "peer-" + peer;
+}
+
+std::string safe_text(const std::string& text) {
+    std::string safe = text;
+    replace_all(safe, "$", "$$");
+    return quote(safe);
 }
 
 std::string engine_name(const std::string& name) {

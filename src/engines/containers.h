@@ -39,8 +39,11 @@ std::vector<Mount> mounts_of(const Settings& settings);
 /// one that is alone has nobody to take its row, or the state of a ring, from.
 bool may_come_back(const Settings& settings);
 
-/// The name of a peer's host.
-std::string host_of(const PeerSettings& peer);
+/// The name of the host of the peer with this name.
+std::string host_of(const std::string& peer);
+
+/// A text of a Compose or stack file: quoted, and safe from the substitution of variables.
+std::string safe_text(const std::string& text);
 
 /// `name` as all engines take it: small letters, digits and '-', a letter first, not too long.
 std::string engine_name(const std::string& name);

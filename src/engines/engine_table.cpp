@@ -23,16 +23,11 @@ const std::vector<const Engine*>& engines() {
 const Engine& engine_named(const std::string& word) {
     for (const Engine* engine : engines())
         if (engine->word() == word) return *engine;
-    const std::vector<std::string> words = engine_words();
+    std::vector<std::string> words;
+    for (const Engine* engine : engines()) words.emplace_back(engine->word());
     throw StartupError(
         fmt::format("there is no engine {}: they are {}", word, fmt::join(words, ", ")),
         did_you_mean(word, words));
-}
-
-std::vector<std::string> engine_words() {
-    std::vector<std::string> words;
-    for (const Engine* engine : engines()) words.emplace_back(engine->word());
-    return words;
 }
 
 }  // namespace ako

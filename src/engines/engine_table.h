@@ -14,7 +14,4 @@ const std::vector<const Engine*>& engines();
 /// Throws StartupError naming those that there are.
 const Engine& engine_named(const std::string& word);
 
-/// "slurm, swarm, kubernetes".
-std::vector<std::string> engine_words();
-
 }  // namespace ako

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "ako/error.h"
+#include "ako/replace_all.h"
 #include "src/config/cluster_file.h"
 #include "src/config/field_types.h"
 #include "src/config/peer_list.h"
@@ -52,15 +53,10 @@ std::string script_of(const Submission& submission) {
                             cluster_file_there, results_there);
     // {name} and {number} are the pod's.
     std::string words;
-    for (std::string word : submission.program) {
+    for (const std::string& word : submission.program) {
         std::string text = quoted_words({word});
-        const auto put = [&text](const std::string& what, const std::string& with) {
-            for (std::size_t at = text.find(what); at != std::string::npos;
-                 at = text.find(what, at + with.size()))
-                text.replace(at, what.size(), with);
-        };
-        put("{name}", "'\"$AKO_PEER\"'");
-        put("{number}", "'\"$((JOB_COMPLETION_INDEX + 1))\"'");
+        replace_all(text, "{name}", "'\"$AKO_PEER\"'");
+        replace_all(text, "{number}", "'\"$((JOB_COMPLETION_INDEX + 1))\"'");
         words += (words.empty() ? "" : " ") + text;
     }
     return choose + "exec " + words;

@@ -13,6 +13,7 @@
 
 #include "ako/error.h"
 #include "src/config/cluster_file.h"
+#include "src/config/peer_list.h"
 #include "src/engines/containers.h"
 #include "src/engines/engine_command.h"
 #include "src/engines/template_text.h"
@@ -47,9 +48,7 @@ struct JobSize {
 };
 JobSize size_of(const Settings& settings, unsigned spare) {
     const std::size_t peers = settings.peers.size();
-    const std::size_t least = settings.exchange.start_peers_min;
-    const bool may_be_fewer = settings.places.has("exchange.start_peers_min") && least > 0;
-    const std::size_t low = may_be_fewer ? std::min(least, peers) : peers;
+    const std::size_t low = fewest_peers(settings);
     if (low == peers + spare) return {"", fmt::to_string(peers)};
     return {fmt::format("{}-{}", low, peers + spare), ""};
 }
@@ -232,8 +231,6 @@ void SlurmEngine::cancel(const SubmittedRun& run) const {
     }
     try {
         engine_says({"scancel", run.id}, "");
-    } catch (const NoAnswer&) {
-        throw;
     } catch (const StartupError& error) {
         if (is_forgotten(error.what())) return;
         throw;

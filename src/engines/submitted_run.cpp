@@ -68,9 +68,14 @@ std::vector<SubmittedRun> submitted_runs(const std::string& folder) {
     return runs;
 }
 
-SubmittedRun submitted_run_named(const std::string& name) {
+std::optional<SubmittedRun> find_submitted_run(const std::string& name) {
     for (const fs::path& folder : {fs::path(name), fs::path(runs_folder) / name})
-        if (auto run = submitted_run(folder.string())) return *run;
+        if (auto run = submitted_run(folder.string())) return run;
+    return std::nullopt;
+}
+
+SubmittedRun submitted_run_named(const std::string& name) {
+    if (auto run = find_submitted_run(name)) return *run;
     throw StartupError(name + " is no run that `ako submit` has started",
                        "`ako jobs` lists them: their folders are below `runs`");
 }

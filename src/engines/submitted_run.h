@@ -20,8 +20,10 @@ std::optional<SubmittedRun> submitted_run(const std::string& folder);
 /// Those below the folder, the newest first.
 std::vector<SubmittedRun> submitted_runs(const std::string& folder);
 
-/// The one that a user names by its folder, or by that folder's name below `runs`. Throws
-/// StartupError.
+/// The one that a user names by its folder, or by that folder's name below `runs`; nothing if there
+/// is none.
+std::optional<SubmittedRun> find_submitted_run(const std::string& name);
+/// The same. Throws StartupError if there is none.
 SubmittedRun submitted_run_named(const std::string& name);
 
 }  // namespace ako

@@ -31,28 +31,17 @@ constexpr const char* is_swarm_hint =
 constexpr double stack_patience_s = container_grace_s + 60;
 constexpr double remove_patience_s = 30;
 
-/// A text in a stack file, where $$ is a dollar.
-std::string safe(const std::string& text) {
-    std::string doubled;
-    for (const char letter : text) doubled += letter == '$' ? "$$" : std::string(1, letter);
-    return quote(doubled);
-}
-
 std::string mounts_text(const Settings& settings) {
     std::string text;
     for (const Mount& mount : mounts_of(settings)) {
         if (mount.key == std::string("cluster_key_file")) continue;  // a secret
         text += fmt::format("{}    - {{type: bind, source: {}, target: {}, read_only: true}}",
-                            text.empty() ? "" : "\n", safe(mount.here), mount.there);
+                            text.empty() ? "" : "\n", safe_text(mount.here), mount.there);
     }
     return text;
 }
 
-std::string service_host(const std::string& peer) {
-    PeerSettings named;
-    named.name = peer;
-    return engine_name(host_of(named));
-}
+std::string service_host(const std::string& peer) { return engine_name(host_of(peer)); }
 
 /// Throws StartupError where two would be one.
 std::vector<std::string> service_hosts(const Settings& settings) {
@@ -83,12 +72,12 @@ std::string service(const Submission& submission, PeerIndex index) {
     const PeerSettings& peer = settings.peers[index];
     const std::string host = service_hosts(settings)[index];
     std::vector<std::string> words;
-    for (const std::string& word : command_of(submission, index)) words.push_back(safe(word));
+    for (const std::string& word : command_of(submission, index)) words.push_back(safe_text(word));
     std::string text = fmt::format("  {}:\n    <<: *peer\n    hostname: {}\n", host, host);
     if (!submission.program.empty()) text += "    entrypoint: []\n";
     text +=
         fmt::format("    environment: {{AKO_PEER: {}, AKO_FILE: {}, OMP_NUM_THREADS: \"{}\"}}\n",
-                    safe(peer.name), cluster_file_there, submission.resources.cpus);
+                    safe_text(peer.name), cluster_file_there, submission.resources.cpus);
     if (const auto observed = observe_address(settings, index))
         text += fmt::format("    ports: [{{target: {}, published: {}, mode: host}}]\n",
                             observed->port, observed->port);
@@ -186,16 +175,16 @@ std::vector<EngineFile> SwarmEngine::render(const Submission& submission) const 
                {{"run", settings.run},
                 {"peers", fmt::to_string(settings.peers.size())},
                 {"name", engine_name(submission.name())},
-                {"image", safe(resources.image)},
+                {"image", safe_text(resources.image)},
                 {"grace_s", fmt::to_string(container_grace_s)},
                 {"cluster_file", cluster_file_there},
                 {"user", container_user},
                 {"results", results_there},
                 {"mounts", mounts_text(settings)},
                 {"restart_policy", policy},
-                {"constraint", resources.partition.empty() ? "" : safe(resources.partition)},
+                {"constraint", resources.partition.empty() ? "" : safe_text(resources.partition)},
                 {"share", share},
-                {"key_file", safe(settings.cluster_key_file)},
+                {"key_file", safe_text(settings.cluster_key_file)},
                 {"services", services}});
     return {{stack_file, text}};
 }

@@ -224,8 +224,7 @@ void PeerChild::stop() const {
 }
 
 void PeerChild::end() const {
-    if (!elsewhere_ && !wait_status_) kill(pid_, SIGKILL);
-    if (!elsewhere_) return;
+    if (!elsewhere_) return abandon();
     // The first asks it to stop, the second ends it; more do no harm. Where nobody reads them, this
     // end of the way there is ended.
     request();

@@ -71,7 +71,7 @@ class PeerChild {
     void stop() const;
     /// Ends it at once.
     void end() const;
-    /// Its machine is lost: ends what would have led there.
+    /// Ends the process that is here at once, which of one elsewhere is only what leads there.
     void abandon() const;
     /// Has it ended? Looks without waiting.
     bool ended();

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 #include <sstream>
-#include <string_view>
 
 #include "ako/error.h"
+#include "ako/replace_all.h"
 
 namespace ako {
 
@@ -23,12 +23,6 @@ bool can_start(const std::string& program) {
         if (access(found.c_str(), X_OK) == 0) return true;
     }
     return false;
-}
-
-void replace_all(std::string& text, std::string_view what, const std::string& with) {
-    for (std::size_t at = text.find(what); at != std::string::npos;
-         at = text.find(what, at + with.size()))
-        text.replace(at, what.size(), with);
 }
 
 }  // namespace

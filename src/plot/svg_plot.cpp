@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "ako/error.h"
+#include "ako/replace_all.h"
 #include "src/plot/line_style.h"
 #include "src/system/child_process.h"
 #include "src/system/whole_file.h"
@@ -239,11 +240,6 @@ std::string script_of(const SvgPlot& plot, const std::string& file) {
     text += axes(plot, x, y);
     for (std::size_t k = 0; k < plot.lines.size(); ++k) text += data_block(plot, k);
     return text + drawings(plot) + "\n";
-}
-
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-        text.replace(at, from.size(), to);
 }
 
 /// gnuplot writes a colour as rgb( 31,  35,  40) on lines, and as rgb(31,35,40) on text.
