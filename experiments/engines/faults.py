@@ -4,7 +4,8 @@
     faults.py [--modes ako,ring] [--faults "kill a peer,preemption"] [--repeats 10]
     faults.py --table       # of results.jsonl, nothing is run
 
-A Slurm of its own with five nodes (deploy/engines/local-slurm), four peers, LeNet on MNIST. Some
+A Slurm of its own with five nodes, each with a network of its own (deploy/engines/local-slurm
+--networks), four peers, LeNet on MNIST. Some
 seconds into the training one fault happens; then nobody does anything. What is in results.jsonl is
 not run again. Root, and Debian's Slurm.
 """
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -25,21 +27,39 @@ sys.path.insert(0, str(HERE.parent))
 import runs  # noqa: E402
 
 AKO = REPOSITORY / "build/release/ako"
-LOCAL_SLURM = [str(REPOSITORY / "deploy/engines/local-slurm"), "--name", "faults"]
+NAME = "faults"
+LOCAL_SLURM = [str(REPOSITORY / "deploy/engines/local-slurm"), "--name", NAME]
 NODES, PEERS = 5, 4  # one is spare
+CONTROLLER = NODES + 1
+
+
+def at(node):
+    """What stands before a command that is to run in the network of a node."""
+    return ["nsenter", f"--net=/run/netns/ako-{NAME}-{node}", "--"]
+
+
 MODES = {
     "ako": ["exchange.mode=ako"],
     "ring": ["exchange.mode=ring"],
     "elastic ring": ["exchange.mode=ring", "exchange.elastic=true"],
     "servers": ["exchange.mode=parameter-server", f"exchange.servers={PEERS}"],
+    "one server": ["exchange.mode=parameter-server", "exchange.servers=1"],  # p1
 }
 PATIENCE_S = 400
 SETTLED_S = 4  # of training, before anything happens
+CUT_S = 10
+# Four peers on two cores have half a processor each; of that a quarter is left.
+SLOWED = 0.125
 
 
-def ask(*words, check=True):
-    return subprocess.run(words, check=check, capture_output=True, text=True,
+def ask(*words, check=True, node=CONTROLLER):
+    return subprocess.run([*at(node), *words], check=check, capture_output=True, text=True,
                           stdin=subprocess.DEVNULL).stdout
+
+
+def slurm(*words):
+    return subprocess.run([*LOCAL_SLURM, *words], check=True, capture_output=True,
+                          text=True).stdout
 
 
 class Job:
@@ -131,16 +151,16 @@ def kill_a_peer(job):
 
 
 def kill_a_node(job):
-    number = node_of(job, "p3").removeprefix("n")
-    ask(*LOCAL_SLURM, "kill-node", number)
-    return lambda: ask(*LOCAL_SLURM, "start-node", number)
+    number = str(number_of(node_of(job, "p3")))
+    slurm("kill-node", number)
+    return lambda: slurm("start-node", number)
 
 
 def kill_a_daemon(job):
-    number = node_of(job, "p3").removeprefix("n")
+    number = str(number_of(node_of(job, "p3")))
     pid = int(pathlib.Path(f"/tmp/ako-faults/slurmd-n{number}.pid").read_text())
     os.kill(pid, signal.SIGKILL)
-    return lambda: ask(*LOCAL_SLURM, "start-node", number)
+    return lambda: slurm("start-node", number)
 
 
 def drain_a_node(job):
@@ -165,6 +185,39 @@ def scancel(job):
     return lambda: None
 
 
+def kill_the_server(job):
+    os.kill(process_of("p1"), signal.SIGKILL)
+    return lambda: None
+
+
+def number_of(node):
+    return int(node.removeprefix("n"))
+
+
+def cut_a_peer_off(job):
+    """Nothing of the training passes, either way; Slurm's own words do."""
+    node = number_of(node_of(job, "p3"))
+    said = (job.attempts()[-1] / "config.yaml").read_text()
+    ports = ",".join(sorted(set(re.findall(r"10\.99\.0\.\d+:(\d+)", said))))
+    rules = [(chain, "--protocol", "tcp", "--match", "multiport", "--ports", ports, "--jump",
+              "DROP") for chain in ("INPUT", "OUTPUT")]
+    for rule in rules:
+        ask("iptables", "--append", *rule, node=node)
+    time.sleep(CUT_S)
+    for rule in rules:
+        ask("iptables", "--delete", *rule, node=node)
+    return lambda: None
+
+
+def slow_a_peer(job):
+    """A quarter of its share of the processor, until the end."""
+    group = pathlib.Path(f"/sys/fs/cgroup/cpu/ako-{NAME}-{number_of(node_of(job, 'p3'))}")
+    quota, period = group / "cpu.cfs_quota_us", int((group / "cpu.cfs_period_us").read_text())
+    before = quota.read_text()
+    quota.write_text(str(int(SLOWED * period)))
+    return lambda: quota.write_text(before)
+
+
 def stop_a_peer(job):
     number = process_of("p3")
     os.kill(number, signal.SIGSTOP)
@@ -176,14 +229,22 @@ def stop_a_peer(job):
 FAULTS = {
     "none": lambda job: (lambda: None),
     "kill a peer": kill_a_peer,
+    "kill the server": kill_the_server,
     "kill a node": kill_a_node,
     "kill a node's daemon": kill_a_daemon,
     "drain a node": drain_a_node,
     "stop a peer for 10 s": stop_a_peer,
+    "cut a peer off for 10 s": cut_a_peer_off,
+    "a quarter of a processor": slow_a_peer,
     "time limit": time_limit,
     "preemption": preemption,
     "scancel": scancel,
 }
+
+
+def happens(mode, fault):
+    """Only one mode has a single server."""
+    return fault != "kill the server" or mode == "one server"
 
 
 def pause_of(job, attempt):
@@ -279,21 +340,22 @@ def main():
     found = runs.Runs(arguments.out / "results.jsonl")
     if arguments.table:
         return table(found)
-    subprocess.run([*LOCAL_SLURM, "up", "--nodes", str(NODES)], check=True)
-    os.environ["SLURM_CONF"] = ask(*LOCAL_SLURM, "env").strip().split("=", 1)[1]
+    subprocess.run([*LOCAL_SLURM, "up", "--nodes", str(NODES), "--networks"], check=True)
+    os.environ["SLURM_CONF"] = slurm("env").strip().split("=", 1)[1]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
         with tempfile.TemporaryDirectory(prefix="ako-faults-") as output:
             for repeat in range(arguments.repeats):
                 for fault in arguments.faults:
                     for mode in arguments.modes:
-                        if found.find(mode=mode, fault=fault, repeat=repeat):
+                        key = {"mode": mode, "fault": fault, "repeat": repeat}
+                        if not happens(mode, fault) or found.find(**key):
                             continue
                         line = measure(mode, fault, repeat, HERE / "cluster.yaml", output)
                         found.add(line)
                         print(json.dumps(line), flush=True)
     finally:
-        ask(*LOCAL_SLURM, "down")
+        slurm("down")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);  // by which it is asked, also where all began under nohup
     const int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         _exit(exit_start_up);
