@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "ako/assert.h"
 #include "ako/error.h"
 #include "models/cifar10.h"
+#include "models/data_cut.h"
 #include "models/eigen_maps.h"
 #include "models/idx.h"
 #include "models/npy.h"
@@ -158,8 +160,14 @@ void Dataset::copy_normalised(std::size_t index, float* out) const {
     }
 }
 
-std::size_t dataset_bytes(const DataSettings& settings, DataPart part) {
-    const bool train = part == DataPart::train;
+namespace {
+
+/// Are the samples of a part in the files of the training set?
+bool in_training_files(const DataSettings& settings, DataPart part) {
+    return part == DataPart::train || settings.validation > 0;
+}
+
+std::size_t file_bytes(const DataSettings& settings, bool train) {
     switch (settings.format) {
         case DataFormat::idx: {
             const PartFiles files = idx_files(settings.path, train);
@@ -175,9 +183,18 @@ std::size_t dataset_bytes(const DataSettings& settings, DataPart part) {
     AKO_BUG("data format " + std::to_string(static_cast<int>(settings.format)));
 }
 
+}  // namespace
+
+std::size_t dataset_bytes(const DataSettings& settings, DataPart part) {
+    const std::size_t bytes = file_bytes(settings, in_training_files(settings, part));
+    // All of the training set is in memory before it is cut.
+    if (part == DataPart::train || !is_cut(settings, part)) return bytes;
+    return static_cast<std::size_t>(std::ceil(static_cast<double>(bytes) * settings.validation));
+}
+
 Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShape& wanted) {
-    LabelledImages set = read_part(settings, part == DataPart::train, wanted.class_count);
-    const Images& images = set.images;
+    LabelledImages set = read_part(settings, in_training_files(settings, part), wanted.class_count);
+    Images& images = set.images;
     if (images.count != set.labels.size())
         throw StartupError(set.path + ": " + std::to_string(images.count) + " images, but " +
                                std::to_string(set.labels.size()) + " labels beside them",
@@ -192,6 +209,12 @@ Dataset load_dataset(const DataSettings& settings, DataPart part, const DataShap
     check_channels(settings.mean, "mean", images.shape.channels);
     check_channels(settings.deviation, "deviation", images.shape.channels);
     check_crop(settings.augmentation.crop, images.shape);
+    if (is_cut(settings, part)) {
+        keep_places(places_of(settings, part, images.count), images, set.labels);
+        if (images.count == 0)
+            throw StartupError(set.path + ": data.validation and data.subset leave no images",
+                               "give each a larger share");
+    }
     return Dataset(std::move(set.images), std::move(set.labels),
                    {settings.mean, settings.deviation}, std::move(set.notes));
 }

@@ -92,6 +92,8 @@ struct DataSettings {
     std::vector<double> deviation;
     Sharding sharding = Sharding::disjoint;
     AugmentationSettings augmentation = {};
+    double validation = 0;  ///< share of the training set that takes the test set's place
+    double subset = 1;      ///< share of what is left of it that is trained on
 
     bool operator==(const DataSettings&) const = default;
 };

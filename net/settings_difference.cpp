@@ -65,6 +65,26 @@ std::vector<Said> read(const std::string& text) {
     return all;
 }
 
+/// A key with another value in two texts.
+struct DifferingSetting {
+    Said here, there;
+};
+
+std::vector<DifferingSetting> differences(const std::string& ours, const std::string& theirs) {
+    constexpr const char* nothing = "nothing";
+    std::map<std::string, std::string> left;
+    for (const Said& said : read(theirs)) left[said.key] = said.value;
+    std::vector<DifferingSetting> all;
+    for (const Said& said : read(ours)) {
+        const auto found = left.find(said.key);
+        const std::string other = found == left.end() ? nothing : found->second;
+        if (other != said.value) all.push_back({said, {said.key, other}});
+        if (found != left.end()) left.erase(found);
+    }
+    for (const auto& [key, value] : left) all.push_back({{key, nothing}, {key, value}});
+    return all;
+}
+
 std::string text_of(const std::vector<Said>& named, std::size_t more) {
     std::string text;
     for (const Said& said : named) {
@@ -91,30 +111,21 @@ bool settings_text_holds(const Hello& hello) {
     return !hello.settings_text.empty() && sha256(hello.settings_text) == hello.training_digest;
 }
 
+std::vector<std::string> differing_settings(const std::string& ours, const std::string& theirs) {
+    std::vector<std::string> keys;
+    for (const DifferingSetting& it : differences(ours, theirs)) keys.push_back(it.here.key);
+    return keys;
+}
+
 std::optional<Reject> reject_for_settings(const std::string& ours, const std::string& theirs) {
-    constexpr const char* nothing = "nothing";
-    std::map<std::string, std::string> left;
-    for (const Said& said : read(theirs)) left[said.key] = said.value;
+    const std::vector<DifferingSetting> all = differences(ours, theirs);
+    if (all.empty()) return std::nullopt;
     std::vector<Said> here, there;
-    std::size_t count = 0;
-    const auto differs = [&](const std::string& key, const std::string& own,
-                             const std::string& other) {
-        if (++count > keys_named) return;
-        here.push_back({key, own});
-        there.push_back({key, other});
-    };
-    for (const Said& said : read(ours)) {
-        const auto found = left.find(said.key);
-        if (found == left.end()) {
-            differs(said.key, said.value, nothing);
-            continue;
-        }
-        if (found->second != said.value) differs(said.key, said.value, found->second);
-        left.erase(found);
+    for (std::size_t k = 0; k < std::min(all.size(), keys_named); ++k) {
+        here.push_back(all[k].here);
+        there.push_back(all[k].there);
     }
-    for (const auto& [key, value] : left) differs(key, nothing, value);
-    if (count == 0) return std::nullopt;
-    const std::size_t more = count - here.size();
+    const std::size_t more = all.size() - here.size();
     return Reject{"training_digest", text_of(here, more), text_of(there, more)};
 }
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ako/frame.h"
 
@@ -13,6 +14,9 @@ namespace ako {
 /// Is the text of this Hello what its training digest was made of? One that was changed on the way
 /// is not, and is not believed.
 bool settings_text_holds(const Hello& hello);
+
+/// The keys, as "training.learning_rate", that have another value in one of these texts, or none.
+std::vector<std::string> differing_settings(const std::string& ours, const std::string& theirs);
 
 /// A Reject of the training digest that names the first keys that differ, and how many more do:
 /// expected "training.learning_rate: 0.05; seed: 1; and 3 more", got the same keys with the

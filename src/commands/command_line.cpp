@@ -17,6 +17,7 @@
 #include "src/commands/compose_command.h"
 #include "src/commands/engine_words.h"
 #include "src/commands/evaluate_command.h"
+#include "src/commands/explore_words.h"
 #include "src/commands/file_words.h"
 #include "src/commands/keys_command.h"
 #include "src/commands/launch_command.h"
@@ -58,17 +59,31 @@ CLI::Option* add_resume(CLI::App& command, std::string& file, std::vector<std::s
                         ResumeWords& resume) {
     command.add_option("FILE", file, "the cluster file (YAML); with --resume FOLDER, that run's");
     add_overrides(command, overrides);
+    CLI::Option* const from =
+        command
+            .add_option("--from", resume.folder,
+                        "branch off: go on from the newest checkpoints in this folder, of a run of "
+                        "the same model, data and peers, by other settings of `training`")
+            ->type_name("FOLDER");
+    from->each([&resume](const std::string&) { resume.said = resume.branches = true; });
+    command.add_option_function<double>(
+               "--until", [&overrides](double epochs) {
+                   overrides.push_back(fmt::format("training.until={}", epochs));
+               },
+               "end after so many of the epochs, with a checkpoint there")
+        ->type_name("EPOCHS");
     return command
         .add_option("--resume", resume.folder,
                     "go on from the checkpoints (training.checkpoint_every) that the run in this "
                     "folder has left; without a folder, from the newest below `output`")
         ->type_name("FOLDER")
-        ->expected(0, 1);
+        ->expected(0, 1)
+        ->excludes(from);
 }
 
 /// What FILE is where it was left out.
 void complete_file(const CLI::Option& said, std::string& file, ResumeWords& resume) {
-    resume.said = said.count() > 0;
+    resume.said = resume.said || said.count() > 0;
     if (!file.empty()) return;
     if (resume.folder.empty()) throw CLI::RequiredError("FILE");
     file = cluster_file_of(resume);
@@ -400,6 +415,7 @@ int run_command_line(int count, char** words) {
     const CLI::App* completion_words = add_completion(app, shell);
 
     EngineWords engine_words(app);
+    ExploreWords explore_words(app);
 
     if (count > 1) check_command_word(app, words[1]);
     try {
@@ -412,6 +428,7 @@ int run_command_line(int count, char** words) {
         return refuse_words(app, error, {words + 1, words + count});
     }
     if (const auto status = engine_words.run()) return *status;
+    if (const auto status = explore_words.run()) return *status;
     if (check_words->parsed()) return check_as_said(check_options);
     if (keys_words->parsed()) return keys(keys_options);
     if (completion_words->parsed()) {

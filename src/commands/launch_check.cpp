@@ -39,7 +39,7 @@ void check_program(const Settings& settings, const LaunchOptions& options) {
     const bool external = settings.model.kind == ModelKind::external;
     if (external == !options.program.empty()) {
         if (external && options.resume.said)
-            throw StartupError("--resume: with model: external there are no checkpoints",
+            throw StartupError("--resume, --from: with model: external there are no checkpoints",
                                "save and load them in the program, with the anchor");
         return;
     }

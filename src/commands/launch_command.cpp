@@ -52,13 +52,13 @@ constexpr double latecomer_s = 3;
 class Launch {
   public:
     Launch(Settings& settings, LaunchPlace& place, const PeerWords& program,
-           const LaunchOptions& options, std::string resume, std::string folder, LatestRun latest,
+           const LaunchOptions& options, EarlierRun earlier, std::string folder, LatestRun latest,
            bool live)
         : settings_(settings),
           place_(place),
           program_(program),
           keep_milestones_(options.keep_milestones),
-          resume_(std::move(resume)),
+          earlier_(std::move(earlier)),
           folder_(std::move(folder)),
           latest_(std::move(latest)),
           restarts_(settings.peers.size(), options.restart),
@@ -129,8 +129,9 @@ class Launch {
         if (again) command.arguments.emplace_back("--restarted");
         // Once it has trained, its row is with the others; before, they may still wait for it to go
         // on with them, and what only its checkpoint holds nobody has.
-        if (!resume_.empty() && !has_begun(k))
-            command.arguments.insert(command.arguments.end(), {"--resume", resume_});
+        if (!earlier_.none() && !has_begun(k))
+            command.arguments.insert(command.arguments.end(),
+                                     {earlier_.option(), earlier_.folder});
         return std::make_unique<PeerChild>(name, command);
     }
 
@@ -441,7 +442,7 @@ class Launch {
     LaunchPlace& place_;
     const PeerWords& program_;  ///< none: `ako train`
     const bool keep_milestones_;
-    const std::string resume_;  ///< the run folder to go on from; empty: none
+    const EarlierRun earlier_;
     const std::string folder_;
     LatestRun latest_;
     Restarts restarts_;
@@ -476,7 +477,7 @@ ExitStatus launch(const LaunchOptions& options) {
     check_program(settings, options);
     LaunchPlace place = launch_place(settings, options);
     const PeerWords program = PeerWords::of_program(options.program, !place.words.none());
-    const std::string resume = resume_folder(options.resume, settings, peer_names(settings));
+    const EarlierRun earlier = earlier_run(options.resume, settings, peer_names(settings));
     check_before(settings, place.words.none() ? PortsAre::here : PortsAre::elsewhere);
     if (!place.note.empty()) fmt::print(stderr, "ako: {}\n", printable(place.note));
     const bool live = !options.plain && Terminal::usable();
@@ -485,7 +486,8 @@ ExitStatus launch(const LaunchOptions& options) {
                                    ? make_run_folder(files, settings)
                                    : make_run_folder(files, settings, options.output_dir);
     LatestRun latest(options.output_dir.empty() ? folder : "");
-    return Launch(settings, place, program, options, resume, folder, std::move(latest), live).run();
+    return Launch(settings, place, program, options, earlier, folder, std::move(latest), live)
+        .run();
 }
 
 }  // namespace ako

@@ -1,12 +1,13 @@
 #include "src/commands/resume_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "ako/error.h"
 #include "src/results/checkpoint_file.h"
-#include "src/wiring/resume.h"
 
 namespace ako {
 
@@ -14,36 +15,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_run_folder(const std::string& folder) {
+void require_run_folder(const EarlierRun& run) {
     std::error_code error;
-    if (fs::is_directory(folder, error)) return;
-    if (fs::exists(folder, error))
-        throw StartupError("--resume: " + folder + " is a file, not the folder of a run",
-                           "the cluster file goes first: ako launch " + folder + " --resume");
-    throw StartupError("--resume: there is no folder " + folder,
+    const std::string option = run.option();
+    if (fs::is_directory(run.folder, error)) return;
+    if (fs::exists(run.folder, error))
+        throw StartupError(
+            option + ": " + run.folder + " is a file, not the folder of a run",
+            "the cluster file goes first: ako launch " + run.folder + " " + option);
+    throw StartupError(option + ": there is no folder " + run.folder,
                        "runs are in folders below `output`, the newest is runs/latest");
 }
 
 }  // namespace
 
 std::string cluster_file_of(const ResumeWords& words) {
-    require_run_folder(words.folder);
+    require_run_folder({words.folder, words.branches});
     return words.folder + "/config.yaml";
 }
 
-std::string resume_folder(const ResumeWords& words, const Settings& settings,
-                          const std::vector<std::string>& peers) {
-    if (!words.said) return "";
-    if (words.folder.empty()) return newest_run_with_checkpoints(settings, peers);
-    require_run_folder(words.folder);
-    std::string folder = fs::canonical(words.folder).string();
+EarlierRun earlier_run(const ResumeWords& words, const Settings& settings,
+                       const std::vector<std::string>& peers) {
+    if (!words.said) return {};
+    if (words.folder.empty()) return {newest_run_with_checkpoints(settings, peers)};
+    require_run_folder({words.folder, words.branches});
+    const EarlierRun run{fs::canonical(words.folder).string(), words.branches};
     // One of several peers may have lost its own.
-    const bool found = std::any_of(peers.begin(), peers.end(), [&folder](const std::string& peer) {
-        return !checkpoint_paths(folder, peer).empty();
+    const bool found = std::any_of(peers.begin(), peers.end(), [&run](const std::string& peer) {
+        return !checkpoint_paths(run.folder, peer).empty();
     });
-    if (found || peers.size() < 2) return folder;
+    if (found || peers.size() < 2) return run;
     throw StartupError(
-        "--resume: no checkpoint of " + peers.front() + " or any other peer in " + folder,
+        fmt::format("{}: no checkpoint of {} or any other peer in {}", run.option(), peers.front(),
+                    run.folder),
         "with training.checkpoint_every a run keeps some; is it the folder of the "
         "run?");
 }

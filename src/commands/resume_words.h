@@ -1,11 +1,12 @@
-// `--resume [FOLDER]` of train and launch: what a run goes on from. Values and functions; any
-// thread.
+// `--resume [FOLDER]` and `--from FOLDER` of train and launch: what a run goes on from. Values and
+// functions; any thread.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "src/config/cluster_settings.h"
+#include "src/wiring/resume.h"
 
 namespace ako {
 
@@ -13,16 +14,17 @@ namespace ako {
 struct ResumeWords {
     bool said = false;
     std::string folder;  ///< a run folder; empty: the newest that has checkpoints
+    bool branches = false;  ///< --from
 };
 
 /// The cluster file that is meant where none was named: that of the run. Throws StartupError if the
 /// folder is none.
 std::string cluster_file_of(const ResumeWords& words);
 
-/// The folder to go on from, absolute and without links, for runs/latest may move meanwhile; empty
-/// unless --resume was said. Without a folder the newest below `output` in which these peers have
-/// left a checkpoint. Throws StartupError if there is none.
-std::string resume_folder(const ResumeWords& words, const Settings& settings,
-                          const std::vector<std::string>& peers);
+/// The run to go on from, its folder absolute and without links, for runs/latest may move
+/// meanwhile; none unless an option said so. Without a folder the newest below `output` in which
+/// these peers have left a checkpoint. Throws StartupError if there is none.
+EarlierRun earlier_run(const ResumeWords& words, const Settings& settings,
+                       const std::vector<std::string>& peers);
 
 }  // namespace ako

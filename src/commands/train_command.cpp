@@ -42,6 +42,7 @@ RunOptions run_options(const TrainOptions& options) {
     run.view = options.plain ? View::lines : View::live;
     run.restarted = options.restarted;
     run.resumes = options.resume.said;
+    run.branches = options.resume.branches;
     run.report_fd = options.report_fd;
     return run;
 }
@@ -58,7 +59,7 @@ class PeerProcess {
                [this] {  // as Ctrl-C
                    if (interrupts_ == 0) kill(getpid(), SIGINT);
                }),
-          peer_(settings_, self_, resume_folder(options.resume, settings_, {options.peer}),
+          peer_(settings_, self_, earlier_run(options.resume, settings_, {options.peer}),
                 run_.member_calls(asked_to_leave), interrupts) {}
 
     ExitStatus run() {

@@ -101,6 +101,15 @@ void add_data_keys(std::vector<Field>& rows) {
     rows.push_back(
         flag_field("data.augmentation.flip", Scope::shared, AKO_MEMBER(data.augmentation.flip))
             .means("true: half of them are mirrored left to right, at random"));
+    rows.push_back(number_field("data.validation", Scope::shared, AKO_MEMBER(data.validation),
+                                {.low = 0, .high = 1, .high_open = true})
+                       .means("this share of the training set is kept back and takes the place "
+                              "of the test set: to choose by, so that the test set still tells "
+                              "something; 0: none"));
+    rows.push_back(number_field("data.subset", Scope::shared, AKO_MEMBER(data.subset),
+                                {.low = 0, .high = 1, .low_open = true})
+                       .means("this share of the training set is trained on, the same at all "
+                              "peers; epochs count it alone"));
     rows.push_back(choice_field<Sharding>("data.sharding", Scope::shared, AKO_MEMBER(data.sharding),
                                           {{"disjoint", Sharding::disjoint},
                                            {"shuffled", Sharding::shuffled},

@@ -165,6 +165,11 @@ void add_evaluation_keys(std::vector<Field>& rows) {
                               "same for everyone in ring, local-sgd, sma and "
                               "parameter-server with bsp and co-located servers, where all "
                               "go on from the same"));
+    rows.push_back(optional_number_field("training.until", Scope::lockstep,
+                                         AKO_MEMBER(training.until),
+                                         {.low = 0, .high = 1e6, .low_open = true})
+                       .means("end after so many of the epochs, with a checkpoint there, which "
+                              "`--resume` or `--from` goes on from; null: after all of them"));
 }
 
 }  // namespace

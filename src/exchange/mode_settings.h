@@ -2,6 +2,7 @@
 // construction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,8 +33,10 @@ struct ModeSettings {
     std::optional<ExchangeTimes> times_instead = {};
     TrainingSettings training;
     std::uint64_t sample_budget = 0;  ///< samples of all peers together
-    std::vector<Role> roles = {};     ///< [peer_count]; empty: workers only
-    std::vector<Range> layers = {};   ///< runs of the flat vector, in order; empty: one
+    /// Of them those after which this start of the run ends (training.until); at most the budget.
+    std::uint64_t samples_until = UINT64_MAX;
+    std::vector<Role> roles = {};    ///< [peer_count]; empty: workers only
+    std::vector<Range> layers = {};  ///< runs of the flat vector, in order; empty: one
     /// all_reduce: ring: buckets of at most so many bytes go straight and not round. A few
     /// milliseconds of a slow link.
     std::size_t straight_bytes_max = std::size_t{128} * 1024;
@@ -66,6 +69,7 @@ struct ModeSettings {
     /// Compute thread; null unless with `data.sharding: elastic`. Outlives the mode.
     Coverage* coverage = nullptr;
 
+    std::uint64_t sample_end() const { return std::min(sample_budget, samples_until); }
     ExchangeTimes times() const { return times_instead ? *times_instead : times_of(exchange); }
     std::size_t peer_count() const { return peer_names.size(); }
     /// "a, b", for people.

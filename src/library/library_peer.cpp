@@ -196,8 +196,8 @@ void LibraryPeer::start(std::span<const float> initial, bool of_lowest) {
                     {{"newest update", "M", vector_bytes}, {"library", "", library_bytes}});
     check_memory(settings_, memory);
     const WiringCalls calls = run_.member_calls([this] { return stops_.of_this_peer(); });
-    auto wiring = std::make_unique<Wiring>(settings_, self_, brought(initial, of_lowest), "", calls,
-                                           stops_.count());
+    auto wiring = std::make_unique<Wiring>(settings_, self_, brought(initial, of_lowest),
+                                           EarlierRun{}, calls, stops_.count());
     update_.resize(parameter_count_);
     run_.begin(*wiring, tensors_, {parameter_count_, sample_budget(), memory});
     wiring_ = std::move(wiring);

@@ -30,6 +30,7 @@ class AkoBudget {
     std::uint64_t samples() const { return samples_; }
     /// The share of the sample budget that all peers have spent, 0 .. 1.
     double progress() const { return share_of_budget(roster_.samples(), settings_.sample_budget); }
+    bool spent() const { return roster_.samples() >= settings_.sample_end(); }
     double rate() const { return plan_.learning_rate(progress(), growth_.wish()); }
     /// Samples of this peer's next round: its share among those that take part.
     std::size_t samples_of_round(const Attendance& attendance) const {
@@ -65,8 +66,8 @@ class AkoBudget {
     /// the interval of news, the end is passed by what is made while a word travels, and not by
     /// what is made between two; elsewhere it is a few words more in a run, and the last rounds'.
     bool wants_word() const {
-        const std::uint64_t known = std::min(roster_.samples(), settings_.sample_budget);
-        const std::uint64_t left = settings_.sample_budget - known;
+        const std::uint64_t known = std::min(roster_.samples(), settings_.sample_end());
+        const std::uint64_t left = settings_.sample_end() - known;
         return samples_ > samples_told_ &&
                samples_ - samples_told_ >= left / (2 * settings_.peer_count());
     }

@@ -77,7 +77,7 @@ std::optional<Next> AkoCompute::begin_round(Time now) {
         arrivals_.answer();
         if (next || state() != AkoBeginning::State::begun) return next;
     }
-    if (parts_.budget.progress() >= 1.0) parts_.stop.hear(StopReason::budget_spent);
+    if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);
     if (parts_.stop.due()) return parts_.stop.next();
     if (left_behind_) return Next::finish(left_behind_text);
     if (asked_to_leave_) return leave(now);

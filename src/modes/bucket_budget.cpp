@@ -43,7 +43,7 @@ BucketBudget::BucketBudget(const ModeSettings& settings)
       plan_(settings.training, worker_count_),
       place_(place_of(settings)),
       global_(plan_.global(0, 0)),
-      rounds_budget_((settings.sample_budget * worker_count_ + global_ - 1) / global_),
+      rounds_end_((settings.sample_end() * worker_count_ + global_ - 1) / global_),
       growth_(plan_) {}
 
 bool BucketBudget::in_lockstep() const {
@@ -89,8 +89,8 @@ std::uint64_t BucketBudget::rounds_made(Round made) const {
 }
 
 bool BucketBudget::spent(Round made) const {
-    return counts_samples() ? samples_total_ >= settings_.sample_budget
-                            : rounds_made(made) >= rounds_budget_;
+    return counts_samples() ? samples_total_ >= settings_.sample_end()
+                            : rounds_made(made) >= rounds_end_;
 }
 
 double BucketBudget::progress(Round made) const {
@@ -140,7 +140,8 @@ Result<void> BucketBudget::restore(const Checkpoint& from) {
     if (!samples_total) return tl::make_unexpected(samples_total.error());
     samples_total_ = *samples_total;
     if (const std::size_t made = samples_of_learners(); made > 0) global_ = made;
-    progress_ = from.progress;
+    progress_ = 0;  // a branch may have another budget
+    progress(from.id.round);
     return {};
 }
 

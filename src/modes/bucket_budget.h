@@ -81,7 +81,7 @@ class BucketBudget {
     const BatchPlan plan_;
     const std::size_t place_;  ///< among the workers
     std::size_t global_;  ///< samples of the newest round, of all workers; of learners foreseen
-    const std::uint64_t rounds_budget_;  ///< of all workers together, while the batch is the first
+    const std::uint64_t rounds_end_;  ///< of all workers together, while the batch is the first
     SyncSummary newest_;  ///< merged over what has been settled since the last round's end
     SyncSummary known_;
     BatchGrowth growth_;

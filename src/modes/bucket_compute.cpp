@@ -278,7 +278,7 @@ Standing BucketCompute::standing() const {
 // ---- checkpoints
 
 bool BucketCompute::save(Checkpoint& out) {
-    if (!entry_of(settings_.exchange).keeps_checkpoints()) return false;
+    if (!entry_of(settings_.exchange).keeps_checkpoints() || broken_) return false;
     out.id = {start_, round_};
     out.samples = samples_;
     out.progress = progress();

@@ -72,7 +72,7 @@ void ElasticBudget::set_progress() {
 StopReason ElasticBudget::stop_due(Round made) const {
     if (known_.stop != StopReason::none) return known_.stop;
     const bool spent =
-        made == 0 ? settings_.sample_budget == 0 : samples_after(known_) >= settings_.sample_budget;
+        made == 0 ? settings_.sample_end() == 0 : samples_after(known_) >= settings_.sample_end();
     return spent ? StopReason::budget_spent : StopReason::none;
 }
 

@@ -23,7 +23,7 @@ LocalCompute::LocalCompute(const ModeSettings& settings, std::vector<float> init
 }
 
 std::optional<Next> LocalCompute::begin_round(Time) {
-    if (stop_ == StopReason::none && progress() >= 1) stop_ = StopReason::budget_spent;
+    if (stop_ == StopReason::none && spent()) stop_ = StopReason::budget_spent;
     if (stop_ == StopReason::requested && round_ == 0)
         return Next::give_up(Ending::failed, never_began);
     if (stop_ != StopReason::none) return Next::finish(sentence(stop_));
@@ -77,6 +77,11 @@ double LocalCompute::progress() const {
     const auto share =
         static_cast<double>(settings_.sample_budget) / static_cast<double>(settings_.peer_count());
     return share <= 0 ? 1 : std::min(1.0, static_cast<double>(samples_) / share);
+}
+
+bool LocalCompute::spent() const {
+    return static_cast<double>(samples_) * static_cast<double>(settings_.peer_count()) >=
+           static_cast<double>(settings_.sample_end());
 }
 
 void LocalCompute::copy_parameters(std::span<float> out) const {

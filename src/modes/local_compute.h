@@ -43,6 +43,7 @@ class LocalCompute final : public ComputeHalf {
   private:
     Result<void> restore(const Checkpoint& from);
     double progress() const AKO_COMPUTE_THREAD;
+    bool spent() const AKO_COMPUTE_THREAD;
 
     const ModeSettings settings_;  // constant after construction
     const BatchPlan plan_;

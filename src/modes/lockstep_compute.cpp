@@ -201,7 +201,8 @@ void LockstepCompute::report_stop(FinishReport& report) const {
     }
     // What was made counts, not what this peer foresaw, so that all know the same.
     report.progress = share_of_budget(report.samples_total, settings_.sample_budget);
-    if (report.progress >= 1) report.stop = stronger(report.stop, StopReason::budget_spent);
+    if (report.samples_total >= settings_.sample_end())
+        report.stop = stronger(report.stop, StopReason::budget_spent);
     if (report.stop != StopReason::requested) report.asked.clear();
 }
 

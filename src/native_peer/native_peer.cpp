@@ -39,14 +39,14 @@ MemoryPlan checked_plan(const Settings& settings, const Network& network) {
 
 }  // namespace
 
-NativePeer::NativePeer(const Settings& settings, PeerIndex self, const std::string& resume,
+NativePeer::NativePeer(const Settings& settings, PeerIndex self, const EarlierRun& earlier,
                        WiringCalls calls, const std::atomic<int>& interrupts)
     : settings_(settings),
       self_(self),
       network_(training_network(settings, self)),
       memory_(checked_plan(settings, *network_)),
       data_(settings),
-      wiring_(settings, self, brought(settings), resume, std::move(calls), interrupts) {
+      wiring_(settings, self, brought(settings), earlier, std::move(calls), interrupts) {
     set_threads(settings.training.threads);
 }
 

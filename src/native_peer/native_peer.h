@@ -18,7 +18,7 @@ class NativePeer {
   public:
     /// Reads the data and the initial parameters, then as Wiring. Throws StartupError: a file that
     /// is missing or damaged, more memory than is allowed, and what Wiring throws.
-    NativePeer(const Settings& settings, PeerIndex self, const std::string& resume,
+    NativePeer(const Settings& settings, PeerIndex self, const EarlierRun& earlier,
                WiringCalls calls, const std::atomic<int>& interrupts);
 
     Network& network() { return *network_; }

@@ -41,7 +41,7 @@ std::vector<MemoryTerm> terms_of_others(const Settings& settings, std::size_t pa
     std::vector<MemoryTerm> terms = {
         {"other learners: vectors", "3 (k - 1) M", Learners::vectors_each * vector_bytes},
         {"other learners: layers, products", "", layers}};
-    if (training.checkpoint_every > 0)
+    if (training.keeps_checkpoints())
         terms.push_back({"other learners: in the checkpoint", "2 (k - 1) M", 2 * vector_bytes});
     if (computes_in_parts(training.batch))
         terms.push_back(
@@ -68,7 +68,7 @@ void add_learners(const Settings& settings, std::size_t parameter_count,
         return MemoryTerm{name, std::to_string(count) + " M", count * vector_bytes};
     };
     terms.push_back(vectors("first learner, and what all share", Learners::vectors_each + shared));
-    if (settings.training.checkpoint_every > 0)
+    if (settings.training.keeps_checkpoints())
         terms.push_back(vectors("the same in the checkpoint", 2 + shared));
     if (settings.training.learners <= 1) return;
     for (MemoryTerm& term :

@@ -138,7 +138,7 @@ void PeerRun::say_warnings(const RunSize& size) {
 void PeerRun::take_over_earlier(Wiring& wiring) {
     if (options_.restarted && !options_.resumes) {
         // Those that the process before left in this folder go once there are newer ones.
-        const auto left = find_checkpoints(folder_, wiring.owner()).usable;
+        const auto left = find_checkpoints({folder_}, wiring.owner()).usable;
         if (const auto taken = checkpoint_folder_->take_over(left); !taken)
             log_.notice()(taken.error().what);
         return;
@@ -153,6 +153,7 @@ void PeerRun::take_over_earlier(Wiring& wiring) {
     const KeptCheckpoint& newest = earlier.usable.front();
     log_.notice()(fmt::format("its newest checkpoint is {}, of {:.0f} % of the run", newest.path,
                               newest.progress * 100));
+    if (options_.branches) return;
     if (const auto taken = checkpoint_folder_->take_over(earlier.usable); !taken)
         log_.notice()(
             "should the run be cut off before its next checkpoint, go on from the "
@@ -161,7 +162,7 @@ void PeerRun::take_over_earlier(Wiring& wiring) {
 }
 
 std::unique_ptr<Checkpoints> PeerRun::make_checkpoints() {
-    if (settings_.training.checkpoint_every == 0) return nullptr;
+    if (!settings_.training.keeps_checkpoints()) return nullptr;
     Checkpoints::Write write;
     if (entry_of(settings_.exchange).keeps_checkpoints())
         write = [this](const Checkpoint& it) { return checkpoint_folder_->write(it); };

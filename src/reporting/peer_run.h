@@ -43,6 +43,7 @@ struct RunOptions {
     View view = View::live;
     bool restarted = false;  ///< its files go on where an earlier process of it has left off
     bool resumes = false;    ///< somebody asked for it to go on from checkpoints
+    bool branches = false;   ///< which are another run's, and stay there
     int report_fd = -1;      ///< where `ako launch` reads metrics lines; -1: show them here
     int view_fd = 1;         ///< where the view goes; the log is on standard error
 };

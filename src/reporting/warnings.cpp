@@ -81,8 +81,8 @@ std::vector<std::string> warnings(const Settings& settings, const RunSize& run) 
                   fmt::format("where too few come later, each ends with a model of its own and "
                               "exit {}, after finish_timeout_s",
                               static_cast<int>(exit_no_agreement)));
-    if (settings.training.checkpoint_every > 0 && !mode.keeps_checkpoints())
-        found.add("training.checkpoint_every",
+    if (settings.training.keeps_checkpoints() && !mode.keeps_checkpoints())
+        found.add(settings.training.until ? "training.until" : "training.checkpoint_every",
                   fmt::format("{} only models are kept, and nothing that --resume could go on from",
                               mode.why_no_checkpoints),
                   mode.goes_on()

@@ -94,6 +94,13 @@ Checkpoint* Checkpoints::room(double progress) {
     return &checkpoint_;
 }
 
+Checkpoint* Checkpoints::last_room() {
+    if (!write_) return nullptr;
+    flush();
+    checkpoint_.mark = ++marks_;
+    return &checkpoint_;
+}
+
 void Checkpoints::filled() {
     const MutexLock lock(mutex_);
     AKO_ASSERT(stages_[state] == Stage::free, "filled while it is being written");

@@ -38,7 +38,7 @@ class Checkpoints {
     Checkpoints(const Checkpoints&) = delete;
     Checkpoints& operator=(const Checkpoints&) = delete;
 
-    // One thread at a time calls the next five; none but `flush` waits.
+    // One thread at a time calls the next six; none but `last_room` and `flush` waits.
     /// Takes the parameters [parameter_count] and what an evaluation said of them by exchange, so
     /// the caller gets another vector of this size, with no meaning. Unchanged if this one is left
     /// out.
@@ -49,6 +49,8 @@ class Checkpoints {
     /// Where all have to go on from the same, a peer that has left out some takes one again whose
     /// count a power of two divides: so two slow disks meet.
     Checkpoint* room(double progress);
+    /// The same for one that must not be left out: waits for the one before. Null: none are kept.
+    Checkpoint* last_room();
     /// It is to be written.
     void filled();
     /// What is on the disk, if that has changed since the last call.

@@ -38,7 +38,7 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
       model_marks_(settings.evaluate == EvaluateWhen::during ? settings.checkpoint_every : 0,
                    settings.epochs),
       checkpoint_marks_(settings.checkpoint_every, settings.epochs) {
-    AKO_ASSERT(checkpoints_ != nullptr || settings.checkpoint_every == 0, "nobody to keep them");
+    AKO_ASSERT(checkpoints_ != nullptr || !settings.keeps_checkpoints(), "nobody to keep them");
     driver_.start(exchange, observer);
 }
 
@@ -159,9 +159,17 @@ void Trainer::keep_checkpoint() {
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
     exchange_.await({}, Use::keep,
                     forever);  // also where there is no room: nothing is to depend on a disk
-    Checkpoint* const room = checkpoints_->room(progress);
-    if (room == nullptr || !exchange_.save(*room)) return;
-    if (learners_ != nullptr) learners_->save(*room);
+    if (Checkpoint* const room = checkpoints_->room(progress)) save(*room);
+}
+
+void Trainer::keep_last_checkpoint() {
+    if (!settings_.until || exchange_.standing().round == 0) return;
+    if (Checkpoint* const room = checkpoints_->last_room()) save(*room);
+}
+
+void Trainer::save(Checkpoint& room) {
+    if (!exchange_.save(room)) return;
+    if (learners_ != nullptr) learners_->save(room);
     checkpoints_->filled();
 }
 
@@ -203,6 +211,7 @@ void Trainer::judged(const Verdict& verdict) {
 }
 
 TrainingOutcome Trainer::finish() {
+    keep_last_checkpoint();
     driver_.finish(evaluation_.parameters(), forever);
     TrainingOutcome& outcome = driver_.outcome();
     if (!driver_.has_model()) return std::move(outcome);

@@ -70,6 +70,9 @@ class Trainer {
     bool go_on();
     /// Keeps all that this peer needs to go on from here, when progress has passed a mark.
     void keep_checkpoint();
+    /// The same once more, where a start of the run may end before its budget is spent.
+    void keep_last_checkpoint();
+    void save(Checkpoint& room);
     /// Until nothing is evaluated, by any peer: a verdict may end the run, and an evaluation that
     /// is under way is in no checkpoint. So at each checkpoint the next evaluation begins.
     bool puts_checkpoints_off() const;

@@ -42,7 +42,7 @@ MemoryPlan plan_memory(const Settings& settings, std::size_t parameter_count,
     const ModeCosts costs = mode_costs(settings, parameter_count);
     MemoryPlan plan{costs.memory};
     plan.terms.push_back({"initial parameters", "M", vector_bytes});
-    if (settings.training.checkpoint_every > 0) {
+    if (settings.training.keeps_checkpoints()) {
         plan.terms.push_back({"model being written", "M", vector_bytes});
         if (costs.checkpoint.bytes > 0) plan.terms.push_back(costs.checkpoint);
     }

@@ -50,16 +50,35 @@ bool lacks_new_keys_only(const std::string& own, const std::string& found,
     return next == theirs.size();
 }
 
+/// May a branch have another value of this key? The batch counts rounds in all modes but `local`.
+bool may_branch(const std::string& key, bool counts_samples) {
+    if (key.starts_with("training.learners")) return false;
+    if (key.starts_with("training.batch")) return counts_samples;
+    return key.starts_with("training.");
+}
+
+/// Why a branch cannot begin at a checkpoint that was made with other settings; empty if it can.
+std::string cannot_branch(const CheckpointOwner& own, const CheckpointOwner& found) {
+    const bool counts_samples = own.settings.find("\n  mode: local\n") != std::string::npos;
+    for (const std::string& key : differing_settings(own.settings, found.settings))
+        if (!may_branch(key, counts_samples))
+            return fmt::format("it was made with another {}, at which no branch can begin", key);
+    return "";
+}
+
 /// Why a whole checkpoint is not this peer's; empty if it is.
 std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
-                    const std::string& defaults) {
-    if (found.run != own.run) return fmt::format("it is of the run {}, not {}", found.run, own.run);
+                    const std::string& defaults, bool branches) {
+    if (found.run != own.run && !branches)
+        return fmt::format("it is of the run {}, not {}", found.run, own.run);
     if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
     if (found.peers != own.peers)
         return fmt::format("it is of the peers {}; the cluster file names {}",
                            fmt::join(found.peers, ", "), fmt::join(own.peers, ", "));
-    if (found.training != own.training &&
-        !lacks_new_keys_only(own.settings, found.settings, defaults))
+    if (branches) {
+        if (std::string why = cannot_branch(own, found); !why.empty()) return why;
+    } else if (found.training != own.training &&
+               !lacks_new_keys_only(own.settings, found.settings, defaults))
         return settings_text(own, found);
     if (found.layout != own.layout)
         return fmt::format("it is of another network (layout {}, not {})", short_hex(found.layout),
@@ -108,12 +127,13 @@ CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello) {
             text};
 }
 
-EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointOwner& owner,
+EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner& owner,
                                     const std::string& defaults) {
     EarlierCheckpoints earlier;
-    for (const std::string& path : checkpoint_paths(folder, owner.peer)) {
+    for (const std::string& path : checkpoint_paths(run.folder, owner.peer)) {
         const Result<CheckpointHead> head = check_checkpoint(path);
-        const std::string why = head ? foreign(owner, head->owner, defaults) : head.error().what;
+        const std::string why =
+            head ? foreign(owner, head->owner, defaults, run.branches) : head.error().what;
         if (why.empty())
             earlier.usable.push_back({head->id, head->progress, path});
         else
@@ -126,17 +146,18 @@ EarlierCheckpoints find_checkpoints(const std::string& folder, const CheckpointO
     return earlier;
 }
 
-EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const std::string& folder,
+EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const EarlierRun& run,
                                              const CheckpointOwner& owner) {
     const ModeEntry& mode = entry_of(settings.exchange);
     if (!mode.keeps_checkpoints())
-        throw StartupError(fmt::format("--resume: {} there are no checkpoints to go on from",
-                                       mode.why_no_checkpoints),
+        throw StartupError(fmt::format("{}: {} there are no checkpoints to go on from",
+                                       run.option(), mode.why_no_checkpoints),
                            from_a_model);
-    EarlierCheckpoints earlier = find_checkpoints(folder, owner, default_checkpoint_text(settings));
+    EarlierCheckpoints earlier = find_checkpoints(run, owner, default_checkpoint_text(settings));
     const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
     if (!earlier.usable.empty() || lost) return earlier;
-    std::string what = fmt::format("--resume: no checkpoint of peer {} in {}", owner.peer, folder);
+    std::string what =
+        fmt::format("{}: no checkpoint of peer {} in {}", run.option(), owner.peer, run.folder);
     for (const std::string& refused : earlier.refused) what += "\n       " + refused;
     throw StartupError(what, earlier.refused.empty()
                                  ? "with training.checkpoint_every a run keeps some; is it the "

@@ -15,4 +15,11 @@ inline std::uint64_t sample_budget(const TrainingSettings& training, std::uint64
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(samples)));
 }
 
+/// Of the budget those after which this start of the run ends.
+inline std::uint64_t samples_until(const TrainingSettings& training, std::uint64_t budget) {
+    if (!training.until || *training.until >= training.epochs) return budget;
+    const double samples = *training.until / training.epochs * static_cast<double>(budget);
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(samples)));
+}
+
 }  // namespace ako

@@ -10,6 +10,7 @@
 #include "src/numbers/batch_plan.h"
 #include "src/wiring/hello.h"
 #include "src/wiring/link_safety.h"
+#include "src/wiring/sample_budget.h"
 #include "src/wiring/settings_of_mode.h"
 
 namespace ako {
@@ -51,7 +52,7 @@ std::function<Result<Checkpoint>(const CheckpointId&)> reader_of(
 
 }  // namespace
 
-Wiring::Wiring(const Settings& settings, PeerIndex self, Brought brought, const std::string& resume,
+Wiring::Wiring(const Settings& settings, PeerIndex self, Brought brought, const EarlierRun& earlier,
                WiringCalls calls, const std::atomic<int>& interrupts)
     : settings_(settings),
       self_(self),
@@ -60,9 +61,9 @@ Wiring::Wiring(const Settings& settings, PeerIndex self, Brought brought, const 
       coverage_(make_coverage(settings, self, brought)),
       hello_(make_hello(settings, self, process_id_, brought)),
       owner_(checkpoint_owner(settings, hello_)),
-      resumes_(!resume.empty()),
-      earlier_(resume.empty() ? EarlierCheckpoints()
-                              : checkpoints_to_go_on_from(settings, resume, owner_)),
+      resumes_(!earlier.none()),
+      earlier_(earlier.none() ? EarlierCheckpoints()
+                              : checkpoints_to_go_on_from(settings, earlier, owner_)),
       transport_(transport_settings(settings, self, hello_, key_, calls.log), clock_) {
     // Before the exchange takes its memory.
     if (key_.none()) check_announced(settings, self, Names::looked_up);
@@ -86,6 +87,7 @@ ModeSettings Wiring::own_mode_settings(const Brought& brought, WiringCalls calls
     mode.process_id = process_id_;
     mode.layers = layer_ranges(brought.tensors);
     mode.sample_budget = brought.sample_budget;
+    mode.samples_until = samples_until(settings_.training, brought.sample_budget);
     mode.log = std::move(calls.log.notice);
     mode.waits = std::move(calls.waits);
     mode.leaves = std::move(calls.leaves);

@@ -38,7 +38,7 @@ class Wiring {
     /// Binds the port. `resume`: the run folder whose checkpoints it goes on from; empty: it begins
     /// anew. `settings` and `interrupts` outlive this. Throws StartupError: a key file that is
     /// none, a port that is taken, nothing to go on from.
-    Wiring(const Settings& settings, PeerIndex self, Brought brought, const std::string& resume,
+    Wiring(const Settings& settings, PeerIndex self, Brought brought, const EarlierRun& earlier,
            WiringCalls calls, const std::atomic<int>& interrupts);
     ~Wiring();
 

@@ -149,9 +149,9 @@ mutation(src/modes/ako_compute.cpp
 # A peer in the final exchange is waited for, although it takes in nothing new, and its stop is not heard.
 mutant(finishing_peers_waited_for simulate "--bounded" "violated: (I7: a wait ended by its time-out|peer [0-9]+ stopped)")
 mutation(src/modes/ako_compute.cpp
-    [=[    if (parts_.budget.progress() >= 1.0) parts_.stop.hear(StopReason::budget_spent);]=]
+    [=[    if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);]=]
     [=[    if (too_stale(now)) return std::nullopt;
-    if (parts_.budget.progress() >= 1.0) parts_.stop.hear(StopReason::budget_spent);]=])
+    if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);]=])
 mutation(src/rows/staleness_bound.cpp
     [=[!view.live() || view.final_round || view.joins()) continue;]=]
     [=[!view.live()) continue;]=])

@@ -128,7 +128,9 @@ ROOMS = {
 }
 # What Python and people have beside them, in the documents alone.
 OTHERS = {
-    "src/python": Room("", "the Python package over the library: [its page](src/python/README.md)",
+    "src/python": Room("", "the Python package over the library: [its page](src/python/README.md); "
+                       "the search over configurations: "
+                       "[its page](src/python/ako/explore/README.md)",
                        "ctypes, NumPy, PyTorch"),
     "tests": Room("", "a folder per kind of test, `unit` with one per room"),
     "deploy": Room("", "scripts, containers, machines: [its page](deploy/README.md)"),

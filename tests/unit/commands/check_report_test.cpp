@@ -183,7 +183,7 @@ TEST_CASE("what is refused late has the key that was written") {
         const Settings settings = read(overrides);
         const std::atomic<int> interrupts = 0;
         const std::string by_check = refused([&] { check_links(settings); });
-        const std::string by_peer = refused([&] { NativePeer(settings, 0, "", {}, interrupts); });
+        const std::string by_peer = refused([&] { NativePeer(settings, 0, {}, {}, interrupts); });
         CHECK(by_check == by_peer);
         return by_peer;
     };

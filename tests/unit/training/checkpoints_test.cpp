@@ -142,6 +142,20 @@ TEST_CASE("while one is being written there is no room for the next, which is sa
                                    "is still being written"});
 }
 
+TEST_CASE("the last one is left out in no case: it waits for the one before") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints();
+    for (const Round round : {10, 20}) {
+        Checkpoint* const room = checkpoints->last_room();
+        REQUIRE(room != nullptr);
+        room->id = {7, round};
+        checkpoints->filled();
+    }
+    checkpoints.reset();
+    CHECK(disk.rounds == std::vector<Round>{10, 20});
+    CHECK(disk.notices.empty());
+}
+
 TEST_CASE("a full disk leaves those that are kept, and is said once") {
     Disk disk;
     auto checkpoints = disk.checkpoints();

@@ -148,6 +148,30 @@ TEST_CASE("a checkpoint to go on from at every mark, by every peer, and the othe
     CHECK(unable.written.empty());
 }
 
+TEST_CASE("a start of a run that ends before the budget keeps a checkpoint of its last round") {
+    Bench bench;
+    bench.exchange.rounds_max = 7;  // of the fourteen that the budget has
+    bench.settings.epochs = 2;
+    bench.settings.until = 1;
+    bench.run();
+    CHECK(bench.written == std::vector<Round>{7});
+    CHECK(bench.exchange.settled == 0);  // all of it is settled where a run ends
+
+    Bench often;
+    often.exchange.rounds_max = 20;
+    often.settings.epochs = 2;
+    often.settings.checkpoint_every = 0.5;
+    often.settings.until = 2;
+    often.run();
+    CHECK(often.written == std::vector<Round>{5, 10, 15, 20});
+
+    Bench nothing;
+    nothing.exchange.fails = true;
+    nothing.settings.until = 1;
+    nothing.run();
+    CHECK(nothing.written.empty());
+}
+
 TEST_CASE("a run that goes on does so where its data were, and passes no mark again") {
     Bench bench;
     bench.exchange.rounds_max = 20;

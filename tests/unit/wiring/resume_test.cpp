@@ -31,7 +31,7 @@ std::string refusal(const CheckpointOwner& found) {
     keep(folder.path(), found, 40);
     const std::string path = checkpoint_path(folder.path(), found.peer, 40);
     if (found.peer != "a") fs::rename(path, checkpoint_path(folder.path(), "a", 40));
-    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), owner_of("a"));
+    const EarlierCheckpoints earlier = find_checkpoints({folder.path()}, owner_of("a"));
     CHECK(earlier.usable.empty());
     REQUIRE(earlier.refused.size() == 1);
     const std::string begin = checkpoint_path(folder.path(), "a", 40) + " is not used: ";
@@ -56,7 +56,7 @@ TEST_CASE("checkpoints of this training are found, newest first") {
     const TemporaryFolder folder;
     for (const Round round : {9, 100, 40}) keep(folder.path(), owner_of("a"), round);
     keep(folder.path(), owner_of("b"), 500);
-    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), owner_of("a"));
+    const EarlierCheckpoints earlier = find_checkpoints({folder.path()}, owner_of("a"));
     CHECK(earlier.refused.empty());
     REQUIRE(earlier.usable.size() == 3);
     for (std::size_t k = 0; k < 3; ++k)
@@ -93,11 +93,38 @@ TEST_CASE("of other settings the keys are named") {
     found.training = sha256(found.settings);
     const TemporaryFolder folder;
     keep(folder.path(), found, 40);
-    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), own);
+    const EarlierCheckpoints earlier = find_checkpoints({folder.path()}, own);
     REQUIRE(earlier.refused.size() == 1);
     CHECK(contains(earlier.refused[0],
                    "it was made with other settings: "
                    "training.learning_rate: 0.05 here, 0.01 there"));
+}
+
+TEST_CASE("a branch may train otherwise, and may not be of another model, data, or mode") {
+    const auto why = [](const std::string& here, const std::string& there) {
+        CheckpointOwner own = owner_of("a"), found = own;
+        own.settings = here;
+        own.training = sha256(here);
+        own.run = "branch";
+        found.settings = there;
+        found.training = sha256(there);
+        const TemporaryFolder folder;
+        keep(folder.path(), found, 40);
+        const EarlierCheckpoints earlier = find_checkpoints({folder.path(), true}, own);
+        CHECK(earlier.usable.size() + earlier.refused.size() == 1);
+        return earlier.refused.empty() ? "" : earlier.refused[0];
+    };
+    const std::string ring = "exchange:\n  mode: ring\n", local = "exchange:\n  mode: local\n";
+    const std::string rate = "training:\n  learning_rate: 0.1\n  momentum: 0.5\n";
+    const std::string batch = "training:\n  batch:\n    local: 8\n";
+    CHECK(why(rate + ring, "training:\n  learning_rate: 0.2\n" + ring).empty());
+    CHECK(why(batch + local, "training:\n  batch:\n    local: 16\n" + local).empty());
+    CHECK(contains(why(batch + ring, "training:\n  batch:\n    local: 16\n" + ring),
+                   "it was made with another training.batch.local, at which no branch can begin"));
+    CHECK(contains(why(ring, local), "another exchange.mode"));
+    CHECK(contains(why("seed: 1\n", "seed: 2\n"), "another seed"));
+    CHECK(contains(why("training:\n  learners: 1\n", "training:\n  learners: 2\n"),
+                   "another training.learners"));
 }
 
 TEST_CASE("a version that did not know a key has left what goes on with that key's default") {
@@ -111,7 +138,7 @@ TEST_CASE("a version that did not know a key has left what goes on with that key
     const auto usable = [&](const std::string& settings) {
         own.settings = settings;
         own.training = sha256(settings);
-        return find_checkpoints(folder.path(), own, defaults).usable.size();
+        return find_checkpoints({folder.path()}, own, defaults).usable.size();
     };
     CHECK(usable("training:\n  learning_rate: 0.05\n  clip: 0\nexchange:\n  mode: ako\n") == 1);
     CHECK(usable("training:\n  learning_rate: 0.05\n  clip: 1\nexchange:\n  mode: ako\n") == 0);
@@ -125,7 +152,7 @@ TEST_CASE("a damaged one does not hide the one before") {
     keep(folder.path(), owner_of("a"), 40);
     keep(folder.path(), owner_of("a"), 60);
     fs::resize_file(checkpoint_path(folder.path(), "a", 60), 300);
-    const EarlierCheckpoints earlier = find_checkpoints(folder.path(), owner_of("a"));
+    const EarlierCheckpoints earlier = find_checkpoints({folder.path()}, owner_of("a"));
     REQUIRE(earlier.usable.size() == 1);
     CHECK(earlier.usable[0].id.round == 40);
     REQUIRE(earlier.refused.size() == 1);
@@ -137,9 +164,9 @@ TEST_CASE("nothing to go on from is no start, and says why") {
     settings.run = "mnist";
     // In the mode ako the others have what the disk has lost.
     const TemporaryFolder folder;
-    CHECK(checkpoints_to_go_on_from(settings, folder.path(), owner_of("a")).usable.empty());
+    CHECK(checkpoints_to_go_on_from(settings, {folder.path()}, owner_of("a")).usable.empty());
     settings.exchange.mode = Mode::ring;
-    const auto go_on = [&] { checkpoints_to_go_on_from(settings, folder.path(), owner_of("a")); };
+    const auto go_on = [&] { checkpoints_to_go_on_from(settings, {folder.path()}, owner_of("a")); };
     CHECK(contains(complaint(go_on), "--resume: no checkpoint of peer a in " + folder.path()));
     CheckpointOwner found = owner_of("a");
     found.peers = {"a", "b"};
@@ -177,8 +204,8 @@ TEST_CASE("without a folder it is the run that has the newest checkpoint of the 
     fs::create_directory_symlink(output.file("mnist-20261122-100000"), output.file("mnist-1"));
     CHECK(newest({"a"}) == output.file("mnist-20261123-100000"));
     CHECK(newest({"a", "b"}) == output.file("mnist-20261123-110000"));
-    CHECK(resume_folder({}, settings, {"a"}).empty());
-    CHECK(resume_folder({true, ""}, settings, {"a"}) == output.file("mnist-20261123-100000"));
+    CHECK(earlier_run({}, settings, {"a"}).none());
+    CHECK(earlier_run({true, ""}, settings, {"a"}).folder == output.file("mnist-20261123-100000"));
 }
 
 TEST_CASE("the folder that is named is meant where its link leads now") {
@@ -186,8 +213,8 @@ TEST_CASE("the folder that is named is meant where its link leads now") {
     const std::string folder = fs::canonical(output.path()).string() + "/mnist-20261123-100000";
     fs::create_directory(folder);
     fs::create_directory_symlink(folder, output.file("latest"));
-    CHECK(resume_folder({true, output.file("latest")}, {}, {"a"}) == folder);
-    const auto go_on = [&] { resume_folder({true, output.file("latest")}, {}, {"a", "b"}); };
+    CHECK(earlier_run({true, output.file("latest")}, {}, {"a"}).folder == folder);
+    const auto go_on = [&] { earlier_run({true, output.file("latest")}, {}, {"a", "b"}); };
     CHECK(contains(complaint(go_on), "no checkpoint of a or any other peer in " + folder));
     keep(folder, owner_of("b"), 40);
     CHECK(complaint(go_on).empty());

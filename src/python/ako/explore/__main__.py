@@ -1,0 +1,180 @@
+"""The command line of `ako explore`."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+from typing import Any
+
+try:
+    import yaml
+except ImportError:
+    sys.exit("ako explore: needs PyYAML: apt install python3-yaml, or pip install pyyaml")
+
+from . import report, work
+from .driver import Driver, SchedulerLost
+from .live import Live
+from .plan import Plan, PlanError, read_plan
+from .store import Search, Store
+from .tree import Stage, Tree, Trial, fingerprint
+from .workers import client_of
+
+REFUSED, LOST, INTERRUPTED = 2, 1, 130
+
+
+def said_by(ako: str, *words: str) -> str:
+    done = subprocess.run([ako, *words], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise PlanError(done.stderr.strip().removeprefix("ako: "))
+    return done.stdout
+
+
+def flat(tree: dict, above: str = "") -> dict[str, Any]:
+    """By full keys."""
+    found: dict[str, Any] = {}
+    for key, value in tree.items():
+        found.update(flat(value, f"{above}{key}.") if isinstance(value, dict) else
+                     {f"{above}{key}": value})
+    return found
+
+
+class Subject:
+    """What is explored: Ako's own training by a cluster file, or a program."""
+
+    def __init__(self, plan: Plan, ako: str) -> None:
+        self.plan, self.ako = plan, ako
+        self.file: dict[str, Any] = {}  # the cluster file, with what it leaves out
+        version = said_by(ako, "--version").strip()
+        if plan.cluster:
+            self.file = yaml.safe_load(said_by(ako, "check", plan.cluster, "--set",
+                                               f"peers={{count: {plan.peers}}}"))
+            base = fingerprint(version, {**self.file, "run": "", "output": ""}, self._data())
+        else:
+            files = [pathlib.Path(word) for word in plan.program if pathlib.Path(word).is_file()]
+            base = fingerprint(version, plan.program, [
+                hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
+        usual = flat(self.file)
+        explored = {d.key: value for d in plan.dimensions for value in d.values}
+        said = [explored, *(value for d in plan.dimensions for value in d.values
+                            if isinstance(value, dict)), *(it.settings for it in plan.stages)]
+        constant = not any("schedule" in key for keys in said for key in keys) and all(
+            usual.get(f"{part}.schedule.kind", "constant") == "constant" and
+            not usual.get(f"{part}.schedule.warm_up") for part in ("training", "training.batch"))
+        self.tree = Tree(plan, base, usual, constant)
+        self.samples = self._samples()
+        if plan.cluster:
+            self._check()
+
+    def _data(self) -> list:
+        folder = self.file.get("data", {}).get("path")
+        return [(path.name, path.stat().st_size, path.stat().st_mtime_ns)
+                for path in sorted(pathlib.Path(folder).iterdir())] if folder else []
+
+    def _samples(self) -> list[tuple[Trial, int]]:
+        """Trials that have each value of each dimension at least once, and the line of that."""
+        usual = {d.key: d.values[0] if d.values else d.low for d in self.plan.dimensions}
+        found = [(self.tree.trial(0, usual), self.plan.stages[-1].line)]
+        return found + [(self.tree.trial(0, {**usual, d.key: value}), d.line)
+                        for d in self.plan.dimensions for value in d.values or (d.low, d.high)]
+
+    def _check(self) -> None:
+        """Each value that is explored, before anything runs."""
+        if not self.plan.validation and self.file.get("data", {}).get("path"):
+            raise PlanError(f"{self.plan.file}: validation: 0 would choose by the test set, which "
+                            "says nothing any more then; 0.1 keeps a tenth of the training set")
+        checked = set()
+        for trial, line in self.samples:
+            for stage in trial.stages:
+                if (stage.settings, stage.peers) in checked:
+                    continue
+                checked.add((stage.settings, stage.peers))
+                words = [word for pair in stage.settings for word in work.option(*pair)]
+                try:
+                    said_by(self.ako, "check", self.plan.cluster, "--set",
+                            f"peers={{count: {stage.peers}}}", *words)
+                except PlanError as error:
+                    raise PlanError(f"{self.plan.file}:{line}: {error}") from None
+
+    def slots_at_once(self) -> int:
+        """That the largest trial takes: each value alone is among the samples, so with both units
+        explored their most."""
+        stages = [stage for trial, _ in self.samples for stage in trial.stages]
+        return max(stage.peers for stage in stages) * max(stage.cores for stage in stages)
+
+    def task(self, stage: Stage, store: Store, slots: int) -> work.Task:
+        plan, settings = self.plan, dict(stage.settings)
+        mode = settings.get("exchange.mode", self.tree.usual.get("exchange.mode"))
+        if plan.seed is not None:
+            settings.setdefault("seed", plan.seed)
+        return work.Task(
+            key=stage.key, store=str(store.root), ako=self.ako,
+            cluster=os.path.abspath(plan.cluster) if plan.cluster else None, program=plan.program,
+            settings=settings, parent=stage.parent.key if stage.parent else None,
+            until=stage.until, horizon=stage.horizon, branches=stage.branches, origin=stage.origin,
+            alone=stage.peers == 1 and mode == "local", peers=stage.peers, cores=stage.cores,
+            slots=slots, score=plan.score,
+            stops_below=plan.threshold, direction=plan.direction, folder=os.getcwd())
+
+
+def arguments_of(words: list[str]) -> argparse.Namespace:
+    """As src/commands/explore_words.cpp has checked them."""
+    parser = argparse.ArgumentParser(prog="ako explore")
+    parser.add_argument("plan")
+    for flag in ("--list", "--resume", "--plain"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--slots", type=int, default=len(os.sched_getaffinity(0)))
+    for option, usual in (("--scheduler", None), ("--output-dir", None), ("--dashboard", ""),
+                          ("--store", "explore/store"), ("--ako", "ako")):
+        parser.add_argument(option, default=usual)
+    return parser.parse_args(words)
+
+
+def explore(options: argparse.Namespace) -> int:
+    plan = read_plan(options.plan)
+    subject = Subject(plan, options.ako)
+    if options.list:
+        print(report.listed(plan, subject.tree))
+        return 0
+    at_once = subject.slots_at_once()
+    if not options.scheduler and at_once > options.slots:
+        raise PlanError(f"{plan.file}: units: a trial takes {at_once} slots, and there are "
+                        f"{options.slots} (--slots)")
+    store = Store(os.path.abspath(options.store))
+    folder = pathlib.Path(options.output_dir or f"explore/{plan.name}")
+    slots = 0 if options.scheduler else options.slots
+    with Search(folder, store, plan.digest, options.resume) as search, \
+            client_of(options.scheduler, options.slots, at_once, options.dashboard) as client:
+        driver = Driver(plan, search, store, subject.tree, client,
+                        lambda stage: subject.task(stage, store, slots), Live(options.plain))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            winners = driver.run()
+        except KeyboardInterrupt:
+            driver.stop_all()
+            print(f"ako explore: interrupted; --resume goes on in {folder}", file=sys.stderr)
+            return INTERRUPTED
+        except SchedulerLost:
+            print("ako explore: the scheduler is gone; what is finished is kept: once there is "
+                  f"one, --resume goes on in {folder}", file=sys.stderr)
+            return LOST
+        driver.show(driver)
+        print(report.write(driver, winners, folder, subject.file), flush=True)
+        return 0 if winners else 1
+
+
+def main() -> None:
+    try:
+        sys.exit(explore(arguments_of(sys.argv[1:])))
+    except PlanError as error:
+        print(f"ako explore: {error}", file=sys.stderr)
+        sys.exit(REFUSED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""The store: what each stage came to, under the stage's key, in a folder that all workers see.
+
+    stages/KEY/result.json    its scores, and what it cost; stays
+    stages/KEY/data           what later stages go on from; goes as soon as nobody will
+    work/KEY.NONCE            what is being computed, and what a lost worker has left
+
+A stage is in `stages` whole or not at all, for its folder gets that name once all is on the disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import uuid
+from typing import Any, TextIO
+
+from .plan import PlanError
+
+
+def synced_write(path: pathlib.Path, text: str) -> None:
+    with path.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def bytes_below(folder: pathlib.Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+class Store:
+    """Driver and workers each have one of the same folder; only the driver drops."""
+
+    def __init__(self, root: str | pathlib.Path) -> None:
+        self.root = pathlib.Path(root)
+        self.stages, self.work = self.root / "stages", self.root / "work"
+        for folder in (self.stages, self.work):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def result(self, key: str) -> dict[str, Any] | None:
+        try:
+            return json.loads((self.stages / key / "result.json").read_text())
+        except FileNotFoundError:
+            return None
+
+    def data(self, key: str) -> pathlib.Path | None:
+        folder = self.stages / key / "data"
+        return folder if folder.is_dir() else None
+
+    def workplace(self, key: str) -> pathlib.Path:
+        folder = self.work / f"{key}.{uuid.uuid4().hex[:8]}"
+        folder.mkdir()
+        return folder
+
+    def left_behind(self, key: str) -> list[pathlib.Path]:
+        """What earlier tries at this stage have left, newest first."""
+        found = []
+        for path in self.work.glob(f"{key}.*"):
+            with contextlib.suppress(FileNotFoundError):  # it has just become whole
+                if path.suffix != ".whole":
+                    found.append((path.stat().st_mtime, path))
+        return [path for _, path in sorted(found, reverse=True)]
+
+    def keep(self, key: str, workplace: pathlib.Path,
+             result: dict[str, Any]) -> dict[str, Any]:
+        """The workplace becomes the stage; the result that counts. Whoever comes second has done
+        the same work: theirs goes, unless the first one's data have gone meanwhile."""
+        whole = self.work / f"{key}.{uuid.uuid4().hex[:8]}.whole"
+        whole.mkdir()
+        result = {**result, "bytes": bytes_below(workplace)}
+        workplace.rename(whole / "data")
+        synced_write(whole / "result.json", json.dumps(result))
+        try:
+            whole.rename(self.stages / key)
+        except OSError:
+            if self.data(key) is None:
+                (whole / "data").rename(self.stages / key / "data")
+            shutil.rmtree(whole, ignore_errors=True)
+        descriptor = os.open(self.stages, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+        for rest in self.left_behind(key):
+            shutil.rmtree(rest, ignore_errors=True)
+        return self.result(key) or result
+
+    def drop(self, key: str) -> None:
+        """Its data; the result stays."""
+        if folder := self.data(key):
+            gone = self.work / f"gone.{uuid.uuid4().hex[:8]}"
+            folder.rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+
+def lock_of(folder: pathlib.Path, option: str) -> TextIO:
+    lock = (folder / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise PlanError(f"{folder}: another search is using it; wait for that, or name another "
+                        f"folder with {option}") from None
+    return lock
+
+
+class Search:
+    """The folder of one search: its journal, and the locks that make it the only one there and in
+    its store. `with`."""
+
+    def __init__(self, folder: str | pathlib.Path, store: Store, plan_digest: str,
+                 resume: bool) -> None:
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._locks: list[TextIO] = []
+        self.path = self.folder / "journal.jsonl"
+        self.lines: list[dict[str, Any]] = []
+        try:
+            for place, option in ((self.folder, "--output-dir"), (store.root, "--store")):
+                self._locks.append(lock_of(place, option))
+            self._open(plan_digest, resume)
+        except PlanError:
+            self.__exit__()
+            raise
+
+    def _open(self, plan_digest: str, resume: bool) -> None:
+        if self.path.exists():
+            text = self.path.read_text()
+            whole = text.rpartition("\n")[0]
+            if not text.endswith("\n"):  # the last line is half of one
+                synced_write(self.path, whole + "\n" if whole else "")
+            self.lines = [json.loads(line) for line in whole.splitlines()]
+        if self.lines and self.lines[0]["plan"] != plan_digest:
+            raise PlanError(f"{self.folder}: is of another plan, or the plan was changed since; "
+                            "name another folder with --output-dir (what both need is found)")
+        if self.lines and not resume:
+            raise PlanError(f"{self.folder}: this plan was begun there; --resume goes on with it")
+        if not self.lines:
+            self.write({"plan": plan_digest})
+
+    def write(self, line: dict[str, Any]) -> None:
+        self.lines.append(line)
+        with self.path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def __enter__(self) -> Search:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for lock in self._locks:
+            lock.close()
