@@ -49,6 +49,7 @@ class Subject:
 
     def __init__(self, plan: Plan, ako: str) -> None:
         self.plan, self.ako = plan, ako
+        self.folder = pathlib.Path(plan.file).absolute().parent  # what a program's words go by
         self.file: dict[str, Any] = {}  # the cluster file, with what it leaves out
         version = said_by(ako, "--version").strip()
         if plan.cluster:
@@ -56,9 +57,9 @@ class Subject:
                                                f"peers={{count: {plan.peers}}}"))
             base = fingerprint(version, {**self.file, "run": "", "output": ""}, self._data())
         else:
-            files = [pathlib.Path(word) for word in plan.program if pathlib.Path(word).is_file()]
+            files = [self.folder / word for word in plan.program]
             base = fingerprint(version, plan.program, [
-                hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
+                hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()])
         usual = flat(self.file)
         explored = {d.key: value for d in plan.dimensions for value in d.values}
         said = [explored, *(value for d in plan.dimensions for value in d.values
@@ -119,7 +120,7 @@ class Subject:
             until=stage.until, horizon=stage.horizon, branches=stage.branches, origin=stage.origin,
             alone=stage.peers == 1 and mode == "local", peers=stage.peers, cores=stage.cores,
             slots=slots, score=plan.score,
-            stops_below=plan.threshold, direction=plan.direction, folder=os.getcwd())
+            stops_below=plan.threshold, direction=plan.direction, folder=str(self.folder))
 
 
 def arguments_of(words: list[str]) -> argparse.Namespace:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 WIDE, HIGH, EDGE = 900, 260, 46
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:940px;margin:2em auto;padding:0 1em;
 color:#1c2733;background:#fff}h1{font-size:1.5em}h2{font-size:1.1em;margin-top:2em}
-svg{width:100%;height:auto}text{font:12px system-ui,sans-serif;fill:#45525f}
+svg{width:100%;min-width:640px;height:auto}text{font:12px system-ui,sans-serif;fill:#45525f}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-td,th{padding:.2em .6em;text-align:left;border-bottom:1px solid #dde3e9}.rest{stroke:#c3ccd5}
+td,th{padding:.2em .6em;text-align:left;white-space:nowrap;border-bottom:1px solid #dde3e9}.rest{stroke:#c3ccd5}
 .best{stroke:#c2410c;stroke-width:2.5}.done{stroke:#3f73a8}path,line{fill:none}
 .wide{overflow-x:auto}
 @media(prefers-color-scheme:dark){body{background:#14191f;color:#dbe2e9}text{fill:#a9b4bf}
@@ -32,7 +32,12 @@ def polyline(points: list[tuple[float, float]], kind: str, title: str) -> str:
 
 
 def svg(high: float, *inside: str) -> str:
-    return f'<svg viewBox="0 0 {WIDE} {high:.0f}" role="img">{"".join(inside)}</svg>'
+    drawn = f'<svg viewBox="0 0 {WIDE} {high:.0f}" role="img">{"".join(inside)}</svg>'
+    return f'<div class="wide">{drawn}</div>'
+
+
+def short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def label(x: float, y: float, text: Any, anchor: str = "middle") -> str:
@@ -70,8 +75,7 @@ def parallel(plan: Plan, trials: list[Trial], winners: list[Trial]) -> str:
         drawn.append(polyline([(x, EDGE), (x, HIGH - EDGE)], "rest", name) +
                      label(x, HIGH - 12, name))
         for value in order if few else (order[0], order[-1]):
-            text = f"{value:.4g}" if isinstance(value, float) else value
-            drawn.append(label(x + 6, to(as_number(value)) + 4, text, "start"))
+            drawn.append(label(x + 6, to(as_number(value)) + 4, short(value), "start"))
     rank = {"rest": 0, "done": 1, "best": 2}
     lines = sorted(range(len(shown)), key=lambda k: rank[kind_of(shown[k], winners)])
     return svg(HIGH, *(polyline([(places(a), heights[a][k]) for a in range(len(axes))],
@@ -156,9 +160,10 @@ def page(driver: Driver, summary: str) -> str:
     plan, trials = driver.plan, driver.trials
     winners = best(plan, trials)[:plan.keep]
     rows = [[trial.number, trial.state, "" if trial.score is None else f"{trial.score:.4f}",
-             f"{trial.epochs:g}", *trial.config.values(), trial.why.splitlines()[0] if trial.why
+             f"{trial.epochs:g}", *map(short, trial.config.values()), trial.why.splitlines()[0] if trial.why
              else ""] for trial in sorted(trials, key=lambda it: it not in winners)]
-    parts = [f"<h1>{html.escape(plan.name)}</h1><p>{html.escape(summary)}</p>"]
+    parts = [f"<h1>{html.escape(plan.name)}</h1><p>{html.escape(summary)}. Orange: the best; blue: "
+             "what came to its end; grey: what did not.</p>"]
     if any(trial.curve for trial in trials):
         parts += ["<h2>Configurations</h2>", parallel(plan, trials, winners), "<h2>Curves</h2>",
                   curves(plan, trials, winners), "<h2>What matters</h2>", importance(plan, trials)]

@@ -57,7 +57,7 @@ class Task:
     score: str
     stops_below: tuple | None  # (epochs, score): not reached by then, it ends
     direction: str
-    folder: str  # where the search was started: what words of a program are relative to
+    folder: str  # of the plan: what words of a program are relative to
 
 
 def stop(key: str) -> bool:
