@@ -160,10 +160,10 @@ def page(driver: Driver, summary: str) -> str:
     plan, trials = driver.plan, driver.trials
     winners = best(plan, trials)[:plan.keep]
     rows = [[trial.number, trial.state, "" if trial.score is None else f"{trial.score:.4f}",
-             f"{trial.epochs:g}", *map(short, trial.config.values()), trial.why.splitlines()[0] if trial.why
-             else ""] for trial in sorted(trials, key=lambda it: it not in winners)]
-    parts = [f"<h1>{html.escape(plan.name)}</h1><p>{html.escape(summary)}. Orange: the best; blue: "
-             "what came to its end; grey: what did not.</p>"]
+             f"{trial.epochs:g}", *map(short, trial.config.values()),
+             trial.why.splitlines()[0] if trial.why else ""] for trial in sorted(trials, key=lambda it: it not in winners)]
+    parts = [f"<h1>{html.escape(plan.name)}</h1><p>{html.escape(summary)}. Orange: the best; "
+             "blue: what came to its end; grey: what did not.</p>"]
     if any(trial.curve for trial in trials):
         parts += ["<h2>Configurations</h2>", parallel(plan, trials, winners), "<h2>Curves</h2>",
                   curves(plan, trials, winners), "<h2>What matters</h2>", importance(plan, trials)]
