@@ -19,7 +19,8 @@ STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:940px;margin:2em au
 color:#1c2733;background:#fff}h1{font-size:1.5em}h2{font-size:1.1em;margin-top:2em}
 svg{width:100%;min-width:640px;height:auto}text{font:12px system-ui,sans-serif;fill:#45525f}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-td,th{padding:.2em .6em;text-align:left;white-space:nowrap;border-bottom:1px solid #dde3e9}.rest{stroke:#c3ccd5}
+td,th{padding:.2em .6em;text-align:left;white-space:nowrap;border-bottom:1px solid #dde3e9}
+.rest{stroke:#c3ccd5}
 .best{stroke:#c2410c;stroke-width:2.5}.done{stroke:#3f73a8}path,line{fill:none}
 .wide{overflow-x:auto}
 @media(prefers-color-scheme:dark){body{background:#14191f;color:#dbe2e9}text{fill:#a9b4bf}
@@ -161,7 +162,8 @@ def page(driver: Driver, summary: str) -> str:
     winners = best(plan, trials)[:plan.keep]
     rows = [[trial.number, trial.state, "" if trial.score is None else f"{trial.score:.4f}",
              f"{trial.epochs:g}", *map(short, trial.config.values()),
-             trial.why.splitlines()[0] if trial.why else ""] for trial in sorted(trials, key=lambda it: it not in winners)]
+             trial.why.splitlines()[0] if trial.why else ""]
+            for trial in sorted(trials, key=lambda it: it not in winners)]
     parts = [f"<h1>{html.escape(plan.name)}</h1><p>{html.escape(summary)}. Orange: the best; "
              "blue: what came to its end; grey: what did not.</p>"]
     if any(trial.curve for trial in trials):
