@@ -70,9 +70,8 @@ def rounds_of(stack, peer):
 
 
 def left_behind(stack):
-    found = {kind: [words[0], *words[1:]] for kind, words in KINDS.items()}
-    return {kind: left.split() for kind, words in found.items()
-            if (left := of_stack(stack, words[0], *words[1:]))}
+    return {kind: left.split() for kind, words in KINDS.items()
+            if (left := of_stack(stack, *words))}
 
 
 def measure(bench, fault, repeat, cluster):

@@ -60,18 +60,22 @@ def explore(plan, folder, *words, slots):
     return results_of(start(plan, folder, *words, slots=slots), folder)
 
 
-def by_hand(folder, settings, until):
-    """One run, pinned and limited as a trial is: seconds, and its result."""
+def launched(folder, settings, *words):
+    """One run by hand, pinned and limited as a trial is: seconds, accuracy, digest."""
     began = time.monotonic()
-    words = ["taskset", "--cpu-list", "0", AKO, "launch", HERE / "cluster.yaml", "--free-ports",
-             "--plain", "--output-dir", folder]
-    for setting in [*settings, "data.validation=0.1", f"training.epochs={until}"]:
-        words += ["--set", setting]
-    subprocess.run(words, check=True, stdin=subprocess.DEVNULL, capture_output=True,
+    command = ["taskset", "--cpu-list", "0", AKO, "launch", HERE / "cluster.yaml", "--free-ports",
+               "--plain", "--output-dir", folder, *words]
+    for setting in ("data.validation=0.1", *settings):
+        command += ["--set", setting]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True,
                    env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
     result = json.loads((folder / "result-p1.json").read_text())
     return {"seconds": time.monotonic() - began, "accuracy": result["accuracy"],
             "digest": result["digest"]}
+
+
+def by_hand(folder, settings, epochs):
+    return launched(folder, [*settings, f"training.epochs={epochs}"])
 
 
 def grid_by_hand(folder):
@@ -171,23 +175,12 @@ def shared(folder, slots):
 
 def by_hand_stages(place, config):
     """The whole way of one branch: the beginning, and on from there by other settings."""
-    common = ["data.validation=0.1", "data.subset=0.1", "training.epochs=7",
-              "training.must_learn=false"]
-    total = 0.0
-    steps = [(6, ["training.learning_rate=0.05"], []),
-             (7, [f"{key}={value}" for key, value in config.items()], ["--from", place / "0"])]
-    for number, (until, settings, words) in enumerate(steps):
-        began = time.monotonic()
-        command = ["taskset", "--cpu-list", "0", AKO, "launch", HERE / "cluster.yaml",
-                   "--free-ports", "--plain", "--output-dir", place / str(number), "--until",
-                   str(until), *words]
-        for setting in [*common, *settings]:
-            command += ["--set", setting]
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True,
-                       env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
-        total += time.monotonic() - began
-    result = json.loads((place / "1/result-p1.json").read_text())
-    return {"seconds": total, "digest": result["digest"], "accuracy": result["accuracy"]}
+    common = ["data.subset=0.1", "training.epochs=7", "training.must_learn=false"]
+    place.mkdir()
+    first = launched(place / "0", [*common, "training.learning_rate=0.05"], "--until", "6")
+    second = launched(place / "1", [*common, *(f"{key}={value}" for key, value in config.items())],
+                      "--until", "7", "--from", place / "0")
+    return {**second, "seconds": first["seconds"] + second["seconds"]}
 
 
 def asha(folder, slots, seed=1):

@@ -54,7 +54,7 @@ struct CheckOptions {
     NetworkOptions network = {};  ///< without the file and its overrides
 };
 
-/// --resume, after the file, which then may be left out.
+/// --resume, after which the file may be left out; --from and --until beside it.
 CLI::Option* add_resume(CLI::App& command, std::string& file, std::vector<std::string>& overrides,
                         ResumeWords& resume) {
     command.add_option("FILE", file, "the cluster file (YAML); with --resume FOLDER, that run's");

@@ -17,6 +17,15 @@ choose: {score: quality}
 """
 
 
+OF_AKO = """\
+name: search
+cluster: cluster.yaml
+validation: 0
+stages:
+  - start: {epochs: 1}
+"""
+
+
 class Searches(cases.Case):
     def test_shared_work_is_done_once(self):
         self.write(PLAN)
@@ -150,12 +159,7 @@ choose: {score: quality, stop: {threshold: {epochs: 2, score: 0}}}
 class OfAko(cases.Case):
     def test_goes_on_where_only_the_model_is_taken_over(self):
         """Another mode begins at the parent's model, and its rungs branch from one another."""
-        self.write("""\
-name: search
-cluster: cluster.yaml
-validation: 0
-stages:
-  - start: {epochs: 1}
+        self.write(OF_AKO + """\
   - train: {epochs: 1, explore: {exchange.mode: [ring], training.momentum: [0.5, 0.8, 0.9]}}
 choose: {score: loss, stop: {asha: {eta: 2, grace_epochs: 0.25}}}
 units: {peers: 2}
@@ -173,12 +177,7 @@ units: {peers: 2}
         self.assertIn("count: 2", best)
 
     def test_trains_branches_and_keeps_bits(self):
-        self.write("""\
-name: search
-cluster: cluster.yaml
-validation: 0
-stages:
-  - start: {epochs: 1}
+        self.write(OF_AKO + """\
   - train: {explore: {training.learning_rate: [0.05, 0.1], epochs: [1, 2]}}
 choose: {score: loss}
 """)

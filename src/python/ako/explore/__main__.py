@@ -61,10 +61,11 @@ class Subject:
             base = fingerprint(version, plan.program, [
                 hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()])
         usual = flat(self.file)
-        explored = {d.key: value for d in plan.dimensions for value in d.values}
-        said = [explored, *(value for d in plan.dimensions for value in d.values
-                            if isinstance(value, dict)), *(it.settings for it in plan.stages)]
-        constant = not any("schedule" in key for keys in said for key in keys) and all(
+        said = [*(d.key for d in plan.dimensions),
+                *(key for it in plan.stages for key in it.settings),
+                *(key for d in plan.dimensions for value in d.values if isinstance(value, dict)
+                  for key in value)]
+        constant = not any("schedule" in key for key in said) and all(
             usual.get(f"{part}.schedule.kind", "constant") == "constant" and
             not usual.get(f"{part}.schedule.warm_up") for part in ("training", "training.batch"))
         self.tree = Tree(plan, base, usual, constant)
@@ -92,9 +93,9 @@ class Subject:
         checked = set()
         for trial, line in self.samples:
             for stage in trial.stages:
-                if (stage.settings, stage.peers) in checked:
+                if (content := fingerprint(stage.settings, stage.peers)) in checked:
                     continue
-                checked.add((stage.settings, stage.peers))
+                checked.add(content)
                 words = [word for pair in stage.settings for word in work.option(*pair)]
                 try:
                     said_by(self.ako, "check", self.plan.cluster, "--set",

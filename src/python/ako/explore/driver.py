@@ -4,6 +4,7 @@ decides who goes on. All that is finished is in the store; a driver that dies is
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import time
 from collections.abc import Callable
@@ -51,6 +52,7 @@ class Driver:
         self.trials: list[Trial] = []
         self.running: dict[str, Running] = {}  # by the key of the stage, as all of these
         self.results: dict[str, dict[str, Any]] = {}
+        self.looked: set[str] = set()  # that were looked up in the store
         self.present: set[str] = set()  # whose data are in the store
         self.failures: dict[str, list[str]] = {}
         self.read_at: dict[str, float] = {}
@@ -171,8 +173,10 @@ class Driver:
     # ---- where trials stand
 
     def _result(self, key: str) -> dict[str, Any] | None:
-        if key not in self.results and key not in self.running and \
-                (known := self.store.result(key)):
+        if key in self.results or key in self.running or key in self.looked:
+            return self.results.get(key)
+        self.looked.add(key)  # once: nobody else adds to this store meanwhile
+        if known := self.store.result(key):
             self.results[key] = known
             self.found.add(key)
             if self.store.data(key):
@@ -334,12 +338,12 @@ class Driver:
     # ---- data that nobody needs
 
     def kept(self) -> dict[str, Kept]:
-        """The data that are there, and how often each will be read."""
+        """The data of this search that are there, and how often each will be read."""
         edges = {(stage.parent.key, stage.key) for trial in self.trials if trial.open()
                  for stage in trial.stages[trial.at:] if stage.parent}
-        return {key: Kept(result["bytes"], result["seconds"],
-                          sum(parent == key for parent, _ in edges), self.read_at.get(key, 0))
-                for key, result in self.results.items() if key in self.present}
+        accesses = collections.Counter(parent for parent, _ in edges)
+        return {key: Kept(self.results[key]["bytes"], self.results[key]["seconds"], accesses[key],
+                          self.read_at.get(key, 0)) for key in self.present & self.own}
 
     def needed(self) -> set[str]:
         """What must stay: winners so far, what is read now, and what new trials begin with."""
@@ -354,7 +358,7 @@ class Driver:
         return needed
 
     def _drop(self) -> None:
-        kept = {key: it for key, it in self.kept().items() if key in self.own}
+        kept = self.kept()
         for key in to_drop(kept, self.plan.store_mb * MB, self.needed()):
             self.dropped_bytes += kept[key].bytes
             self.present.discard(key)

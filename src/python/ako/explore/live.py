@@ -15,10 +15,14 @@ ROWS = 8
 STATES = ("done", "running", "paused", "waiting", "dropped", "failed")
 
 
+def short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def text_of(trial: Trial) -> str:
     score = "" if trial.score is None else f"{trial.score:.4f} at {trial.epochs:.4g} epochs"
-    config = ", ".join(f"{key.split('.')[-1]} {value:.4g}" if isinstance(value, float) else
-                       f"{key.split('.')[-1]} {value}" for key, value in trial.config.items())
+    config = ", ".join(f"{key.split('.')[-1]} {short(value)}"
+                       for key, value in trial.config.items())
     why = f" ({trial.why.splitlines()[0][:60]})" if trial.why else ""
     return f"{trial.number:4}  {trial.state:8} {score:24} {config}{why}"
 

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .choosing import best
+from .live import short
 from .plan import Plan
 from .sampling import import_optuna, space
 from .tree import Trial
@@ -35,10 +36,6 @@ def polyline(points: list[tuple[float, float]], kind: str, title: str) -> str:
 def svg(high: float, *inside: str) -> str:
     drawn = f'<svg viewBox="0 0 {WIDE} {high:.0f}" role="img">{"".join(inside)}</svg>'
     return f'<div class="wide">{drawn}</div>'
-
-
-def short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def label(x: float, y: float, text: Any, anchor: str = "middle") -> str:
@@ -108,7 +105,7 @@ def graph(driver: Driver) -> str:
     ends = [trial.stages[-1].key for trial in driver.trials]
     for row, key in enumerate(dict.fromkeys(ends)):
         rows[key] = row
-    for stage in sorted(stages.values(), key=lambda it: -it.depth()):
+    for stage in sorted(stages.values(), key=lambda it: -len(it.chain())):
         below = [rows[key] for key, it in stages.items()
                  if it.parent and it.parent.key == stage.key and key in rows]
         if below:

@@ -95,14 +95,14 @@ class Store:
             shutil.rmtree(gone, ignore_errors=True)
 
 
-def lock_of(folder: pathlib.Path, option: str) -> TextIO:
-    lock = (folder / "lock").open("w")
+def try_lock(path: pathlib.Path) -> TextIO | None:
+    """The file, locked until it is closed or this process ends; None: somebody else has it."""
+    lock = path.open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
-        raise PlanError(f"{folder}: another search is using it; wait for that, or name another "
-                        f"folder with {option}") from None
+        return None
     return lock
 
 
@@ -119,7 +119,11 @@ class Search:
         self.lines: list[dict[str, Any]] = []
         try:
             for place, option in ((self.folder, "--output-dir"), (store.root, "--store")):
-                self._locks.append(lock_of(place, option))
+                lock = try_lock(place / "lock")
+                if lock is None:
+                    raise PlanError(f"{place}: another search is using it; wait for that, or name "
+                                    f"another folder with {option}")
+                self._locks.append(lock)
             self._open(plan_digest, resume)
         except PlanError:
             self.__exit__()

@@ -35,9 +35,6 @@ class Stage:
     def slots(self) -> int:
         return self.peers * self.cores
 
-    def depth(self) -> int:
-        return 1 + (self.parent.depth() if self.parent else 0)
-
     def chain(self) -> list[Stage]:
         """From the first one to this."""
         return [*(self.parent.chain() if self.parent else []), self]
@@ -52,7 +49,7 @@ class Trial:
     stages: list[Stage]
     cuts: list[int]  # so many of `stages` are made when a stage of the plan ends
     rungs: frozenset  # and when it comes to a rung of ASHA
-    at: int = 0  # the next of them
+    at: int = 0  # so many are made
     state: str = "waiting"  # waiting, running, paused, done, dropped, failed
     why: str = ""
     curve: list = dataclasses.field(default_factory=list)  # (epochs, score), rising epochs

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import json
 import math
 import os
@@ -24,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from .program import QUESTION, SCORES, VARIABLE
-from .store import Store
+from .store import Store, try_lock
 
 POLL_S = 0.1
 GRACE_S = 15  # in which whoever is asked to stop does so
@@ -81,12 +80,8 @@ def slots(task: Task) -> Iterator[list[int]]:
     try:
         while len(held) < wanted:
             for number in range(count):
-                file = (folder / str(number)).open("w")
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if file := try_lock(folder / str(number)):
                     held.append((number, file))
-                except BlockingIOError:
-                    file.close()
                 if len(held) == wanted:
                     break
             else:  # two that hold some of what the other needs would wait for ever
@@ -105,9 +100,9 @@ def option(key: str, value: Any) -> list[str]:
     return ["--set", f"{key}={text}"]
 
 
-def unfinished_run(task: Task, store: Store) -> pathlib.Path | None:
-    """What somebody who was lost has left of this stage, with something to go on from."""
-    return next((path / "run" for path in store.left_behind(task.key)
+def unfinished_run(left: list[pathlib.Path]) -> pathlib.Path | None:
+    """What somebody who was lost has left of a stage, with something to go on from."""
+    return next((path / "run" for path in left
                  if any(path.glob("run/state-*.safetensors"))), None)
 
 
@@ -243,7 +238,8 @@ def run_stage(task: Task) -> dict[str, Any]:
 
 
 def train(task: Task, store: Store, cores: list[int], event: threading.Event) -> dict[str, Any]:
-    lost, unfinished = len(store.left_behind(task.key)), unfinished_run(task, store)
+    left = store.left_behind(task.key)
+    unfinished = unfinished_run(left)
     place = store.workplace(task.key)
     began = time.monotonic()
     running = Attended(task, command(task, store, place, unfinished), place, cores)
@@ -265,7 +261,8 @@ def train(task: Task, store: Store, cores: list[int], event: threading.Event) ->
         running.process.kill()
         raise
     result = {"seconds": time.monotonic() - began, "cpu_seconds": used, "cores": cores,
-              "lost": lost, "until": task.until, "status": "ok", "curve": read_curve(task, place)}
+              "lost": len(left), "until": task.until, "status": "ok",
+              "curve": read_curve(task, place)}
     if stopped:
         result.update(status="stopped", why=stopped)
     elif code != 0:
