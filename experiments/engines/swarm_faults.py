@@ -74,9 +74,16 @@ def left_behind(stack):
             if (left := of_stack(stack, *words))}
 
 
+def all_went_on(folder):
+    """Did every peer go on from a checkpoint of its own?"""
+    logs = [[path.read_text() for path in peer.glob("*/log-p*.txt")] for peer in folder.glob("p?")]
+    return all(any("its newest checkpoint is" in text for text in texts) for texts in logs)
+
+
 def measure(bench, fault, repeat, cluster):
     folder = bench.submit(cluster, "--engine", "swarm", "--image", IMAGE, "--peers", PEERS,
-                          "--cpus", "1", "--output-dir", bench.folder / f"run-{time.time_ns()}")
+                          "--cpus", "0.5", "--set", "training.epochs=2", "--output-dir",
+                          bench.folder / f"run-{time.time_ns()}")
     stack = json.loads((folder / "submitted.json").read_text())["id"]
     wait_for(lambda: rounds_of(stack, "p1") > 0, "training", 60, 0.5)
     time.sleep(SETTLED_S)
@@ -86,12 +93,13 @@ def measure(bench, fault, repeat, cluster):
     wait_for(lambda: " ended" in bench.run("status", folder), "the end", PATIENCE_S, 0.5)
     ended_s = time.monotonic() - began
     bench.run("cancel", folder)
-    results = [json.loads(path.read_text()) for path in folder.glob("p*/*/result-p*.json")]
+    results = [json.loads(path.read_text()) for path in folder.glob("p*/*/result-p*.json")
+               if not path.parent.is_symlink()]
     finished = [result for result in results if result["exit"] == 0]
     return {"fault": fault, "repeat": repeat, "round_at_fault": before,
             "lives": len(results), "finished": len(finished),
             "identical": len({result["digest"] for result in finished}) == 1,
-            "exits": sorted(result["exit"] for result in results),
+            "went_on": all_went_on(folder), "exits": sorted(result["exit"] for result in results),
             "rounds": sorted(result["rounds"] for result in finished),
             "accuracy": max((result.get("accuracy") or 0 for result in finished), default=0),
             "ended_s": round(ended_s, 1), "left": left_behind(stack)}

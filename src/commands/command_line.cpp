@@ -112,6 +112,14 @@ ResumableWords add_train(CLI::App& app, TrainOptions& options) {
     words->add_flag("--plain", options.plain,
                     "show lines of text instead of the live view, as in a pipe");
     add_keep_milestones(*words, options.keep_milestones);
+    words
+        ->add_flag_callback(
+            "--resume-if-any",
+            [&options] { options.resume.said = options.resume.if_any = true; },
+            "as --resume without a folder, and begin anew where there is nothing to go on from: "
+            "for what starts a peer again by itself")
+        ->excludes(words->get_option("--resume"))
+        ->excludes(words->get_option("--from"));
     words->add_flag("--exit-zero", options.exit_zero,
                     "exit 0 whatever the run came to, but for settings that are wrong and "
                     "crashes: for what starts again all that ends otherwise, as Docker's "

@@ -18,7 +18,9 @@ CLI::App* add_submit(CLI::App& app, SubmitOptions& options) {
         ->type_name("N")
         ->check(CLI::Range(1, 64));
     Resources& resources = options.resources;
-    words->add_option("--cpus", resources.cpus, "processors of each peer (1 if left out)")
+    words
+        ->add_option("--cpus", resources.cpus,
+                     "processors of each peer (1 if left out; not of Slurm also 0.5)")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
     words->add_option("--memory", resources.memory_mb, "of each peer, MB")->type_name("MB");

@@ -6,8 +6,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
-#include <utility>
+#include <vector>
 
 #include "ako/error.h"
 #include "src/system/child_process.h"
@@ -17,18 +18,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside the program in a checkout, else where Python looks anyway.
+/// In a checkout or where the Debian package puts it; else where Python looks anyway.
 void let_python_find_the_package(const fs::path& program) {
     for (fs::path above = program.parent_path(); above.has_relative_path();
          above = above.parent_path()) {
-        std::error_code error;
-        const fs::path package = above / "src/python";
-        if (!fs::exists(package / "ako/explore/__main__.py", error)) continue;
-        const char* const before = std::getenv("PYTHONPATH");  // NOLINT(concurrency-mt-unsafe)
-        const std::string path =
-            package.string() + (before == nullptr ? "" : ":" + std::string(before));
-        setenv("PYTHONPATH", path.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): no other thread
-        return;
+        for (const char* const place : {"src/python", "share/ako/python"}) {
+            std::error_code error;
+            const fs::path package = above / place;
+            if (!fs::exists(package / "ako/explore/__main__.py", error)) continue;
+            const char* const before = std::getenv("PYTHONPATH");  // NOLINT(concurrency-mt-unsafe)
+            const std::string path =
+                package.string() + (before == nullptr ? "" : ":" + std::string(before));
+            setenv("PYTHONPATH", path.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): alone here
+            return;
+        }
     }
 }
 
@@ -56,33 +59,29 @@ ExploreWords::ExploreWords(CLI::App& app)
         ->type_name("FOLDER");
     explore_
         ->add_option("--store", store_,
-                     "where stages are kept, for later searches, too (explore/store if left out)")
-        ->type_name("FOLDER");
+                     "where stages are kept, for later searches, too")
+        ->type_name("FOLDER")
+        ->capture_default_str();
     explore_->add_option("--dashboard", dashboard_, "of Dask: its address, such as :8787")
         ->type_name("ADDRESS");
     explore_->add_flag("--plain", plain_, "lines instead of a table at a terminal");
 }
 
-std::vector<std::string> ExploreWords::words() const {
-    std::vector<std::string> words = {plan_, "--ako", own_program()};
-    for (const auto& [name, said] :
-         {std::pair("--list", list_), std::pair("--resume", resume_), std::pair("--plain", plain_)})
-        if (said) words.emplace_back(name);
-    for (const auto& [name, value] :
-         {std::pair("--scheduler", scheduler_), std::pair("--output-dir", output_dir_),
-          std::pair("--store", store_), std::pair("--dashboard", dashboard_),
-          std::pair("--slots", slots_ > 0 ? std::to_string(slots_) : "")}) {
-        if (!value.empty()) words.insert(words.end(), {name, value});
-    }
-    return words;
+std::string ExploreWords::said() const {
+    const nlohmann::json all = {{"plan", plan_},           {"ako", own_program()},
+                                {"list", list_},           {"resume", resume_},
+                                {"plain", plain_},         {"slots", slots_},
+                                {"scheduler", scheduler_}, {"output_dir", output_dir_},
+                                {"store", store_},         {"dashboard", dashboard_}};
+    return all.dump();
 }
 
 std::optional<int> ExploreWords::run() const {
     if (!explore_->parsed()) return std::nullopt;
     let_python_find_the_package(own_program());
     const char* const named = std::getenv("AKO_PYTHON");  // NOLINT(concurrency-mt-unsafe)
-    std::vector<std::string> all = {named == nullptr ? "python3" : named, "-m", "ako.explore"};
-    for (const std::string& word : words()) all.push_back(word);
+    std::vector<std::string> all = {named == nullptr ? "python3" : named, "-m", "ako.explore",
+                                    said()};
     std::vector<char*> pointers;
     for (std::string& word : all) pointers.push_back(word.data());
     pointers.push_back(nullptr);

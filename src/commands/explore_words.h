@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace ako {
 
@@ -18,13 +17,13 @@ class ExploreWords {
     std::optional<int> run() const;
 
   private:
-    /// For Python.
-    std::vector<std::string> words() const;
+    /// For Python: all of it as one value (JSON).
+    std::string said() const;
 
     CLI::App* explore_;
     std::string plan_;
     bool list_ = false, resume_ = false, plain_ = false;
-    std::string scheduler_, output_dir_, store_, dashboard_;
+    std::string scheduler_, output_dir_, store_ = "explore/store", dashboard_;
     unsigned slots_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/commands/chosen_mode.h"
+#include "src/native_peer/training_data.h"
 #include "src/predict/prediction_page.h"
 #include "src/predict/strategy_text.h"
 
@@ -25,6 +26,7 @@ ExitStatus predict(const PredictOptions& given) {
     if (options.strategies) strategies = predict_strategies(question, profiles, settings);
     if (options.json) {
         auto json = prediction_json(prediction, grounds);
+        json["training_samples"] = training_set_size(settings);
         if (options.strategies) json["strategies"] = strategies_json(strategies);
         fmt::print("{}\n", json.dump(1));
         return exit_ok;

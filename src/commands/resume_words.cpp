@@ -1,6 +1,7 @@
 #include "src/commands/resume_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -37,7 +38,15 @@ std::string cluster_file_of(const ResumeWords& words) {
 EarlierRun earlier_run(const ResumeWords& words, const Settings& settings,
                        const std::vector<std::string>& peers) {
     if (!words.said) return {};
-    if (words.folder.empty()) return {newest_run_with_checkpoints(settings, peers)};
+    if (words.folder.empty()) {
+        const auto newest = newest_run_with_checkpoints(settings, peers);
+        if (newest) return {*newest};
+        if (words.if_any) return {};
+        throw StartupError(
+            fmt::format("--resume: no run of {} below {} has left a checkpoint of {}", settings.run,
+                        settings.output, fmt::join(peers, ", ")),
+            "with training.checkpoint_every a run keeps some; name its folder: --resume FOLDER");
+    }
     require_run_folder({words.folder, words.branches});
     const EarlierRun run{fs::canonical(words.folder).string(), words.branches};
     // One of several peers may have lost its own.

@@ -15,6 +15,7 @@ struct ResumeWords {
     bool said = false;
     std::string folder;  ///< a run folder; empty: the newest that has checkpoints
     bool branches = false;  ///< --from
+    bool if_any = false;    ///< without a folder: where no run has checkpoints it begins anew
 };
 
 /// The cluster file that is meant where none was named: that of the run. Throws StartupError if the

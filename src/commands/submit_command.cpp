@@ -176,7 +176,7 @@ ExitStatus submit(const SubmitOptions& options) {
     time_limit_s(options.resources.time);
     // One processor's worth is left to the network; learners are threads themselves.
     if (!settings.places.has("training.threads") && settings.training.learners == 1)
-        settings.training.threads = std::max(1U, options.resources.cpus - 1);
+        settings.training.threads = std::max(1U, options.resources.threads() - 1);
     read_cluster_key(settings);
     if (settings.cluster_key_file.empty()) {
         settings.cluster_key_file = folder.file(key_name);

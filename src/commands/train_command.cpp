@@ -36,13 +36,13 @@ class NetworkStop {
     Wiring& wiring_;
 };
 
-RunOptions run_options(const TrainOptions& options) {
+RunOptions run_options(const TrainOptions& options, const EarlierRun& earlier) {
     RunOptions run;
     run.output_dir = options.output_dir;
     run.view = options.plain ? View::lines : View::live;
     run.restarted = options.restarted;
-    run.resumes = options.resume.said;
-    run.branches = options.resume.branches;
+    run.resumes = !earlier.none();
+    run.branches = earlier.branches;
     run.report_fd = options.report_fd;
     return run;
 }
@@ -55,12 +55,12 @@ class PeerProcess {
           interrupts_(interrupts),
           settings_(read_with_choice(options.file, options.overrides)),
           self_(peer_by_name(settings_, options.peer)),
-          run_(run_options(options), settings_, self_,
+          earlier_(earlier_run(options.resume, settings_, {options.peer})),
+          run_(run_options(options, earlier_), settings_, self_,
                [this] {  // as Ctrl-C
                    if (interrupts_ == 0) kill(getpid(), SIGINT);
                }),
-          peer_(settings_, self_, earlier_run(options.resume, settings_, {options.peer}),
-                run_.member_calls(asked_to_leave), interrupts) {}
+          peer_(settings_, self_, earlier_, run_.member_calls(asked_to_leave), interrupts) {}
 
     ExitStatus run() {
         run_.begin(peer_.wiring(), peer_.network().tensors(),
@@ -118,6 +118,7 @@ class PeerProcess {
     const std::atomic<int>& interrupts_;
     const Settings settings_;
     const PeerIndex self_;
+    const EarlierRun earlier_;
     PeerRun run_;
     NativePeer peer_;
 };

@@ -5,6 +5,7 @@
 // One class for each engine; engine_table.h knows them. One thread.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,13 +17,16 @@ namespace ako {
 
 /// What a peer is to have. What is empty or 0 is left to the engine.
 struct Resources {
-    unsigned cpus = 1;
+    double cpus = 1;  ///< Swarm and Kubernetes give parts of one as well
     unsigned memory_mb = 0;
     unsigned spare = 0;         ///< Slurm's: places for peers whose machine is lost
     std::string time;           ///< of the whole run, as Slurm has it: 2:00:00
     std::string partition;      ///< Slurm's; for Swarm a constraint, for Kubernetes a node selector
     std::string array;          ///< Slurm's: a run for each element, with its number as seed
     std::string image = "ako";  ///< of containers
+
+    /// Threads that can run on what it has at the same time.
+    unsigned threads() const { return static_cast<unsigned>(std::max(1.0, cpus)); }
 };
 
 /// A run that is to be started.

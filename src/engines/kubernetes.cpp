@@ -48,8 +48,8 @@ std::string script_of(const Submission& submission) {
                     fmt::join(names, " "));
     if (submission.program.empty())
         return choose + fmt::format(
-                            "exec ako train {} --peer \"$AKO_PEER\" --plain --set "
-                            "output={}/\"$AKO_PEER\"",
+                            "exec ako train {} --peer \"$AKO_PEER\" --resume-if-any --plain "
+                            "--set output={}/\"$AKO_PEER\"",
                             cluster_file_there, results_there);
     // {name} and {number} are the pod's.
     std::string words;
@@ -162,7 +162,7 @@ std::vector<EngineFile> KubernetesEngine::render(const Submission& submission) c
                                 {"image", quote(submission.resources.image)},
                                 {"script", quote(script_of(submission))},
                                 {"cluster_file", cluster_file_there},
-                                {"cpus", fmt::to_string(submission.resources.cpus)},
+                                {"threads", fmt::to_string(submission.resources.threads())},
                                 {"share", share_of(submission.resources)},
                                 {"health", health},
                                 {"key_folder", fs::path(secret_there).parent_path().string()},

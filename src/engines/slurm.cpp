@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
@@ -146,7 +147,10 @@ std::vector<EngineFile> SlurmEngine::render(const Submission& submission) const 
     const JobSize size = size_of(settings, submission.resources.spare);
     require_plain(submission.folder);
     const Resources& resources = submission.resources;
-    const unsigned cpus = std::max(1U, resources.cpus);
+    const unsigned cpus = resources.threads();
+    if (cpus != resources.cpus)
+        throw StartupError(fmt::format("--cpus {}: Slurm gives whole processors", resources.cpus),
+                           fmt::format("--cpus {}", std::ceil(resources.cpus)));
     return {{job_script,
              filled(slurm_template(),
                     {{"run", submission.settings.run},

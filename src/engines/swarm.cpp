@@ -61,7 +61,8 @@ std::vector<std::string> command_of(const Submission& submission, PeerIndex inde
     const PeerSettings& peer = submission.settings.peers[index];
     if (!submission.program.empty())
         return PeerWords::of_program(submission.program, true).of(index, peer.name);
-    std::vector<std::string> words = {"train", cluster_file_there, "--peer", peer.name};
+    std::vector<std::string> words = {"train", cluster_file_there, "--peer", peer.name,
+                                      "--resume-if-any"};
     if (may_come_back(submission.settings)) words.emplace_back("--exit-zero");
     words.insert(words.end(), {"--set", fmt::format("output={}/{}", results_there, peer.name)});
     return words;
@@ -77,7 +78,7 @@ std::string service(const Submission& submission, PeerIndex index) {
     if (!submission.program.empty()) text += "    entrypoint: []\n";
     text +=
         fmt::format("    environment: {{AKO_PEER: {}, AKO_FILE: {}, OMP_NUM_THREADS: \"{}\"}}\n",
-                    safe_text(peer.name), cluster_file_there, submission.resources.cpus);
+                    safe_text(peer.name), cluster_file_there, submission.resources.threads());
     if (const auto observed = observe_address(settings, index))
         text += fmt::format("    ports: [{{target: {}, published: {}, mode: host}}]\n",
                             observed->port, observed->port);

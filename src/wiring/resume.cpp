@@ -50,33 +50,32 @@ bool lacks_new_keys_only(const std::string& own, const std::string& found,
     return next == theirs.size();
 }
 
-/// May a branch have another value of this key? The batch counts rounds in all modes but `local`.
-bool may_branch(const std::string& key, bool counts_samples) {
+/// May a branch have another value of this key? Peers that go on together count rounds of one size.
+bool may_branch(const std::string& key, bool alone) {
     if (key.starts_with("training.learners")) return false;
-    if (key.starts_with("training.batch")) return counts_samples;
+    if (key.starts_with("training.batch")) return alone;
     return key.starts_with("training.");
 }
 
 /// Why a branch cannot begin at a checkpoint that was made with other settings; empty if it can.
-std::string cannot_branch(const CheckpointOwner& own, const CheckpointOwner& found) {
-    const bool counts_samples = own.settings.find("\n  mode: local\n") != std::string::npos;
+std::string cannot_branch(const CheckpointOwner& own, const CheckpointOwner& found, bool alone) {
     for (const std::string& key : differing_settings(own.settings, found.settings))
-        if (!may_branch(key, counts_samples))
+        if (!may_branch(key, alone))
             return fmt::format("it was made with another {}, at which no branch can begin", key);
     return "";
 }
 
 /// Why a whole checkpoint is not this peer's; empty if it is.
 std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
-                    const std::string& defaults, bool branches) {
-    if (found.run != own.run && !branches)
+                    const std::string& defaults, const EarlierRun& run) {
+    if (found.run != own.run && !run.branches)
         return fmt::format("it is of the run {}, not {}", found.run, own.run);
     if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
     if (found.peers != own.peers)
         return fmt::format("it is of the peers {}; the cluster file names {}",
                            fmt::join(found.peers, ", "), fmt::join(own.peers, ", "));
-    if (branches) {
-        if (std::string why = cannot_branch(own, found); !why.empty()) return why;
+    if (run.branches) {
+        if (std::string why = cannot_branch(own, found, run.alone); !why.empty()) return why;
     } else if (found.training != own.training &&
                !lacks_new_keys_only(own.settings, found.settings, defaults))
         return settings_text(own, found);
@@ -133,7 +132,7 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
     for (const std::string& path : checkpoint_paths(run.folder, owner.peer)) {
         const Result<CheckpointHead> head = check_checkpoint(path);
         const std::string why =
-            head ? foreign(owner, head->owner, defaults, run.branches) : head.error().what;
+            head ? foreign(owner, head->owner, defaults, run) : head.error().what;
         if (why.empty())
             earlier.usable.push_back({head->id, head->progress, path});
         else
@@ -153,7 +152,8 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const Ear
         throw StartupError(fmt::format("{}: {} there are no checkpoints to go on from",
                                        run.option(), mode.why_no_checkpoints),
                            from_a_model);
-    EarlierCheckpoints earlier = find_checkpoints(run, owner, default_checkpoint_text(settings));
+    EarlierCheckpoints earlier = find_checkpoints({run.folder, run.branches, mode.is_alone()},
+                                                  owner, default_checkpoint_text(settings));
     const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
     if (!earlier.usable.empty() || lost) return earlier;
     std::string what =
@@ -165,8 +165,8 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const Ear
                                  : from_a_model);
 }
 
-std::string newest_run_with_checkpoints(const Settings& settings,
-                                        const std::vector<std::string>& peers) {
+std::optional<std::string> newest_run_with_checkpoints(const Settings& settings,
+                                                       const std::vector<std::string>& peers) {
     const std::string begin = settings.run + "-";  // and then the time
     std::optional<std::pair<fs::file_time_type, std::string>> newest;
     std::error_code error;
@@ -181,11 +181,8 @@ std::string newest_run_with_checkpoints(const Settings& settings,
         const auto found = std::pair(*written, entry->path().string());
         newest = std::max(newest.value_or(found), found);
     }
-    if (newest) return newest->second;
-    throw StartupError(fmt::format("--resume: no run of {} below {} has left a checkpoint of {}",
-                                   settings.run, settings.output, fmt::join(peers, ", ")),
-                       "with training.checkpoint_every a run keeps some; name its folder: "
-                       "--resume FOLDER");
+    if (!newest) return std::nullopt;
+    return newest->second;
 }
 
 }  // namespace ako

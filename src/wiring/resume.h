@@ -3,6 +3,7 @@
 // be other than what made the checkpoint, and what it trains may not. Functions; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace ako {
 struct EarlierRun {
     std::string folder;     ///< empty: it begins anew
     bool branches = false;  ///< `--from`: it may have another name, and train by other settings
+    bool alone = false;     ///< in a mode in which each peer trains by itself: with other batches
 
     bool none() const { return folder.empty(); }
     /// The option that says so, for people and for the peers that launch starts.
@@ -41,9 +43,8 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
 EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const EarlierRun& run,
                                              const CheckpointOwner& owner);
 
-/// The run folder below `output` in which these peers have left the newest checkpoint. Throws
-/// StartupError if there is none.
-std::string newest_run_with_checkpoints(const Settings& settings,
-                                        const std::vector<std::string>& peers);
+/// The run folder below `output` in which these peers have left the newest checkpoint, if any has.
+std::optional<std::string> newest_run_with_checkpoints(const Settings& settings,
+                                                       const std::vector<std::string>& peers);
 
 }  // namespace ako

@@ -28,7 +28,8 @@ IN_THE_CONTAINER = """set -e
 apt-get install -y -qq /package/ako.deb
 ako --version
 dpkg --verify ako
-ls -l /usr/bin/ako-over-ssh /usr/lib/systemd/system/ako@.service /usr/share/doc/ako/copyright
+ls -l /usr/bin/ako-over-ssh /usr/lib/systemd/system/ako@.service /usr/share/doc/ako/copyright \\
+    /usr/share/ako/python/ako/explore/__main__.py
 cd /tmp
 runuser -u ako -- ako launch /mnist/cluster.yaml --set model=mlp --set training.epochs=0.1 \\
     --set output=/tmp/runs

@@ -3,7 +3,7 @@
 import types
 import unittest
 
-from ako.explore.choosing import Kept, Rungs, best, kept_of_stage, to_drop
+from ako.explore.choosing import Kept, Rungs, best, ranking, to_drop
 
 
 def plan(direction="maximize", asha=(3, 1)):
@@ -43,8 +43,8 @@ class Choosing(unittest.TestCase):
         found = best(plan("minimize"), [trial(0, 0.3), trial(1, 0.1), trial(2, 0.0, "dropped")])
         self.assertEqual([it.number for it in found], [1, 0])
 
-    def test_a_stage_keeps_a_few(self):
-        self.assertEqual(kept_of_stage(plan(), 2, {"a": 0.1, "b": 0.3, "c": 0.2}), {"b", "c"})
+    def test_branches_are_ranked_by_name_too(self):
+        self.assertEqual(ranking(plan(), {"a": 0.1, "b": 0.3, "c": 0.2}), ["b", "c", "a"])
 
 
 class Keeping(unittest.TestCase):

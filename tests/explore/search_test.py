@@ -1,6 +1,8 @@
 """Whole searches: what is computed once, stopped, resumed, and survives lost workers."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 
@@ -36,7 +38,10 @@ class Searches(cases.Case):
         self.assertEqual(sorted(self.made()), sorted(["0.0 1", "0.0 2", *branches]))
         self.assertIn("x 0.3", said.splitlines()[-3])
         page = (self.folder / "explore/search/explore.html").read_text()
-        self.assertIn("<svg", page)
+        shown = json.loads(re.search("^const search = (.*);$", page, re.MULTILINE)[1])
+        self.assertEqual([trial["config"]["x"] for trial in shown["trials"]], [0.1, 0.2, 0.3, 0.4])
+        self.assertEqual(shown["winners"], [2])
+        self.assertEqual(len(shown["stages"]), 5)
         self.assertEqual((self.folder / "explore/search/best.yaml").read_text(), "x: 0.3\n")
 
     def test_found_again_in_the_next_search(self):
@@ -48,6 +53,16 @@ class Searches(cases.Case):
         self.assertEqual(sorted(set(self.made()) - set(made)), ["0.5 3", "0.5 4"])
         # The beginning had been dropped, for nobody needed it any more: it is made once more.
         self.assertEqual(self.results("next")["computed_again"], 1)
+
+    def test_what_a_program_imports_from_beside_itself_counts(self):
+        (self.folder / "train.py").write_text(f"import pace\n{cases.PROGRAM}")
+        (self.folder / "pace.py").write_text("STEP = 1\n")
+        self.write(PLAN)
+        before = self.explore("--list")
+        (self.folder / "other.py").write_text("")
+        self.assertEqual(self.explore("--list"), before)
+        (self.folder / "pace.py").write_text("STEP = 2\n")
+        self.assertNotEqual(self.explore("--list"), before)
 
     def test_a_failure_is_a_result(self):
         self.write(PLAN.replace("x: [0.1, 0.2, 0.3, 0.4]", "x: [0.1, 0.2], fails: [0, 1]"))

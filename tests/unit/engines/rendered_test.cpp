@@ -86,6 +86,15 @@ TEST_CASE("peers that may be fewer are a range of nodes") {
     CHECK(text.find("--ntasks=") == std::string::npos);
 }
 
+TEST_CASE("parts of a processor are given by Swarm and Kubernetes, and not by Slurm") {
+    Submission submission = submission_of(settings_of("peers: {count: 3}\n"));
+    submission.resources.cpus = 0.5;
+    const std::string stack = file_of(engine_named("swarm").render(submission), "stack.yml");
+    CHECK(stack.find("limits: {cpus: \"0.5\"}") != std::string::npos);
+    CHECK(stack.find("OMP_NUM_THREADS: \"1\"") != std::string::npos);
+    CHECK_THROWS_AS(engine_named("slurm").render(submission), StartupError);
+}
+
 TEST_CASE("a stack of a Swarm") {
     Submission submission = submission_of(
         settings_of(std::string(four_listed) + "observe: {address: 127.0.0.1:9470}\n"));

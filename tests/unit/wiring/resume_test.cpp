@@ -101,7 +101,7 @@ TEST_CASE("of other settings the keys are named") {
 }
 
 TEST_CASE("a branch may train otherwise, and may not be of another model, data, or mode") {
-    const auto why = [](const std::string& here, const std::string& there) {
+    const auto why = [](const std::string& here, const std::string& there, bool alone = false) {
         CheckpointOwner own = owner_of("a"), found = own;
         own.settings = here;
         own.training = sha256(here);
@@ -110,7 +110,7 @@ TEST_CASE("a branch may train otherwise, and may not be of another model, data, 
         found.training = sha256(there);
         const TemporaryFolder folder;
         keep(folder.path(), found, 40);
-        const EarlierCheckpoints earlier = find_checkpoints({folder.path(), true}, own);
+        const EarlierCheckpoints earlier = find_checkpoints({folder.path(), true, alone}, own);
         CHECK(earlier.usable.size() + earlier.refused.size() == 1);
         return earlier.refused.empty() ? "" : earlier.refused[0];
     };
@@ -118,7 +118,7 @@ TEST_CASE("a branch may train otherwise, and may not be of another model, data, 
     const std::string rate = "training:\n  learning_rate: 0.1\n  momentum: 0.5\n";
     const std::string batch = "training:\n  batch:\n    local: 8\n";
     CHECK(why(rate + ring, "training:\n  learning_rate: 0.2\n" + ring).empty());
-    CHECK(why(batch + local, "training:\n  batch:\n    local: 16\n" + local).empty());
+    CHECK(why(batch + local, "training:\n  batch:\n    local: 16\n" + local, true).empty());
     CHECK(contains(why(batch + ring, "training:\n  batch:\n    local: 16\n" + ring),
                    "it was made with another training.batch.local, at which no branch can begin"));
     CHECK(contains(why(ring, local), "another exchange.mode"));
@@ -188,7 +188,10 @@ TEST_CASE("without a folder it is the run that has the newest checkpoint of the 
     const auto newest = [&](const std::vector<std::string>& peers) {
         return newest_run_with_checkpoints(settings, peers);
     };
-    CHECK(contains(complaint([&] { newest({"a"}); }), "no run of mnist below " + output.path()));
+    CHECK_FALSE(newest({"a"}));
+    CHECK(earlier_run({.said = true, .folder = "", .if_any = true}, settings, {"a"}).none());
+    CHECK(contains(complaint([&] { earlier_run({true, ""}, settings, {"a"}); }),
+                   "no run of mnist below " + output.path()));
     const auto run = [&](const std::string& name, const std::string& peer, int hours_ago) {
         fs::create_directory(output.file(name));
         keep(output.file(name), owner_of(peer), 40);
@@ -206,6 +209,7 @@ TEST_CASE("without a folder it is the run that has the newest checkpoint of the 
     CHECK(newest({"a", "b"}) == output.file("mnist-20261123-110000"));
     CHECK(earlier_run({}, settings, {"a"}).none());
     CHECK(earlier_run({true, ""}, settings, {"a"}).folder == output.file("mnist-20261123-100000"));
+    CHECK_FALSE(earlier_run({.said = true, .folder = "", .if_any = true}, settings, {"a"}).none());
 }
 
 TEST_CASE("the folder that is named is meant where its link leads now") {

@@ -1,14 +1,16 @@
-"""The command line of `ako explore`."""
+"""`ako explore`: what its words, which the program has checked, come to."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
+import json
+import modulefinder
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import types
 from typing import Any
 
 try:
@@ -25,6 +27,7 @@ from .tree import Stage, Tree, Trial, fingerprint
 from .workers import client_of
 
 REFUSED, LOST, INTERRUPTED = 2, 1, 130
+CHECKPOINT_EPOCHS = 1
 
 
 def said_by(ako: str, *words: str) -> str:
@@ -44,12 +47,23 @@ def flat(tree: dict, above: str = "") -> dict[str, Any]:
     return found
 
 
+def sources(word: pathlib.Path) -> list[str]:
+    """If that is a file, it, and of a program in Python what it imports from beside itself."""
+    if not word.is_file() or word.suffix != ".py":
+        return [str(word)] if word.is_file() else []
+    finder = modulefinder.ModuleFinder([str(word.parent)])
+    try:
+        finder.run_script(str(word))
+    except SyntaxError as error:
+        raise PlanError(f"{word}: {error}") from None
+    return sorted(module.__file__ for module in finder.modules.values() if module.__file__)
+
+
 class Subject:
     """What is explored: Ako's own training by a cluster file, or a program."""
 
     def __init__(self, plan: Plan, ako: str) -> None:
         self.plan, self.ako = plan, ako
-        self.folder = pathlib.Path(plan.file).absolute().parent  # what a program's words go by
         self.file: dict[str, Any] = {}  # the cluster file, with what it leaves out
         version = said_by(ako, "--version").strip()
         if plan.cluster:
@@ -57,9 +71,9 @@ class Subject:
                                                f"peers={{count: {plan.peers}}}"))
             base = fingerprint(version, {**self.file, "run": "", "output": ""}, self._data())
         else:
-            files = [self.folder / word for word in plan.program]
             base = fingerprint(version, plan.program, [
-                hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()])
+                hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()
+                for word in plan.program for file in sources(pathlib.Path(plan.folder) / word)])
         usual = flat(self.file)
         said = [*(d.key for d in plan.dimensions),
                 *(key for it in plan.stages for key in it.settings),
@@ -70,6 +84,7 @@ class Subject:
             not usual.get(f"{part}.schedule.warm_up") for part in ("training", "training.batch"))
         self.tree = Tree(plan, base, usual, constant)
         self.samples = self._samples()
+        self.epoch_s: dict[str, float] = {}
         if plan.cluster:
             self._check()
 
@@ -109,49 +124,46 @@ class Subject:
         stages = [stage for trial, _ in self.samples for stage in trial.stages]
         return max(stage.peers for stage in stages) * max(stage.cores for stage in stages)
 
+    def seconds(self, stage: Stage) -> float:
+        """Of its training, by `ako predict`. Throws PlanError: nothing here was measured."""
+        content = fingerprint(stage.settings, stage.peers, stage.cores)
+        if content not in self.epoch_s:
+            said = json.loads(said_by(
+                self.ako, "predict", self.plan.cluster, "--json", "--machines", str(stage.peers),
+                *work.option("training.threads", stage.cores),
+                *(word for pair in stage.settings for word in work.option(*pair))))
+            cell = next(it for it in said["cells"] if it["machines"] == stage.peers)
+            self.epoch_s[content] = said["training_samples"] / cell["samples_per_s"]
+        return self.epoch_s[content] * (stage.until - stage.begin)
+
     def task(self, stage: Stage, store: Store, slots: int) -> work.Task:
-        plan, settings = self.plan, dict(stage.settings)
-        mode = settings.get("exchange.mode", self.tree.usual.get("exchange.mode"))
-        if plan.seed is not None:
-            settings.setdefault("seed", plan.seed)
-        return work.Task(
-            key=stage.key, store=str(store.root), ako=self.ako,
-            cluster=os.path.abspath(plan.cluster) if plan.cluster else None, program=plan.program,
-            settings=settings, parent=stage.parent.key if stage.parent else None,
-            until=stage.until, horizon=stage.horizon, branches=stage.branches, origin=stage.origin,
-            alone=stage.peers == 1 and mode == "local", peers=stage.peers, cores=stage.cores,
-            slots=slots, score=plan.score,
-            stops_below=plan.threshold, direction=plan.direction, folder=str(self.folder))
+        usual = self.tree.usual
+        common = {} if self.plan.seed is None else {"seed": self.plan.seed}
+        if not usual.get("training.checkpoint_every"):  # for whoever goes on where another was lost
+            common["training.checkpoint_every"] = CHECKPOINT_EPOCHS
+        mode = dict(stage.settings).get("exchange.mode", usual.get("exchange.mode"))
+        return work.Task(stage, self.plan, str(store.root), self.ako, common,
+                         stage.peers == 1 and mode == "local", slots)
 
 
-def arguments_of(words: list[str]) -> argparse.Namespace:
-    """As src/commands/explore_words.cpp has checked them."""
-    parser = argparse.ArgumentParser(prog="ako explore")
-    parser.add_argument("plan")
-    for flag in ("--list", "--resume", "--plain"):
-        parser.add_argument(flag, action="store_true")
-    parser.add_argument("--slots", type=int, default=len(os.sched_getaffinity(0)))
-    for option, usual in (("--scheduler", None), ("--output-dir", None), ("--dashboard", ""),
-                          ("--store", "explore/store"), ("--ako", "ako")):
-        parser.add_argument(option, default=usual)
-    return parser.parse_args(words)
-
-
-def explore(options: argparse.Namespace) -> int:
+def explore(options: types.SimpleNamespace) -> int:
+    """`options`: as src/commands/explore_words.cpp says them."""
     plan = read_plan(options.plan)
+    own_slots = options.slots or len(os.sched_getaffinity(0))
     subject = Subject(plan, options.ako)
     if options.list:
-        print(report.listed(plan, subject.tree))
+        print(report.listed(plan, subject.tree, subject.seconds if plan.cluster else None,
+                            own_slots))
         return 0
     at_once = subject.slots_at_once()
-    if not options.scheduler and at_once > options.slots:
+    if not options.scheduler and at_once > own_slots:
         raise PlanError(f"{plan.file}: units: a trial takes {at_once} slots, and there are "
-                        f"{options.slots} (--slots)")
+                        f"{own_slots} (--slots)")
     store = Store(os.path.abspath(options.store))
     folder = pathlib.Path(options.output_dir or f"explore/{plan.name}")
-    slots = 0 if options.scheduler else options.slots
+    slots = 0 if options.scheduler else own_slots
     with Search(folder, store, plan.digest, options.resume) as search, \
-            client_of(options.scheduler, options.slots, at_once, options.dashboard) as client:
+            client_of(options.scheduler, own_slots, at_once, options.dashboard) as client:
         driver = Driver(plan, search, store, subject.tree, client,
                         lambda stage: subject.task(stage, store, slots), Live(options.plain))
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -172,7 +184,7 @@ def explore(options: argparse.Namespace) -> int:
 
 def main() -> None:
     try:
-        sys.exit(explore(arguments_of(sys.argv[1:])))
+        sys.exit(explore(types.SimpleNamespace(**json.loads(sys.argv[1]))))
     except PlanError as error:
         print(f"ako explore: {error}", file=sys.stderr)
         sys.exit(REFUSED)

@@ -65,11 +65,6 @@ def best(plan: Plan, trials: list[Trial]) -> list[Trial]:
             ranking(plan, {number: trial.score for number, trial in done.items()})]
 
 
-def kept_of_stage(plan: Plan, keep: int, scores: dict[str, float]) -> set[str]:
-    """Of the branches of a stage, by the key of what they came to."""
-    return set(ranking(plan, scores)[:keep])
-
-
 @dataclasses.dataclass
 class Kept:
     """The data of one stage."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import work
-from .choosing import Kept, Rungs, best, kept_of_stage, to_drop
+from .choosing import Kept, Rungs, best, ranking, to_drop
 from .plan import Plan
 from .sampling import source_of
 from .store import Search, Store
@@ -25,7 +25,6 @@ MB = 1e6
 
 @dataclasses.dataclass
 class Running:
-    stage: Stage
     task: work.Task
     future: Any
     asked: bool = False  # to stop
@@ -98,7 +97,7 @@ class Driver:
             for trial in self.trials:
                 self._advance(trial)
             self._choose()
-            if not self.over and time.monotonic() - self.began > self.plan.hours * 3600:
+            if not self.over and self.search.seconds() > self.plan.hours * 3600:
                 self.finish("the time is over")
             self._submit()
             self._drop()
@@ -142,7 +141,7 @@ class Driver:
                 running.future = self._submitted(running.task)
 
     def _take(self, running: Running, result: dict[str, Any]) -> None:
-        key = running.stage.key
+        key = running.task.stage.key
         self.lost += result.get("lost", 0)
         if result["status"] == "ok":
             self.again += key in self.results
@@ -154,7 +153,7 @@ class Driver:
         elif result["status"] == "failed":
             self.failures.setdefault(key, []).append(result["why"])
         elif result["status"] == "no parent":
-            self.present.discard(running.stage.parent.key)
+            self.present.discard(running.task.stage.parent.key)
         elif result["status"] == "stopped" and not running.asked:
             for trial in self.waiting_for(key):
                 trial.curve.extend(map(tuple, result["curve"]))
@@ -195,7 +194,7 @@ class Driver:
             trial.curve.extend(tuple(it) for it in result["curve"] if it[0] > trial.epochs)
             good, threshold = self.plan.first_good, self.plan.threshold
             bad = threshold and trial.epochs >= threshold[0] and \
-                work.missed(threshold, self.plan.direction, trial.curve)
+                work.missed(self.plan, trial.curve)
             if bad:
                 self._end(trial, "dropped", bad)
             elif good is not None and not self.plan.better(good, trial.score):
@@ -225,7 +224,7 @@ class Driver:
             if any(it.state in ("waiting", "running") and it.at < place for it in self.trials):
                 continue
             scores = {trial.stages[place - 1].key: trial.score for trial in here}
-            kept = kept_of_stage(self.plan, self._keep_at(here[0]), scores)
+            kept = ranking(self.plan, scores)[:self._keep_at(here[0])]
             for trial in here:
                 if trial.stages[place - 1].key in kept:
                     trial.state = "running"
@@ -273,7 +272,7 @@ class Driver:
         return True
 
     def _submit(self) -> None:
-        used = sum(running.stage.slots() for running in self.running.values())
+        used = sum(running.task.stage.slots() for running in self.running.values())
         wanted = self._wanted()
         # One more than there is room for, so that no worker waits for this driver.
         while used <= self.slots():
@@ -284,7 +283,7 @@ class Driver:
                 continue
             stage = wanted.pop(0)
             task = self.task_of(stage)
-            self.running[stage.key] = Running(stage, task, self._submitted(task))
+            self.running[stage.key] = Running(task, self._submitted(task))
             for trial in self.trials:
                 if trial.state == "waiting" and any(it.key == stage.key for it in trial.stages):
                     trial.state = "running"
@@ -293,9 +292,10 @@ class Driver:
             used += stage.slots()
 
     def _submitted(self, task: work.Task) -> Any:
-        return self.client.submit(work.run_stage, task, key=f"{task.key}-{time.time_ns()}",
-                                  resources={"slots": task.peers * task.cores}, pure=False,
-                                  retries=0, priority=-len(self.running))
+        return self.client.submit(work.run_stage, task, pure=False, retries=0,
+                                  key=f"{task.stage.key}-{time.time_ns()}",
+                                  resources={"slots": task.stage.slots()},
+                                  priority=-len(self.running))
 
     def slots(self) -> int:
         """Of the workers that are there, as known for a second."""
@@ -320,8 +320,8 @@ class Driver:
         """A program that cannot be paused trains on while it is among the best of those that have
         come as far; else it ends there."""
         eta, rung = self.plan.asha
-        for trial in self.waiting_for(running.stage.key)[:1]:
-            while rung < running.stage.until:
+        for trial in self.waiting_for(running.task.stage.key)[:1]:
+            while rung < running.task.stage.until:
                 passed = [score for epochs, score in running.curve if epochs >= rung]
                 if passed and self.rungs.fails(trial.number, rung, passed[0]):
                     self._stop(running)
@@ -332,7 +332,7 @@ class Driver:
     def _stop(self, running: Running) -> None:
         running.asked = True
         if self.client.status == "running":
-            self.client.run(work.stop, running.stage.key, on_error="ignore")
+            self.client.run(work.stop, running.task.stage.key, on_error="ignore")
             running.future.cancel()  # if it has not begun
 
     # ---- data that nobody needs
@@ -349,7 +349,7 @@ class Driver:
         """What must stay: winners so far, what is read now, and what new trials begin with."""
         needed = {trial.stages[trial.at - 1].key
                   for trial in best(self.plan, self.trials)[:self.plan.keep]}
-        needed |= {it.stage.parent.key for it in self.running.values() if it.stage.parent}
+        needed |= {it.task.stage.parent.key for it in self.running.values() if it.task.stage.parent}
         if self.plan.sampler != "grid" and self.trials:
             first = self.trials[0]
             free = min((d.stage for d in self.plan.dimensions), default=0)

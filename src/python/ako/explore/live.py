@@ -51,14 +51,14 @@ class Live:
 def table(driver: Driver) -> list[str]:
     counts = {state: sum(trial.state == state for trial in driver.trials) for state in STATES}
     slots = driver.slots()
-    used = min(slots, sum(running.stage.slots() for running in driver.running.values()))
+    used = min(slots, sum(running.task.stage.slots() for running in driver.running.values()))
     lines = [f"{driver.plan.name}: " + ", ".join(f"{count} {state}" for state, count in
                                                  counts.items() if count),
              f"{time.monotonic() - driver.began:.0f} s, {used} of {slots} slots in use, "
              f"{time_left(driver)}", ""]
     lines += [text_of(trial) for trial in best(driver.plan, driver.trials)[:ROWS]]
     for running in list(driver.running.values())[:ROWS]:
-        for trial in driver.waiting_for(running.stage.key)[:1]:
+        for trial in driver.waiting_for(running.task.stage.key)[:1]:
             now = f"  now {running.curve[-1][1]:.4f} at {running.curve[-1][0]:.2f}" \
                 if running.curve else ""
             lines.append(text_of(trial) + now)

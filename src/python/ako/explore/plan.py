@@ -111,6 +111,7 @@ class Plan:
     `first_good`: a score at which the search ends. At most one of the three is there."""
 
     file: str
+    folder: str  # that it is in, which all names in it go by
     digest: str
     name: str
     cluster: str | None
@@ -180,7 +181,8 @@ def read_plan(path: str) -> Plan:
             raise tree.refuse(key, "is for a program; runs of Ako are known")
     if not isinstance(tree.get("resumes", False), bool):
         raise tree.refuse("resumes", "expected true or false")
-    cluster = str(pathlib.Path(path).parent / str(tree["cluster"])) if "cluster" in tree else None
+    folder = pathlib.Path(path).absolute().parent
+    cluster = str(folder / str(tree["cluster"])) if "cluster" in tree else None
     if cluster and not pathlib.Path(cluster).is_file():
         raise tree.refuse("cluster", f"there is no file {cluster}")
     units, budget = tree.map("units", "peers", "cores"), tree.map("budget", "trials", "hours")
@@ -197,7 +199,7 @@ def read_plan(path: str) -> Plan:
         raise tree.refuse("stages", "keep waits for all who come there: only with sampler: grid, "
                           "and epochs that are the same for all")
     return Plan(
-        path, hashlib.sha256(text.encode()).hexdigest(), str(tree["name"]), cluster,
+        path, str(folder), hashlib.sha256(text.encode()).hexdigest(), str(tree["name"]), cluster,
         tuple(program) if cluster is None else (),
         bool(tree.get("resumes", False)), tuple(stages), tuple(dimensions), score,
         tree.choice("direction", SCORES.get(score, "maximize"), "maximize", "minimize"),

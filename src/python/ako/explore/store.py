@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import shutil
+import time
 import uuid
 from typing import Any, TextIO
 
@@ -117,6 +118,7 @@ class Search:
         self._locks: list[TextIO] = []
         self.path = self.folder / "journal.jsonl"
         self.lines: list[dict[str, Any]] = []
+        self.began = time.monotonic()
         try:
             for place, option in ((self.folder, "--output-dir"), (store.root, "--store")):
                 lock = try_lock(place / "lock")
@@ -136,6 +138,7 @@ class Search:
             if not text.endswith("\n"):  # the last line is half of one
                 synced_write(self.path, whole + "\n" if whole else "")
             self.lines = [json.loads(line) for line in whole.splitlines()]
+        self.began -= max((line.get("at_s", 0) for line in self.lines), default=0)
         if self.lines and self.lines[0]["plan"] != plan_digest:
             raise PlanError(f"{self.folder}: is of another plan, or the plan was changed since; "
                             "name another folder with --output-dir (what both need is found)")
@@ -145,11 +148,16 @@ class Search:
             self.write({"plan": plan_digest})
 
     def write(self, line: dict[str, Any]) -> None:
+        line = {**line, "at_s": round(self.seconds(), 2)}
         self.lines.append(line)
         with self.path.open("a") as file:
             file.write(json.dumps(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+    def seconds(self) -> float:
+        """Of this search, in all the processes that it has had."""
+        return time.monotonic() - self.began
 
     def __enter__(self) -> Search:
         return self

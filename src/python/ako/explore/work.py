@@ -22,8 +22,10 @@ import time
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from .plan import Plan
 from .program import QUESTION, SCORES, VARIABLE
 from .store import Store, try_lock
+from .tree import Stage
 
 POLL_S = 0.1
 GRACE_S = 15  # in which whoever is asked to stop does so
@@ -38,25 +40,13 @@ _stops: dict[str, threading.Event] = {}  # by the key of the stage: of those tha
 class Task:
     """All that a worker has to know of a stage; travels."""
 
-    key: str
+    stage: Stage
+    plan: Plan
     store: str
     ako: str
-    cluster: str | None
-    program: tuple
-    settings: dict
-    parent: str | None
-    until: float
-    horizon: float
-    branches: bool
-    origin: float
+    common: dict  # settings of all stages, which come to the same with or without
     alone: bool  # one peer, in the mode local
-    peers: int
-    cores: int
     slots: int  # of this machine, shared out among its processors; 0: as many as those
-    score: str
-    stops_below: tuple | None  # (epochs, score): not reached by then, it ends
-    direction: str
-    folder: str  # of the plan: what words of a program are relative to
 
 
 def stop(key: str) -> bool:
@@ -75,7 +65,7 @@ def slots(task: Task) -> Iterator[list[int]]:
     folder.mkdir(exist_ok=True)
     processors = sorted(os.sched_getaffinity(0))
     count = task.slots or len(processors)
-    wanted = min(task.peers * task.cores, count)
+    wanted = min(task.stage.slots(), count)
     held: list[tuple[int, TextIO]] = []
     try:
         while len(held) < wanted:
@@ -109,34 +99,36 @@ def unfinished_run(left: list[pathlib.Path]) -> pathlib.Path | None:
 def command(task: Task, store: Store, place: pathlib.Path,
             unfinished: pathlib.Path | None) -> list[str]:
     """The words that train this stage into `place`."""
-    if not task.cluster:
-        start = str(store.data(task.parent)) if task.parent else None
+    stage, plan = task.stage, task.plan
+    parent = store.data(stage.parent.key) if stage.parent else None
+    if not plan.cluster:
         (place / QUESTION).write_text(json.dumps(
-            {"settings": task.settings, "until": task.until, "start": start}))
-        return [word.replace("{name}", "p1") for word in task.program]
-    words = [task.ako, "launch", task.cluster, "--free-ports", *option(
-        "peers", f"{{count: {task.peers}}}")]
+            {"settings": dict(stage.settings), "until": stage.until,
+             "start": str(parent) if parent else None}))
+        return [word.replace("{name}", "p1") for word in plan.program]
+    words = [task.ako, "launch", plan.cluster, "--free-ports", *option(
+        "peers", f"{{count: {stage.peers}}}")]
     if task.alone:  # nobody is beside it
         (place / "run").mkdir()
         with socket.create_server(("127.0.0.1", 0)) as free:
             address = f"127.0.0.1:{free.getsockname()[1]}"
-        words = [task.ako, "train", task.cluster, "--peer", "p1", *option(
+        words = [task.ako, "train", plan.cluster, "--peer", "p1", *option(
             "peers", json.dumps([{"name": "p1", "address": address}]))]
     words += ["--plain", "--output-dir", str(place / "run"), *option("run", "explore"),
-              *option("training.threads", task.cores), *option("training.must_learn", False),
+              *option("training.threads", stage.cores), *option("training.must_learn", False),
               *option("training.target_accuracy", None)]
-    for key, value in task.settings.items():
+    for key, value in {**task.common, **dict(stage.settings)}.items():
         words += option(key, value)
-    if task.origin:  # it, or what it branches from, began at another's model
-        model = store.data(task.parent) / (INITIAL if task.branches else "run/model.safetensors")
+    if stage.origin:  # it, or what it branches from, began at another's model
+        model = parent / (INITIAL if stage.branches else "run/model.safetensors")
         shutil.copyfile(model, place / INITIAL)
         words += option("model.initial", str(place / INITIAL))
     if unfinished:
         words += ["--resume", str(unfinished)]
-    elif task.branches:
-        words += ["--from", str(store.data(task.parent) / "run")]
-    return [*words, *option("training.epochs", task.horizon - task.origin),
-            *option("training.until", task.until - task.origin)]
+    elif stage.branches:
+        words += ["--from", str(parent / "run")]
+    return [*words, *option("training.epochs", stage.horizon - stage.origin),
+            *option("training.until", stage.until - stage.origin)]
 
 
 def lines_of(path: pathlib.Path) -> Iterator[dict[str, Any]]:
@@ -149,40 +141,41 @@ def lines_of(path: pathlib.Path) -> Iterator[dict[str, Any]]:
 
 def read_curve(task: Task, place: pathlib.Path) -> list[tuple[float, float]]:
     """Scores so far, by epochs since the very beginning. A loss is known at the end alone."""
-    if not task.cluster:
+    if not task.plan.cluster:
         return [(line["epochs"], line["score"]) for line in lines_of(place / SCORES)]
     curve: list[tuple[float, float]] = []
-    if task.score == "accuracy":
+    if task.plan.score == "accuracy":
         for line in lines_of(place / "run/metrics-p1.jsonl"):
-            at = epochs_at(task, line.get("accuracy_at") or 0)
+            at = epochs_at(task.stage, line.get("accuracy_at") or 0)
             if line.get("accuracy") is not None and (not curve or curve[-1][0] < at):
                 curve.append((at, line["accuracy"]))
     return curve
 
 
-def epochs_at(task: Task, progress: float) -> float:
+def epochs_at(stage: Stage, progress: float) -> float:
     """Of a run, since the very beginning."""
-    return task.origin + progress * (task.horizon - task.origin)
+    return stage.origin + progress * (stage.horizon - stage.origin)
 
 
 def final_result(task: Task, place: pathlib.Path) -> dict[str, Any]:
     """The curve with the score of the parameters that all agreed on as its last, and their
     digest."""
-    if not task.cluster:
+    if not task.plan.cluster:
         return {"curve": read_curve(task, place)}
     result = json.loads((place / "run/result-p1.json").read_text())
-    curve = [(epochs_at(task, point["progress"]), point[task.score])
-             for point in result["curve"] if point[task.score] is not None]
-    last = [(task.until, result[task.score])] if result.get(task.score) is not None else []
-    return {"curve": [*(point for point in curve if point[0] < task.until), *last],
+    until, score = task.stage.until, task.plan.score
+    curve = [(epochs_at(task.stage, point["progress"]), point[score])
+             for point in result["curve"] if point[score] is not None]
+    last = [(until, result[score])] if result.get(score) is not None else []
+    return {"curve": [*(point for point in curve if point[0] < until), *last],
             "digest": result["digest"]}
 
 
-def missed(threshold: tuple, direction: str, curve: list) -> str:
-    """Why a curve that has come so far is not good enough; empty if it is."""
-    epochs, bound = threshold
+def missed(plan: Plan, curve: list) -> str:
+    """Why a curve that has come to the threshold is not good enough; empty if it is."""
+    epochs, bound = plan.threshold
     scores = [score for at, score in curve if at <= epochs] or [curve[0][1]]
-    good = max(scores) >= bound if direction == "maximize" else min(scores) <= bound
+    good = max(scores) >= bound if plan.direction == "maximize" else min(scores) <= bound
     return "" if good else f"not {bound:g} after {epochs:g} epochs"
 
 
@@ -192,12 +185,12 @@ class Attended:
     def __init__(self, task: Task, words: list[str], place: pathlib.Path, cores: list[int]) -> None:
         environment = {**os.environ, VARIABLE: str(place), "PYTHONUNBUFFERED": "1"}
         for library in ("OMP", "OPENBLAS", "MKL"):
-            environment[f"{library}_NUM_THREADS"] = str(task.cores)
+            environment[f"{library}_NUM_THREADS"] = str(task.stage.cores)
         pinned = ["taskset", "--cpu-list", ",".join(map(str, cores))]
         with (place / LOG).open("w") as said:
             self.process = subprocess.Popen([*pinned, task.ako, "attend", "--", *words],
                                             stdin=subprocess.PIPE, stdout=said, stderr=said,
-                                            env=environment, cwd=task.folder)
+                                            env=environment, cwd=task.plan.folder)
         self._asked_at: float | None = None
 
     def ask(self) -> None:
@@ -223,24 +216,25 @@ class Attended:
 
 def run_stage(task: Task) -> dict[str, Any]:
     """Its result. Whoever else has made it meanwhile has done so for this one too."""
-    store = Store(task.store)
-    known = store.result(task.key)
-    if known and store.data(task.key):
+    store, key, parent = Store(task.store), task.stage.key, task.stage.parent
+    known = store.result(key)
+    if known and store.data(key):
         return known
-    if task.parent and not store.data(task.parent):
+    if parent and not store.data(parent.key):
         return {"status": "no parent"}
-    event = _stops.setdefault(task.key, threading.Event())
+    event = _stops.setdefault(key, threading.Event())
     try:
         with slots(task) as cores:
             return train(task, store, cores, event)
     finally:
-        _stops.pop(task.key, None)
+        _stops.pop(key, None)
 
 
 def train(task: Task, store: Store, cores: list[int], event: threading.Event) -> dict[str, Any]:
-    left = store.left_behind(task.key)
+    key, threshold = task.stage.key, task.plan.threshold
+    left = store.left_behind(key)
     unfinished = unfinished_run(left)
-    place = store.workplace(task.key)
+    place = store.workplace(key)
     began = time.monotonic()
     running = Attended(task, command(task, store, place, unfinished), place, cores)
     stopped = ""
@@ -252,8 +246,8 @@ def train(task: Task, store: Store, cores: list[int], event: threading.Event) ->
             curve = read_curve(task, place)
             if event.is_set():
                 stopped = stopped or "asked to stop"
-            if task.stops_below and curve and curve[-1][0] >= task.stops_below[0]:
-                stopped = stopped or missed(task.stops_below, task.direction, curve)
+            if threshold and curve and curve[-1][0] >= threshold[0]:
+                stopped = stopped or missed(task.plan, curve)
             if stopped:
                 running.ask()
             time.sleep(POLL_S)
@@ -261,7 +255,7 @@ def train(task: Task, store: Store, cores: list[int], event: threading.Event) ->
         running.process.kill()
         raise
     result = {"seconds": time.monotonic() - began, "cpu_seconds": used, "cores": cores,
-              "lost": len(left), "until": task.until, "status": "ok",
+              "lost": len(left), "until": task.stage.until, "status": "ok",
               "curve": read_curve(task, place)}
     if stopped:
         result.update(status="stopped", why=stopped)
@@ -273,7 +267,7 @@ def train(task: Task, store: Store, cores: list[int], event: threading.Event) ->
     else:
         result.update(final_result(task, place))
         if result["curve"] and math.isfinite(result["curve"][-1][1]):
-            return store.keep(task.key, place, result)
+            return store.keep(key, place, result)
         result.update(status="failed", why="it reported no score")
     shutil.rmtree(place, ignore_errors=True)
     return result
