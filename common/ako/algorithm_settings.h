@@ -83,13 +83,16 @@ struct TrainingSettings {
     std::optional<double> target_accuracy;  ///< 0 .. 1
     double evaluate_every = 0.25;           ///< epochs between evaluations; 0: only at the end
     EvaluateWhen evaluate = EvaluateWhen::during;
-    double checkpoint_every = 0;    ///< epochs between checkpoints, of this peer; 0: none
+    double checkpoint_every = 0;    ///< epochs between checkpoints; 0: none; below 0: `auto`
+    double mtbf_h = 24;             ///< hours between two faults of the run, for `auto`
     std::optional<double> until;    ///< epochs after which this start ends; nothing: `epochs`
     unsigned threads = 1;           ///< that layers use, per peer
     unsigned learners = 1;          ///< replicas of one peer, a thread each; 0 = auto
     double averaging_momentum = 0;  ///< of the average of the learners, on its own change
 
-    bool keeps_checkpoints() const { return checkpoint_every > 0 || until; }
+    bool keeps_checkpoints() const { return checkpoint_every != 0 || until; }
+    /// As often as it pays: src/training/checkpoint_pace.h.
+    bool paces_checkpoints() const { return checkpoint_every < 0; }
     /// Samples of a round of one peer; with `auto`, which begins with one learner, at least.
     std::size_t samples_per_round() const { return batch.local * (learners == 0 ? 1 : learners); }
     /// Samples of a round of one peer, at most.

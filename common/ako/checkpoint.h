@@ -20,16 +20,26 @@ namespace ako {
 /// marks, a power of two, so that any two peers meet; at most at every so many.
 inline constexpr std::uint64_t marks_apart_max = 32;
 
+/// How a run came to where it is, of this peer: what shows how often it is ended by faults.
+struct RunPast {
+    double seconds = 0;        ///< of training, in all its starts
+    std::uint64_t starts = 1;  ///< each but the first after a fault
+
+    bool operator==(const RunPast&) const = default;
+};
+
 struct Checkpoint {
     CheckpointId id;
     std::uint64_t samples = 0;  ///< this peer has trained on: its place in the data
     double progress = 0;        ///< 0 .. 1 of the run, for people
+    RunPast past;
     std::string path;           ///< the file that it was read from, for people; not written into it
     // Not in the file: these decide which earlier checkpoints are removed for this one.
     bool together = false;  ///< all peers have to go on from the same
     /// With `together`: the newest checkpoint that every peer is known to have.
     std::optional<CheckpointId> common;
     std::uint64_t mark = 0;  ///< mark of progress of this start, from 1; 0: an earlier start's
+    std::uint64_t due_every = 1;  ///< so many marks this peer makes one now
 
     // What the mode keeps, by name.
     std::map<std::string, std::uint64_t> numbers;

@@ -82,6 +82,8 @@ struct ModeEntry {
     /// Do members go on without those who are lost, and take others in?
     bool is_elastic() const { return arrivals == Arrivals::into_epochs; }
     bool keeps_checkpoints() const { return resumes_from != ResumesFrom::nothing; }
+    /// Does a run that is made once more come to the same bits?
+    bool repeats() const { return goes_on_together() || resumes_from == ResumesFrom::own; }
     /// Must all go on from checkpoints of the same round?
     bool goes_on_together() const { return resumes_from == ResumesFrom::same_round; }
 };

@@ -140,9 +140,10 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     print_memory(settings, plan);
     check_memory(settings, plan);
     const std::uint64_t budget = data->sample_budget();
-    fmt::print("{}{}{}{}",
+    fmt::print("{}{}{}{}{}",
                data_report(settings, {data->sample_count(), data->test_set().count, budget}),
-               start_report(settings), time_outs_report(settings), traffic_report(settings, costs));
+               start_report(settings), checkpoints_report(settings), time_outs_report(settings),
+               traffic_report(settings, costs));
     for (const std::string& note : data->notes()) fmt::print("#\n{}", wrapped(note, "# "));
     warn_of_slow_rows(settings, costs);
     for (const std::string& warning : warnings(settings, {network->parameter_count(), budget}))

@@ -15,6 +15,7 @@
 #include "src/numbers/batch_plan.h"
 #include "src/reporting/warnings.h"
 #include "src/results/number_text.h"
+#include "src/training/checkpoint_pace.h"
 
 namespace ako {
 
@@ -281,6 +282,18 @@ std::string start_report(const Settings& settings) {
            line("who never comes",
                 fmt::format("leaves its slot empty: {} of the file's {} peers agree at the end",
                             majority, peers));
+}
+
+std::string checkpoints_report(const Settings& settings) {
+    const TrainingSettings& training = settings.training;
+    if (!training.keeps_checkpoints() || training.checkpoint_every == 0) return "";
+    std::string text = "#\n# checkpoints\n";
+    if (!training.paces_checkpoints())
+        return text + line("every", fmt::format("{:g} epochs", training.checkpoint_every));
+    return text + line("as often as pays",
+                       fmt::format("by what the first one takes, and a fault in {:g} h (mtbf_h); "
+                                   "at most {:g} % of the time of training",
+                                   training.mtbf_h, 100 * checkpoint_share_max));
 }
 
 std::string time_outs_report(const Settings& settings) {

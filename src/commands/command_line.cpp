@@ -27,6 +27,7 @@
 #include "src/commands/profile_command.h"
 #include "src/commands/status_command.h"
 #include "src/commands/train_command.h"
+#include "src/commands/verify_words.h"
 #include "src/system/build_info.h"
 
 namespace ako {
@@ -72,6 +73,12 @@ CLI::Option* add_resume(CLI::App& command, std::string& file, std::vector<std::s
                },
                "end after so many of the epochs, with a checkpoint there")
         ->type_name("EPOCHS");
+    command.add_option_function<double>(
+               "--mtbf", [&overrides](double hours) {
+                   overrides.push_back(fmt::format("training.mtbf_h={}", hours));
+               },
+               "hours between two faults, for training.checkpoint_every: auto")
+        ->type_name("HOURS");
     return command
         .add_option("--resume", resume.folder,
                     "go on from the checkpoints (training.checkpoint_every) that the run in this "
@@ -421,7 +428,7 @@ int run_command_line(int count, char** words) {
     const CLI::App* keys_words = add_keys(app, keys_options);
     std::string shell;
     const CLI::App* completion_words = add_completion(app, shell);
-
+    const VerifyWords verify_words(app);
     EngineWords engine_words(app);
     ExploreWords explore_words(app);
 
@@ -435,8 +442,8 @@ int run_command_line(int count, char** words) {
     } catch (const CLI::ParseError& error) {
         return refuse_words(app, error, {words + 1, words + count});
     }
-    if (const auto status = engine_words.run()) return *status;
-    if (const auto status = explore_words.run()) return *status;
+    for (const auto& status : {engine_words.run(), verify_words.run(), explore_words.run()})
+        if (status) return *status;
     if (check_words->parsed()) return check_as_said(check_options);
     if (keys_words->parsed()) return keys(keys_options);
     if (completion_words->parsed()) {

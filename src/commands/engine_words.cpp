@@ -42,6 +42,9 @@ CLI::App* add_submit(CLI::App& app, SubmitOptions& options) {
         ->add_option("--array", resources.array,
                      "Slurm: a run for each element, such as 1-5, with its number as seed")
         ->type_name("RANGE");
+    words->add_flag("--broadcast", resources.broadcast,
+                    "Slurm: copy the data to the disk of each node first (sbcast), where the nodes "
+                    "do not have them on a path that they share");
     words->add_option("--image", resources.image, "of containers; ako if left out")
         ->type_name("NAME");
     words

@@ -40,8 +40,7 @@ EarlierRun earlier_run(const ResumeWords& words, const Settings& settings,
     if (!words.said) return {};
     if (words.folder.empty()) {
         const auto newest = newest_run_with_checkpoints(settings, peers);
-        if (newest) return {*newest};
-        if (words.if_any) return {};
+        if (newest || words.if_any) return {newest.value_or(""), false, words.if_any};
         throw StartupError(
             fmt::format("--resume: no run of {} below {} has left a checkpoint of {}", settings.run,
                         settings.output, fmt::join(peers, ", ")),

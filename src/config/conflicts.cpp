@@ -162,6 +162,10 @@ void check_numbers(const ConflictCheck& checker, const Settings& settings) {
     checker.check(exchange.start_peers_min <= peers, "exchange.start_peers_min",
                   fmt::format("majority or at most the {} peers of the file", peers));
     const ModeEntry& mode = entry_of(exchange);
+    checker.check(!(mode.runs_ahead && settings.training.paces_checkpoints()),
+                  "training.checkpoint_every", "a number with exchange.rounds_ahead: 1",
+                  "a checkpoint takes in the step that is under way, and is to do so after the "
+                  "same rounds each time");
     const bool needs_all = mode.waits && peers > 1;
     checker.check(!needs_all || exchange.start_wait_s > 0, "exchange.start_wait_s",
                   "a number above 0 with this mode, which begins when all peers are there");

@@ -97,6 +97,28 @@ Field optional_number_field(const std::string& path, Scope scope, Member member,
     return {path, scope, bounds.description() + ", or null", read, write};
 }
 
+/// A number, or a word that stands for `meant` in the settings, which no such number is.
+template <class Member>
+Field number_or_word_field(const std::string& path, Scope scope, Member member, Bounds bounds,
+                           const std::string& word, double meant) {
+    Field field = number_field(path, scope, member, bounds);
+    field.expected = fmt::format("{} or {}", word, field.expected);
+    field.read = [=, expected = field.expected](const ConfigValue& value, Settings& settings) {
+        const bool text = value.kind == ConfigValue::Kind::scalar;
+        if (text && value.text == word)
+            member(settings) = meant;
+        else if (text && !did_you_mean(value.text, {word}).empty())
+            refuse(value.where, path, expected, value.description(),
+                   did_you_mean(value.text, {word}));
+        else
+            member(settings) = read_bounded(value, path, bounds);
+    };
+    field.write = [=](const Settings& settings) {
+        return member(settings) == meant ? word : write_number(member(settings));
+    };
+    return field;
+}
+
 /// A whole number from low to high.
 template <class Member>
 Field whole_field(const std::string& path, Scope scope, Member member, std::uint64_t low,

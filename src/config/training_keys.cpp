@@ -157,14 +157,20 @@ void add_evaluation_keys(std::vector<Field>& rows) {
                               "time), to be evaluated when all is over; takes no time from "
                               "training, and no target_accuracy"));
     // Peers with marks that differ would have none in common.
-    rows.push_back(number_field("training.checkpoint_every", Scope::lockstep,
-                                AKO_MEMBER(training.checkpoint_every), {.low = 0, .high = 1e6})
+    rows.push_back(number_or_word_field("training.checkpoint_every", Scope::lockstep,
+                                        AKO_MEMBER(training.checkpoint_every),
+                                        {.low = 0, .high = 1e6}, "auto", -1)
                        .means("epochs between two checkpoints in the run folder: every peer "
                               "keeps what `--resume` goes on from, the lowest live peer also "
-                              "the evaluated anchor (with evaluate: during); 0: none. The "
+                              "the evaluated anchor (with evaluate: during); 0: none | auto: as "
+                              "often as it pays, by what one takes and mtbf_h. The "
                               "same for everyone in ring, local-sgd, sma and "
                               "parameter-server with bsp and co-located servers, where all "
                               "go on from the same"));
+    rows.push_back(number_field("training.mtbf_h", Scope::own, AKO_MEMBER(training.mtbf_h),
+                                {.low = 0, .high = 1e6, .low_open = true})
+                       .means("hours between two faults that end the run, as far as known, for "
+                              "checkpoint_every: auto; those of the run itself count as well"));
     rows.push_back(optional_number_field("training.until", Scope::lockstep,
                                          AKO_MEMBER(training.until),
                                          {.low = 0, .high = 1e6, .low_open = true})

@@ -23,6 +23,7 @@ struct Resources {
     std::string time;           ///< of the whole run, as Slurm has it: 2:00:00
     std::string partition;      ///< Slurm's; for Swarm a constraint, for Kubernetes a node selector
     std::string array;          ///< Slurm's: a run for each element, with its number as seed
+    bool broadcast = false;     ///< Slurm's: data are copied to the disk of each node
     std::string image = "ako";  ///< of containers
 
     /// Threads that can run on what it has at the same time.

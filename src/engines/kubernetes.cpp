@@ -132,6 +132,7 @@ Settings KubernetesEngine::settings_there(const Submission& submission) const {
 std::vector<EngineFile> KubernetesEngine::render(const Submission& submission) const {
     const Settings& settings = submission.settings;
     refuse_options("Kubernetes", {{"--array", !submission.resources.array.empty()},
+                                  {"--broadcast", submission.resources.broadcast},
                                   {"--spare", submission.resources.spare > 0}});
     if (!settings.model.initial.empty())
         throw at_key(settings, "model.initial",

@@ -146,6 +146,9 @@ std::vector<EngineFile> SlurmEngine::render(const Submission& submission) const 
     const Settings& settings = submission.settings;
     const JobSize size = size_of(settings, submission.resources.spare);
     require_plain(submission.folder);
+    if (submission.resources.broadcast && settings.data.path.empty())
+        throw StartupError("--broadcast: the cluster file names no data (data.path)",
+                           "a program brings its own");
     const Resources& resources = submission.resources;
     const unsigned cpus = resources.threads();
     if (cpus != resources.cpus)
@@ -168,6 +171,8 @@ std::vector<EngineFile> SlurmEngine::render(const Submission& submission) const 
                      {"time", resources.time},
                      {"partition", resources.partition},
                      {"array", resources.array},
+                     {"broadcast",
+                      resources.broadcast ? quoted_words({settings.data.path}) : std::string()},
                      {"notice_s", fmt::to_string(notice_s(resources))},
                      {"requeues_max", fmt::to_string(requeues_max)},
                      {"ako", quoted_words({submission.ako})},

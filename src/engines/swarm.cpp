@@ -160,6 +160,7 @@ std::vector<EngineFile> SwarmEngine::render(const Submission& submission) const 
     const Resources& resources = submission.resources;
     refuse_options("a Swarm", {{"--time", !resources.time.empty()},
                                {"--array", !resources.array.empty()},
+                               {"--broadcast", resources.broadcast},
                                {"--spare", resources.spare > 0}});
     std::string services;
     for (PeerIndex k = 0; k < settings.peers.size(); ++k)

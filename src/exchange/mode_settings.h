@@ -53,6 +53,9 @@ struct ModeSettings {
     /// It is to go on with an earlier run; in the mode ako perhaps without a checkpoint of its own,
     /// which its disk has lost: then it has its row from the others.
     bool resumes = false;
+    /// It is to do so if anybody does: without a checkpoint it begins anew with others who have
+    /// none, and goes on with those who have.
+    bool resumes_if_any = false;
     std::function<Result<Checkpoint>(const CheckpointId&)> read_checkpoint = {};
 
     /// The initial parameters are those that the lowest peer of the file brings, and everybody else

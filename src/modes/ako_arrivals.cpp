@@ -61,7 +61,7 @@ void AkoArrivals::begin_session(const Arrival& arrival, Time now) {
 
 void AkoArrivals::handle_status(const Arrival& arrival, const Status& status, Time now) {
     const bool waits = parts_.beginning.state() == AkoBeginning::State::waiting;
-    if (!status.start.resuming || parts_.settings.resumes || !waits)
+    if (!status.start.resuming || parts_.beginning.goes_on() || !waits)
         return hear_status(arrival, status, now);
     // A peer that begins anew passes on nothing that others have on their disks: it is no run.
     Status without = status;

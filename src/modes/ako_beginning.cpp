@@ -77,7 +77,7 @@ void AkoBeginning::wait(bool unanswered, Time now) {
     if (run_there()) others_.keep_run_there();
     start_is_over_ = start_is_over_ || start_is_over(unanswered, now);
     if (!start_is_over_ || !step_initial(now)) return;
-    if (!run_there() && !settings_.resumes) return claim(now);
+    if (!run_there() && !goes_on()) return claim(now);
     state_ = State::joining;
     joining_.begin(now);
 }
@@ -168,7 +168,7 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     // had heard of the run. A peer that goes on from a checkpoint tells of its disk until it has
     // begun, and one that begins anew may have taken that over.
     const bool from_disk =
-        status.start.resuming || (settings_.resumes && begins_anew(status, from));
+        status.start.resuming || (goes_on() && begins_anew(status, from));
     if (state_ == State::waiting && !from_disk) others_.heard_of_run(from, status);
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());
@@ -177,7 +177,7 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
 
 void AkoBeginning::hear_run_id(PeerIndex from, const Status& status) {
     if (status.start.run_id == 0 || status.start.run_id == run_id_) return;
-    if (status.start.resuming && !settings_.resumes) return;  // it may be refused
+    if (status.start.resuming && !goes_on()) return;  // it may be refused
     if (state_ != State::begun && !settings_.checkpoints.empty()) {
         const std::string what =
             status.start.resuming ? " goes on from a checkpoint" : " trains in a run";

@@ -45,16 +45,16 @@ class AkoBeginning {
     State state() const { return state_; }
     /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
     bool takes_in() const {
-        return state_ == State::joining || waits_to_go_on() || handover_.takes();
+        return state_ == State::joining || (waits() && goes_on()) || handover_.takes();
     }
     /// It waits for nobody but for the initial parameters: for its own, or while others take them.
     bool passes_initial() const { return handover_.passes(); }
-    /// Waits for the others to go on together from what each has of an earlier start.
-    bool waits_to_go_on() const { return waits() && settings_.resumes; }
+    /// With what it or others have of an earlier start, all together.
+    bool goes_on() const { return others_.goes_on(); }
     /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
     /// while it begins anew where somebody goes on, for that is on a disk and no run.
     bool leaves_relays() const {
-        return state_ == State::joining || (waits() && !settings_.resumes && others_.resume());
+        return state_ == State::joining || (waits() && !goes_on() && others_.resume());
     }
     /// The rows are those of a checkpoint of this run; before anything else.
     void restored(std::uint64_t run_id) { run_id_ = run_id; }

@@ -118,7 +118,9 @@ std::optional<Next> AkoCompute::end_before_begun(Time now) {
     // Peers finish together once somebody has trained. A peer that is asked to end before that goes
     // alone and tells nobody. So a stop that is heard of means that somebody has trained, even if
     // that peer's own word is still on its way.
-    const bool nothing_yet = parts_.roster.samples() == 0 || parts_.beginning.waits_to_go_on();
+    const bool goes_on = parts_.beginning.state() == AkoBeginning::State::waiting &&
+                         parts_.beginning.goes_on();  // with what is on disks, and no run
+    const bool nothing_yet = parts_.roster.samples() == 0 || goes_on;
     if (parts_.stop.is_own() && nothing_yet && !parts_.beginning.run_there())
         return Next::give_up(Ending::failed, never_began);
     if (!parts_.stop.due()) return leave(now);

@@ -16,7 +16,7 @@ void AkoWord::post(bool urgent, const End& end) {
     status.start.joining = parts_.beginning.takes_in() && !end.leaves;
     status.heartbeat.process_id = parts_.settings.process_id;
     status.start.resuming =
-        parts_.settings.resumes && parts_.beginning.state() != AkoBeginning::State::begun;
+        parts_.beginning.goes_on() && parts_.beginning.state() != AkoBeginning::State::begun;
     status.start.run_id = parts_.beginning.run_id();
     if (status.start.resuming) status.start.checkpoints = parts_.settings.checkpoints;
     status.start.initial = parts_.initial.said();

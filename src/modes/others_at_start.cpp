@@ -96,10 +96,11 @@ std::size_t OthersAtStart::absent_count() const {
 
 std::string OthersAtStart::why_apart() const {
     const PeerSet self = peer_bit(roster_.self());
-    const PeerSet going_on = resuming_ | (settings_.resumes ? self : 0);
-    const PeerSet anew = anew_ | (settings_.resumes ? 0 : self);
+    const PeerSet going_on = resuming_ | (goes_on() ? self : 0);
+    const PeerSet anew = anew_ | (goes_on() ? 0 : self);
     if (going_on == 0) return "";
-    if (anew != 0) return mixed_start_text(settings_, going_on, anew);
+    // Who is to go on if anybody does hears of it presently, and the others are as this peer is.
+    if (anew != 0 && !settings_.resumes_if_any) return mixed_start_text(settings_, going_on, anew);
     if (have_from_ != 0) return "";
     return "none of " + settings_.names(going_on) +
            " has a checkpoint to go on from: begin anew, without --resume, or from a saved model "

@@ -46,6 +46,8 @@ class OthersAtStart {
     bool train() const;
     /// Somebody goes on with an earlier run.
     bool resume() const { return resuming_ != 0; }
+    /// So does this peer.
+    bool goes_on() const { return settings_.resumes || (settings_.resumes_if_any && resume()); }
     /// Everybody who has a session has said how it is.
     bool heard_all() const;
     /// Has everybody been heard of before its first round?

@@ -131,6 +131,13 @@ void add_training(Exposition& out, const MetricsLine& line) {
     out.gauge("ako_gradient_noise_scale_samples",
               "Batch of all peers from which on more samples per step are worth little.",
               line.noise_scale);
+    if (line.checkpoints) {
+        out.gauge("ako_checkpoint_interval_seconds",
+                  "Between two checkpoints, where they are made as often as pays.",
+                  line.checkpoints->seconds);
+        out.gauge("ako_checkpoint_time_ratio", "Of the time of training that they take.",
+                  line.checkpoints->share);
+    }
     out.gauge("ako_learners", "Replicas of this peer that made its newest round.",
               whole(line.learners));
     out.gauge("ako_test_accuracy_ratio", "Of the newest evaluation by any peer.", line.accuracy);

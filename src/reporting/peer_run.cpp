@@ -154,6 +154,7 @@ void PeerRun::take_over_earlier(Wiring& wiring) {
     log_.notice()(fmt::format("its newest checkpoint is {}, of {:.0f} % of the run", newest.path,
                               newest.progress * 100));
     if (options_.branches) return;
+    past_ = newest.past;
     if (const auto taken = checkpoint_folder_->take_over(earlier.usable); !taken)
         log_.notice()(
             "should the run be cut off before its next checkpoint, go on from the "
@@ -171,7 +172,15 @@ std::unique_ptr<Checkpoints> PeerRun::make_checkpoints() {
         [this](std::span<const float> parameters, const Verdict& verdict) {
             return files_->write_checkpoint(parameters, verdict);
         },
-        log_.notice(), log_.detail(), std::move(write));
+        log_.notice(), log_.detail(), std::move(write), past_,
+        settings_.training.paces_checkpoints() ? std::optional(checkpoint_pace()) : std::nullopt);
+}
+
+CheckpointPace PeerRun::checkpoint_pace() const {
+    constexpr double seconds_of_an_hour = 3600;
+    CheckpointPace pace(settings_.training.mtbf_h * seconds_of_an_hour);
+    pace.knows(past_.seconds, past_.starts);
+    return pace;
 }
 
 std::unique_ptr<MilestoneWriter> PeerRun::make_milestones(std::size_t parameter_count) {

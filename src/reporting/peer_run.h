@@ -88,6 +88,7 @@ class PeerRun {
     void start_view();
     void show(const MetricsLine& line);
     void start_server(const RunSize& size);
+    CheckpointPace checkpoint_pace() const;
     void say_warnings(const RunSize& size);
     /// What it goes on from is in its own run folder from now on, too.
     void take_over_earlier(Wiring& wiring);
@@ -126,6 +127,7 @@ class PeerRun {
     std::unique_ptr<MilestoneWriter> milestones_;
     std::optional<ModelFiles> files_;
     std::optional<CheckpointFolder> checkpoint_folder_;
+    RunPast past_ = {0, 0};  ///< of the run that this one goes on with
     ObservedRun observed_;
     std::unique_ptr<HttpServer> server_;  ///< null if nobody is observed
 };

@@ -77,6 +77,8 @@ std::string header_text(const CheckpointOwner& owner, const Checkpoint& checkpoi
                             {"round", fmt::to_string(checkpoint.id.round)},
                             {"samples", fmt::to_string(checkpoint.samples)},
                             {"progress", fmt::format("{}", checkpoint.progress)},
+                            {"seconds", fmt::format("{:.1f}", checkpoint.past.seconds)},
+                            {"starts", fmt::to_string(checkpoint.past.starts)},
                             {"numbers", Json(checkpoint.numbers).dump()},
                             {"crc32c", std::string(checksum_digits, '0')}};
     std::size_t begin = 0;
@@ -208,6 +210,11 @@ class Texts {
         if (!whole) lacks(key);
         return digest;
     }
+    /// Earlier versions did not write it.
+    template <class Number>
+    Number number_or(const char* key, Number otherwise) {
+        return metadata_.contains(key) ? number<Number>(key) : otherwise;
+    }
     void lacks(const char* key) {
         if (lacking_.empty()) lacking_ = key;
     }
@@ -226,6 +233,8 @@ Result<CheckpointHead> head_of(const OpenFile& file) {
                   texts.text("settings")};
     head.id = {texts.number<std::uint64_t>("start", 16), texts.number<Round>("round")};
     head.progress = texts.number<double>("progress");
+    head.past = {texts.number_or<double>("seconds", 0),
+                    texts.number_or<std::uint64_t>("starts", 1)};
     if (!texts.lacking().empty()) return wrong("says nothing of its " + texts.lacking());
     return head;
 }
@@ -339,6 +348,7 @@ Result<Checkpoint> read_checkpoint(const std::string& path) try {
     Texts texts(file->metadata());
     checkpoint.id = head->id;
     checkpoint.progress = head->progress;
+    checkpoint.past = head->past;
     checkpoint.samples = texts.number<std::uint64_t>("samples");
     checkpoint.numbers =
         Json::parse(texts.text("numbers")).get<std::map<std::string, std::uint64_t>>();

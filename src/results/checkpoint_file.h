@@ -13,6 +13,8 @@
 //     start          of the run, sixteen hexadecimal digits: see CheckpointId
 //     round, samples of this peer
 //     progress       0 .. 1 of the run
+//     seconds, starts
+//                    of training so far, and of the run: see RunPast
 //     numbers        an object in JSON: what the mode keeps as single numbers
 //     crc32c         of the whole file, with eight zeros in the place of these eight digits
 //   tensors          what the mode keeps as lists: F32, then U64, each [count]
@@ -64,6 +66,7 @@ struct CheckpointHead {
     CheckpointOwner owner;
     CheckpointId id;
     double progress = 0;
+    RunPast past = {};
 };
 
 /// The lines of a text of its head: the names of peers, the settings.

@@ -90,15 +90,17 @@ void CheckpointFolder::remove(std::size_t place) {
 
 std::size_t CheckpointFolder::least_needed(const Checkpoint& newest) const {
     std::size_t place = kept_.size() - 1;
-    while (place > kept_at_least && (kept_[place].id == newest.common || slow_disk_is_at(place)))
+    while (place > kept_at_least &&
+           (kept_[place].id == newest.common || slow_disk_is_at(place, newest.due_every)))
         --place;
     return place;
 }
 
-bool CheckpointFolder::slow_disk_is_at(std::size_t place) const {
+bool CheckpointFolder::slow_disk_is_at(std::size_t place, std::uint64_t due_every) const {
     for (std::uint64_t apart = 2; apart <= marks_apart_max; apart *= 2) {
+        const std::uint64_t marks = apart * due_every;
         const auto newest = std::find_if(kept_.begin(), kept_.end(),
-                                         [apart](const auto& it) { return it.mark % apart == 0; });
+                                         [marks](const auto& it) { return it.mark % marks == 0; });
         if (newest - kept_.begin() == static_cast<std::ptrdiff_t>(place)) return true;
     }
     return false;

@@ -3,7 +3,8 @@
 // has taken badly. Where all peers have to go on from the same, kept is the newest that every peer
 // is known to have, and what is newer: any of them may be the next that a slow disk comes to. If
 // these are more than a Status tells of, the oldest go, but never that one, nor those that a slow
-// disk is at now: the newest whose mark is divided by 2, by 4, .., by marks_apart_max. One thread.
+// disk is at now: the newest whose mark is divided by 2, by 4, .., by marks_apart_max, times the
+// marks from one to the next where they are made as often as pays. One thread.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +22,7 @@ struct KeptCheckpoint {
     double progress = 0;
     std::string path;
     std::uint64_t mark = 0;  ///< as in Checkpoint
+    RunPast past = {};
 
     bool operator==(const KeptCheckpoint&) const = default;
 };
@@ -51,7 +53,8 @@ class CheckpointFolder {
     void remove(std::size_t place);
     /// The oldest but for the newest two, and those that a slow disk is at; a place in kept_.
     std::size_t least_needed(const Checkpoint& newest) const;
-    bool slow_disk_is_at(std::size_t place) const;
+    /// `due_every`: marks, from one checkpoint of this peer to the next.
+    bool slow_disk_is_at(std::size_t place, std::uint64_t due_every) const;
 
     FileLayer& files_;
     const std::string folder_;

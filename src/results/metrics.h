@@ -42,6 +42,9 @@ class Metrics final : public TrainingObserver {
 
     void reached(RoundMoment moment) override { account_.reached(moment, clock_.now()); }
     void round_done(const RoundReport& report) override;
+    void checkpoints_paced(const CheckpointInterval& interval) override {
+        newest_.checkpoints_paced(interval);
+    }
     void loss_not_finite() override { newest_.loss_not_finite(); }
     void milestone_passed(const Milestone& milestone) override;
     void evaluation_done(const Verdict& verdict) override;

@@ -129,6 +129,10 @@ std::string to_json_text(const MetricsLine& line) {
         {"loss", or_null(line.loss)}};
     json["losses_not_finite"] = line.losses_not_finite;
     json["noise_scale"] = or_null(line.noise_scale);
+    json["checkpoints"] = nullptr;
+    if (line.checkpoints)
+        json["checkpoints"] = {{"seconds", thousandths(line.checkpoints->seconds)},
+                               {"share", line.checkpoints->share}};
     json["learners"] = line.learners;
     json["accuracy"] = or_null(line.accuracy);
     json["accuracy_at"] = or_null(line.accuracy_at);
@@ -164,6 +168,8 @@ std::optional<MetricsLine> parse_metrics_line(const std::string& text) try {
     line.loss = optional_number(json.at("loss"));
     line.losses_not_finite = json.at("losses_not_finite");
     line.noise_scale = optional_number(json.at("noise_scale"));
+    if (const auto paced = json.value("checkpoints", ordered_json()); !paced.is_null())
+        line.checkpoints = CheckpointInterval{paced.at("seconds"), paced.at("share")};
     line.learners = json.at("learners");
     line.accuracy = optional_number(json.at("accuracy"));
     line.accuracy_at = optional_number(json.at("accuracy_at"));

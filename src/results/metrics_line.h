@@ -15,6 +15,8 @@
 //                 so many rounds of this process had a loss that is not a number
 //   noise_scale   of the gradient, in samples (gradient_noise.h); null unless batches are computed
 //                 in parts (training.batch.accumulate)
+//   checkpoints   how often they are made (training.checkpoint_every: auto): seconds between two,
+//                 and the share of the time of training that they take; null if none are paced
 //   learners      that made the newest round (training.learners); 1 where a peer has no others
 //   accuracy      newest verdict of any peer on the test set, 0 .. 1; null before the first
 //   accuracy_at   the progress at which its parameters were taken; null before the first
@@ -58,6 +60,7 @@
 #include "ako/presence.h"
 #include "src/results/peer_standing.h"
 #include "src/results/usage.h"
+#include "src/training/checkpoint_pace.h"
 #include "src/training/round_parts.h"
 
 namespace ako {
@@ -106,6 +109,7 @@ struct MetricsLine {
     std::optional<double> loss;
     std::uint64_t losses_not_finite = 0;
     std::optional<double> noise_scale;
+    std::optional<CheckpointInterval> checkpoints;
     std::uint64_t learners = 1;
     std::optional<double> accuracy;
     std::optional<double> accuracy_at;

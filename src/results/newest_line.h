@@ -27,6 +27,7 @@ class NewestLine {
     void watch(const Exchange& exchange) { exchange_ = &exchange; }
 
     void round_done(const RoundReport& report);
+    void checkpoints_paced(const CheckpointInterval& interval) { line_.checkpoints = interval; }
     void loss_not_finite() { ++line_.losses_not_finite; }
     /// See metrics_line.h.
     void enter(const char* phase) { line_.phase = phase; }

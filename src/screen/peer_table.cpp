@@ -82,6 +82,14 @@ std::string noise_text(const PeerState& peer) {
 
 bool knows_noise(const PeerState& peer) { return peer.line.noise_scale.has_value(); }
 
+bool paces_checkpoints(const PeerState& peer) { return peer.line.checkpoints.has_value(); }
+
+/// How often, and at what price: "31 s 0.4 %".
+std::string checkpoints_text(const PeerState& peer) {
+    const auto& paced = peer.line.checkpoints;
+    return paced ? fmt::format("{:.0f} s {:.1f} %", paced->seconds, 100 * paced->share) : "-";
+}
+
 bool trains_several(const PeerState& peer) { return peer.line.learners > 1; }
 
 bool was_restarted(const PeerState& peer) { return peer.restarts > 0; }
@@ -91,6 +99,7 @@ struct Extras {
     bool noise = false;
     bool learners = false;
     bool restarts = false;
+    bool checkpoints = false;
 };
 
 /// `one`: as one peer sees it.
@@ -125,6 +134,7 @@ std::vector<Column> all_columns(bool one, const Extras& told) {
     if (told.restarts)
         columns.push_back(
             {"restarts", 10, 7, [](const PeerState& p) { return fmt::to_string(p.restarts); }});
+    if (told.checkpoints) columns.push_back({"saved every", 13, 4, checkpoints_text});
     return columns;
 }
 
@@ -133,7 +143,8 @@ std::vector<Column> columns_that_fit(std::size_t room, const RunState& state) {
         return std::any_of(state.peers().begin(), state.peers().end(), has);
     };
     std::vector<Column> columns = all_columns(
-        state.own() != nullptr, {any(knows_noise), any(trains_several), any(was_restarted)});
+        state.own() != nullptr, {any(knows_noise), any(trains_several), any(was_restarted),
+                                 any(paces_checkpoints)});
     const auto width = [&columns] {
         std::size_t sum = 0;
         for (const Column& column : columns) sum += column.width;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <ctime>
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/numbers/printed_number.h"
 
 namespace ako {
 
@@ -17,15 +19,30 @@ std::uint64_t marks_apart(std::uint64_t left_out) {
     return std::bit_ceil(std::min(left_out + 2, marks_apart_max));
 }
 
+double seconds_between(std::chrono::steady_clock::time_point one,
+                       std::chrono::steady_clock::time_point other) {
+    return std::chrono::duration<double>(other - one).count();
+}
+
+/// That this thread has had.
+double processor_seconds() {
+    timespec taken{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
+    return static_cast<double>(taken.tv_sec) + static_cast<double>(taken.tv_nsec) * 1e-9;
+}
+
 }  // namespace
 
 Checkpoints::Checkpoints(std::size_t parameter_count, WriteModel write_model, Say notice,
-                         Say detail, Write write)
+                         Say detail, Write write, RunPast past, std::optional<CheckpointPace> pace)
     : write_model_(std::move(write_model)),
       write_(std::move(write)),
       notice_(std::move(notice)),
       detail_(std::move(detail)),
       parameters_(parameter_count),
+      past_(past),
+      pace_(pace),
+      began_(std::chrono::steady_clock::now()),
       thread_([this] { run(); }) {}
 
 Checkpoints::~Checkpoints() {
@@ -69,9 +86,40 @@ void Checkpoints::take(std::vector<float>& parameters, const Verdict& verdict) {
             " is left out: the one before is still being written");
 }
 
+bool Checkpoints::is_due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (++marks_ == 1) first_mark_at_ = now;
+    if (!pace_) return true;
+    {
+        const MutexLock lock(mutex_);
+        if (cost_) pace_->took(*std::exchange(cost_, std::nullopt));
+    }
+    if (marks_ == 1) return true;  // to know what it takes
+    if (!pace_->is_known()) return false;
+    pace_->has_trained(seconds_between(began_, now));
+    mark_s_ = seconds_between(first_mark_at_, now) / static_cast<double>(marks_ - 1);
+    due_every_ =
+        pace_->marks_apart(mark_s_, checkpoint_.together ? MarksApart::powers : MarksApart::few);
+    return marks_ % due_every_ == 0;
+}
+
+std::optional<CheckpointInterval> Checkpoints::interval() const {
+    if (!pace_ || !pace_->is_known() || mark_s_ == 0) return std::nullopt;
+    const double seconds = static_cast<double>(due_every_) * mark_s_;
+    return CheckpointInterval{seconds, pace_->cost().of_training() / seconds};
+}
+
+Checkpoint& Checkpoints::begin_checkpoint(std::uint64_t starts) {
+    const auto now = std::chrono::steady_clock::now();
+    room_at_ = now;
+    checkpoint_.mark = marks_;
+    checkpoint_.due_every = due_every_;
+    checkpoint_.past = {past_.seconds + seconds_between(began_, now), past_.starts + starts};
+    return checkpoint_;
+}
+
 Checkpoint* Checkpoints::room(double progress) {
     if (!write_) return nullptr;
-    ++marks_;
     bool free = false;
     {
         const MutexLock lock(mutex_);
@@ -83,27 +131,27 @@ Checkpoint* Checkpoints::room(double progress) {
         notice_(left_out + "the one before is still being written");
         return nullptr;
     }
-    const std::uint64_t apart = checkpoint_.together ? marks_apart(left_out_) : 1;
-    if (marks_ % apart != 0) {
-        notice_(left_out + "the disk is slow, so one in " + std::to_string(apart) +
+    const std::uint64_t one_in = checkpoint_.together ? marks_apart(left_out_) : 1;
+    if (marks_ / due_every_ % one_in != 0) {
+        notice_(left_out + "the disk is slow, so one in " + std::to_string(one_in) +
                 " is written, the same as at others with slow disks");
         return nullptr;
     }
     left_out_ = 0;
-    checkpoint_.mark = marks_;
-    return &checkpoint_;
+    return &begin_checkpoint(1);
 }
 
 Checkpoint* Checkpoints::last_room() {
     if (!write_) return nullptr;
     flush();
-    checkpoint_.mark = ++marks_;
-    return &checkpoint_;
+    ++marks_;
+    return &begin_checkpoint(0);  // this start ends by no fault
 }
 
 void Checkpoints::filled() {
     const MutexLock lock(mutex_);
     AKO_ASSERT(stages_[state] == Stage::free, "filled while it is being written");
+    still_ = seconds_between(room_at_, std::chrono::steady_clock::now());
     stages_[state] = Stage::waiting;
     changed_.notify_all();
 }
@@ -138,17 +186,22 @@ void Checkpoints::run() {
     }
 }
 
-Result<void> Checkpoints::write_one(Kind kind) {
-    if (kind == model) return write_model_(parameters_, verdict_);
+Result<std::string> Checkpoints::write_one(Kind kind) {
+    if (kind == model) return write_model_(parameters_, verdict_).map([] { return std::string(); });
+    const double processor_before = processor_seconds();
     Result<std::vector<CheckpointId>> kept = write_(checkpoint_);
-    if (!kept) return tl::make_unexpected(kept.error());
+    const double processor = processor_seconds() - processor_before;
+    const double until_safe = seconds_between(room_at_, std::chrono::steady_clock::now());
     const MutexLock lock(mutex_);
+    cost_ = {still_, processor, until_safe};
+    if (!kept) return tl::make_unexpected(kept.error());
     kept_ = *std::move(kept);
-    return {};
+    return ": training stood still for " + printed("%.4f s, ", still_) +
+           printed("%.4f s of processor, ", processor) + printed("safe after %.3f s", until_safe);
 }
 
 void Checkpoints::write(Kind kind) {
-    const Result<void> written = write_one(kind);
+    const Result<std::string> written = write_one(kind);
     const std::string name =
         name_of(kind, kind == model ? verdict_.progress : checkpoint_.progress);
     if (!written && !failing_[kind])
@@ -156,7 +209,7 @@ void Checkpoints::write(Kind kind) {
     else if (written && failing_[kind])
         notice_(name + " is written again");
     else if (written)
-        detail_(name + " is written");
+        detail_(name + " is written" + *written);
     failing_[kind] = !written;
 }
 

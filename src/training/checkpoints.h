@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include "ako/error.h"
 #include "ako/frame.h"
 #include "ako/threads.h"
+#include "src/training/checkpoint_pace.h"
 
 namespace ako {
 
@@ -31,21 +33,26 @@ class Checkpoints {
     using Say = std::function<void(const std::string&)>;
 
     /// `notice` gets what people must know, `detail` the rest. Without `write`, only models.
+    /// `past`: of the run, where this start goes on with it. `pace`: they are made as often as
+    /// pays; nothing: at every mark.
     Checkpoints(std::size_t parameter_count, WriteModel write_model, Say notice, Say detail,
-                Write write = nullptr);
+                Write write = nullptr, RunPast past = {0, 0},
+                std::optional<CheckpointPace> pace = std::nullopt);
     /// Waits until what is being written is.
     ~Checkpoints();
     Checkpoints(const Checkpoints&) = delete;
     Checkpoints& operator=(const Checkpoints&) = delete;
 
-    // One thread at a time calls the next six; none but `last_room` and `flush` waits.
+    // One thread at a time calls the next eight; none but `last_room` and `flush` waits.
     /// Takes the parameters [parameter_count] and what an evaluation said of them by exchange, so
     /// the caller gets another vector of this size, with no meaning. Unchanged if this one is left
     /// out.
     void take(std::vector<float>& parameters, const Verdict& verdict);
+    /// Progress has come to a mark: is a checkpoint to be made here? Every mark asks once, so these
+    /// calls are counted alike by all peers of a start.
+    bool is_due();
     /// Where the next checkpoint is put, to be filled before `filled` is called; null if it is left
     /// out, for the one before is still being written. It holds what an earlier one left there.
-    /// Every mark of progress asks once, so these calls are counted alike by all peers of a start.
     /// Where all have to go on from the same, a peer that has left out some takes one again whose
     /// count a power of two divides: so two slow disks meet.
     Checkpoint* room(double progress);
@@ -53,6 +60,8 @@ class Checkpoints {
     Checkpoint* last_room();
     /// It is to be written.
     void filled();
+    /// How often they are made; nothing where that is at every mark, or not known yet.
+    std::optional<CheckpointInterval> interval() const;
     /// What is on the disk, if that has changed since the last call.
     std::optional<std::vector<CheckpointId>> take_kept();
     /// Waits until all that was taken is written, or has failed.
@@ -67,7 +76,10 @@ class Checkpoints {
     /// What is to be written next, and is being written from now on; nothing: no more comes.
     std::optional<Kind> await_next();
     void write(Kind kind);
-    Result<void> write_one(Kind kind);
+    /// `starts`: that have been ended by a fault if this is what the next one goes on from.
+    Checkpoint& begin_checkpoint(std::uint64_t starts);
+    /// What it took, for people.
+    Result<std::string> write_one(Kind kind);
     std::string name_of(Kind kind, double progress) const;
 
     const WriteModel write_model_;
@@ -79,16 +91,26 @@ class Checkpoints {
     Condition changed_;
     std::array<Stage, kind_count> stages_ AKO_GUARDED_BY(mutex_) = {};
     std::optional<std::vector<CheckpointId>> kept_ AKO_GUARDED_BY(mutex_);  ///< news
+    std::optional<CheckpointCost> cost_ AKO_GUARDED_BY(mutex_);             ///< of the newest
     bool ending_ AKO_GUARDED_BY(mutex_) = false;
 
     // The caller's while the stage of its kind is `free`, else the writing thread's.
     std::vector<float> parameters_;
     Verdict verdict_;
     Checkpoint checkpoint_;
+    std::chrono::steady_clock::time_point room_at_ = {};  ///< when it was given out to be filled
+    double still_ = 0;                                    ///< training stood still for it, seconds
 
     // Caller.
+    const RunPast past_;
+    std::optional<CheckpointPace> pace_;
+    const std::chrono::steady_clock::time_point began_;
+    std::chrono::steady_clock::time_point first_mark_at_ = {};
+    double mark_s_ = 0;            ///< between two marks; 0: not known
+    std::uint64_t due_every_ = 1;  ///< so many marks
     std::uint64_t marks_ = 0;
     std::uint64_t left_out_ = 0;  ///< of them, while the newest checkpoint was written
+
     std::array<bool, kind_count> failing_ = {};  ///< writing thread: said once, not at every try
     std::thread thread_;
 };

@@ -13,6 +13,7 @@
 
 #include "ako/algorithm_settings.h"
 #include "ako/exchange.h"
+#include "src/training/checkpoint_pace.h"
 #include "src/training/round_times.h"
 
 namespace ako {
@@ -44,6 +45,8 @@ class TrainingObserver {
     virtual void milestone_passed(const Milestone& milestone) = 0;
     /// A verdict that this peer made.
     virtual void evaluation_done(const Verdict& verdict) = 0;
+    /// So often checkpoints are made from now on.
+    virtual void checkpoints_paced(const CheckpointInterval& /*interval*/) {}
     /// A peer without data begins to serve the others.
     virtual void serving() {}
     /// The last round is made and the final exchange begins.

@@ -5,8 +5,28 @@
 #include <utility>
 
 #include "ako/assert.h"
+#include "src/training/checkpoint_pace.h"
 
 namespace ako {
+
+namespace {
+
+/// Epochs between marks of checkpoints. Where a verdict may end the run, each has an evaluation.
+double checkpoints_every(const TrainingSettings& settings) {
+    if (!settings.paces_checkpoints()) return settings.checkpoint_every;
+    const bool with_evaluations = settings.target_accuracy && settings.evaluate_every > 0 &&
+                                  settings.evaluate == EvaluateWhen::during;
+    return with_evaluations ? settings.evaluate_every : auto_mark_epochs;
+}
+
+/// Epochs between models that are kept.
+double models_every(const TrainingSettings& settings) {
+    if (settings.evaluate != EvaluateWhen::during) return 0;
+    return settings.paces_checkpoints() ? settings.evaluate_every : settings.checkpoint_every;
+}
+
+}  // namespace
+
 ProgressMarks::ProgressMarks(double every, double epochs)
     : distance_(every > 0 ? every / epochs : std::numeric_limits<double>::infinity()),
       next_(distance_) {}
@@ -35,9 +55,8 @@ Trainer::Trainer(Network& network, BatchSource& batches, TestSet test_set, Excha
       gradient_(learners == nullptr ? network.parameter_count() : 0),
       evaluation_(network, std::move(test_set), network.parameter_count()),
       evaluation_marks_(settings.evaluate_every, settings.epochs),
-      model_marks_(settings.evaluate == EvaluateWhen::during ? settings.checkpoint_every : 0,
-                   settings.epochs),
-      checkpoint_marks_(settings.checkpoint_every, settings.epochs) {
+      model_marks_(models_every(settings), settings.epochs),
+      checkpoint_marks_(checkpoints_every(settings), settings.epochs) {
     AKO_ASSERT(checkpoints_ != nullptr || !settings.keeps_checkpoints(), "nobody to keep them");
     driver_.start(exchange, observer);
 }
@@ -76,7 +95,7 @@ bool Trainer::go_on() {
     checkpoint_marks_.pass(standing.progress);
     const bool evaluate = evaluation_marks_.pass_after(before, standing.progress);
     bool keep = model_marks_.pass_after(before, standing.progress);
-    keep = keep || (puts_checkpoints_off() && settings_.checkpoint_every > 0);
+    keep = keep || (puts_checkpoints_off() && models_every(settings_) > 0);
     if (!evaluate && !keep) return false;
     begin_evaluation(standing, keep);
     go_on_evaluating();
@@ -154,16 +173,37 @@ void Trainer::keep_checkpoint() {
     if (checkpoints_ == nullptr) return;
     if (const auto kept = checkpoints_->take_kept()) exchange_.tell_kept(*kept);
     const double progress = exchange_.standing().progress;
+    if (ends_early(progress)) return keep_last_checkpoint();
     if (puts_checkpoints_off() && slices_left_ > 0) return;
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
+    const bool due = checkpoints_->is_due();
+    if (const auto interval = checkpoints_->interval()) observer_.checkpoints_paced(*interval);
+    if (!due) return;
     exchange_.await({}, Use::keep,
                     forever);  // also where there is no room: nothing is to depend on a disk
     if (Checkpoint* const room = checkpoints_->room(progress)) save(*room);
 }
 
+bool Trainer::ends_early(double progress) const {
+    if (!settings_.until || progress >= 1) return false;
+    // Where it ends is a whole number of samples, up to half a one earlier.
+    constexpr double rounding = 0.02;  // of a round
+    const double a_round = progress / static_cast<double>(exchange_.standing().round);
+    return progress + rounding * a_round >= *settings_.until / settings_.epochs;
+}
+
 void Trainer::keep_last_checkpoint() {
-    if (!settings_.until || exchange_.standing().round == 0) return;
+    exchange_.await({}, Use::keep, forever);
+    Checkpoint* const room = checkpoints_->last_room();
+    if (room == nullptr) return;
+    save(*room);
+    if (room->together) last_kept_ = exchange_.standing().round;
+}
+
+void Trainer::keep_checkpoint_at_end() {
+    const Round round = exchange_.standing().round;
+    if (!settings_.until || round == 0 || round == last_kept_) return;
     if (Checkpoint* const room = checkpoints_->last_room()) save(*room);
 }
 
@@ -211,7 +251,7 @@ void Trainer::judged(const Verdict& verdict) {
 }
 
 TrainingOutcome Trainer::finish() {
-    keep_last_checkpoint();
+    keep_checkpoint_at_end();
     driver_.finish(evaluation_.parameters(), forever);
     TrainingOutcome& outcome = driver_.outcome();
     if (!driver_.has_model()) return std::move(outcome);

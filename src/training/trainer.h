@@ -70,8 +70,13 @@ class Trainer {
     bool go_on();
     /// Keeps all that this peer needs to go on from here, when progress has passed a mark.
     void keep_checkpoint();
-    /// The same once more, where a start of the run may end before its budget is spent.
+    /// `until` is reached, after the newest round.
+    bool ends_early(double progress) const;
+    /// The same where a start of the run ends before its budget is spent: after its last round,
+    /// before what an end brings with it.
     void keep_last_checkpoint();
+    /// At the end itself, where no such round was seen, or all have to agree first.
+    void keep_checkpoint_at_end();
     void save(Checkpoint& room);
     /// Until nothing is evaluated, by any peer: a verdict may end the run, and an evaluation that
     /// is under way is in no checkpoint. So at each checkpoint the next evaluation begins.
@@ -105,6 +110,7 @@ class Trainer {
     /// Slices left of the newest evaluation. Every peer counts them, whoever evaluates: where all
     /// wait for each other, they keep checkpoints after the same rounds.
     std::size_t slices_left_ = 0;
+    Round last_kept_ = 0;      ///< as it was before the end, where all go on from the same
     bool keeps_ = false;       ///< the parameters of the evaluation that is running
     std::uint64_t drawn_ = 0;  ///< samples, those that were skipped included
 };

@@ -134,7 +134,7 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
         const std::string why =
             head ? foreign(owner, head->owner, defaults, run) : head.error().what;
         if (why.empty())
-            earlier.usable.push_back({head->id, head->progress, path});
+            earlier.usable.push_back({head->id, head->progress, path, 0, head->past});
         else
             earlier.refused.push_back(fmt::format("{} is not used: {}", path, why));
     }
@@ -152,8 +152,9 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const Ear
         throw StartupError(fmt::format("{}: {} there are no checkpoints to go on from",
                                        run.option(), mode.why_no_checkpoints),
                            from_a_model);
-    EarlierCheckpoints earlier = find_checkpoints({run.folder, run.branches, mode.is_alone()},
-                                                  owner, default_checkpoint_text(settings));
+    EarlierRun asked = run;
+    asked.alone = mode.is_alone();
+    EarlierCheckpoints earlier = find_checkpoints(asked, owner, default_checkpoint_text(settings));
     const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
     if (!earlier.usable.empty() || lost) return earlier;
     std::string what =

@@ -17,6 +17,7 @@ namespace ako {
 struct EarlierRun {
     std::string folder;     ///< empty: it begins anew
     bool branches = false;  ///< `--from`: it may have another name, and train by other settings
+    bool if_any = false;    ///< else it begins anew, or goes on with whoever has some
     bool alone = false;     ///< in a mode in which each peer trains by itself: with other batches
 
     bool none() const { return folder.empty(); }

@@ -62,6 +62,7 @@ Wiring::Wiring(const Settings& settings, PeerIndex self, Brought brought, const 
       hello_(make_hello(settings, self, process_id_, brought)),
       owner_(checkpoint_owner(settings, hello_)),
       resumes_(!earlier.none()),
+      resumes_if_any_(earlier.if_any),
       earlier_(earlier.none() ? EarlierCheckpoints()
                               : checkpoints_to_go_on_from(settings, earlier, owner_)),
       transport_(transport_settings(settings, self, hello_, key_, calls.log), clock_) {
@@ -96,6 +97,7 @@ ModeSettings Wiring::own_mode_settings(const Brought& brought, WiringCalls calls
     mode.computes_elsewhere =
         settings_.model.kind == ModelKind::external || settings_.model.kind == ModelKind::synthetic;
     mode.resumes = resumes_;
+    mode.resumes_if_any = resumes_if_any_;
     for (const KeptCheckpoint& it : earlier_.usable) {
         if (mode.checkpoints.size() < checkpoints_told_max) mode.checkpoints.push_back(it.id);
     }

@@ -66,6 +66,7 @@ class Wiring {
     const Hello hello_;
     const CheckpointOwner owner_;
     const bool resumes_;
+    const bool resumes_if_any_;
     const EarlierCheckpoints earlier_;
     TcpTransport transport_;
     std::unique_ptr<ModeExchange> exchange_;

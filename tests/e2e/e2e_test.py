@@ -37,6 +37,7 @@ import prometheus_cases
 import refusals
 import returning
 import resuming
+import verifying
 from bench import (Bench, Failure, Skipped, check, check_all_identical, check_equal, long_run,
                    wait_for, what_is_left)
 
@@ -410,7 +411,7 @@ CASES = {name[len("case_"):]: case
                             **vars(observing), **vars(own_data), **vars(own_program),
                             **vars(plotting), **vars(predicting), **vars(prometheus_cases),
                             **vars(refusals), **vars(resuming), **vars(returning),
-                            **issues()}.items()
+                            **vars(verifying), **issues()}.items()
          if name.startswith("case_")}
 
 

@@ -229,6 +229,32 @@ def case_resume_one(bench):
         check(text in output, f"{text!r} in:\n{output}")
 
 
+def case_resume_if_any(bench):
+    """All peers are gone at once, as where an engine moves them, and started again by the words of
+    the first start: who has a checkpoint goes on from it, and who has none, with the others."""
+    file = bench.file(3, training="epochs: 1, learning_rate: 0.01, evaluate_every: 0, "
+                                  "checkpoint_every: 0.05",
+                      model="{name: synthetic, parameters: 50000, compute_ms: 5, "
+                            "samples: 96000}")
+
+    def start():
+        return {name: bench.start("train", file, "--peer", name, "--plain", "--resume-if-any",
+                                  *sets(f"output={bench.folder}/runs-{name}")) for name in "abc"}
+    peers = start()
+    wait_for(lambda: all(glob.glob(f"{bench.folder}/runs-{name}/*/state-*") for name in "abc"),
+             "a checkpoint of each")
+    for peer in peers.values():
+        peer.process.kill()
+        peer.wait()
+    shutil.rmtree(os.path.join(bench.folder, "runs-c"))
+    peers = start()
+    outputs = {name: peer.expect(0) for name, peer in peers.items()}
+    for name, output in outputs.items():
+        check("identical: yes" in output and " on a, b, c" in output, output)
+        check("goes on with a run that is at" in output, output)
+        check_equal("has its rows from a checkpoint of round" in output, name != "c", output)
+
+
 def case_resume_killed(bench):
     """Killed a hundred times while it writes a checkpoint: each start goes on from one at least as
     new as the newest that was whole before."""

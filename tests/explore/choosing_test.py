@@ -22,7 +22,7 @@ class Choosing(unittest.TestCase):
         self.assertIsNone(rungs.promotable())
         rungs.arrive(trial(2, 0.1), 1.0)
         self.assertEqual(rungs.promotable(), (1, 1.0))
-        rungs.promote(1, 1.0)
+        rungs.promoted.add((1, 1.0))
         self.assertIsNone(rungs.promotable())
         for number, score in ((3, 0.2), (4, 0.3), (5, 0.4)):
             rungs.arrive(trial(number, score), 1.0)

@@ -45,6 +45,7 @@ class Peer {
         return told_;
     }
     void pass(std::uint64_t mark, std::optional<CheckpointId> common) {
+        checkpoints_.is_due();
         Checkpoint* const room = checkpoints_.room(0);
         if (room == nullptr) return;
         room->id = {7, mark};

@@ -65,6 +65,7 @@ TEST_CASE("a job of Slurm with all that can be asked for") {
     submission.resources.time = "2:00:00";
     submission.resources.partition = "short";
     submission.resources.array = "1-5";
+    submission.resources.broadcast = true;
     const auto files = engine_named("slurm").render(submission);
     REQUIRE(files.size() == 1);
     check_golden("slurm-all.sh", files[0].text);
@@ -83,7 +84,7 @@ TEST_CASE("peers that may be fewer are a range of nodes") {
     const Submission submission = submission_of(settings_of("peers: {min: 2, count: 8}\n"));
     const std::string text = engine_named("slurm").render(submission)[0].text;
     CHECK(text.find("#SBATCH --nodes=2-8\n#SBATCH --cpus-per-task=1\n") != std::string::npos);
-    CHECK(text.find("--ntasks=") == std::string::npos);
+    CHECK(text.find("#SBATCH --ntasks=") == std::string::npos);
 }
 
 TEST_CASE("parts of a processor are given by Swarm and Kubernetes, and not by Slurm") {

@@ -6,7 +6,9 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace ako::checkpoints_test {
@@ -49,12 +51,13 @@ struct Disk {
         rounds.push_back(checkpoint.id.round);
         return std::vector{checkpoint.id};
     }
-    std::unique_ptr<Checkpoints> checkpoints() {
+    std::unique_ptr<Checkpoints> checkpoints(std::optional<CheckpointPace> pace = std::nullopt) {
         return std::make_unique<Checkpoints>(
             3,
             [this](auto parameters, const Verdict& verdict) { return write(parameters, verdict); },
             into(notices), into(details),
-            [this](const Checkpoint& checkpoint) { return write_state(checkpoint); });
+            [this](const Checkpoint& checkpoint) { return write_state(checkpoint); },
+            RunPast{0, 0}, pace);
     }
 };
 
@@ -121,7 +124,8 @@ TEST_CASE("what a peer goes on from is written beside it, and then said to be ke
     CHECK_FALSE(checkpoints->take_kept());  // no news
     checkpoints.reset();
     CHECK(disk.rounds == std::vector<Round>{40});
-    CHECK(disk.details == std::vector<std::string>{"the checkpoint at 50 % of the run is written"});
+    REQUIRE(disk.details.size() == 1);
+    CHECK(disk.details[0].starts_with("the checkpoint at 50 % of the run is written: training "));
 }
 
 TEST_CASE("while one is being written there is no room for the next, which is said") {
@@ -177,10 +181,32 @@ TEST_CASE("a full disk leaves those that are kept, and is said once") {
               "the checkpoint at 40 % of the run is written again"});
 }
 
+TEST_CASE("as often as pays: one at once, to know what it takes, and the next by that") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints(CheckpointPace(1));
+    REQUIRE(checkpoints->is_due());
+    CHECK_FALSE(checkpoints->is_due());  // that is not known yet
+    Checkpoint* const room = checkpoints->room(0);
+    REQUIRE(room != nullptr);
+    CHECK(room->past.starts == 1);
+    checkpoints->filled();
+    checkpoints->flush();
+    std::size_t marks = 0;
+    while (!checkpoints->is_due()) {
+        std::this_thread::yield();  // marks come as fast as they can: many lie between two
+        REQUIRE(++marks < 1'000'000'000);
+    }
+    const auto interval = checkpoints->interval();
+    REQUIRE(interval);
+    CHECK(interval->share <= checkpoint_share_max);
+    CHECK(marks > 1);
+}
+
 TEST_CASE("a slow disk writes those that other slow disks write, where all go on from the same") {
     Disk disk;
     auto checkpoints = disk.checkpoints();
     const auto pass = [&](std::uint64_t mark) {
+        CHECK(checkpoints->is_due());
         Checkpoint* const room = checkpoints->room(0);
         if (room == nullptr) return false;
         CHECK(room->mark == mark);

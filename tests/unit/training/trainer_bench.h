@@ -98,7 +98,8 @@ class FakeExchange final : public Exchange {
         return {};
     }
     Standing standing() const override {
-        return {round_, static_cast<double>(round_) / static_cast<double>(rounds_max), evaluator,
+        const Round all = rounds_of_budget == 0 ? rounds_max : rounds_of_budget;
+        return {round_, static_cast<double>(round_) / static_cast<double>(all), evaluator,
                 std::nullopt, samples_before == 0 ? 0 : samples_before + samples};
     }
     void copy_parameters(std::span<float> out) override {
@@ -112,6 +113,7 @@ class FakeExchange final : public Exchange {
     void request_stop(StopReason reason) override { stop = reason; }
     bool save(Checkpoint& out) override {
         out.id.round = round_;
+        out.together = together;
         saved.push_back(round_);
         return saves;
     }
@@ -133,6 +135,8 @@ class FakeExchange final : public Exchange {
     }
 
     Round rounds_max = 4;
+    Round rounds_of_budget = 0;  ///< more than it makes; 0: as many
+    bool together = false;       ///< its checkpoints are those of all
     bool evaluator = true;
     bool agrees = true;
     float last_parameter = 1000;

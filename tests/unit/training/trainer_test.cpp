@@ -150,12 +150,29 @@ TEST_CASE("a checkpoint to go on from at every mark, by every peer, and the othe
 
 TEST_CASE("a start of a run that ends before the budget keeps a checkpoint of its last round") {
     Bench bench;
-    bench.exchange.rounds_max = 7;  // of the fourteen that the budget has
+    bench.exchange.rounds_max = 7;
+    bench.exchange.rounds_of_budget = 14;
+    bench.exchange.together = true;
     bench.settings.epochs = 2;
     bench.settings.until = 1;
     bench.run();
-    CHECK(bench.written == std::vector<Round>{7});
-    CHECK(bench.exchange.settled == 0);  // all of it is settled where a run ends
+    CHECK(bench.written == std::vector<Round>{7});  // as it was before the end brought more
+
+    Bench agreed;
+    agreed.exchange.rounds_max = 7;
+    agreed.exchange.rounds_of_budget = 14;
+    agreed.settings.epochs = 2;
+    agreed.settings.until = 1;
+    agreed.run();
+    CHECK(agreed.written == std::vector<Round>{7, 7});  // and as it is when all have agreed
+
+    Bench sooner;  // than the share of the budget at which it was to end
+    sooner.exchange.rounds_max = 6;
+    sooner.exchange.rounds_of_budget = 14;
+    sooner.settings.epochs = 2;
+    sooner.settings.until = 1;
+    sooner.run();
+    CHECK(sooner.written == std::vector<Round>{6});
 
     Bench often;
     often.exchange.rounds_max = 20;

@@ -110,7 +110,8 @@ TEST_CASE("a branch may train otherwise, and may not be of another model, data, 
         found.training = sha256(there);
         const TemporaryFolder folder;
         keep(folder.path(), found, 40);
-        const EarlierCheckpoints earlier = find_checkpoints({folder.path(), true, alone}, own);
+        const EarlierCheckpoints earlier =
+            find_checkpoints({folder.path(), true, false, alone}, own);
         CHECK(earlier.usable.size() + earlier.refused.size() == 1);
         return earlier.refused.empty() ? "" : earlier.refused[0];
     };

@@ -132,18 +132,26 @@ class Subject:
                 self.ako, "predict", self.plan.cluster, "--json", "--machines", str(stage.peers),
                 *work.option("training.threads", stage.cores),
                 *(word for pair in stage.settings for word in work.option(*pair))))
-            cell = next(it for it in said["cells"] if it["machines"] == stage.peers)
+            mode = self._mode(stage)
+            cell = next((it for it in said["cells"] if it["machines"] == stage.peers and (
+                stage.peers == 1 or f"exchange.mode={mode}" in it["set"])), None)
+            if cell is None:
+                raise PlanError(f"ako predict says nothing of the mode {mode}")
             self.epoch_s[content] = said["training_samples"] / cell["samples_per_s"]
         return self.epoch_s[content] * (stage.until - stage.begin)
 
     def task(self, stage: Stage, store: Store, slots: int) -> work.Task:
         usual = self.tree.usual
         common = {} if self.plan.seed is None else {"seed": self.plan.seed}
-        if not usual.get("training.checkpoint_every"):  # for whoever goes on where another was lost
+        ahead = {**usual, **dict(stage.settings)}.get("exchange.rounds_ahead")
+        # For whoever goes on where another was lost. A round ahead they change what is computed.
+        if not usual.get("training.checkpoint_every") and not ahead:
             common["training.checkpoint_every"] = CHECKPOINT_EPOCHS
-        mode = dict(stage.settings).get("exchange.mode", usual.get("exchange.mode"))
-        return work.Task(stage, self.plan, str(store.root), self.ako, common,
-                         stage.peers == 1 and mode == "local", slots)
+        alone = stage.peers == 1 and self._mode(stage) == "local"
+        return work.Task(stage, self.plan, str(store.root), self.ako, common, alone, slots)
+
+    def _mode(self, stage: Stage) -> str:
+        return dict(stage.settings).get("exchange.mode", self.tree.usual.get("exchange.mode"))
 
 
 def explore(options: types.SimpleNamespace) -> int:

@@ -32,14 +32,11 @@ class Rungs:
                     return number, rung
         return None
 
-    def promote(self, number: int, rung: float) -> None:
-        self.promoted.add((number, rung))
-
     def fails(self, number: int, rung: float, score: float) -> bool:
         """For who cannot pause: is it not among the best 1 / eta that have come here so far? Asked
         again it does not count again."""
         scores = self.scores.setdefault(rung, {})
-        self.promote(number, rung)
+        self.promoted.add((number, rung))
         if number in scores:
             return False
         scores[number] = score

@@ -20,7 +20,8 @@ from .tree import Stage, Tree, Trial
 POLL_S = 0.05
 LIVE_S = 0.5  # between two looks at what is running
 FAILURES_MAX = 2  # of a stage; then its trials have failed
-MB = 1e6
+# Of a worker, and not a failure of what it did.
+LOSSES = ("KilledWorker", "CancelledError", "CommClosedError")
 
 
 @dataclasses.dataclass
@@ -33,11 +34,6 @@ class Running:
 
 class SchedulerLost(Exception):
     """What is finished is in the store; what was not has to be asked for once more."""
-
-
-def is_loss(why: BaseException) -> bool:
-    """Of a worker, and not a failure of what it did."""
-    return type(why).__name__ in ("KilledWorker", "CancelledError", "CommClosedError")
 
 
 class Driver:
@@ -70,7 +66,7 @@ class Driver:
         ended = {line["trial"]: line for line in self.search.lines if "state" in line}
         for line in self.search.lines:
             if "promoted" in line:
-                self.rungs.promote(*line["promoted"])
+                self.rungs.promoted.add(tuple(line["promoted"]))
         self.own = {line["stage"] for line in self.search.lines if "stage" in line}
         self.trials = [self.tree.trial(number, config) for number, config in enumerate(configs)]
         for number, line in ended.items():
@@ -132,7 +128,7 @@ class Driver:
             if running.future.status == "finished":
                 self._take(running, running.future.result())
             elif running.future.status == "error" and not running.asked and \
-                    not is_loss(why := running.future.exception()):
+                    type(why := running.future.exception()).__name__ not in LOSSES:
                 del self.running[key]
                 self.failures.setdefault(key, []).append(f"{type(why).__name__}: {why}")
             elif not running.asked:
@@ -266,7 +262,7 @@ class Driver:
         return False
 
     def _promote(self, number: int, rung: float) -> bool:
-        self.rungs.promote(number, rung)
+        self.rungs.promoted.add((number, rung))
         self.search.write({"promoted": [number, rung]})
         self.trials[number].state = "running"
         return True
@@ -359,7 +355,7 @@ class Driver:
 
     def _drop(self) -> None:
         kept = self.kept()
-        for key in to_drop(kept, self.plan.store_mb * MB, self.needed()):
+        for key in to_drop(kept, self.plan.store_mb * 1e6, self.needed()):
             self.dropped_bytes += kept[key].bytes
             self.present.discard(key)
             self.store.drop(key)

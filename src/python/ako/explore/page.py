@@ -42,4 +42,4 @@ def page(driver: Driver, winners: list[Trial], trials: list[dict[str, Any]], sum
         "winners": [trial.number for trial in winners], "trials": trials, "stages": stages,
         "importance": importance(plan, driver.trials)})
     template = pathlib.Path(__file__).with_name("page.html").read_text()
-    return template.replace("SEARCH", search.replace("</", "<\\/"), 1)
+    return template.replace("SEARCH", search.replace("<", "\\u003c"), 1)

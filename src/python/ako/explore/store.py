@@ -29,10 +29,6 @@ def synced_write(path: pathlib.Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def bytes_below(folder: pathlib.Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
 class Store:
     """Driver and workers each have one of the same folder; only the driver drops."""
 
@@ -72,7 +68,7 @@ class Store:
         the same work: theirs goes, unless the first one's data have gone meanwhile."""
         whole = self.work / f"{key}.{uuid.uuid4().hex[:8]}.whole"
         whole.mkdir()
-        result = {**result, "bytes": bytes_below(workplace)}
+        result = {**result, "bytes": sum(path.stat().st_size for path in workplace.rglob("*"))}
         workplace.rename(whole / "data")
         synced_write(whole / "result.json", json.dumps(result))
         try:

@@ -10,8 +10,6 @@ from typing import Any
 
 from .plan import NORMALISATIONS, Plan
 
-UNIT_KEYS = {"units.peers": "peers", "units.cores": "cores"}
-
 
 def fingerprint(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
@@ -93,8 +91,8 @@ class Tree:
         rungs = set()
         for place, stage in enumerate(plan.stages):
             settings = {**settings, **self._settings(place, config)}
-            for key, unit in UNIT_KEYS.items():
-                units[unit] = settings.pop(key, units[unit])
+            for unit in units:
+                units[unit] = settings.pop(f"units.{unit}", units[unit])
             if stage.kind == "data":
                 continue
             marks = self._rungs(place, begin, lengths[place])

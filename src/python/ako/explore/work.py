@@ -49,12 +49,10 @@ class Task:
     slots: int  # of this machine, shared out among its processors; 0: as many as those
 
 
-def stop(key: str) -> bool:
+def stop(key: str) -> None:
     """Asks a stage to end that runs in this process. Called in a worker, outside of its threads."""
-    event = _stops.get(key)
-    if event:
-        event.set()
-    return event is not None
+    with contextlib.suppress(KeyError):  # it has just ended
+        _stops[key].set()
 
 
 @contextlib.contextmanager
@@ -88,12 +86,6 @@ def slots(task: Task) -> Iterator[list[int]]:
 def option(key: str, value: Any) -> list[str]:
     text = value if isinstance(value, str) else json.dumps(value)
     return ["--set", f"{key}={text}"]
-
-
-def unfinished_run(left: list[pathlib.Path]) -> pathlib.Path | None:
-    """What somebody who was lost has left of a stage, with something to go on from."""
-    return next((path / "run" for path in left
-                 if any(path.glob("run/state-*.safetensors"))), None)
 
 
 def command(task: Task, store: Store, place: pathlib.Path,
@@ -233,7 +225,8 @@ def run_stage(task: Task) -> dict[str, Any]:
 def train(task: Task, store: Store, cores: list[int], event: threading.Event) -> dict[str, Any]:
     key, threshold = task.stage.key, task.plan.threshold
     left = store.left_behind(key)
-    unfinished = unfinished_run(left)
+    # What somebody who was lost has left, with something to go on from.
+    unfinished = next((it / "run" for it in left if any(it.glob("run/state-*.safetensors"))), None)
     place = store.workplace(key)
     began = time.monotonic()
     running = Attended(task, command(task, store, place, unfinished), place, cores)

@@ -38,6 +38,20 @@ has_checkpoints() {
 # Libraries that take as many threads as the machine has processors take those of a peer.
 export OMP_NUM_THREADS=1
 
+# Where the nodes share no path with the data, each has a copy on its own disk (`--broadcast`).
+broadcast=
+data_there=/tmp/ako-data-$SLURM_JOB_ID-$requeues
+on_each_node=(srun --ntasks="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 --no-kill)
+unpack='mkdir "$0" 2> /dev/null || exit 0; tar -C "$0" -xf "$0.tar" && rm "$0.tar"'
+send_data() {
+  tar -C "$broadcast" -cf "$folder/data.tar" . &&
+    sbcast --force "$folder/data.tar" "$data_there.tar" &&
+    "${on_each_node[@]}" bash -c "$unpack" "$data_there" && rm "$folder/data.tar"
+}
+drop_data() {
+  [[ -z $broadcast ]] || timeout 20 "${on_each_node[@]}" rm -rf "$data_there"
+}
+
 options=()
 [[ -z $SLURM_ARRAY_TASK_ID ]] || options+=(--set "seed=$SLURM_ARRAY_TASK_ID")
 program=()
@@ -80,6 +94,14 @@ can_go_on() {
   [[ $requeue_always == yes || ${#resume[@]} -gt 0 ]] || has_checkpoints "$results"
 }
 
+if [[ $broadcast ]]; then
+  if ! send_data; then
+    echo "ako: the data could not be copied to the nodes: is there room in their /tmp?"
+    exit 2
+  fi
+  options+=(--set "data.path=$data_there")
+fi
+
 # 5: a peer was lost that the mode cannot go on without. All begin again from where they were.
 for ((tries = 0; tries <= again_max; ++tries)); do
   start_and_wait
@@ -87,6 +109,8 @@ for ((tries = 0; tries <= again_max; ++tries)); do
   a_peer_is_lost=yes
   echo "ako: a peer was lost that the others cannot do without: all go on from a checkpoint"
 done
+
+drop_data
 
 # What the run left is found in its own folder, whichever attempt it is of.
 for file in "$folder"/*; do
