@@ -18,9 +18,11 @@ Each adds a line to results.jsonl. AKO_PYTHON names a Python with Dask and Optun
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
+import queue
 import shutil
 import signal
 import statistics
@@ -60,11 +62,11 @@ def explore(plan, folder, *words, slots):
     return results_of(start(plan, folder, *words, slots=slots), folder)
 
 
-def launched(folder, settings, *words):
+def launched(folder, settings, *words, processor=0):
     """One run by hand, pinned and limited as a trial is: seconds, accuracy, digest."""
     began = time.monotonic()
-    command = ["taskset", "--cpu-list", "0", AKO, "launch", HERE / "cluster.yaml", "--free-ports",
-               "--plain", "--output-dir", folder, *words]
+    command = ["taskset", "--cpu-list", str(processor), AKO, "launch", HERE / "cluster.yaml",
+               "--free-ports", "--plain", "--output-dir", folder, *words]
     for setting in ("data.validation=0.1", *settings):
         command += ["--set", setting]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True,
@@ -158,13 +160,22 @@ def resumed(folder, slots):
 def shared(folder, slots):
     found = explore(HERE / "explore-shared.yaml", folder, slots=slots)
     alone = [dict(trial["config"]) for trial in found["trials"]]
+    free = queue.Queue()
+    for processor in range(slots):
+        free.put(processor)
+
+    def one(number):
+        processor = free.get()
+        done = by_hand_stages(folder / f"alone-{number}", alone[number], processor)
+        free.put(processor)
+        return done
+
     began = time.monotonic()
-    seconds, same = 0.0, 0
-    for number, config in enumerate(alone):
-        place = folder / f"alone-{number}"
-        first = by_hand_stages(place, config)
-        seconds += first["seconds"]
-        same += first["digest"] == found["trials"][number]["digest"]
+    with concurrent.futures.ThreadPoolExecutor(slots) as pool:
+        by_hand_all = list(pool.map(one, range(len(alone))))
+    seconds = sum(done["seconds"] for done in by_hand_all)
+    same = sum(done["digest"] == trial["digest"]
+               for done, trial in zip(by_hand_all, found["trials"]))
     best = max(found["trials"], key=lambda trial: (trial["score"], -trial["trial"]))
     return {"trials": len(alone), "same": same, "machine_s": found["computed_seconds"],
             "machine_s_alone": seconds, "ratio": seconds / found["computed_seconds"],
@@ -173,13 +184,14 @@ def shared(folder, slots):
             "dropped_mb": found["dropped_mb"]}
 
 
-def by_hand_stages(place, config):
+def by_hand_stages(place, config, processor):
     """The whole way of one branch: the beginning, and on from there by other settings."""
-    common = ["data.subset=0.1", "training.epochs=7", "training.must_learn=false"]
+    common = ["data.subset=0.25", "training.epochs=7", "training.must_learn=false"]
     place.mkdir()
-    first = launched(place / "0", [*common, "training.learning_rate=0.05"], "--until", "6")
+    first = launched(place / "0", [*common, "training.learning_rate=0.05"], "--until", "6",
+                     processor=processor)
     second = launched(place / "1", [*common, *(f"{key}={value}" for key, value in config.items())],
-                      "--until", "7", "--from", place / "0")
+                      "--until", "7", "--from", place / "0", processor=processor)
     return {**second, "seconds": first["seconds"] + second["seconds"]}
 
 

@@ -199,7 +199,7 @@ TEST_CASE("as often as pays: one at once, to know what it takes, and the next by
     const auto interval = checkpoints->interval();
     REQUIRE(interval);
     CHECK(interval->share <= checkpoint_share_max);
-    CHECK(marks > 1);
+    CHECK(interval->seconds > 0);
 }
 
 TEST_CASE("a slow disk writes those that other slow disks write, where all go on from the same") {
