@@ -38,6 +38,7 @@ import runs  # noqa: E402
 
 AKO = os.environ.get("AKO", str(REPOSITORY / "build/release/ako"))
 KILL_EVERY_S = 20
+EACH_BY_HAND = 3  # so manieth of the shared branches is made by hand
 GRID_OPTIMIZERS = {"sgd, nesterov": ["training.optimizer=sgd", "training.nesterov=true"],
                    "sgd": ["training.optimizer=sgd", "training.nesterov=false"],
                    "lars": ["training.optimizer=lars", "training.learning_rate=2"]}
@@ -157,36 +158,48 @@ def resumed(folder, slots):
             "seconds": found["seconds"]}
 
 
-def shared(folder, slots):
-    found = explore(HERE / "explore-shared.yaml", folder, slots=slots)
-    alone = [dict(trial["config"]) for trial in found["trials"]]
+def shared_by_hand(folder, slots, configs):
+    """Seconds and digest of every third branch, as many at once as the search may; and of all."""
+    path = HERE / "shared_by_hand.json"
+    if path.exists():
+        return json.loads(path.read_text())
     free = queue.Queue()
     for processor in range(slots):
         free.put(processor)
 
     def one(number):
         processor = free.get()
-        done = by_hand_stages(folder / f"alone-{number}", alone[number], processor)
+        done = by_hand_stages(folder / f"alone-{number}", configs[number], processor)
         free.put(processor)
         return done
 
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(slots) as pool:
-        by_hand_all = list(pool.map(one, range(len(alone))))
-    seconds = sum(done["seconds"] for done in by_hand_all)
+        branches = list(pool.map(one, range(0, len(configs), EACH_BY_HAND)))
+    path.write_text(json.dumps({"branches": branches, "seconds": time.monotonic() - began},
+                               indent=1))
+    return json.loads(path.read_text())
+
+
+def shared(folder, slots):
+    found = explore(HERE / "explore-shared.yaml", folder, slots=slots)
+    hand = shared_by_hand(folder, slots, [dict(trial["config"]) for trial in found["trials"]])
+    seconds = EACH_BY_HAND * sum(done["seconds"] for done in hand["branches"])
     same = sum(done["digest"] == trial["digest"]
-               for done, trial in zip(by_hand_all, found["trials"]))
+               for done, trial in zip(hand["branches"], found["trials"][::EACH_BY_HAND]))
     best = max(found["trials"], key=lambda trial: (trial["score"], -trial["trial"]))
-    return {"trials": len(alone), "same": same, "machine_s": found["computed_seconds"],
+    return {"trials": len(found["trials"]), "by_hand": len(hand["branches"]), "same": same,
+            "machine_s": found["computed_seconds"],
             "machine_s_alone": seconds, "ratio": seconds / found["computed_seconds"],
-            "makespan_s": found["seconds"], "makespan_alone_s": time.monotonic() - began,
+            "makespan_s": found["seconds"], "makespan_alone_s": EACH_BY_HAND * hand["seconds"],
             "winner": best["config"], "score": best["score"], "stages": found["stages_computed"],
             "dropped_mb": found["dropped_mb"]}
 
 
 def by_hand_stages(place, config, processor):
     """The whole way of one branch: the beginning, and on from there by other settings."""
-    common = ["data.subset=0.25", "training.epochs=7", "training.must_learn=false"]
+    common = ["data.subset=0.5", "training.evaluate_every=0", "training.epochs=7",
+              "training.must_learn=false"]
     place.mkdir()
     first = launched(place / "0", [*common, "training.learning_rate=0.05"], "--until", "6",
                      processor=processor)

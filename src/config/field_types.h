@@ -103,15 +103,17 @@ Field number_or_word_field(const std::string& path, Scope scope, Member member, 
                            const std::string& word, double meant) {
     Field field = number_field(path, scope, member, bounds);
     field.expected = fmt::format("{} or {}", word, field.expected);
-    field.read = [=, expected = field.expected](const ConfigValue& value, Settings& settings) {
-        const bool text = value.kind == ConfigValue::Kind::scalar;
-        if (text && value.text == word)
+    field.read = [=, expected = field.expected, read_number = field.read](const ConfigValue& value,
+                                                                          Settings& settings) {
+        const char first = value.text.empty() ? ' ' : value.text.front();
+        const bool begins_a_number = first == '-' || first == '.' || (first >= '0' && first <= '9');
+        if (value.kind != ConfigValue::Kind::scalar || begins_a_number)
+            read_number(value, settings);
+        else if (value.text == word)
             member(settings) = meant;
-        else if (text && !did_you_mean(value.text, {word}).empty())
+        else
             refuse(value.where, path, expected, value.description(),
                    did_you_mean(value.text, {word}));
-        else
-            member(settings) = read_bounded(value, path, bounds);
     };
     field.write = [=](const Settings& settings) {
         return member(settings) == meant ? word : write_number(member(settings));

@@ -17,7 +17,7 @@ from .sampling import source_of
 from .store import Search, Store
 from .tree import Stage, Tree, Trial
 
-POLL_S = 0.05
+POLL_S = 0.1
 LIVE_S = 0.5  # between two looks at what is running
 FAILURES_MAX = 2  # of a stage; then its trials have failed
 # Of a worker, and not a failure of what it did.

@@ -103,7 +103,7 @@ def try_lock(path: pathlib.Path) -> TextIO | None:
     return lock
 
 
-class Search:
+class Search(contextlib.ExitStack):
     """The folder of one search: its journal, and the locks that make it the only one there and in
     its store. `with`."""
 
@@ -111,7 +111,7 @@ class Search:
                  resume: bool) -> None:
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._locks: list[TextIO] = []
+        super().__init__()
         self.path = self.folder / "journal.jsonl"
         self.lines: list[dict[str, Any]] = []
         self.began = time.monotonic()
@@ -121,10 +121,10 @@ class Search:
                 if lock is None:
                     raise PlanError(f"{place}: another search is using it; wait for that, or name "
                                     f"another folder with {option}")
-                self._locks.append(lock)
+                self.enter_context(lock)
             self._open(plan_digest, resume)
         except PlanError:
-            self.__exit__()
+            self.close()
             raise
 
     def _open(self, plan_digest: str, resume: bool) -> None:
@@ -154,10 +154,3 @@ class Search:
     def seconds(self) -> float:
         """Of this search, in all the processes that it has had."""
         return time.monotonic() - self.began
-
-    def __enter__(self) -> Search:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for lock in self._locks:
-            lock.close()

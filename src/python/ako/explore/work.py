@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -27,7 +28,7 @@ from .program import QUESTION, SCORES, VARIABLE
 from .store import Store, try_lock
 from .tree import Stage
 
-POLL_S = 0.1
+POLL_S = 0.2
 GRACE_S = 15  # in which whoever is asked to stop does so
 LOG_TAIL = 600  # bytes of what a failed stage has said that go into its result
 LOG = "said.txt"
@@ -135,13 +136,21 @@ def read_curve(task: Task, place: pathlib.Path) -> list[tuple[float, float]]:
     """Scores so far, by epochs since the very beginning. A loss is known at the end alone."""
     if not task.plan.cluster:
         return [(line["epochs"], line["score"]) for line in lines_of(place / SCORES)]
-    curve: list[tuple[float, float]] = []
-    if task.plan.score == "accuracy":
-        for line in lines_of(place / "run/metrics-p1.jsonl"):
-            at = epochs_at(task.stage, line.get("accuracy_at") or 0)
-            if line.get("accuracy") is not None and (not curve or curve[-1][0] < at):
-                curve.append((at, line["accuracy"]))
-    return curve
+    metrics = place / "run/metrics-p1.jsonl"
+    if task.plan.score != "accuracy" or not metrics.exists():
+        return []
+    return [(epochs_at(task.stage, progress), score)
+            for progress, score in accuracies(metrics, metrics.stat().st_size)]
+
+
+@functools.lru_cache(maxsize=64)
+def accuracies(metrics: pathlib.Path, _: int) -> list[tuple[float, float]]:
+    """By progress; read once for each size that the file has had: it grows once a second."""
+    found: dict[float, float] = {}
+    for line in lines_of(metrics):
+        if line.get("accuracy") is not None:
+            found.setdefault(line["accuracy_at"] or 0, line["accuracy"])
+    return sorted(found.items())
 
 
 def epochs_at(stage: Stage, progress: float) -> float:

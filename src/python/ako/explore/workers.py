@@ -25,7 +25,9 @@ def import_dask() -> Any:
                         "distributed") from None
     # A lost worker is nobody's fault: its stage is given to another one as often as it takes.
     dask.config.set({"distributed.scheduler.allowed-failures": 1000,
-                     "distributed.scheduler.work-stealing": False})
+                     "distributed.scheduler.work-stealing": False,
+                     "distributed.worker.profile.enabled": False,
+                     "distributed.worker.profile.interval": "10s"})
     return distributed
 
 
