@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -23,6 +22,7 @@
 #include "src/results/checkpoint_file.h"
 #include "src/results/peer_result.h"
 #include "src/system/child_process.h"
+#include "src/system/scratch_folder.h"
 
 namespace ako {
 
@@ -33,28 +33,6 @@ namespace fs = std::filesystem;
 constexpr int starts_max = 3;
 constexpr double replay_s_max = 7 * 24 * 3600;
 constexpr std::size_t tail_of_output = 1500;
-
-/// A folder for what is trained once more; gone with this.
-class Scratch {
-  public:
-    Scratch() {
-        std::string pattern = (fs::temp_directory_path() / "ako-verify-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr)
-            throw StartupError(pattern + ": cannot be made", "TMPDIR names another place");
-        path_ = pattern;
-    }
-    ~Scratch() {
-        std::error_code stays;
-        fs::remove_all(path_, stays);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    std::string folder(const std::string& name) const { return (path_ / name).string(); }
-
-  private:
-    fs::path path_;
-};
 
 /// The rounds of which every peer has a checkpoint, with the share of the run that each is at.
 struct Kept {
@@ -199,16 +177,18 @@ class Verification {
         same_ = same_ && differs.empty();
     }
 
+    std::string there(const std::string& name) const { return (scratch_.path() / name).string(); }
+
     /// Trains once more from that round, into a folder of this name.
     void train(Round from, const std::string& name, std::vector<std::string> settings) {
-        const std::string earlier = scratch_.folder(name + "-from");
+        const std::string earlier = there(name + "-from");
         fs::create_directory(earlier);
         for (const std::string& peer : peers_)
             fs::create_symlink(fs::absolute(checkpoint_path(options_.folder, peer, from)),
                                checkpoint_path(earlier, peer, from));
         std::vector<std::string> words = {own_program(), "launch",       config_,
                                           "--resume",    earlier,        "--free-ports",
-                                          "--plain",     "--output-dir", scratch_.folder(name)};
+                                          "--plain",     "--output-dir", there(name)};
         settings.insert(settings.begin(), options_.overrides.begin(), options_.overrides.end());
         // What only made the run what it was to others.
         settings.insert(settings.end(), {"training.must_learn=false", "cluster_key_file=null",
@@ -218,7 +198,7 @@ class Verification {
         for (int tries = 0; tries < starts_max; ++tries) {
             done = run_command(words, replay_s_max);
             if (done.exit != exit_start_up) break;  // a port that was free may be taken meanwhile
-            fs::remove_all(scratch_.folder(name));
+            fs::remove_all(there(name));
         }
         if (done.exit == exit_ok || done.exit == exit_no_agreement) return;  // by the bits, then
         const std::size_t length = done.text.size();
@@ -235,7 +215,7 @@ class Verification {
         std::string differs;
         for (const std::string& peer : peers_) {
             const auto kept = read_checkpoint(checkpoint_path(options_.folder, peer, to));
-            const auto replayed = read_checkpoint(checkpoint_path(scratch_.folder(name), peer, to));
+            const auto replayed = read_checkpoint(checkpoint_path(there(name), peer, to));
             if (!kept || !replayed) {
                 differs = fmt::format("peer {}: {}", peer,
                                       kept ? replayed.error().what : kept.error().what);
@@ -246,13 +226,13 @@ class Verification {
                 break;
             }
         }
-        fs::remove_all(scratch_.folder(name));
+        fs::remove_all(there(name));
         return differs;
     }
 
     std::string replay_to_end(Round from) {
         train(from, "end", {});
-        auto replayed = final_digests(scratch_.folder("end"));
+        auto replayed = final_digests(there("end"));
         for (const auto& [peer, digest] : digests_)
             if (replayed[peer] != digest)
                 return fmt::format("peer {}: the model, {} and {}", peer, short_digest(digest),
@@ -266,7 +246,7 @@ class Verification {
     const std::vector<std::string> peers_;
     Kept kept_;
     const std::map<std::string, std::string> digests_;
-    const Scratch scratch_;
+    const ScratchFolder scratch_{"verify"};
     bool same_ = true;  ///< so far
 };
 

@@ -2,7 +2,6 @@
 #include "src/predict/measure_machine.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -20,6 +19,7 @@
 #include "src/system/child_process.h"
 #include "src/system/cpu_quota.h"
 #include "src/system/process_usage.h"
+#include "src/system/scratch_folder.h"
 
 namespace ako {
 
@@ -58,24 +58,6 @@ double crowded(const Settings& settings, TrainingData& data, std::size_t cores) 
     for (std::thread& thread : threads) thread.join();
     return std::max(1.0, beside / before);
 }
-
-/// A folder that goes away with it.
-class ScratchFolder {
-  public:
-    ScratchFolder() : path_(fs::temp_directory_path() / fmt::format("ako-profile-{}", getpid())) {
-        fs::create_directories(path_);
-    }
-    ~ScratchFolder() {
-        std::error_code error;
-        fs::remove_all(path_, error);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    const fs::path& path() const { return path_; }
-
-  private:
-    const fs::path path_;
-};
 
 struct RunCosts {
     double cpu_s = 0;  ///< of a round of one peer; likewise the next
@@ -124,7 +106,7 @@ class LoopbackRuns {
   private:
     const std::string program_;
     const std::size_t parameter_count_;
-    const ScratchFolder scratch_;
+    const ScratchFolder scratch_{"profile"};
     unsigned runs_ = 0;
 };
 

@@ -11,11 +11,14 @@ namespace ako {
 
 namespace {
 
+bool verdict_may_end(const TrainingSettings& settings) {
+    return settings.target_accuracy && settings.evaluate == EvaluateWhen::during;
+}
+
 /// Epochs between marks of checkpoints. Where a verdict may end the run, each has an evaluation.
 double checkpoints_every(const TrainingSettings& settings) {
     if (!settings.paces_checkpoints()) return settings.checkpoint_every;
-    const bool with_evaluations = settings.target_accuracy && settings.evaluate_every > 0 &&
-                                  settings.evaluate == EvaluateWhen::during;
+    const bool with_evaluations = verdict_may_end(settings) && settings.evaluate_every > 0;
     return with_evaluations ? settings.evaluate_every : auto_mark_epochs;
 }
 
@@ -102,9 +105,7 @@ bool Trainer::go_on() {
     return true;
 }
 
-bool Trainer::puts_checkpoints_off() const {
-    return settings_.target_accuracy && settings_.evaluate == EvaluateWhen::during;
-}
+bool Trainer::puts_checkpoints_off() const { return verdict_may_end(settings_); }
 
 Batch Trainer::next_batch(std::size_t samples) {
     const std::uint64_t trained = exchange_.standing().samples;
