@@ -60,6 +60,7 @@ struct ModeEntry {
     Arrivals arrivals = Arrivals::nobody;
     ResumesFrom resumes_from = ResumesFrom::same_round;
     std::string_view why_no_checkpoints = "";
+    std::string_view why_same_peers = "";  ///< why others cannot go on from them; empty: they can
     LearnersMeet learners = LearnersMeet::nowhere;
     /// A round, or every so manieth, waits for the slowest peer.
     bool waits = true;
@@ -112,6 +113,7 @@ inline constexpr ModeEntry ako = {.mode = Mode::ako,
                                   .gives = Gives::updates,
                                   .arrivals = Arrivals::into_rows,
                                   .resumes_from = ResumesFrom::own_or_others,
+                                  .why_same_peers = "it holds the rows of its own peers",
                                   .learners = LearnersMeet::with_exchange,
                                   .waits = false,
                                   .lends_initial = true,
@@ -162,6 +164,9 @@ inline constexpr std::array server_exclusions = {
 inline constexpr ModeEntry server = {.mode = Mode::parameter_server,
                                      .word = "parameter-server",
                                      .name = "parameter server",
+                                     .why_same_peers =
+                                         "each server keeps the momentum of its own part, and how "
+                                         "many there are decides on the parts",
                                      .has_servers = true,
                                      .exclusions = server_exclusions};
 /// Workers are at different rounds when their servers are looked at.
@@ -222,6 +227,7 @@ inline constexpr ModeEntry local = {.mode = Mode::local,
                                     .sentence = "no exchange, to see what computing alone costs",
                                     .gives = Gives::nothing,
                                     .resumes_from = ResumesFrom::own,
+                                    .why_same_peers = "each peer trains by itself",
                                     .learners = LearnersMeet::at_peer,
                                     .waits = false,
                                     .lends_initial = true,

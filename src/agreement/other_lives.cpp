@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "src/exchange/common_start.h"
 #include "src/exchange/incarnation.h"
 
 namespace ako {
@@ -45,7 +46,9 @@ bool OtherLives::heard(PeerIndex peer, const Status& status, bool may_vote) {
 }
 
 bool OtherLives::resumes_beside(PeerIndex peer, const Status& status, bool may_vote) {
-    if (resumes_ && status.start.resuming && !may_vote) beside_[peer] = status.heartbeat.process_id;
+    // One that goes on if anybody does may not have heard of anybody yet.
+    const bool starts = status.start.resuming || begins_anew(status, peer);
+    if (resumes_ && starts && !may_vote) beside_[peer] = status.heartbeat.process_id;
     return status.heartbeat.process_id != 0 && beside_[peer] == status.heartbeat.process_id;
 }
 

@@ -37,8 +37,8 @@ class OtherLives {
   private:
     /// The row is of another process that is heard of for the first time.
     bool is_new(Incarnation own_row);
-    /// Does this process of `peer` go on with an earlier run, as this one does, and had neither
-    /// begun when they met?
+    /// Does this process of `peer` go on with an earlier run, as this one does, or wait whether
+    /// anybody does, and had neither begun when they met?
     bool resumes_beside(PeerIndex peer, const Status& status, bool may_vote);
 
     const Roster& roster_;

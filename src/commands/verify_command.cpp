@@ -50,6 +50,7 @@ Kept kept_in(const std::string& folder, const std::vector<std::string>& peers) {
                 kept.damaged.push_back(path + ": " + head.error().what);
                 continue;
             }
+            if (head->owner.peers != peers) continue;  // what this run has gone on from
             if (path != checkpoint_path(folder, head->owner.peer, head->id.round)) {
                 kept.damaged.push_back(path + ": is another peer's or round's, by what is in it");
                 continue;

@@ -35,6 +35,14 @@ std::string checkpoints_text(const std::string& name, const std::vector<Checkpoi
 
 }  // namespace
 
+bool has_made(const Status& status, PeerIndex peer) {
+    return status.standing.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
+}
+
+bool begins_anew(const Status& status, PeerIndex peer) {
+    return !status.start.resuming && !status.start.joining && !has_made(status, peer);
+}
+
 std::string mixed_start_text(const ModeSettings& settings, PeerSet going_on, PeerSet anew) {
     const auto subject = [&](PeerSet peers, const char* verb_of_one, const char* verb_of_many) {
         std::vector<std::string> names;
@@ -105,10 +113,7 @@ std::uint64_t CommonStart::id() const {
                                    : roster_[peer].status->heartbeat.process_id) +
                 " ";
     }
-    const Digest digest = sha256(text);
-    std::uint64_t id = 0;
-    for (std::size_t k = 0; k < sizeof id; ++k) id = id << 8 | digest[k];
-    return id;
+    return first_word(sha256(text));
 }
 
 }  // namespace ako

@@ -16,6 +16,10 @@
 
 namespace ako {
 
+/// Has `peer` made a round, as far as the sender knows?
+bool has_made(const Status& status, PeerIndex peer);
+/// The sender, `peer`, waits for the first round of a run, as far as it says.
+bool begins_anew(const Status& status, PeerIndex peer);
 /// "a and b go on from a checkpoint, c begins anew: .."; neither is empty.
 std::string mixed_start_text(const ModeSettings& settings, PeerSet going_on, PeerSet anew);
 

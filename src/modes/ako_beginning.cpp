@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/exchange/common_start.h"
 #include "src/exchange/departures.h"
 #include "src/exchange/incarnation.h"
 #include "src/numbers/batch_plan.h"

@@ -117,6 +117,24 @@ void BucketBudget::save(Checkpoint& out) const {
     put("newest", newest_);
 }
 
+void BucketBudget::change_peers(Checkpoint& it, const std::vector<std::string>& before,
+                                const std::vector<std::string>& now) {
+    for (const char* const summary : {"known", "newest"}) {
+        std::vector<std::uint64_t> learners;
+        for (PeerIndex peer = 0; peer < before.size(); ++peer) {
+            const auto found = it.numbers.find(learners_of(summary, peer));
+            if (found == it.numbers.end()) return;
+            learners.push_back(found->second);
+            it.numbers.erase(found);
+        }
+        for (PeerIndex peer = 0; peer < now.size(); ++peer) {
+            const auto same = std::find(before.begin(), before.end(), now[peer]);
+            const auto place = same == before.end() ? 0 : same - before.begin();
+            it.numbers[learners_of(summary, peer)] = learners[static_cast<std::size_t>(place)];
+        }
+    }
+}
+
 Result<void> BucketBudget::restore(const Checkpoint& from) {
     for (const auto& [name, summary] :
          {std::pair("known", &known_), std::pair("newest", &newest_)}) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ako/checkpoint.h"
 #include "ako/mode_table.h"
@@ -59,6 +60,10 @@ class BucketBudget {
 
     void save(Checkpoint& out) const;
     Result<void> restore(const Checkpoint& from);
+    /// In a checkpoint of these peers, `before`: what it says of each becomes what it says of
+    /// `now`, of whom those that are new are as the first of the others was.
+    static void change_peers(Checkpoint& it, const std::vector<std::string>& before,
+                             const std::vector<std::string>& now);
 
   private:
     /// By all workers together, as known alike by all; foreseen, where one may be lost meanwhile.

@@ -6,18 +6,6 @@
 #include "src/exchange/common_start.h"
 
 namespace ako {
-namespace {
-
-/// Has this peer made a round, as far as the sender knows?
-bool has_made(const Status& status, PeerIndex peer) {
-    return status.standing.progress[peer].round > 0 || status.rows[row_of(peer)].highest.round > 0;
-}
-
-}  // namespace
-
-bool begins_anew(const Status& status, PeerIndex peer) {
-    return !status.start.resuming && !status.start.joining && !has_made(status, peer);
-}
 
 // ---- what they say
 

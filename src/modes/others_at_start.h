@@ -14,9 +14,6 @@
 
 namespace ako {
 
-/// The sender, `peer`, waits for the first round of a run, as far as it says.
-bool begins_anew(const Status& status, PeerIndex peer);
-
 class OthersAtStart {
   public:
     /// Both outlive this.

@@ -46,6 +46,12 @@ Digest sha256(const std::string& text) {
     return sha256(std::as_bytes(std::span<const char>(text.data(), text.size())));
 }
 
+std::uint64_t first_word(const Digest& digest) {
+    std::uint64_t word = 0;
+    for (std::size_t k = 0; k < sizeof word; ++k) word = word << 8 | digest[k];
+    return word;
+}
+
 std::string hex(const Digest& digest) {
     static constexpr char digits[] = "0123456789abcdef";
     std::string text;

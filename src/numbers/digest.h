@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,9 @@ class Sha256 {
 
 Digest sha256(std::span<const std::byte> bytes);
 Digest sha256(const std::string& text);
+
+/// Its first eight bytes, for an id that no two texts share.
+std::uint64_t first_word(const Digest& digest);
 
 /// 64 hexadecimal digits.
 std::string hex(const Digest& digest);

@@ -153,6 +153,11 @@ void PeerRun::take_over_earlier(Wiring& wiring) {
     const KeptCheckpoint& newest = earlier.usable.front();
     log_.notice()(fmt::format("its newest checkpoint is {}, of {:.0f} % of the run", newest.path,
                               newest.progress * 100));
+    if (!newest.of_peers.empty())
+        log_.notice()(
+            fmt::format("it was made by the peers {}: here it is of round {}, and what is left of "
+                        "the data is shared out anew",
+                        fmt::join(newest.of_peers, ", "), newest.id.round));
     if (options_.branches) return;
     past_ = newest.past;
     if (const auto taken = checkpoint_folder_->take_over(earlier.usable); !taken)

@@ -267,6 +267,16 @@ Result<void> read_lists(OpenFile& file, Checkpoint& checkpoint) {
     return {};
 }
 
+/// The digits of "state-a-40.safetensors"; empty if it is no such name.
+std::string round_of(const std::string& name) {
+    if (!name.ends_with(file_end)) return "";
+    const std::string stem = name.substr(0, name.size() - std::strlen(file_end));
+    const std::size_t dash = stem.rfind('-');
+    if (dash == std::string::npos) return "";
+    const std::string round = stem.substr(dash + 1);
+    return round.find_first_not_of("0123456789") == std::string::npos ? round : "";
+}
+
 }  // namespace
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -288,19 +298,24 @@ std::string unfinished_checkpoint_path(const std::string& folder, const std::str
     return fmt::format("{}/{}{}.partial", folder, file_begin, peer);
 }
 
-std::vector<std::string> checkpoint_paths(const std::string& folder, const std::string& peer) {
-    const std::string begin = fmt::format("{}{}-", file_begin, peer);
+std::vector<std::string> checkpoint_paths(const std::string& folder) {
     std::vector<std::string> found;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        if (!name.starts_with(begin) || !name.ends_with(file_end)) continue;
-        const auto round = std::string_view(name).substr(begin.size());
-        const auto digits = round.substr(0, round.size() - std::strlen(file_end));
-        if (digits.find_first_not_of("0123456789") == std::string_view::npos && !digits.empty())
+        if (name.starts_with(file_begin) && !round_of(name).empty())
             found.push_back(entry->path().string());
     }
+    return found;
+}
+
+std::vector<std::string> checkpoint_paths(const std::string& folder, const std::string& peer) {
+    std::vector<std::string> found = checkpoint_paths(folder);
+    std::erase_if(found, [&peer](const std::string& path) {
+        const std::string name = fs::path(path).filename().string();
+        return name != fmt::format("{}{}-{}{}", file_begin, peer, round_of(name), file_end);
+    });
     return found;
 }
 

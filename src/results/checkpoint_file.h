@@ -21,8 +21,10 @@
 //
 // What a mode keeps:
 //
-//   ako              row.K of every peer, its .versions (runs of count, incarnation, round) and
-//                    .checksums; carry, velocity; progress (round, samples of every peer); run_id
+//   ako              row.K of every peer, those blocks of it that this peer keeps (src/rows/
+//                    row_copies.h), its .versions (runs of count, incarnation, round; of 0, 0 where
+//                    it keeps none) and .checksums; carry, velocity; progress (round, samples of
+//                    every peer); run_id
 //   ring             parameters, velocity
 //   local-sgd        average, replica, velocity (of this peer's rounds), outer_velocity
 //   sma              average; as numbers the learners of every peer in the newest two rounds
@@ -78,6 +80,8 @@ std::string checkpoint_path(const std::string& folder, const std::string& peer, 
 std::string unfinished_checkpoint_path(const std::string& folder, const std::string& peer);
 /// The files of that peer in the folder, damaged or not, in any order; none if there is no folder.
 std::vector<std::string> checkpoint_paths(const std::string& folder, const std::string& peer);
+/// The same of all peers, whoever they are.
+std::vector<std::string> checkpoint_paths(const std::string& folder);
 
 /// Into the folder, under the name of its peer and round. An error leaves what was there; it does
 /// not name the file.

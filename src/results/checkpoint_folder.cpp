@@ -34,10 +34,12 @@ Result<void> have_as(FileLayer& files, const std::string& from, const std::strin
 Result<void> CheckpointFolder::take_over(const std::vector<KeptCheckpoint>& earlier) {
     for (const KeptCheckpoint& it : earlier) {
         const std::string path = checkpoint_path(folder_, owner_.peer, it.id.round);
+        if (std::ranges::find(kept_, path, &KeptCheckpoint::path) != kept_.end()) continue;
         const auto has =
             have_as(files_, it.path, path, unfinished_checkpoint_path(folder_, owner_.peer));
         if (!has) return fail(Error::Kind::io, path + ": cannot be made: " + has.error().what);
-        kept_.push_back({it.id, it.progress, path, it.mark});
+        kept_.push_back(it);
+        kept_.back().path = path;
     }
     if (const auto synced = files_.sync_folder(folder_); !synced)
         return fail(Error::Kind::io, folder_ + ": cannot be synced: " + synced.error().what);

@@ -23,6 +23,7 @@ struct KeptCheckpoint {
     std::string path;
     std::uint64_t mark = 0;  ///< as in Checkpoint
     RunPast past = {};
+    std::vector<std::string> of_peers = {};  ///< that made it; empty: those of this run
 
     bool operator==(const KeptCheckpoint&) const = default;
 };
@@ -36,7 +37,8 @@ class CheckpointFolder {
 
     /// Has these, newest first, in this folder as well, so that whoever goes on from this run
     /// before it has written one of its own finds them: by a second name, or as a copy where a file
-    /// system has none. An error names the file that it could not have.
+    /// system has none; of two of one round, which other peers may leave, the first. An error names
+    /// the file that it could not have.
     Result<void> take_over(const std::vector<KeptCheckpoint>& earlier);
 
     /// Writes it; an error names the file, and nothing has changed. Returns those that are kept,

@@ -3,6 +3,7 @@
 #include "src/rows/rows.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "ako/assert.h"
@@ -10,6 +11,7 @@
 #include "src/numbers/checksum.h"
 #include "src/numbers/finite.h"
 #include "src/rows/anchor.h"
+#include "src/rows/row_copies.h"
 
 namespace ako {
 
@@ -84,47 +86,76 @@ std::string name_of(RowIndex row) { return "row." + std::to_string(row.place());
 }  // namespace
 
 void Rows::save(Checkpoint& out) const {
-    for (const RowIndex row : ledger_.all()) {
-        out.put(name_of(row), ledger_.values(row));
-        std::vector<std::uint64_t>& runs = out.words[name_of(row) + ".versions"];
-        runs.clear();
-        for (const VersionRun& run : ledger_.versions(row))
-            runs.insert(runs.end(), {run.count, run.version.incarnation, run.version.round});
-        std::vector<std::uint64_t>& checksums = out.words[name_of(row) + ".checksums"];
-        checksums.clear();
-        for (BlockIndex block = 0; block < ledger_.blocks().count(); ++block)
-            checksums.push_back(ledger_.checksum(row, block));
-    }
+    for (const RowIndex row : ledger_.all()) save(row, out);
     out.put("carry", own_row_.carry());
 }
 
-Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
+void Rows::save(RowIndex row, Checkpoint& out) const {
     const Blocks& blocks = ledger_.blocks();
-    const auto values = from.vector(name_of(row), blocks.element_count());
-    if (!values) return tl::make_unexpected(values.error());
-    const auto checksums = from.word_list(name_of(row) + ".checksums", blocks.count());
-    if (!checksums) return tl::make_unexpected(checksums.error());
+    const RowCopies copies(ledger_.row_count(), blocks.count());
+    std::vector<float>& values = out.floats[name_of(row)];
+    std::vector<std::uint64_t>& checksums = out.words[name_of(row) + ".checksums"];
+    std::vector<std::uint64_t>& runs = out.words[name_of(row) + ".versions"];
+    values.clear();
+    checksums.clear();
+    runs.clear();
+    std::optional<Version> of_run;
+    for (BlockIndex block = 0; block < blocks.count(); ++block) {
+        const bool keeps = copies.keeps(owner_of(ledger_.own()), row, block);
+        const Version version = keeps ? ledger_.version(row, block) : Version{};
+        if (std::exchange(of_run, version) == version)
+            ++runs[runs.size() - 3];
+        else
+            runs.insert(runs.end(), {1, version.incarnation, version.round});
+        if (version == Version{}) continue;
+        const std::span<const float> held = ledger_.block(row, block);
+        values.insert(values.end(), held.begin(), held.end());
+        checksums.push_back(ledger_.checksum(row, block));
+    }
+}
+
+Result<std::vector<Version>> Rows::kept_versions(RowIndex row, const Checkpoint& from) const {
     const auto runs = from.word_list(name_of(row) + ".versions");
     if (!runs) return tl::make_unexpected(runs.error());
-    BlockIndex block = 0;
+    const std::size_t count = ledger_.blocks().count();
+    std::vector<Version> versions;
     for (std::size_t k = 0; k + 2 < runs->size(); k += 3) {
-        const Version version{(*runs)[k + 1], (*runs)[k + 2]};
-        const std::uint64_t left = blocks.count() - block;
-        for (const std::uint64_t end = block + std::min((*runs)[k], left); block < end; ++block) {
-            if (version == Version{}) continue;
-            const Range range = blocks.range(block);
-            const auto checksum = static_cast<std::uint32_t>((*checksums)[block]);
-            const BlockCheck found =
-                take(row, block, version, values->subspan(range.first, range.count), checksum,
-                     std::nullopt, Time{0});
-            if (found != BlockCheck::good)
-                return fail(Error::Kind::io, "the checkpoint has a block " + std::to_string(block) +
-                                                 " of " + name_of(row) +
-                                                 " that is not as its owner made it");
-        }
+        const std::uint64_t of_run = std::min<std::uint64_t>((*runs)[k], count - versions.size());
+        versions.resize(versions.size() + of_run, Version{(*runs)[k + 1], (*runs)[k + 2]});
     }
-    if (block == blocks.count()) return {};
+    if (versions.size() == count) return versions;
     return fail(Error::Kind::io, "the checkpoint lacks versions of " + name_of(row));
+}
+
+Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
+    const Result<std::vector<Version>> versions = kept_versions(row, from);
+    if (!versions) return tl::make_unexpected(versions.error());
+    const Blocks& blocks = ledger_.blocks();
+    std::size_t elements = 0, kept = 0;
+    for (BlockIndex block = 0; block < blocks.count(); ++block) {
+        if ((*versions)[block] == Version{}) continue;
+        elements += blocks.range(block).count;
+        ++kept;
+    }
+    const auto values = from.vector(name_of(row), elements);
+    if (!values) return tl::make_unexpected(values.error());
+    const auto checksums = from.word_list(name_of(row) + ".checksums", kept);
+    if (!checksums) return tl::make_unexpected(checksums.error());
+    auto next_values = values->begin();
+    auto next_checksum = checksums->begin();
+    for (BlockIndex block = 0; block < blocks.count(); ++block) {
+        if ((*versions)[block] == Version{}) continue;
+        const std::span<const float> of_block(next_values, blocks.range(block).count);
+        const auto checksum = static_cast<std::uint32_t>(*next_checksum++);
+        next_values += static_cast<std::ptrdiff_t>(of_block.size());
+        const BlockCheck found =
+            take(row, block, (*versions)[block], of_block, checksum, std::nullopt, Time{0});
+        if (found != BlockCheck::good)
+            return fail(Error::Kind::io, "the checkpoint has a block " + std::to_string(block) +
+                                             " of " + name_of(row) +
+                                             " that is not as its owner made it");
+    }
+    return {};
 }
 
 Result<void> Rows::restore(const Checkpoint& from) {

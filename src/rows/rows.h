@@ -43,8 +43,8 @@ class Rows {
     /// The parameters that all peers agree on, as far as known here; `out` is [parameter_count].
     void copy_anchor(std::span<float> out) const;
 
-    /// Puts the rows in as they are held, each block with its version and its owner's checksum, and
-    /// the carry.
+    /// Puts those blocks in that this peer keeps (row_copies.h), as they are held, each with its
+    /// version and its owner's checksum, and the carry.
     void save(Checkpoint& out) const;
     /// Takes the rows in again, the own one like any other. Before anything else; after an error
     /// they mean nothing.
@@ -115,7 +115,10 @@ class Rows {
         std::vector<Version> versions;  ///< [block count]; empty: there was none
         std::vector<float> carry;       ///< [parameter_count]
     };
+    void save(RowIndex row, Checkpoint& out) const;
     Result<void> restore(RowIndex row, const Checkpoint& from) AKO_COMPUTE_THREAD;
+    /// [block count]; {} of a block that the checkpoint does not have.
+    Result<std::vector<Version>> kept_versions(RowIndex row, const Checkpoint& from) const;
     void take_up_carry();
 
     Outbox& outbox_;

@@ -65,15 +65,40 @@ std::string cannot_branch(const CheckpointOwner& own, const CheckpointOwner& fou
     return "";
 }
 
+/// Why this peer cannot go on from what those of another run left; empty if it can.
+std::string of_other_peers(const CheckpointOwner& own, const CheckpointOwner& found,
+                           const ChangedPeers* changed) {
+    const bool others = found.peers != own.peers;
+    const bool may = changed != nullptr && changed->why_not().empty();
+    if (found.peer != own.peer && !(others && may))
+        return fmt::format("it is of peer {}", found.peer);
+    if (!others || may) return "";
+    const std::string why = changed != nullptr ? "; " + changed->why_not() : "";
+    return fmt::format("it is of the peers {}; the cluster file names {}{}",
+                       fmt::join(found.peers, ", "), fmt::join(own.peers, ", "), why);
+}
+
+/// Without the last line of its settings, which names the peers.
+CheckpointOwner of_any_peers(CheckpointOwner owner) {
+    std::string& text = owner.settings;
+    if (const auto line = text.rfind("peers:"); line != std::string::npos) text.resize(line);
+    owner.peers.clear();
+    owner.training = sha256(text);
+    return owner;
+}
+
 /// Why a whole checkpoint is not this peer's; empty if it is.
 std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
-                    const std::string& defaults, const EarlierRun& run) {
+                    const std::string& defaults, const EarlierRun& run,
+                    const ChangedPeers* changed) {
     if (found.run != own.run && !run.branches)
         return fmt::format("it is of the run {}, not {}", found.run, own.run);
-    if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
-    if (found.peers != own.peers)
-        return fmt::format("it is of the peers {}; the cluster file names {}",
-                           fmt::join(found.peers, ", "), fmt::join(own.peers, ", "));
+    if (std::string why = of_other_peers(own, found, changed); !why.empty()) return why;
+    if (found.peers != own.peers) {
+        CheckpointOwner made = of_any_peers(found);
+        made.peer = own.peer;
+        return foreign(of_any_peers(own), made, defaults, run, changed);
+    }
     if (run.branches) {
         if (std::string why = cannot_branch(own, found, run.alone); !why.empty()) return why;
     } else if (found.training != own.training &&
@@ -86,6 +111,15 @@ std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
         return fmt::format("its run began with other initial parameters ({}, not {})",
                            short_hex(found.initial), short_hex(own.initial));
     return "";
+}
+
+/// A peer of other peers than these which has left checkpoints in the folder.
+std::optional<std::string> donor(const std::string& folder, const std::vector<std::string>& peers) {
+    for (const std::string& path : checkpoint_paths(folder)) {
+        const Result<CheckpointHead> head = check_checkpoint(path);
+        if (head && head->owner.peers != peers) return head->owner.peer;
+    }
+    return std::nullopt;
 }
 
 /// The newest checkpoint of these peers in the folder, if there is one.
@@ -127,17 +161,30 @@ CheckpointOwner checkpoint_owner(const Settings& settings, const Hello& hello) {
 }
 
 EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner& owner,
-                                    const std::string& defaults) {
+                                    const std::string& defaults, const ChangedPeers* changed) {
     EarlierCheckpoints earlier;
-    for (const std::string& path : checkpoint_paths(run.folder, owner.peer)) {
+    const auto look_at = [&](const std::string& path) {
         const Result<CheckpointHead> head = check_checkpoint(path);
-        const std::string why =
-            head ? foreign(owner, head->owner, defaults, run) : head.error().what;
+        std::string why =
+            head ? foreign(owner, head->owner, defaults, run, changed) : head.error().what;
+        KeptCheckpoint kept;
+        if (why.empty()) kept = {head->id, head->progress, path, 0, head->past, {}};
+        if (why.empty() && head->owner.peers != owner.peers) {
+            kept.of_peers = head->owner.peers;
+            kept.id = changed->id(head->id, kept.of_peers.size());
+            if (kept.id.round == 0) why = "it is of before the first round of so many peers";
+        }
         if (why.empty())
-            earlier.usable.push_back({head->id, head->progress, path, 0, head->past});
+            earlier.usable.push_back(std::move(kept));
         else
             earlier.refused.push_back(fmt::format("{} is not used: {}", path, why));
-    }
+    };
+    std::vector<std::string> paths = checkpoint_paths(run.folder, owner.peer);
+    const bool may_change = changed != nullptr && changed->why_not().empty();
+    if (paths.empty() && may_change)
+        if (const auto other = donor(run.folder, owner.peers))
+            paths = checkpoint_paths(run.folder, *other);
+    for (const std::string& path : paths) look_at(path);
     std::sort(earlier.usable.begin(), earlier.usable.end(), [](const auto& one, const auto& other) {
         return std::tie(one.id.round, one.id.start) > std::tie(other.id.round, other.id.start);
     });
@@ -154,7 +201,9 @@ EarlierCheckpoints checkpoints_to_go_on_from(const Settings& settings, const Ear
                            from_a_model);
     EarlierRun asked = run;
     asked.alone = mode.is_alone();
-    EarlierCheckpoints earlier = find_checkpoints(asked, owner, default_checkpoint_text(settings));
+    const ChangedPeers changed(settings);
+    EarlierCheckpoints earlier =
+        find_checkpoints(asked, owner, default_checkpoint_text(settings), &changed);
     const bool lost = earlier.refused.empty() && mode.resumes_from == ResumesFrom::own_or_others;
     if (!earlier.usable.empty() || lost) return earlier;
     std::string what =

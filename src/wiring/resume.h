@@ -10,6 +10,7 @@
 #include "ako/frame.h"
 #include "src/config/cluster_settings.h"
 #include "src/results/checkpoint_folder.h"
+#include "src/wiring/changed_peers.h"
 
 namespace ako {
 
@@ -34,9 +35,11 @@ struct EarlierCheckpoints {
     std::vector<std::string> refused;    ///< "state-a-40.safetensors is not used: .."
 };
 /// `defaults`: default_checkpoint_text. A key that the version which wrote a checkpoint did not
-/// know must have its default here.
+/// know must have its default here. `changed`: the peers may be others than those that made a
+/// checkpoint, and who has none of its own takes one of theirs; null: they may not.
 EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner& owner,
-                                    const std::string& defaults = "");
+                                    const std::string& defaults = "",
+                                    const ChangedPeers* changed = nullptr);
 
 /// The same for a peer that goes on. Throws StartupError: there is none that is whole and of this
 /// training, with the reason for each; or the mode keeps none. In the mode ako the disk may have

@@ -36,8 +36,8 @@ std::unique_ptr<Coverage> make_coverage(const Settings& settings, PeerIndex self
 
 /// Reads one of these, and says which it was.
 std::function<Result<Checkpoint>(const CheckpointId&)> reader_of(
-    std::vector<KeptCheckpoint> usable) {
-    return [usable = std::move(usable)](const CheckpointId& id) {
+    std::vector<KeptCheckpoint> usable, const Settings& settings) {
+    return [usable = std::move(usable), changed = ChangedPeers(settings)](const CheckpointId& id) {
         const auto found = std::find_if(usable.begin(), usable.end(),
                                         [&id](const KeptCheckpoint& it) { return it.id == id; });
         AKO_ASSERT(found != usable.end(), "a checkpoint that was not found before");
@@ -46,6 +46,7 @@ std::function<Result<Checkpoint>(const CheckpointId&)> reader_of(
             read.error().what = found->path + " " + read.error().what;
         else
             read->path = found->path;
+        if (read && !found->of_peers.empty()) changed.apply(*read, found->of_peers);
         return read;
     };
 }
@@ -101,7 +102,7 @@ ModeSettings Wiring::own_mode_settings(const Brought& brought, WiringCalls calls
     for (const KeptCheckpoint& it : earlier_.usable) {
         if (mode.checkpoints.size() < checkpoints_told_max) mode.checkpoints.push_back(it.id);
     }
-    mode.read_checkpoint = reader_of(earlier_.usable);
+    mode.read_checkpoint = reader_of(earlier_.usable, settings_);
     mode.coverage = coverage_.get();
     return mode;
 }

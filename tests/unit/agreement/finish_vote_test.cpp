@@ -429,4 +429,31 @@ TEST_CASE("what others know from their disks costs who goes on with a run no vot
     CHECK(finish.has_vote() == keeps);
 }
 
+TEST_CASE("one that goes on if anybody does begins beside this process before it has heard so") {
+    const Blocks blocks{8, 4};
+    Ledger ledger{1, 3, blocks};
+    Roster roster{1, 3};
+    Finish finish{ledger, roster, [](PeerIndex, const Header&) {}, times, 77};
+    const Incarnation earlier = next_incarnation(0, 5).value();
+    finish.resume(earlier);
+    Status status = status_of_a_peer();
+    status.vote.may_have_voted = 0;
+    status.heartbeat.process_id = 90;
+    status.standing.progress.assign(3, {});
+    bool keeps = true;
+    SUBCASE("it waits") {}
+    SUBCASE("it comes into a run that is under way") {
+        status.start.joining = true;
+        keeps = false;
+    }
+    finish.heard(0, status, seconds(1));
+    CHECK(finish.has_vote());
+    // It has taken over what the others have of this peer's row, and begun.
+    status.start.joining = false;
+    status.rows[1].highest = {earlier, 40};
+    status.standing.progress = {{1, 1}, {40, 40}, {}};
+    finish.heard(0, status, seconds(2));
+    CHECK(finish.has_vote() == keeps);
+}
+
 }  // namespace ako::finish_vote_test

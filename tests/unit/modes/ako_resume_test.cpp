@@ -149,6 +149,44 @@ TEST_CASE("who has lost its disk has its row from the others") {
     CHECK(again.cluster[2].half.round() > 4);
 }
 
+TEST_CASE("any minority of disks may be lost: every row is on those that are left") {
+    constexpr std::size_t count = 5;
+    Run whole(count);
+    whole.keeps_after = {6, 6, 6, 6, 6};
+    whole.require_to_end();
+    for (PeerIndex one = 0; one < count; ++one) {
+        const PeerIndex other = (one + 1 + one % 2) % count;
+        Run again(count, 100);
+        again.cluster.goes_on_from = whole.kept;
+        again.cluster.goes_on_from[one] = again.cluster.goes_on_from[other] = std::nullopt;
+        again.require_to_end();
+        CHECK(std::ranges::min(again.first_rounds) >= 5);
+        for (const RowIndex row : AllRows(count)) {
+            // None of its blocks was begun again at zero.
+            for (const VersionRun& run : again.cluster[0].half.rows().ledger().versions(row))
+                CHECK(lives_before(run.version.incarnation) == 1);
+        }
+    }
+}
+
+TEST_CASE("all go on if anybody does: two have lost their disks, and all keep their votes") {
+    Run whole;
+    whole.keeps_after = {6, 6, 6};
+    whole.require_to_end();
+    for (const PeerSet anew : {peer_bit(2), peer_bit(0) | peer_bit(2)}) {
+        Run again(3, 100);
+        again.cluster.settings.resumes_if_any = true;
+        again.cluster.goes_on_from = whole.kept;
+        again.cluster.begins_anew = anew;
+        again.cluster.starts_at = {ms(0), ms(900), ms(400)};
+        again.require_to_end();
+        for (PeerIndex peer = 0; peer < 3; ++peer) {
+            CHECK(again.cluster[peer].half.agreement().has_vote());
+            CHECK(again.cluster[peer].half.round() > 4);
+        }
+    }
+}
+
 TEST_CASE("checkpoints of two runs are not gone on from together") {
     Run one, other(3, 50);
     one.keeps_after = other.keeps_after = {5, 5, 5};

@@ -171,11 +171,13 @@ TEST_CASE("nothing to go on from is no start, and says why") {
     CHECK(contains(complaint(go_on), "--resume: no checkpoint of peer a in " + folder.path()));
     CheckpointOwner found = owner_of("a");
     found.peers = {"a", "b"};
+    settings.exchange.mode = Mode::parameter_server;
     keep(folder.path(), found, 40);
-    CHECK(contains(complaint(go_on), "it is of the peers a, b; the cluster file names a, b, c"));
+    CHECK(contains(complaint(go_on), "it is of the peers a, b; the cluster file names a, b, c; "));
     CHECK(contains(complaint(go_on), "--set model.initial=FILE"));
     keep(folder.path(), owner_of("a"), 41);
     CHECK(complaint(go_on).empty());
+    settings.exchange.mode = Mode::ring;
     settings.exchange.mode = Mode::parameter_server;
     settings.exchange.server.clock_gap_max = std::nullopt;
     CHECK(contains(complaint(go_on), "there are no checkpoints to go on from"));
@@ -233,6 +235,92 @@ TEST_CASE("the folder that is named is meant where its link leads now") {
                        cluster_file_of({true, output.file("c.yaml")});
                    }),
                    "c.yaml is a file, not the folder of a run (the cluster file goes first: "));
+}
+
+TEST_CASE("more peers, or fewer, go on from what others left") {
+    Settings settings;
+    settings.exchange.mode = Mode::ring;
+    settings.training.batch.local = 16;
+    const auto peers_of = [&](const std::vector<std::string>& names) {
+        settings.peers.clear();
+        for (const std::string& name : names) settings.peers.emplace_back().name = name;
+        CheckpointOwner owner = owner_of(names.back());
+        owner.peers = names;
+        return owner;
+    };
+    const TemporaryFolder folder;
+    for (const Round round : {40, 41}) {
+        keep(folder.path(), owner_of("a"), round);
+        keep(folder.path(), owner_of("c"), round);
+    }
+    const auto found_by = [&](const CheckpointOwner& owner) {
+        const ChangedPeers changed(settings);
+        return find_checkpoints({folder.path()}, owner, "", &changed).usable;
+    };
+    const CheckpointOwner d = peers_of({"a", "b", "c", "d"});
+    const std::vector<KeptCheckpoint> of_new = found_by(d);
+    REQUIRE(of_new.size() == 2);
+    CHECK(of_new[0].id.round == 30);  // 41 rounds of three
+    CHECK(of_new[0].of_peers == std::vector<std::string>{"a", "b", "c"});
+    CheckpointOwner a = d;
+    a.peer = "a";
+    const std::vector<KeptCheckpoint> of_old = found_by(a);
+    REQUIRE(of_old.size() == 2);
+    for (std::size_t k = 0; k < 2; ++k) {
+        CHECK(of_old[k].id == of_new[k].id);
+        CHECK(of_old[k].path == checkpoint_path(folder.path(), "a", 41 - k));
+    }
+    CHECK(of_old[0].id.start != of_old[1].id.start);
+    // Two of the round that both are of here: in the folder of the new run the first.
+    SystemFiles files;
+    const TemporaryFolder next;
+    CheckpointFolder kept(files, next.path(), d);
+    REQUIRE(kept.take_over(of_new));
+    CHECK(kept.kept().size() == (of_new[0].id.round == of_new[1].id.round ? 1 : 2));
+    CHECK(found_by(peers_of({"b", "c"}))[0].id.round == 61);
+
+    Checkpoint it = checkpoint_of(41, 10);
+    ChangedPeers(settings).apply(it, {"a", "b", "c"});
+    CHECK(it.id.round == 61);
+    CHECK(it.samples == 61 * 64);
+    CHECK(it.floats == checkpoint_of(41, 10).floats);
+    // Where all count samples, rounds are what they were.
+    settings.training.batch.global_target = 96;
+    it = checkpoint_of(41, 10);
+    it.numbers["samples_total"] = 41 * 96;
+    ChangedPeers(settings).apply(it, {"a", "b", "c"});
+    CHECK(it.id.round == 41);
+    CHECK(it.samples == 41 * 48);
+}
+
+TEST_CASE("of other peers: rounds apart are given up, learners are told of by name, servers stay") {
+    Settings settings;
+    for (const char* const name : {"c", "d"}) settings.peers.emplace_back().name = name;
+    settings.exchange.mode = Mode::local_sgd;
+    settings.exchange.local_sgd.rounds = 8;
+    settings.training.batch.local = 16;
+    Checkpoint it = checkpoint_of(43, 10);
+    it.floats["average"] = it.floats["replica"] = it.floats["parameters"];
+    it.floats["replica"][3] += 1;
+    ChangedPeers(settings).apply(it, {"a", "b", "c"});
+    CHECK(it.id.round == 60);  // of 40
+    CHECK(it.floats["replica"] == it.floats["average"]);
+
+    settings.exchange.mode = Mode::sma;
+    it = checkpoint_of(43, 10);
+    for (const std::string summary : {"known", "newest"})
+        for (std::uint64_t peer = 0; peer < 3; ++peer)
+            it.numbers[summary + ".learners." + std::to_string(peer)] = peer + 1;
+    ChangedPeers(settings).apply(it, {"a", "b", "c"});
+    CHECK(it.id.round == 64);
+    CHECK(it.numbers["known.learners.0"] == 3);   // of c
+    CHECK(it.numbers["newest.learners.1"] == 1);  // d as a was
+    CHECK(it.numbers.count("known.learners.2") == 0);
+
+    settings.exchange.mode = Mode::parameter_server;
+    CHECK(contains(ChangedPeers(settings).why_not(), "the momentum of its own part"));
+    settings.exchange.mode = Mode::ako;
+    CHECK(!ChangedPeers(settings).why_not().empty());
 }
 
 }  // namespace ako::resume_test
