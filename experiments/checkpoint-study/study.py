@@ -5,12 +5,13 @@
     study.py ako [--modes ring,ako] [--peers 1,2,4,8]         # runs of Ako's modes
     study.py table          # of results.jsonl, nothing is run
 
-Each takes --sizes lenet,resnet-20,30M,124M and --disks local,tmpfs,slow (root). What is in
-results.jsonl is not run again. Others by writers.py, a process each; Ako by runs of a synthetic
+Each takes --sizes lenet,resnet-20,30M,124M, --disks local,tmpfs,slow (root) and --repeats. What is
+in results.jsonl is not run again. Others by writers.py, a process each; Ako by runs of a synthetic
 network of so many parameters, whose peers say of each checkpoint what it took.
 """
 
 import argparse
+import datetime
 import json
 import pathlib
 import re
@@ -33,13 +34,14 @@ MODES = {"local": ["exchange.mode=local"], "ring": ["exchange.mode=ring"],
          "local-sgd": ["exchange.mode=local-sgd", "exchange.local_rounds=4"],
          "bsp": ["exchange.mode=parameter-server", "exchange.servers=1"],
          "ako": ["exchange.mode=ako"]}
-REPEATS = 5
+ROUNDS = {"lenet": 10, "resnet-20": 10, "30M": 20, "124M": 8}  # of a peer, between two
 MEMORY_MB = 20_000  # of the machine, for all that a cell needs
 SAID = re.compile(r"the checkpoint at \d+ % of the run is written: training stood still for "
                   r"([\d.]+) s, ([\d.]+) s of processor, safe after ([\d.]+) s")
+GOES_ON = re.compile(r"^([\d-]+ [\d:.]+)  (?:goes on from round|has joined)", re.MULTILINE)
 CLUSTER = """\
 run: study
-model: {{name: synthetic, parameters: {parameters}, compute_ms: 20, samples: 640}}
+model: {{name: synthetic, parameters: {parameters}, compute_ms: 20, samples: {samples}}}
 training:
   batch: 1
   epochs: {epochs}
@@ -55,10 +57,10 @@ def median_of(lines, key):
     return statistics.median(line[key] for line in lines)
 
 
-def other(python, framework, size, disk):
+def other(python, framework, size, disk, repeats):
     with disks.folder_on(disk) as folder:
         done = subprocess.run([python, HERE / "writers.py", framework, "--parameters",
-                               str(SIZES[size]), "--folder", folder, "--repeats", str(REPEATS)],
+                               str(SIZES[size]), "--folder", folder, "--repeats", str(repeats)],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return {"why": done.stderr.strip().splitlines()[-1] if done.stderr else "it was killed"}
@@ -68,10 +70,10 @@ def other(python, framework, size, disk):
             "same": all(line["same"] for line in lines)}
 
 
-def of_ako(mode, size, peers, disk):
+def of_ako(mode, size, peers, disk, repeats):
     with disks.folder_on(disk) as folder:
         (folder / "cluster.yaml").write_text(CLUSTER.format(
-            parameters=SIZES[size], epochs=REPEATS + 1, peers=peers))
+            parameters=SIZES[size], epochs=repeats + 1, peers=peers, samples=ROUNDS[size] * peers))
         done = runs.launch(AKO, folder / "cluster.yaml", MODES[mode], "--free-ports",
                            "--output-dir", folder / "run")
         run = folder / "run"
@@ -83,8 +85,15 @@ def of_ako(mode, size, peers, disk):
         memory = max(json.loads(line)["memory_bytes"]
                      for line in (run / "metrics-p1.jsonl").read_text().splitlines())
         still, processor, safe = (statistics.median(column) for column in zip(*found))
-        return {"still_s": still, "processor_s": processor, "safe_s": safe,
-                "bytes": states[0].stat().st_size, "memory_mb": memory / 1e6,
+        size_of_state = states[0].stat().st_size
+        began = datetime.datetime.now()
+        runs.launch(AKO, folder / "cluster.yaml", MODES[mode], "--free-ports", "--resume", run,
+                    "--output-dir", folder / "again")
+        times = [datetime.datetime.fromisoformat(time) for path in (folder / "again").glob("log-*")
+                 for time in GOES_ON.findall(path.read_text())]
+        goes_on = {"goes_on_s": (max(times) - began).total_seconds()} if times else {}
+        return {**goes_on, "still_s": still, "processor_s": processor, "safe_s": safe,
+                "bytes": size_of_state, "memory_mb": memory / 1e6,
                 "checkpoints": len(found)}
 
 
@@ -97,7 +106,7 @@ def cells(arguments):
     for size in arguments.sizes:
         for disk in arguments.disks:
             if arguments.what == "others":
-                for framework in OTHERS:
+                for framework in arguments.frameworks:
                     yield {"framework": framework, "size": size, "disk": disk, "peers": 1}
             else:
                 for mode in arguments.modes:
@@ -109,13 +118,14 @@ def cells(arguments):
 
 def table(found):
     print("| what | size | disk | peers | stands still, s | safe after, s | bytes a parameter | "
-          "to load, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|")
+          "to load, to go on, s | memory, MB |\n|---|---|---|---|---|---|---|---|---|")
     for line in found.lines:
         name = f"| {line['framework']} | {line['size']} | {line['disk']} | {line['peers']} | "
         if "why" in line:
             print(f"{name}{line['why']} | | | | |")
             continue
-        load = f"{line['load_s']:.3f}" if "load_s" in line else ""
+        load = line.get("load_s", line.get("goes_on_s"))
+        load = "" if load is None else f"{load:.3f}"
         print(f"{name}{line['still_s']:.4f} | {line['safe_s']:.3f} | "
               f"{line['bytes'] / SIZES[line['size']]:.2f} | {load} | {line['memory_mb']:.0f} |")
 
@@ -133,6 +143,8 @@ def main():
     parser.add_argument("--modes", type=words, default=list(MODES))
     parser.add_argument("--peers", type=lambda text: [int(one) for one in words(text)],
                         default=[1, 2, 4, 8])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--frameworks", type=words, default=list(OTHERS))
     arguments = parser.parse_args()
     found = runs.Runs(HERE / "results.jsonl")
     if arguments.what == "table":
@@ -141,10 +153,11 @@ def main():
         if found.find(**cell):
             continue
         if arguments.what == "others":
-            line = other(arguments.python, cell["framework"], cell["size"], cell["disk"])
+            line = other(arguments.python, cell["framework"], cell["size"], cell["disk"],
+                         arguments.repeats)
         else:
             line = of_ako(cell["framework"].removeprefix("ako "), cell["size"], cell["peers"],
-                          cell["disk"])
+                          cell["disk"], arguments.repeats)
         found.add({**cell, **line})
         print(json.dumps(found.lines[-1]), flush=True)
 

@@ -48,7 +48,9 @@ bool OtherLives::heard(PeerIndex peer, const Status& status, bool may_vote) {
 bool OtherLives::resumes_beside(PeerIndex peer, const Status& status, bool may_vote) {
     // One that goes on if anybody does may not have heard of anybody yet.
     const bool starts = status.start.resuming || begins_anew(status, peer);
-    if (resumes_ && starts && !may_vote) beside_[peer] = status.heartbeat.process_id;
+    const bool comes_in = status.start.joining && !status.start.resuming;
+    if (resumes_ && !may_vote && (starts || comes_in))
+        beside_[peer] = starts ? status.heartbeat.process_id : 0;
     return status.heartbeat.process_id != 0 && beside_[peer] == status.heartbeat.process_id;
 }
 

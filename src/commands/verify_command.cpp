@@ -38,6 +38,7 @@ constexpr std::size_t tail_of_output = 1500;
 struct Kept {
     std::map<Round, double> rounds;
     std::vector<std::string> damaged;  ///< what is wrong with others, for people
+    std::size_t of_others = 0;         ///< checkpoints that other peers made
 };
 
 Kept kept_in(const std::string& folder, const std::vector<std::string>& peers) {
@@ -50,7 +51,10 @@ Kept kept_in(const std::string& folder, const std::vector<std::string>& peers) {
                 kept.damaged.push_back(path + ": " + head.error().what);
                 continue;
             }
-            if (head->owner.peers != peers) continue;  // what this run has gone on from
+            if (head->owner.peers != peers) {  // what this run has gone on from
+                ++kept.of_others;
+                continue;
+            }
             if (path != checkpoint_path(folder, head->owner.peer, head->id.round)) {
                 kept.damaged.push_back(path + ": is another peer's or round's, by what is in it");
                 continue;
@@ -142,6 +146,8 @@ class Verification {
     ExitStatus run() {
         fmt::print("{}: {}, {} peers, whole checkpoints of rounds {}\n", options_.folder,
                    entry_of(settings_.exchange).name, peers_.size(), fmt::join(rounds(), ", "));
+        if (kept_.of_others > 0)
+            fmt::print("{} that other peers made are not looked at\n", kept_.of_others);
         for (const std::string& damaged : kept_.damaged) fmt::print("{}\n", damaged);
         for (auto from = kept_.rounds.begin(); from != kept_.rounds.end(); ++from) {
             const auto to = std::next(from);
@@ -155,6 +161,9 @@ class Verification {
         const bool verified = same_ && kept_.damaged.empty();
         fmt::print("{}\n", verified ? "verified: what goes on from these checkpoints is this run"
                                     : "not verified");
+        if (!same_)
+            fmt::print("(sums are rounded otherwise on another kind of processor: if that trained "
+                       "it, verify it there)\n");
         return verified ? exit_ok : exit_no_agreement;
     }
 

@@ -2,6 +2,7 @@
 #include "src/modes/ako_beginning.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -67,10 +68,15 @@ bool AkoBeginning::start_is_over(bool unanswered, Time now) {
     const bool refused = others_.met_all() && !apart.empty();
     const StartWait::State wait = refused
                                       ? StartWait::State::over
-                                      : start_wait_.look(others_.absent_count(), unanswered, now);
+                                      : start_wait_.look(std::popcount(others_.absent()), unanswered, now);
     if (wait == StartWait::State::failed) fail(Ending::failed, start_wait_.why_not());
     if (wait == StartWait::State::over && !apart.empty()) fail(Ending::failed, apart);
-    return wait == StartWait::State::over && apart.empty();
+    if (wait != StartWait::State::over || !apart.empty()) return false;
+    // Whoever begins before two others have met makes one of them a peer that comes into a run that
+    // is under way, whose word of the other's row is not from a disk, and costs it its vote.
+    if (!could_begin_at_) could_begin_at_ = now;
+    return !goes_on() || others_.all_have_sessions() ||
+           now - *could_begin_at_ >= joining_times(settings_.times()).meet;
 }
 
 void AkoBeginning::wait(bool unanswered, Time now) {
@@ -79,6 +85,7 @@ void AkoBeginning::wait(bool unanswered, Time now) {
     start_is_over_ = start_is_over_ || start_is_over(unanswered, now);
     if (!start_is_over_ || !step_initial(now)) return;
     if (!run_there() && !goes_on()) return claim(now);
+    others_.keep_going_on();
     state_ = State::joining;
     joining_.begin(now);
 }
@@ -99,8 +106,9 @@ void AkoBeginning::join(Time now) {
         rows_.set_aside(joining_.to_add());
         return joining_.put_aside(now);
     }
+    const PeerSet in_part = rows_in_part();
     claim(now);
-    if (state_ == State::begun) say_joined(now);
+    if (state_ == State::begun) say_joined(now, in_part);
 }
 
 PeerSet AkoBeginning::silent_holders() const {
@@ -114,6 +122,18 @@ PeerSet AkoBeginning::silent_holders() const {
     return holders;
 }
 
+PeerSet AkoBeginning::rows_in_part() const {
+    PeerSet owners = 0;
+    // In a run that is under way nobody has more of a row than its owner had sent.
+    if (state_ != State::joining || !goes_on() || run_there() || others_.absent() == 0) return 0;
+    for (const RowIndex row : rows_.ledger().all()) {
+        const RowHeld held = rows_.ledger().held(row);
+        if (held.highest != Version{} && held.lowest == Version{})
+            owners |= peer_bit(owner_of(row));
+    }
+    return owners;
+}
+
 void AkoBeginning::claim(Time now) {
     const RowHeld held = rows_.ledger().held(rows_.ledger().own());
     const PeerView& own = roster_[roster_.self()];
@@ -123,6 +143,11 @@ void AkoBeginning::claim(Time now) {
                                         " has learned, and did not answer for " +
                                         printed("%g s", settings_.exchange.finish_timeout_s) +
                                         ": start this peer again once it does");
+    }
+    if ((rows_in_part() & peer_bit(roster_.self())) != 0) {
+        return fail(Ending::failed, "of what " + own_name() + " has learned only a part is on the " +
+                                        "disks of those who are here: start it again once " +
+                                        settings_.names(others_.absent()) + " can be reached");
     }
     const Incarnation known =
         std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation});
@@ -228,7 +253,7 @@ void AkoBeginning::say_what_comes() {
                   settings_.names(roster_.reached()));
 }
 
-void AkoBeginning::say_joined(Time now) {
+void AkoBeginning::say_joined(Time now, PeerSet in_part) {
     const double seconds = seconds_of(now - joining_.began_at());
     std::string text = "has joined after " + printed("%.1f s", seconds) + ", goes on after round " +
                        std::to_string(roster_[roster_.self()].announced);
@@ -240,6 +265,10 @@ void AkoBeginning::say_joined(Time now) {
     if (joining_.silent() != 0)
         text += "; without what only " + settings_.names(joining_.silent()) +
                 " may hold, who did not answer";
+    if (in_part != 0)
+        text += "; with a part of the rows of " + settings_.names(in_part) +
+                ", of which the disks of " + settings_.names(others_.absent()) +
+                ", who are not here, may have the rest";
     settings_.log(text);
 }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "ako/ending.h"
@@ -101,13 +102,15 @@ class AkoBeginning {
     void claim(Time now) AKO_COMPUTE_THREAD;
     /// Peers that can be reached, have something of the own row, and have not answered.
     PeerSet silent_holders() const;
+    /// Whose rows are held in part where all go on from their disks, and some are not here.
+    PeerSet rows_in_part() const;
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
     bool waits() const { return state_ == State::waiting; }
     void hear_run_id(PeerIndex from, const Status& status);
     void say_what_comes();
-    void say_joined(Time now);
+    void say_joined(Time now, PeerSet in_part);
     std::string progress_text() const;
     const std::string& own_name() const { return settings_.peer_names[settings_.self]; }
 
@@ -121,6 +124,7 @@ class AkoBeginning {
     Joining joining_;
     State state_ = State::waiting;
     bool start_is_over_ = false;  ///< enough came, or there is a run
+    std::optional<Time> could_begin_at_;  ///< if those that are to go on had met
     std::uint64_t run_id_ = 0;
     bool said_what_comes_ = false;
     unsigned rivals_ = 0;

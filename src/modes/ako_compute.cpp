@@ -60,7 +60,7 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
                             std::to_string(read->id.round));
         restored_ = std::make_shared<const Checkpoint>(*std::move(read));
     }
-    if (parts_.settings.resumes || parts_.settings.resumes_if_any)
+    if (parts_.settings.resumes)
         parts_.finish.resume(
             parts_.rows.ledger().held(parts_.rows.ledger().own()).highest.incarnation);
     post_status(true);

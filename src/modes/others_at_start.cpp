@@ -64,6 +64,16 @@ bool OthersAtStart::heard_all() const {
     return true;
 }
 
+bool OthersAtStart::all_have_sessions() const {
+    const PeerSet here = roster_.reached() | peer_bit(roster_.self());
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
+        const PeerView& view = roster_[peer];
+        if (peer == roster_.self() || !roster_.reachable(peer) || !view.status) continue;
+        if ((here & ~view.status->heartbeat.reached & ~peer_bit(peer)) != 0) return false;
+    }
+    return true;
+}
+
 bool OthersAtStart::met_all() const {
     const PeerSet met = resuming_ | anew_ | peer_bit(roster_.self());
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
@@ -72,12 +82,12 @@ bool OthersAtStart::met_all() const {
     return true;
 }
 
-std::size_t OthersAtStart::absent_count() const {
-    std::size_t absent = 0;
+PeerSet OthersAtStart::absent() const {
+    PeerSet absent = 0;
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer) {
         if (peer == roster_.self()) continue;
         // One that came and went without a word may have been refused.
-        if (!roster_[peer].live() || !roster_[peer].status) ++absent;
+        if (!roster_[peer].live() || !roster_[peer].status) absent |= peer_bit(peer);
     }
     return absent;
 }

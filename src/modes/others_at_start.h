@@ -42,15 +42,19 @@ class OthersAtStart {
     /// Somebody who can be reached has made a round.
     bool train() const;
     /// Somebody goes on with an earlier run.
-    bool resume() const { return resuming_ != 0; }
+    bool resume() const { return resuming_ != 0 || keeps_going_on_; }
+    /// From now on that is so, though those who said it have begun.
+    void keep_going_on() { keeps_going_on_ = keeps_going_on_ || goes_on(); }
     /// So does this peer.
     bool goes_on() const { return settings_.resumes || (settings_.resumes_if_any && resume()); }
     /// Everybody who has a session has said how it is.
     bool heard_all() const;
+    /// Has each of those who are here a session with all of them, as far as they have said?
+    bool all_have_sessions() const;
     /// Has everybody been heard of before its first round?
     bool met_all() const;
     /// Peers that are not there, or have never said how they are.
-    std::size_t absent_count() const;
+    PeerSet absent() const;
     /// Why those who are here cannot begin together, for people; empty if they can.
     std::string why_apart() const;
     /// The lowest of the processes that begin anew, this one included.
@@ -60,6 +64,7 @@ class OthersAtStart {
     const ModeSettings& settings_;
     const Roster& roster_;
     bool run_there_ = false;
+    bool keeps_going_on_ = false;
     PeerSet met_at_zero_ = 0;  ///< before their first round: what they have made since came here
     PeerSet told_of_ = 0;      ///< others have told of rounds of these, not met by then
     // Processes that were heard of before this one has begun, and had not begun either.

@@ -153,7 +153,7 @@ void PeerRun::take_over_earlier(Wiring& wiring) {
     const KeptCheckpoint& newest = earlier.usable.front();
     log_.notice()(fmt::format("its newest checkpoint is {}, of {:.0f} % of the run", newest.path,
                               newest.progress * 100));
-    if (!newest.of_peers.empty())
+    if (!newest.of_peers.empty() && newest.of_peers != peer_names(settings_))
         log_.notice()(
             fmt::format("it was made by the peers {}: here it is of round {}, and what is left of "
                         "the data is shared out anew",

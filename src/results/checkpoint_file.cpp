@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 #include "src/numbers/checksum.h"
 #include "src/numbers/digest.h"
@@ -248,13 +250,14 @@ bool read_list(OpenFile& file, std::uint64_t bytes, std::vector<T>& out) {
 
 /// All lists, in the order in which they lie there without gaps.
 Result<void> read_lists(OpenFile& file, Checkpoint& checkpoint) {
-    std::map<std::uint64_t, std::string> names;  // by where they begin
+    // By where they lie: one without values ends where the next begins.
+    std::set<std::tuple<std::uint64_t, std::uint64_t, std::string>> lists;
     for (const auto& [name, entry] : file.header.items())
-        if (name != metadata_key) names[entry.at("data_offsets").at(0)] = name;
+        if (name != metadata_key)
+            lists.emplace(entry.at("data_offsets").at(0), entry.at("data_offsets").at(1), name);
     std::uint64_t at = 0;
-    for (const auto& [begin, name] : names) {
+    for (const auto& [begin, end, name] : lists) {
         const Json& entry = file.header[name];
-        const auto end = entry.at("data_offsets").at(1).get<std::uint64_t>();
         if (begin != at || end < begin || end > file.data_bytes)
             return wrong("is cut off, or damaged: " + name + " is not where it says");
         const bool whole = entry.at("dtype") == "F32"
@@ -304,18 +307,22 @@ std::vector<std::string> checkpoint_paths(const std::string& folder) {
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        if (name.starts_with(file_begin) && !round_of(name).empty())
+        if (name.starts_with(file_begin) && !peer_in_name(name).empty())
             found.push_back(entry->path().string());
     }
     return found;
 }
 
+std::string peer_in_name(const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    const std::size_t begin = std::strlen(file_begin), round = round_of(name).size();
+    const std::size_t around = begin + 1 + round + std::strlen(file_end);
+    return round > 0 && name.size() > around ? name.substr(begin, name.size() - around) : "";
+}
+
 std::vector<std::string> checkpoint_paths(const std::string& folder, const std::string& peer) {
     std::vector<std::string> found = checkpoint_paths(folder);
-    std::erase_if(found, [&peer](const std::string& path) {
-        const std::string name = fs::path(path).filename().string();
-        return name != fmt::format("{}{}-{}{}", file_begin, peer, round_of(name), file_end);
-    });
+    std::erase_if(found, [&peer](const std::string& path) { return peer_in_name(path) != peer; });
     return found;
 }
 

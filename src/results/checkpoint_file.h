@@ -82,6 +82,8 @@ std::string unfinished_checkpoint_path(const std::string& folder, const std::str
 std::vector<std::string> checkpoint_paths(const std::string& folder, const std::string& peer);
 /// The same of all peers, whoever they are.
 std::vector<std::string> checkpoint_paths(const std::string& folder);
+/// The peer that such a file is named after.
+std::string peer_in_name(const std::string& path);
 
 /// Into the folder, under the name of its peer and round. An error leaves what was there; it does
 /// not name the file.

@@ -137,17 +137,21 @@ Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
         elements += blocks.range(block).count;
         ++kept;
     }
-    const auto values = from.vector(name_of(row), elements);
+    // Older ones hold every block, zeros where there was none.
+    const auto sums = from.word_list(name_of(row) + ".checksums");
+    const bool every = sums && sums->size() == blocks.count();
+    const auto values = from.vector(name_of(row), every ? blocks.element_count() : elements);
     if (!values) return tl::make_unexpected(values.error());
-    const auto checksums = from.word_list(name_of(row) + ".checksums", kept);
+    const auto checksums = from.word_list(name_of(row) + ".checksums", every ? blocks.count() : kept);
     if (!checksums) return tl::make_unexpected(checksums.error());
     auto next_values = values->begin();
     auto next_checksum = checksums->begin();
     for (BlockIndex block = 0; block < blocks.count(); ++block) {
-        if ((*versions)[block] == Version{}) continue;
+        if ((*versions)[block] == Version{} && !every) continue;
         const std::span<const float> of_block(next_values, blocks.range(block).count);
         const auto checksum = static_cast<std::uint32_t>(*next_checksum++);
         next_values += static_cast<std::ptrdiff_t>(of_block.size());
+        if ((*versions)[block] == Version{}) continue;
         const BlockCheck found =
             take(row, block, (*versions)[block], of_block, checksum, std::nullopt, Time{0});
         if (found != BlockCheck::good)

@@ -21,32 +21,37 @@ ChangedPeers::ChangedPeers(const Settings& settings) : peers_(peer_names(setting
     const BatchPlan plan(settings.training, peers_.size());
     counts_rounds_ = plan.local_only();
     local_rounds_ = mode.every_round ? 1 : settings.exchange.local_sgd.rounds;
+    round_samples_max_ = plan.local_only() ? settings.training.samples_per_round_max()
+                                           : plan.share_max();
 }
 
-Round ChangedPeers::rounds_here(Round before, std::size_t peers_before) const {
-    // What peers have made apart since they last met is of each of them, and given up.
-    const Round together = before - before % local_rounds_;
-    return counts_rounds_ ? together * peers_before / peers_.size() : together;
-}
-
-CheckpointId ChangedPeers::id(const CheckpointId& before, std::size_t peers_before) const {
+CheckpointId ChangedPeers::id(const CheckpointId& made, const Names& before) const {
+    if (before == peers_) return made;
     const std::string text =
-        fmt::format("start {} round {} of {} peers", before.start, before.round, peers_before);
-    return {first_word(sha256(text)), rounds_here(before.round, peers_before)};
+        fmt::format("start {} round {} of {} peers", made.start, made.round, before.size());
+    // Of two that are of one round here the one that was made later is the newer one.
+    constexpr unsigned round_at = 40;
+    const std::uint64_t start = made.round << round_at | first_word(sha256(text)) >> 24;
+    // What peers have made apart since they last met is of each of them, and given up.
+    const Round together = made.round - made.round % local_rounds_;
+    return {start, counts_rounds_ ? together * before.size() / peers_.size() : together};
 }
 
 void ChangedPeers::apply(Checkpoint& it, const Names& before) const {
-    const Round round = it.id.round;
-    it.id = id(it.id, before.size());
-    if (counts_rounds_) {
-        it.samples = it.samples * it.id.round / round;  // as many a round as it had
-    } else if (const auto total = it.number("samples_total")) {
-        it.samples = *total / peers_.size();
-    }
-    // Of peers that make rounds apart; each begins at what all have.
+    // Of peers that make rounds apart; another one begins at what all have.
     const auto average = it.floats.find("average"), replica = it.floats.find("replica");
     if (average != it.floats.end() && replica != it.floats.end())
         replica->second = average->second;
+    if (before == peers_) return;
+    const CheckpointId made = it.id;
+    it.id = id(made, before);
+    const auto total = it.numbers.find("samples_total");
+    if (total != it.numbers.end() && !counts_rounds_)
+        total->second -= total->second * (made.round % local_rounds_) / made.round;
+    if (total != it.numbers.end() && (averages_ || !counts_rounds_))
+        it.samples = std::min(total->second / peers_.size(), it.id.round * round_samples_max_);
+    else
+        it.samples = it.samples * it.id.round / made.round;  // as many a round as it had
     if (averages_) BucketBudget::change_peers(it, before, peers_);
 }
 

@@ -68,11 +68,9 @@ std::string cannot_branch(const CheckpointOwner& own, const CheckpointOwner& fou
 /// Why this peer cannot go on from what those of another run left; empty if it can.
 std::string of_other_peers(const CheckpointOwner& own, const CheckpointOwner& found,
                            const ChangedPeers* changed) {
-    const bool others = found.peers != own.peers;
-    const bool may = changed != nullptr && changed->why_not().empty();
-    if (found.peer != own.peer && !(others && may))
-        return fmt::format("it is of peer {}", found.peer);
-    if (!others || may) return "";
+    if (changed != nullptr && changed->why_not().empty()) return "";
+    if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
+    if (found.peers == own.peers) return "";
     const std::string why = changed != nullptr ? "; " + changed->why_not() : "";
     return fmt::format("it is of the peers {}; the cluster file names {}{}",
                        fmt::join(found.peers, ", "), fmt::join(own.peers, ", "), why);
@@ -113,15 +111,6 @@ std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
     return "";
 }
 
-/// A peer of other peers than these which has left checkpoints in the folder.
-std::optional<std::string> donor(const std::string& folder, const std::vector<std::string>& peers) {
-    for (const std::string& path : checkpoint_paths(folder)) {
-        const Result<CheckpointHead> head = check_checkpoint(path);
-        if (head && head->owner.peers != peers) return head->owner.peer;
-    }
-    return std::nullopt;
-}
-
 /// The newest checkpoint of these peers in the folder, if there is one.
 std::optional<fs::file_time_type> newest_in(const fs::path& folder,
                                             const std::vector<std::string>& peers) {
@@ -134,6 +123,17 @@ std::optional<fs::file_time_type> newest_in(const fs::path& folder,
         }
     }
     return newest;
+}
+
+/// The peer of which the newest checkpoint in the folder is.
+std::optional<std::string> donor(const std::string& folder) {
+    std::optional<std::pair<fs::file_time_type, std::string>> newest;
+    for (const std::string& path : checkpoint_paths(folder)) {
+        std::error_code error;
+        const fs::file_time_type written = fs::last_write_time(path, error);
+        if (!error) newest = std::max(newest, std::optional(std::pair(written, peer_in_name(path))));
+    }
+    return newest ? std::optional(newest->second) : std::nullopt;
 }
 
 /// "20260131-235959", as after the name of a run in that of its folder; then a number may follow.
@@ -169,9 +169,9 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
             head ? foreign(owner, head->owner, defaults, run, changed) : head.error().what;
         KeptCheckpoint kept;
         if (why.empty()) kept = {head->id, head->progress, path, 0, head->past, {}};
-        if (why.empty() && head->owner.peers != owner.peers) {
+        if (why.empty() && (head->owner.peers != owner.peers || head->owner.peer != owner.peer)) {
             kept.of_peers = head->owner.peers;
-            kept.id = changed->id(head->id, kept.of_peers.size());
+            kept.id = changed->id(head->id, kept.of_peers);
             if (kept.id.round == 0) why = "it is of before the first round of so many peers";
         }
         if (why.empty())
@@ -182,7 +182,7 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
     std::vector<std::string> paths = checkpoint_paths(run.folder, owner.peer);
     const bool may_change = changed != nullptr && changed->why_not().empty();
     if (paths.empty() && may_change)
-        if (const auto other = donor(run.folder, owner.peers))
+        if (const auto other = donor(run.folder))
             paths = checkpoint_paths(run.folder, *other);
     for (const std::string& path : paths) look_at(path);
     std::sort(earlier.usable.begin(), earlier.usable.end(), [](const auto& one, const auto& other) {

@@ -36,7 +36,7 @@ struct EarlierCheckpoints {
 };
 /// `defaults`: default_checkpoint_text. A key that the version which wrote a checkpoint did not
 /// know must have its default here. `changed`: the peers may be others than those that made a
-/// checkpoint, and who has none of its own takes one of theirs; null: they may not.
+/// checkpoint, and who has none of its own takes another's; null: they may not.
 EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner& owner,
                                     const std::string& defaults = "",
                                     const ChangedPeers* changed = nullptr);

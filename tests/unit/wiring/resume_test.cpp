@@ -257,6 +257,11 @@ TEST_CASE("more peers, or fewer, go on from what others left") {
         const ChangedPeers changed(settings);
         return find_checkpoints({folder.path()}, owner, "", &changed).usable;
     };
+    // Who has lost its disk goes on from another's, as it is.
+    REQUIRE(found_by(peers_of({"a", "b", "c"})).size() == 2);
+    fs::remove(checkpoint_path(folder.path(), "c", 40));
+    fs::remove(checkpoint_path(folder.path(), "c", 41));
+    CHECK(found_by(peers_of({"a", "b", "c"}))[0].id == checkpoint_of(41, 10).id);
     const CheckpointOwner d = peers_of({"a", "b", "c", "d"});
     const std::vector<KeptCheckpoint> of_new = found_by(d);
     REQUIRE(of_new.size() == 2);
@@ -270,14 +275,21 @@ TEST_CASE("more peers, or fewer, go on from what others left") {
         CHECK(of_old[k].id == of_new[k].id);
         CHECK(of_old[k].path == checkpoint_path(folder.path(), "a", 41 - k));
     }
-    CHECK(of_old[0].id.start != of_old[1].id.start);
+    CHECK(of_old[0].id.start > of_old[1].id.start);
     // Two of the round that both are of here: in the folder of the new run the first.
     SystemFiles files;
     const TemporaryFolder next;
     CheckpointFolder kept(files, next.path(), d);
     REQUIRE(kept.take_over(of_new));
-    CHECK(kept.kept().size() == (of_new[0].id.round == of_new[1].id.round ? 1 : 2));
+    CHECK(kept.kept() == std::vector<CheckpointId>{of_new[0].id});
     CHECK(found_by(peers_of({"b", "c"}))[0].id.round == 61);
+    // What d has taken over it can give to others, under its own name.
+    const std::vector<KeptCheckpoint> given = [&] {
+        const ChangedPeers changed(settings);
+        return find_checkpoints({next.path()}, peers_of({"b", "e"}), "", &changed).usable;
+    }();
+    REQUIRE(given.size() == 1);
+    CHECK(given[0].of_peers == std::vector<std::string>{"a", "b", "c"});
 
     Checkpoint it = checkpoint_of(41, 10);
     ChangedPeers(settings).apply(it, {"a", "b", "c"});
@@ -305,6 +317,15 @@ TEST_CASE("of other peers: rounds apart are given up, learners are told of by na
     ChangedPeers(settings).apply(it, {"a", "b", "c"});
     CHECK(it.id.round == 60);  // of 40
     CHECK(it.floats["replica"] == it.floats["average"]);
+    // Where samples of all are counted, those of the rounds that are given up are not.
+    settings.training.batch.global_target = 96;
+    it = checkpoint_of(43, 10);
+    it.numbers["samples_total"] = 43 * 96;
+    ChangedPeers(settings).apply(it, {"a", "b", "c"});
+    CHECK(it.id.round == 40);
+    CHECK(it.numbers["samples_total"] == 40 * 96);
+    CHECK(it.samples == 40 * 48);
+    settings.training.batch.global_target = 0;
 
     settings.exchange.mode = Mode::sma;
     it = checkpoint_of(43, 10);
