@@ -5,9 +5,9 @@
     recover.py verify [--times 10]          # so many runs as they are, and so many changed
     recover.py table                        # of recovered.jsonl, nothing is run
 
-`kills`: three peers are killed at a random moment, all at once, and started again with --resume, over and
-over: one run. A recovery is right when every peer goes on from a checkpoint at least as new as the
-newest that was whole on all disks (mode ako: on its own) before the kill.
+`kills`: three peers are killed at a random moment, all at once, and started again with --resume,
+over and over: one run. A recovery is right when every peer goes on from a checkpoint at least as
+new as the newest that was whole on all disks (mode ako: on its own) before the kill.
 
 `verify`: runs of each mode in which rounds are alike, verified; then one bit of one tensor of a
 checkpoint is changed by chance, with a checksum that is right, and the run is verified again.
@@ -49,7 +49,8 @@ training: {epochs: 1, evaluate_every: 0.5, checkpoint_every: 0.15}
 exchange: {mode: ring}
 peers: {count: 2}
 """
-GOES_ON = re.compile(r"(p\d) .*?(?:goes on from round|has its rows from a checkpoint of round) (\d+)")
+GOES_ON = re.compile(r"(p\d) .*?(?:goes on from round|has its rows from a checkpoint of round) "
+                     r"(\d+)")
 
 
 def rounds_of(folder, peer):
@@ -92,10 +93,11 @@ def one_start(mode, folder, number, before, chance):
     words += ["--resume", before] if before else []
     process = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    least = min(newest_of_all(before, False)) if before else 0
+    alone = mode in ("ako", "local")
+    least = newest_of_all(before, alone) if before else [0] * len(PEERS)
     until = time.monotonic() + WAIT_S
     while time.monotonic() < until and process.poll() is None:
-        if run.exists() and min(newest_of_all(run, False)) > least:
+        if run.exists() and all(now > then for now, then in zip(newest_of_all(run, alone), least)):
             break
         time.sleep(0.01)
     time.sleep(chance.uniform(0, 0.3))  # the moment of the fault, not a synchronisation
@@ -138,7 +140,11 @@ def verify(mode, times, found):
                 return subprocess.run([AKO, "verify", run], stdin=subprocess.DEVNULL,
                                       capture_output=True, check=False).returncode
             right["as it is"] += exit_of() == 0
-            victim = chance.choice(sorted(run.glob("state-*.safetensors")))
+            # Of a round that all have, for no other can be gone on from.
+            common = rounds_of(run, "p1") & rounds_of(run, "p2")
+            victim = chance.choice(sorted(
+                run / f"state-{peer}-{of_round}.safetensors"
+                for peer in ("p1", "p2") for of_round in common))
             with victim.open("rb") as file:
                 head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
             change(victim, chance.choice(sorted(

@@ -49,6 +49,7 @@ training:
   checkpoint_every: 1
   must_learn: false
 exchange: {{mode: ring, finish_timeout_s: 600}}
+memory_mb_max: 16000
 peers: {{count: {peers}}}
 """
 

@@ -51,10 +51,10 @@ std::string mixed_start_text(const ModeSettings& settings, PeerSet going_on, Pee
             if (peers & peer_bit(peer)) names.push_back(settings.peer_names[peer]);
         return list_of(names) + (names.size() == 1 ? verb_of_one : verb_of_many);
     };
-    const char* const copied =
-        entry_of(settings.exchange).goes_on_together()
-            ? "; who has no checkpoint goes on from a copy of another's, in the folder of its --resume"
-            : "";
+    const char* const copied = entry_of(settings.exchange).goes_on_together()
+                                   ? "; who has no checkpoint goes on from a copy of another's, in "
+                                     "the folder of its --resume"
+                                   : "";
     return subject(going_on, " goes", " go") + " on from a checkpoint, " +
            subject(anew, " begins", " begin") + " anew: start all of them with --resume, or none" +
            copied;

@@ -66,9 +66,9 @@ bool AkoBeginning::start_is_over(bool unanswered, Time now) {
     // A peer that is refused goes at once, so that the others may never have all of them there.
     const std::string apart = others_.why_apart();
     const bool refused = others_.met_all() && !apart.empty();
-    const StartWait::State wait = refused
-                                      ? StartWait::State::over
-                                      : start_wait_.look(std::popcount(others_.absent()), unanswered, now);
+    const StartWait::State wait =
+        refused ? StartWait::State::over
+                : start_wait_.look(std::popcount(others_.absent()), unanswered, now);
     if (wait == StartWait::State::failed) fail(Ending::failed, start_wait_.why_not());
     if (wait == StartWait::State::over && !apart.empty()) fail(Ending::failed, apart);
     if (wait != StartWait::State::over || !apart.empty()) return false;
@@ -145,7 +145,8 @@ void AkoBeginning::claim(Time now) {
                                         ": start this peer again once it does");
     }
     if ((rows_in_part() & peer_bit(roster_.self())) != 0) {
-        return fail(Ending::failed, "of what " + own_name() + " has learned only a part is on the " +
+        return fail(Ending::failed, "of what " + own_name() +
+                                        " has learned only a part is on the " +
                                         "disks of those who are here: start it again once " +
                                         settings_.names(others_.absent()) + " can be reached");
     }
@@ -193,8 +194,7 @@ void AkoBeginning::heard(PeerIndex from, const Status& status, bool first, Time 
     // Every Status is looked at and not only the first, which its sender may have said before it
     // had heard of the run. A peer that goes on from a checkpoint tells of its disk until it has
     // begun, and one that begins anew may have taken that over.
-    const bool from_disk =
-        status.start.resuming || (goes_on() && begins_anew(status, from));
+    const bool from_disk = status.start.resuming || (goes_on() && begins_anew(status, from));
     if (state_ == State::waiting && !from_disk) others_.heard_of_run(from, status);
     if (state_ != State::begun) return;
     const Rival met = rival(own_row, rows_.incarnation());

@@ -46,7 +46,8 @@ class AkoBeginning {
     State state() const { return state_; }
     /// On its way into a run, or to going on with one from checkpoints: it makes no rounds yet.
     bool takes_in() const {
-        return state_ == State::joining || (waits() && goes_on()) || handover_.takes();
+        return state_ == State::joining || (state_ == State::waiting && goes_on()) ||
+               handover_.takes();
     }
     /// It waits for nobody but for the initial parameters: for its own, or while others take them.
     bool passes_initial() const { return handover_.passes(); }
@@ -55,7 +56,8 @@ class AkoBeginning {
     /// Does it take nothing of lost peers from others? While it joins, for it does so itself; and
     /// while it begins anew where somebody goes on, for that is on a disk and no run.
     bool leaves_relays() const {
-        return state_ == State::joining || (waits() && !goes_on() && others_.resume());
+        return state_ == State::joining ||
+               (state_ == State::waiting && !goes_on() && others_.resume());
     }
     /// The rows are those of a checkpoint of this run; before anything else.
     void restored(std::uint64_t run_id) { run_id_ = run_id; }
@@ -107,7 +109,6 @@ class AkoBeginning {
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.
     bool had_process_before() const;
-    bool waits() const { return state_ == State::waiting; }
     void hear_run_id(PeerIndex from, const Status& status);
     void say_what_comes();
     void say_joined(Time now, PeerSet in_part);
@@ -123,7 +124,7 @@ class AkoBeginning {
     InitialHandover handover_;
     Joining joining_;
     State state_ = State::waiting;
-    bool start_is_over_ = false;  ///< enough came, or there is a run
+    bool start_is_over_ = false;          ///< enough came, or there is a run
     std::optional<Time> could_begin_at_;  ///< if those that are to go on had met
     std::uint64_t run_id_ = 0;
     bool said_what_comes_ = false;

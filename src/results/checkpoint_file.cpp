@@ -236,7 +236,7 @@ Result<CheckpointHead> head_of(const OpenFile& file) {
     head.id = {texts.number<std::uint64_t>("start", 16), texts.number<Round>("round")};
     head.progress = texts.number<double>("progress");
     head.past = {texts.number_or<double>("seconds", 0),
-                    texts.number_or<std::uint64_t>("starts", 1)};
+                 texts.number_or<std::uint64_t>("starts", 1)};
     if (!texts.lacking().empty()) return wrong("says nothing of its " + texts.lacking());
     return head;
 }

@@ -28,9 +28,9 @@
 //   ring             parameters, velocity
 //   local-sgd        average, replica, velocity (of this peer's rounds), outer_velocity
 //   sma              average; as numbers the learners of every peer in the newest two rounds
-//   with learners    besides: learner.J.parameters and .velocity of each, learners.update, in ako
-//                    learners.followed, in sma learners.before; as numbers how many, and steps of
-//                    the rate passed
+//   with learners    besides: learner.J.parameters and .velocity of each, learners.update or, in
+//                    sma, learners.before; in ako learners.followed; as numbers how many, and steps
+//                    of the rate passed
 //   parameter-server parameters, as this worker pulled them; of its part as a server: served,
 //                    served_velocity, served_rounds (of all workers, for each slice)
 //   local            parameters, velocity

@@ -142,7 +142,8 @@ Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
     const bool every = sums && sums->size() == blocks.count();
     const auto values = from.vector(name_of(row), every ? blocks.element_count() : elements);
     if (!values) return tl::make_unexpected(values.error());
-    const auto checksums = from.word_list(name_of(row) + ".checksums", every ? blocks.count() : kept);
+    const auto checksums =
+        from.word_list(name_of(row) + ".checksums", every ? blocks.count() : kept);
     if (!checksums) return tl::make_unexpected(checksums.error());
     auto next_values = values->begin();
     auto next_checksum = checksums->begin();

@@ -198,9 +198,12 @@ void Learners::visit_norms(const std::function<void(const GradientNorms&)>& visi
 void Learners::save(Checkpoint& out) const {
     out.numbers["learners"] = count();
     out.numbers["learners.steps_passed"] = steps_passed_;
-    out.put("learners.update", update_);
     if (options_.follows) out.put("learners.followed", followed_);
-    if (!average_before_.empty()) out.put("learners.before", average_before_);
+    // Either says what the average moved by.
+    if (average_before_.empty())
+        out.put("learners.update", update_);
+    else
+        out.put("learners.before", average_before_);
     for (std::size_t number = 0; number < count(); ++number) {
         out.put(name_of("parameters", number), learners_[number].parameters);
         out.put(name_of("velocity", number), learners_[number].optimizer.velocity());
@@ -219,9 +222,9 @@ Result<void> Learners::restore(const Checkpoint& from) {
     if (*kept != count() && !adapts_)
         return fail(Error::Kind::io, "it is of " + std::to_string(*kept) + " learners, not of " +
                                          std::to_string(count()));
-    Result<void> copied = from.copy("learners.update", update_);
+    Result<void> copied = average_before_.empty() ? from.copy("learners.update", update_)
+                                                  : from.copy("learners.before", average_before_);
     if (copied && options_.follows) copied = from.copy("learners.followed", followed_);
-    if (copied && !average_before_.empty()) copied = from.copy("learners.before", average_before_);
     // With `auto` those that there are not yet are left out, as if they had been taken away.
     for (std::size_t number = 0; copied && number < count(); ++number) {
         copied = from.copy(name_of("parameters", number), learners_[number].parameters);

@@ -21,8 +21,8 @@ ChangedPeers::ChangedPeers(const Settings& settings) : peers_(peer_names(setting
     const BatchPlan plan(settings.training, peers_.size());
     counts_rounds_ = plan.local_only();
     local_rounds_ = mode.every_round ? 1 : settings.exchange.local_sgd.rounds;
-    round_samples_max_ = plan.local_only() ? settings.training.samples_per_round_max()
-                                           : plan.share_max();
+    round_samples_max_ =
+        plan.local_only() ? settings.training.samples_per_round_max() : plan.share_max();
 }
 
 CheckpointId ChangedPeers::id(const CheckpointId& made, const Names& before) const {
@@ -40,8 +40,7 @@ CheckpointId ChangedPeers::id(const CheckpointId& made, const Names& before) con
 void ChangedPeers::apply(Checkpoint& it, const Names& before) const {
     // Of peers that make rounds apart; another one begins at what all have.
     const auto average = it.floats.find("average"), replica = it.floats.find("replica");
-    if (average != it.floats.end() && replica != it.floats.end())
-        replica->second = average->second;
+    if (average != it.floats.end() && replica != it.floats.end()) replica->second = average->second;
     if (before == peers_) return;
     const CheckpointId made = it.id;
     it.id = id(made, before);

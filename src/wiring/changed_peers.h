@@ -1,8 +1,9 @@
-// A checkpoint that another peer has made, perhaps of a run of other peers, more or fewer or by other
-// names, as one that these peers go on from. The parameters and momentum of a mode in lockstep do not depend on how many peers made
-// them: its rounds are counted anew, so that the run stands where it stood in samples of all
-// together, and places in the data are shared out anew. Where a checkpoint holds more of its peers
-// than that, the table of modes says why it stays with them. A value; any thread.
+// A checkpoint that another peer has made, perhaps of a run of other peers, more or fewer or by
+// other names, as one that these peers go on from. The parameters and momentum of a mode in
+// lockstep do not depend on how many peers made them: its rounds are counted anew, so that the run
+// stands where it stood in samples of all together, and places in the data are shared out anew.
+// Where a checkpoint holds more of its peers than that, the table of modes says why it stays with
+// them. A value; any thread.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,8 @@ class ChangedPeers {
   private:
     Names peers_;
     std::string why_not_;
-    bool counts_rounds_;  ///< and not samples of all together
-    Round local_rounds_;  ///< from one exchange to the next
+    bool counts_rounds_;             ///< and not samples of all together
+    Round local_rounds_;             ///< from one exchange to the next
     std::size_t round_samples_max_;  ///< of one peer
     bool averages_;                  ///< of learners, of which each peer has said how many it has
 };

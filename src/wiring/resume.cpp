@@ -131,7 +131,8 @@ std::optional<std::string> donor(const std::string& folder) {
     for (const std::string& path : checkpoint_paths(folder)) {
         std::error_code error;
         const fs::file_time_type written = fs::last_write_time(path, error);
-        if (!error) newest = std::max(newest, std::optional(std::pair(written, peer_in_name(path))));
+        if (!error)
+            newest = std::max(newest, std::optional(std::pair(written, peer_in_name(path))));
     }
     return newest ? std::optional(newest->second) : std::nullopt;
 }
@@ -182,8 +183,7 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
     std::vector<std::string> paths = checkpoint_paths(run.folder, owner.peer);
     const bool may_change = changed != nullptr && changed->why_not().empty();
     if (paths.empty() && may_change)
-        if (const auto other = donor(run.folder))
-            paths = checkpoint_paths(run.folder, *other);
+        if (const auto other = donor(run.folder)) paths = checkpoint_paths(run.folder, *other);
     for (const std::string& path : paths) look_at(path);
     std::sort(earlier.usable.begin(), earlier.usable.end(), [](const auto& one, const auto& other) {
         return std::tie(one.id.round, one.id.start) > std::tie(other.id.round, other.id.start);

@@ -192,8 +192,9 @@ TEST_CASE("who has lost its disk does not begin with a part of its row") {
     again.cluster.settings.exchange.start_wait_s = 2;
     again.cluster.starts_at = {ms(0), ms(60'000), ms(0)};
     CHECK_FALSE(again.cluster.run(long_enough));
-    CHECK(contains(again.cluster.violation, "of what c has learned only a part is on the disks of "
-                                            "those who are here: start it again once b can be reached"));
+    CHECK(contains(again.cluster.violation,
+                   "of what c has learned only a part is on the disks of "
+                   "those who are here: start it again once b can be reached"));
 }
 
 TEST_CASE("all go on if anybody does: one has lost its disk, and the others keep their votes") {

@@ -193,7 +193,9 @@ TEST_CASE("without a folder it is the run that has the newest checkpoint of the 
     };
     CHECK_FALSE(newest({"a"}));
     CHECK(earlier_run({.said = true, .folder = "", .if_any = true}, settings, {"a"}).none());
-    CHECK(contains(complaint([&] { earlier_run({true, ""}, settings, {"a"}); }),
+    CHECK(contains(complaint([&] {
+                       earlier_run({true, ""}, settings, {"a"});
+                   }),
                    "no run of mnist below " + output.path()));
     const auto run = [&](const std::string& name, const std::string& peer, int hours_ago) {
         fs::create_directory(output.file(name));
