@@ -131,10 +131,11 @@ def table(found):
               f"{line['bytes'] / SIZES[line['size']]:.2f} | {load} | {line['memory_mb']:.0f} |")
 
 
-def main():
-    def words(text):
-        return text.split(",")
+def words(text):
+    return text.split(",")
 
+
+def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("others", "ako", "table"))

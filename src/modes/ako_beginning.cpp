@@ -107,6 +107,11 @@ void AkoBeginning::join(Time now) {
         return joining_.put_aside(now);
     }
     const PeerSet in_part = rows_in_part();
+    if ((in_part & peer_bit(roster_.self())) != 0)
+        return fail(Ending::failed, "of what " + own_name() +
+                                        " has learned only a part is on the disks of those who are "
+                                        "here: start it again once " +
+                                        settings_.names(others_.absent()) + " can be reached");
     claim(now);
     if (state_ == State::begun) say_joined(now, in_part);
 }
@@ -125,7 +130,7 @@ PeerSet AkoBeginning::silent_holders() const {
 PeerSet AkoBeginning::rows_in_part() const {
     PeerSet owners = 0;
     // In a run that is under way nobody has more of a row than its owner had sent.
-    if (state_ != State::joining || !goes_on() || run_there() || others_.absent() == 0) return 0;
+    if (!goes_on() || run_there() || others_.absent() == 0) return 0;
     for (const RowIndex row : rows_.ledger().all()) {
         const RowHeld held = rows_.ledger().held(row);
         if (held.highest != Version{} && held.lowest == Version{})
@@ -143,12 +148,6 @@ void AkoBeginning::claim(Time now) {
                                         " has learned, and did not answer for " +
                                         printed("%g s", settings_.exchange.finish_timeout_s) +
                                         ": start this peer again once it does");
-    }
-    if ((rows_in_part() & peer_bit(roster_.self())) != 0) {
-        return fail(Ending::failed, "of what " + own_name() +
-                                        " has learned only a part is on the " +
-                                        "disks of those who are here: start it again once " +
-                                        settings_.names(others_.absent()) + " can be reached");
     }
     const Incarnation known =
         std::max({joining_.highest(), rows_.incarnation(), held.highest.incarnation});

@@ -104,7 +104,8 @@ class AkoBeginning {
     void claim(Time now) AKO_COMPUTE_THREAD;
     /// Peers that can be reached, have something of the own row, and have not answered.
     PeerSet silent_holders() const;
-    /// Whose rows are held in part where all go on from their disks, and some are not here.
+    /// While it joins: whose rows are held in part, where all go on from their disks and some are
+    /// not here.
     PeerSet rows_in_part() const;
     void fail(Ending ending, std::string why);
     /// An earlier process has made rounds under this name, as far as anybody has said.

@@ -23,8 +23,8 @@ struct KeptCheckpoint {
     std::string path;
     std::uint64_t mark = 0;  ///< as in Checkpoint
     RunPast past = {};
-    std::vector<std::string> of_peers =
-        {};  ///< whose other member made it; empty: it is this peer's
+    /// Another one of these peers made it; empty: it is this peer's own.
+    std::vector<std::string> of_peers = {};
 
     bool operator==(const KeptCheckpoint&) const = default;
 };

@@ -131,24 +131,24 @@ Result<void> Rows::restore(RowIndex row, const Checkpoint& from) {
     const Result<std::vector<Version>> versions = kept_versions(row, from);
     if (!versions) return tl::make_unexpected(versions.error());
     const Blocks& blocks = ledger_.blocks();
-    std::size_t elements = 0, kept = 0;
-    for (BlockIndex block = 0; block < blocks.count(); ++block) {
-        if ((*versions)[block] == Version{}) continue;
-        elements += blocks.range(block).count;
-        ++kept;
-    }
     // Older ones hold every block, zeros where there was none.
     const auto sums = from.word_list(name_of(row) + ".checksums");
     const bool every = sums && sums->size() == blocks.count();
-    const auto values = from.vector(name_of(row), every ? blocks.element_count() : elements);
+    const auto in_file = [&](BlockIndex block) { return every || (*versions)[block] != Version{}; };
+    std::size_t elements = 0, kept = 0;
+    for (BlockIndex block = 0; block < blocks.count(); ++block) {
+        if (!in_file(block)) continue;
+        elements += blocks.range(block).count;
+        ++kept;
+    }
+    const auto values = from.vector(name_of(row), elements);
     if (!values) return tl::make_unexpected(values.error());
-    const auto checksums =
-        from.word_list(name_of(row) + ".checksums", every ? blocks.count() : kept);
+    const auto checksums = from.word_list(name_of(row) + ".checksums", kept);
     if (!checksums) return tl::make_unexpected(checksums.error());
     auto next_values = values->begin();
     auto next_checksum = checksums->begin();
     for (BlockIndex block = 0; block < blocks.count(); ++block) {
-        if ((*versions)[block] == Version{} && !every) continue;
+        if (!in_file(block)) continue;
         const std::span<const float> of_block(next_values, blocks.range(block).count);
         const auto checksum = static_cast<std::uint32_t>(*next_checksum++);
         next_values += static_cast<std::ptrdiff_t>(of_block.size());

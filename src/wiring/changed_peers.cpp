@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "ako/mode_table.h"
 #include "src/config/cluster_file.h"

@@ -65,10 +65,15 @@ std::string cannot_branch(const CheckpointOwner& own, const CheckpointOwner& fou
     return "";
 }
 
+/// May a peer go on from what another one has left, perhaps of other peers?
+bool may_change(const ChangedPeers* changed) {
+    return changed != nullptr && changed->why_not().empty();
+}
+
 /// Why this peer cannot go on from what those of another run left; empty if it can.
 std::string of_other_peers(const CheckpointOwner& own, const CheckpointOwner& found,
                            const ChangedPeers* changed) {
-    if (changed != nullptr && changed->why_not().empty()) return "";
+    if (may_change(changed)) return "";
     if (found.peer != own.peer) return fmt::format("it is of peer {}", found.peer);
     if (found.peers == own.peers) return "";
     const std::string why = changed != nullptr ? "; " + changed->why_not() : "";
@@ -111,30 +116,27 @@ std::string foreign(const CheckpointOwner& own, const CheckpointOwner& found,
     return "";
 }
 
-/// The newest checkpoint of these peers in the folder, if there is one.
-std::optional<fs::file_time_type> newest_in(const fs::path& folder,
-                                            const std::vector<std::string>& peers) {
-    std::optional<fs::file_time_type> newest;
-    std::error_code error;
-    for (const std::string& peer : peers) {
-        for (const std::string& path : checkpoint_paths(folder.string(), peer)) {
-            const fs::file_time_type written = fs::last_write_time(path, error);
-            if (!error) newest = std::max(newest.value_or(written), written);
-        }
+/// The newest of these files, with its time; nothing if there is none.
+std::optional<std::pair<fs::file_time_type, std::string>> newest_of(
+    const std::vector<std::string>& paths) {
+    std::optional<std::pair<fs::file_time_type, std::string>> newest;
+    for (const std::string& path : paths) {
+        std::error_code error;
+        const fs::file_time_type written = fs::last_write_time(path, error);
+        if (!error) newest = std::max(newest, std::optional(std::pair(written, path)));
     }
     return newest;
 }
 
-/// The peer of which the newest checkpoint in the folder is.
-std::optional<std::string> donor(const std::string& folder) {
-    std::optional<std::pair<fs::file_time_type, std::string>> newest;
-    for (const std::string& path : checkpoint_paths(folder)) {
-        std::error_code error;
-        const fs::file_time_type written = fs::last_write_time(path, error);
-        if (!error)
-            newest = std::max(newest, std::optional(std::pair(written, peer_in_name(path))));
-    }
-    return newest ? std::optional(newest->second) : std::nullopt;
+/// When the newest checkpoint of these peers in the folder was written, if there is one.
+std::optional<fs::file_time_type> newest_in(const fs::path& folder,
+                                            const std::vector<std::string>& peers) {
+    std::vector<std::string> paths = checkpoint_paths(folder.string());
+    std::erase_if(paths, [&peers](const std::string& path) {
+        return std::find(peers.begin(), peers.end(), peer_in_name(path)) == peers.end();
+    });
+    const auto newest = newest_of(paths);
+    return newest ? std::optional(newest->first) : std::nullopt;
 }
 
 /// "20260131-235959", as after the name of a run in that of its folder; then a number may follow.
@@ -181,9 +183,9 @@ EarlierCheckpoints find_checkpoints(const EarlierRun& run, const CheckpointOwner
             earlier.refused.push_back(fmt::format("{} is not used: {}", path, why));
     };
     std::vector<std::string> paths = checkpoint_paths(run.folder, owner.peer);
-    const bool may_change = changed != nullptr && changed->why_not().empty();
-    if (paths.empty() && may_change)
-        if (const auto other = donor(run.folder)) paths = checkpoint_paths(run.folder, *other);
+    if (paths.empty() && may_change(changed))
+        if (const auto newest = newest_of(checkpoint_paths(run.folder)))
+            paths = checkpoint_paths(run.folder, peer_in_name(newest->second));
     for (const std::string& path : paths) look_at(path);
     std::sort(earlier.usable.begin(), earlier.usable.end(), [](const auto& one, const auto& other) {
         return std::tie(one.id.round, one.id.start) > std::tie(other.id.round, other.id.start);

@@ -21,6 +21,20 @@ Ballot asked_for_vote(Bench& bench, PeerIndex to) {
     return sent.empty() ? Ballot{} : sent.back().ballot;
 }
 
+/// Peer 1 of three, which goes on with an earlier run; and what another one says of it first.
+struct GoesOn {
+    GoesOn() {
+        finish.resume(earlier);
+        status.vote.may_have_voted = 0;
+        status.heartbeat.process_id = 90;
+    }
+    Ledger ledger{1, 3, Blocks{8, 4}};
+    Roster roster{1, 3};
+    Finish finish{ledger, roster, [](PeerIndex, const Header&) {}, times, 77};
+    Incarnation earlier = next_incarnation(0, 5).value();
+    Status status = status_of_a_peer();
+};
+
 }  // namespace
 
 TEST_CASE("a later life asks for its vote during training, of whom it has none yet") {
@@ -383,15 +397,10 @@ TEST_CASE("without enough votes no cut is waited for, and it is said whose are l
 }
 
 TEST_CASE("what others know from their disks costs who goes on with a run no vote, all else does") {
-    const Blocks blocks{8, 4};
-    Ledger ledger{1, 3, blocks};
-    Roster roster{1, 3};
-    Finish finish{ledger, roster, [](PeerIndex, const Header&) {}, times, 77};
-    const Incarnation earlier = next_incarnation(0, 5).value();
-    finish.resume(earlier);
-    Status status = status_of_a_peer();
-    status.vote.may_have_voted = 0;
-    status.heartbeat.process_id = 90;
+    GoesOn peer;
+    Finish& finish = peer.finish;
+    Status& status = peer.status;
+    const Incarnation earlier = peer.earlier;
     status.start.resuming = true;
     status.rows[1].highest = {earlier, 40};
     status.standing.progress[1] = {40, 40};
@@ -404,7 +413,7 @@ TEST_CASE("what others know from their disks costs who goes on with a run no vot
         keeps = false;
     }
     SUBCASE("once it has begun") {
-        roster.set_own(40, 40);
+        peer.roster.set_own(40, 40);
         SUBCASE("from one that has begun beside it") { status.start.resuming = false; }
         SUBCASE("from one that is started again, and has it from its disk") {
             status.heartbeat.process_id = 91;
@@ -430,15 +439,10 @@ TEST_CASE("what others know from their disks costs who goes on with a run no vot
 }
 
 TEST_CASE("one that goes on if anybody does begins beside this process before it has heard so") {
-    const Blocks blocks{8, 4};
-    Ledger ledger{1, 3, blocks};
-    Roster roster{1, 3};
-    Finish finish{ledger, roster, [](PeerIndex, const Header&) {}, times, 77};
-    const Incarnation earlier = next_incarnation(0, 5).value();
-    finish.resume(earlier);
-    Status status = status_of_a_peer();
-    status.vote.may_have_voted = 0;
-    status.heartbeat.process_id = 90;
+    GoesOn peer;
+    Finish& finish = peer.finish;
+    Status& status = peer.status;
+    const Incarnation earlier = peer.earlier;
     status.standing.progress.assign(3, {});
     bool keeps = true;
     SUBCASE("it waits") {}

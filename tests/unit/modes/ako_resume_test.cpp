@@ -73,6 +73,14 @@ class Run {
     }
 };
 
+/// The checkpoints of a whole run, of which each peer keeps one after these rounds. [peer]
+std::vector<std::optional<Checkpoint>> kept_after(std::vector<std::optional<Round>> rounds) {
+    Run whole(rounds.size());
+    whole.keeps_after = std::move(rounds);
+    whole.require_to_end();
+    return whole.kept;
+}
+
 /// The newest round of a row that is in any of these.
 Round newest_kept(const std::vector<std::optional<Checkpoint>>& kept, RowIndex row) {
     Round newest = 0;
@@ -135,11 +143,9 @@ TEST_CASE("all go on together, each with the newest that anybody has of its row"
 }
 
 TEST_CASE("who comes late joins those that have gone on") {
-    Run whole;
-    whole.keeps_after = {4, 4, 4};
-    whole.require_to_end();
+    const auto kept = kept_after({4, 4, 4});
     Run again(3, 100);
-    again.cluster.goes_on_from = whole.kept;
+    again.cluster.goes_on_from = kept;
     again.cluster.settings.exchange.start_wait_s = 2;
     again.cluster.round_time = ms(1500);
     again.cluster.starts_at = {ms(0), ms(0), ms(6000)};
@@ -149,11 +155,9 @@ TEST_CASE("who comes late joins those that have gone on") {
 }
 
 TEST_CASE("who has lost its disk has its row from the others") {
-    Run whole;
-    whole.keeps_after = {6, 6, 6};
-    whole.require_to_end();
+    const auto kept = kept_after({6, 6, 6});
     Run again(3, 100);
-    again.cluster.goes_on_from = {whole.kept[0], whole.kept[1], std::nullopt};
+    again.cluster.goes_on_from = {kept[0], kept[1], std::nullopt};
     again.require_to_end();
     const std::vector<VersionRun> runs = again.cluster[0].half.rows().ledger().versions(row_of(2));
     for (const VersionRun& run : runs) CHECK(lives_before(run.version.incarnation) == 1);
@@ -162,13 +166,11 @@ TEST_CASE("who has lost its disk has its row from the others") {
 
 TEST_CASE("any minority of disks may be lost: every row is on those that are left") {
     constexpr std::size_t count = 5;
-    Run whole(count);
-    whole.keeps_after = {6, 6, 6, 6, 6};
-    whole.require_to_end();
+    const auto kept = kept_after({6, 6, 6, 6, 6});
     for (PeerIndex one = 0; one < count; ++one) {
         const PeerIndex other = (one + 1 + one % 2) % count;
         Run again(count, 100);
-        again.cluster.goes_on_from = whole.kept;
+        again.cluster.goes_on_from = kept;
         again.cluster.goes_on_from[one] = again.cluster.goes_on_from[other] = std::nullopt;
         again.require_to_end();
         Round least = rounds_each;
@@ -184,11 +186,9 @@ TEST_CASE("any minority of disks may be lost: every row is on those that are lef
 }
 
 TEST_CASE("who has lost its disk does not begin with a part of its row") {
-    Run whole;
-    whole.keeps_after = {6, 6, 6};
-    whole.require_to_end();
+    const auto kept = kept_after({6, 6, 6});
     Run again(3, 100);
-    again.cluster.goes_on_from = {whole.kept[0], whole.kept[1], std::nullopt};
+    again.cluster.goes_on_from = {kept[0], kept[1], std::nullopt};
     again.cluster.settings.exchange.start_wait_s = 2;
     again.cluster.starts_at = {ms(0), ms(60'000), ms(0)};
     CHECK_FALSE(again.cluster.run(long_enough));
@@ -198,12 +198,10 @@ TEST_CASE("who has lost its disk does not begin with a part of its row") {
 }
 
 TEST_CASE("all go on if anybody does: one has lost its disk, and the others keep their votes") {
-    Run whole;
-    whole.keeps_after = {6, 6, 6};
-    whole.require_to_end();
+    const auto kept = kept_after({6, 6, 6});
     Run again(3, 100);
     again.cluster.settings.resumes_if_any = true;
-    again.cluster.goes_on_from = whole.kept;
+    again.cluster.goes_on_from = kept;
     again.cluster.begins_anew = peer_bit(2);
     again.cluster.starts_at = {ms(0), ms(900), ms(400)};
     again.require_to_end();
