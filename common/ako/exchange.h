@@ -77,6 +77,9 @@ struct Standing {
     bool joining = false;  ///< it takes in the rows of a run that is under way
     /// sma: learners of all peers in the newest round that is known of; 0: none.
     std::size_t learners_together = 0;
+    /// So many marks are to lie between two checkpoints, the most that another peer says, where all
+    /// go on from the same; 0: none has said it.
+    std::uint64_t marks_apart = 0;
 };
 
 /// One link, as the exchange sees it, for reports.
@@ -216,8 +219,8 @@ class Exchange {
     /// from here into `out`, over what is left there of another. False, and nothing of use in
     /// `out`, in a mode that cannot go on from one, or when the exchange is about to give up.
     virtual bool save(Checkpoint& out) = 0;
-    /// These of its checkpoints are on this peer's disk, newest first.
-    virtual void tell_kept(const std::vector<CheckpointId>& kept) = 0;
+    /// May be told after every round.
+    virtual void tell_checkpoints(const CheckpointNews& news) = 0;
 };
 
 }  // namespace ako

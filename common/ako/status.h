@@ -171,6 +171,9 @@ struct Status {
         /// My checkpoints on the disk, newest first. Before the first round those that I could go
         /// on from; none: I begin anew.
         std::vector<CheckpointId> checkpoints;
+        /// So many marks of progress are to lie between two of them, if it were for me; 0: I do not
+        /// know yet. Where all go on from the same, the most that anybody says counts.
+        std::uint64_t marks_apart = 0;
         bool joining = false;   ///< I take in the rows of a run, mine too, and make no rounds yet
         bool resuming = false;  ///< I go on from a checkpoint, and have not begun
         std::uint64_t run_id = 0;  ///< the same for a run through all its starts; 0: not known yet
@@ -181,6 +184,7 @@ struct Status {
 
         static void fields(auto& it, auto&& each) {
             each("checkpoints", it.checkpoints, bound::AtMost{checkpoints_told_max});
+            each("marks_apart", it.marks_apart);
             each("joining", it.joining);
             each("resuming", it.resuming);
             each("run_id", it.run_id);

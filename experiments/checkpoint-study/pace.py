@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `training.checkpoint_every: auto` takes of the pace, as processor time. Root.
 
-    pace.py measure [--models lenet,resnet-20,30M,124M] [--pairs 5]
+    pace.py measure [--models lenet,resnet-20,30M,30M-long,124M] [--pairs 5]
     pace.py table                                       # of paced.jsonl, nothing is run
 
 Two peers of the mode ako train in a control group, in turn without checkpoints and with `auto`, for
@@ -38,6 +38,7 @@ def dense(width):
 MODELS = {"lenet": ("lenet", f"{{path: {DATA}/mnist/data}}", 2),
           "resnet-20": ("resnet20", f"{{path: {DATA}/cifar10/data, format: cifar10}}", 0.2),
           "30M": (dense(5000), f"{{path: {DATA}/mnist/data}}", 0.2),
+          "30M-long": (dense(5000), f"{{path: {DATA}/mnist/data}}", 0.6),
           "124M": (dense(10720), f"{{path: {DATA}/mnist/data}}", 0.06)}
 CLUSTER = """\
 run: pace

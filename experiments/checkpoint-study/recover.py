@@ -139,11 +139,12 @@ def verify(mode, times, found):
                 return subprocess.run([AKO, "verify", run], stdin=subprocess.DEVNULL,
                                       capture_output=True, check=False).returncode
             right["as it is"] += exit_of() == 0
-            # Of a round that all have, for no other can be gone on from.
-            common = rounds_of(run, "p1") & rounds_of(run, "p2")
+            # Not before the first round that all have: nothing leads there.
+            first = min(rounds_of(run, "p1") & rounds_of(run, "p2"))
             victim = chance.choice(sorted(
                 run / f"state-{peer}-{of_round}.safetensors"
-                for peer in ("p1", "p2") for of_round in common))
+                for peer in ("p1", "p2") for of_round in rounds_of(run, peer)
+                if of_round >= first))
             with victim.open("rb") as file:
                 head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
             change(victim, chance.choice(sorted(

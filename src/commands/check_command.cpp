@@ -142,8 +142,8 @@ ExitStatus check(const std::string& file, const std::vector<std::string>& overri
     const std::uint64_t budget = data->sample_budget();
     fmt::print("{}{}{}{}{}",
                data_report(settings, {data->sample_count(), data->test_set().count, budget}),
-               start_report(settings), checkpoints_report(settings), time_outs_report(settings),
-               traffic_report(settings, costs));
+               start_report(settings), checkpoints_report(settings, costs),
+               time_outs_report(settings), traffic_report(settings, costs));
     for (const std::string& note : data->notes()) fmt::print("#\n{}", wrapped(note, "# "));
     warn_of_slow_rows(settings, costs);
     for (const std::string& warning : warnings(settings, {network->parameter_count(), budget}))

@@ -284,16 +284,20 @@ std::string start_report(const Settings& settings) {
                             majority, peers));
 }
 
-std::string checkpoints_report(const Settings& settings) {
+std::string checkpoints_report(const Settings& settings, const ModeCosts& costs) {
     const TrainingSettings& training = settings.training;
     if (!training.keeps_checkpoints() || training.checkpoint_every == 0) return "";
     std::string text = "#\n# checkpoints\n";
     if (!training.paces_checkpoints())
         return text + line("every", fmt::format("{:g} epochs", training.checkpoint_every));
-    return text + line("as often as pays",
-                       fmt::format("by what the first one takes, and a fault in {:g} h (mtbf_h); "
-                                   "at most {:g} % of the time of training",
-                                   training.mtbf_h, 100 * checkpoint_share_max));
+    text += line("as often as pays",
+                 fmt::format("by what they take, and a fault in {:g} h (mtbf_h); at most {:g} % of "
+                             "the time of training",
+                             training.mtbf_h, 100 * checkpoint_share_max));
+    const std::uint64_t bytes = costs.checkpoint.bytes;
+    return text + line("the first one", fmt::format("after {:.2g} s, of {:.1f} MB",
+                                                    least_interval(expected_cost(bytes)),
+                                                    static_cast<double>(bytes) / 1e6));
 }
 
 std::string time_outs_report(const Settings& settings) {

@@ -26,7 +26,7 @@ std::string data_report(const Settings& settings, const DataCounts& counts);
 std::string start_report(const Settings& settings);
 
 /// How often this peer keeps what it can go on from; empty where it does not.
-std::string checkpoints_report(const Settings& settings);
+std::string checkpoints_report(const Settings& settings, const ModeCosts& costs);
 
 /// For how long a peer waits for another, and what follows from observation; empty where no peer
 /// needs another.

@@ -34,16 +34,20 @@ constexpr int starts_max = 3;
 constexpr double replay_s_max = 7 * 24 * 3600;
 constexpr std::size_t tail_of_output = 1500;
 
-/// The rounds of which every peer has a checkpoint, with the share of the run that each is at.
+/// Of one round.
+struct KeptRound {
+    double progress = 0;             ///< 0 .. 1 of the run
+    std::vector<std::string> peers;  ///< that have a checkpoint of it
+};
+
 struct Kept {
-    std::map<Round, double> rounds;
+    std::map<Round, KeptRound> rounds;
     std::vector<std::string> damaged;  ///< what is wrong with others, for people
     std::size_t of_others = 0;         ///< checkpoints that other peers made
 };
 
 Kept kept_in(const std::string& folder, const std::vector<std::string>& peers) {
     Kept kept;
-    std::map<CheckpointId, std::size_t> peers_at;
     for (const std::string& peer : peers) {
         for (const std::string& path : checkpoint_paths(folder, peer)) {
             const auto head = check_checkpoint(path);
@@ -59,15 +63,11 @@ Kept kept_in(const std::string& folder, const std::vector<std::string>& peers) {
                 kept.damaged.push_back(path + ": is another peer's or round's, by what is in it");
                 continue;
             }
-            double& progress = kept.rounds[head->id.round];
-            progress = std::max(progress, head->progress);
-            ++peers_at[head->id];
+            KeptRound& round = kept.rounds[head->id.round];
+            round.progress = std::max(round.progress, head->progress);
+            round.peers.push_back(peer);
         }
     }
-    // In `local` each peer has a start of its own.
-    std::map<Round, std::size_t> complete;
-    for (const auto& [id, count] : peers_at) complete[id.round] += count;
-    std::erase_if(kept.rounds, [&](const auto& it) { return complete[it.first] < peers.size(); });
     return kept;
 }
 
@@ -135,29 +135,25 @@ class Verification {
             throw StartupError(config_ + ": " + why,
                                "ring, local-sgd, sma, local, and parameter-server with "
                                "consistency: bsp repeat themselves");
-        if (kept_.damaged.empty() && kept_.rounds.size() + (digests_.empty() ? 0 : 1) < 2)
+        const std::vector<Round> begins = rounds_of_all();
+        const bool leads_on = !begins.empty() && (!digests_.empty() ||
+                                                  begins.front() < kept_.rounds.rbegin()->first);
+        if (kept_.damaged.empty() && !leads_on)
             throw StartupError(
                 fmt::format("{}: {} rounds of which every peer has a checkpoint{}", options.folder,
-                            kept_.rounds.size(), digests_.empty() ? ", and no end" : ""),
+                            begins.size(), digests_.empty() ? ", and no end" : ""),
                 "with training.checkpoint_every a run keeps some; those of all peers have to be in "
                 "one folder");
     }
 
     ExitStatus run() {
         fmt::print("{}: {}, {} peers, whole checkpoints of rounds {}\n", options_.folder,
-                   entry_of(settings_.exchange).name, peers_.size(), fmt::join(rounds(), ", "));
+                   entry_of(settings_.exchange).name, peers_.size(),
+                   fmt::join(rounds_of_all(), ", "));
         if (kept_.of_others > 0)
             fmt::print("{} that other peers made are not looked at\n", kept_.of_others);
         for (const std::string& damaged : kept_.damaged) fmt::print("{}\n", damaged);
-        for (auto from = kept_.rounds.begin(); from != kept_.rounds.end(); ++from) {
-            const auto to = std::next(from);
-            if (to != kept_.rounds.end())
-                say(fmt::format("rounds {} to {}", from->first, to->first),
-                    [&] { return replay_to(from->first, to->first, to->second); });
-            else if (!digests_.empty())
-                say(fmt::format("round {} to the end", from->first),
-                    [&] { return replay_to_end(from->first); });
-        }
+        replay_all();
         const bool verified = same_ && kept_.damaged.empty();
         fmt::print("{}\n", verified ? "verified: what goes on from these checkpoints is this run"
                                     : "not verified");
@@ -168,10 +164,36 @@ class Verification {
     }
 
   private:
-    std::vector<Round> rounds() const {
+    /// Only from these a run goes on.
+    bool is_of_all(const KeptRound& it) const { return it.peers.size() == peers_.size(); }
+
+    std::string whose(Round round) const {
+        const KeptRound& kept = kept_.rounds.at(round);
+        return is_of_all(kept) ? fmt::to_string(round)
+                               : fmt::format("{} of {}", round, fmt::join(kept.peers, ", "));
+    }
+
+    std::vector<Round> rounds_of_all() const {
         std::vector<Round> found;
-        for (const auto& [round, progress] : kept_.rounds) found.push_back(round);
+        for (const auto& [round, kept] : kept_.rounds)
+            if (is_of_all(kept)) found.push_back(round);
         return found;
+    }
+
+    /// From each round that all have to the next of each peer, and from the newest to the end.
+    void replay_all() {
+        std::optional<Round> from;
+        for (const auto& [to, kept] : kept_.rounds) {
+            if (from)
+                say(fmt::format("rounds {} to {}", *from, whose(to)),
+                    [&, round = to] { return replay_to(*from, round); });
+            else if (!is_of_all(kept))
+                fmt::print("round {} is not looked at: none before it is of all peers\n",
+                           whose(to));
+            if (is_of_all(kept)) from = to;
+        }
+        if (from && !digests_.empty())
+            say(fmt::format("round {} to the end", *from), [&] { return replay_to_end(*from); });
     }
 
     /// `replay` returns what differs; empty: nothing.
@@ -181,8 +203,7 @@ class Verification {
         const std::string differs = replay();
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
         fmt::print("{}: {} ({:.1f} s)\n", stretch,
-                   differs.empty() ? "the same bits at all peers" : "differs: " + differs,
-                   seconds.count());
+                   differs.empty() ? "the same bits" : "differs: " + differs, seconds.count());
         std::fflush(stdout);
         same_ = same_ && differs.empty();
     }
@@ -218,12 +239,13 @@ class Verification {
             "with --set its data, memory or time-outs can be others");
     }
 
-    std::string replay_to(Round from, Round to, double progress) {
+    std::string replay_to(Round from, Round to) {
         const std::string name = fmt::to_string(to);
-        const double epochs = progress * settings_.training.epochs;
+        const KeptRound& kept_there = kept_.rounds.at(to);
+        const double epochs = kept_there.progress * settings_.training.epochs;
         train(from, name, {fmt::format("training.until={}", epochs)});
         std::string differs;
-        for (const std::string& peer : peers_) {
+        for (const std::string& peer : kept_there.peers) {
             const auto kept = read_checkpoint(checkpoint_path(options_.folder, peer, to));
             const auto replayed = read_checkpoint(checkpoint_path(there(name), peer, to));
             if (!kept || !replayed) {

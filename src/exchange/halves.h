@@ -69,7 +69,7 @@ class ComputeHalf {
 
     /// As Exchange::save, once all parameters are settled.
     virtual bool save(Checkpoint&) AKO_COMPUTE_THREAD { return false; }
-    virtual void tell_kept(const std::vector<CheckpointId>&) AKO_COMPUTE_THREAD {}
+    virtual void tell_checkpoints(const CheckpointNews&) AKO_COMPUTE_THREAD {}
     /// The checkpoint that it has gone on from, once it has, and one time; else null.
     std::shared_ptr<const Checkpoint> take_restored() AKO_COMPUTE_THREAD {
         return std::exchange(restored_, nullptr);

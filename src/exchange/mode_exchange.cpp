@@ -270,9 +270,9 @@ bool ModeExchange::save(Checkpoint& out) {
     return true;
 }
 
-void ModeExchange::tell_kept(const std::vector<CheckpointId>& kept) {
+void ModeExchange::tell_checkpoints(const CheckpointNews& news) {
     on_compute_thread();
-    compute_.tell_kept(kept);
+    compute_.tell_checkpoints(news);
 }
 
 // ---- waiting

@@ -59,7 +59,7 @@ class ModeExchange final : public Exchange {
     std::vector<LinkView> links() const override;
     FinishReport report(std::span<float> out) override;
     bool save(Checkpoint& out) override;
-    void tell_kept(const std::vector<CheckpointId>& kept) override;
+    void tell_checkpoints(const CheckpointNews& news) override;
 
   private:
     /// Takes steps until one is done, which is returned; what the last one said, once it is

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ako/payload.h"
+#include "src/rows/row_copies.h"
 
 namespace ako {
 
@@ -23,7 +24,9 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
         {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
         {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes, false},
         {"relays under way, at most", "n x 4 MiB", peers * Outbox::relay_bytes_max, false}};
-    costs.checkpoint = {"checkpoint being written", "(n + 2) M", (peers + 2) * vector_bytes};
+    const std::size_t copies = RowCopies(peers, 1).copies();
+    costs.checkpoint = {"checkpoint being written", "(3 + max(1, (n - 1) / 2)) M",
+                        (copies + 3) * vector_bytes};
     // What the schedules of all links grant, in float32. Relays come on top, of what somebody has
     // lost.
     const unsigned fixed = settings.exchange.partitions;

@@ -272,6 +272,10 @@ std::span<const float> BucketCompute::parameters() const {
 Standing BucketCompute::standing() const {
     Standing standing = LockstepCompute::standing();
     standing.learners_together = budget_.learners();
+    for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
+        if (peer != settings_.self && roster_[peer].status)
+            standing.marks_apart =
+                std::max(standing.marks_apart, roster_[peer].status->start.marks_apart);
     return standing;
 }
 
@@ -304,8 +308,10 @@ Result<void> BucketCompute::restore(std::shared_ptr<const Checkpoint> from) {
     return {};
 }
 
-void BucketCompute::tell_kept(const std::vector<CheckpointId>& kept) {
-    status_.start.checkpoints = kept;
+void BucketCompute::tell_checkpoints(const CheckpointNews& news) {
+    if (!news.kept && news.marks_apart == status_.start.marks_apart) return;
+    status_.start.marks_apart = news.marks_apart;
+    if (news.kept) status_.start.checkpoints = *news.kept;
     post_status(false);
 }
 

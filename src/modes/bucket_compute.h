@@ -46,7 +46,7 @@ class BucketCompute final : public LockstepCompute {
     Standing standing() const override AKO_COMPUTE_THREAD;
 
     bool save(Checkpoint& out) override AKO_COMPUTE_THREAD;
-    void tell_kept(const std::vector<CheckpointId>& kept) override AKO_COMPUTE_THREAD;
+    void tell_checkpoints(const CheckpointNews& news) override AKO_COMPUTE_THREAD;
 
     bool step_finish(Time now, bool hurried = false) override AKO_COMPUTE_THREAD;
 

@@ -20,6 +20,7 @@
 #include "src/screen/live_view.h"
 #include "src/screen/progress_lines.h"
 #include "src/screen/terminal.h"
+#include "src/wiring/settings_of_mode.h"
 
 namespace ako {
 namespace {
@@ -183,7 +184,8 @@ std::unique_ptr<Checkpoints> PeerRun::make_checkpoints() {
 
 CheckpointPace PeerRun::checkpoint_pace() const {
     constexpr double seconds_of_an_hour = 3600;
-    CheckpointPace pace(settings_.training.mtbf_h * seconds_of_an_hour);
+    CheckpointPace pace(settings_.training.mtbf_h * seconds_of_an_hour,
+                        mode_costs(settings_, parameter_count_).checkpoint.bytes);
     pace.knows(past_.seconds, past_.starts);
     return pace;
 }

@@ -31,6 +31,13 @@ class RowCopies {
         return (stripe + others_ - place) % others_ < copies();
     }
 
+    /// So many blocks of a row.
+    std::size_t kept_of(PeerIndex peer, RowIndex row) const {
+        std::size_t kept = 0;
+        for (BlockIndex block = 0; block < block_count_; ++block) kept += keeps(peer, row, block);
+        return kept;
+    }
+
   private:
     std::size_t others_;
     BlockIndex block_count_;

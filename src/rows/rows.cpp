@@ -97,6 +97,7 @@ void Rows::save(RowIndex row, Checkpoint& out) const {
     std::vector<std::uint64_t>& checksums = out.words[name_of(row) + ".checksums"];
     std::vector<std::uint64_t>& runs = out.words[name_of(row) + ".versions"];
     values.clear();
+    values.reserve(copies.kept_of(owner_of(ledger_.own()), row) * blocks.block_elements());
     checksums.clear();
     runs.clear();
     std::optional<Version> of_run;

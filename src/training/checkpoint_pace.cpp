@@ -9,6 +9,7 @@ namespace ako {
 namespace {
 
 constexpr double marks_apart_most = 1e15;
+constexpr double expected_s_per_byte = 6e-9;
 
 }  // namespace
 
@@ -23,7 +24,7 @@ double least_interval(const CheckpointCost& cost) {
     return std::max(cost.of_training() / checkpoint_share_max, 2 * cost.until_safe);
 }
 
-std::uint64_t best_marks_apart(double interval, double least, double mark_s, MarksApart which) {
+std::uint64_t best_marks_apart(double interval, double least, double mark_s) {
     if (!(mark_s > 0)) return 1;
     const double marks = std::clamp(std::max(interval, least) / mark_s, 1.0, marks_apart_most);
     const std::uint64_t power = std::bit_floor(static_cast<std::uint64_t>(marks));
@@ -31,12 +32,13 @@ std::uint64_t best_marks_apart(double interval, double least, double mark_s, Mar
     const auto ratio = [marks](std::uint64_t it) {
         return std::max(marks / static_cast<double>(it), static_cast<double>(it) / marks);
     };
-    const auto consider = [&](std::uint64_t it) {
+    for (const std::uint64_t it : {power, power + power / 2})
         if (static_cast<double>(it) * mark_s >= least && ratio(it) < ratio(best)) best = it;
-    };
-    consider(power);
-    if (which == MarksApart::few && power > 1) consider(power + power / 2);
     return best;
+}
+
+CheckpointCost expected_cost(std::uint64_t bytes) {
+    return {0, expected_s_per_byte * static_cast<double>(bytes), 0};
 }
 
 void CheckpointPace::knows(double seconds, std::uint64_t faults) {

@@ -86,7 +86,7 @@ void Checkpoints::take(std::vector<float>& parameters, const Verdict& verdict) {
             " is left out: the one before is still being written");
 }
 
-bool Checkpoints::is_due() {
+bool Checkpoints::is_due(std::uint64_t others_apart) {
     const auto now = std::chrono::steady_clock::now();
     if (++marks_ == 1) first_mark_at_ = now;
     if (!pace_) return true;
@@ -94,17 +94,17 @@ bool Checkpoints::is_due() {
         const MutexLock lock(mutex_);
         if (cost_) pace_->took(*std::exchange(cost_, std::nullopt));
     }
-    if (marks_ == 1) return true;  // to know what it takes
-    if (!pace_->is_known()) return false;
-    pace_->has_trained(seconds_between(began_, now));
-    mark_s_ = seconds_between(first_mark_at_, now) / static_cast<double>(marks_ - 1);
-    due_every_ =
-        pace_->marks_apart(mark_s_, checkpoint_.together ? MarksApart::powers : MarksApart::few);
+    const double trained = seconds_between(first_mark_at_, now);
+    pace_->has_trained(trained);
+    // At the same mark as others, although each has a clock of its own.
+    if (!pace_->is_known()) return std::has_single_bit(marks_) && pace_->first_is_due();
+    mark_s_ = trained / static_cast<double>(marks_ - 1);
+    due_every_ = std::max(pace_->marks_apart(mark_s_), others_apart);
     return marks_ % due_every_ == 0;
 }
 
 std::optional<CheckpointInterval> Checkpoints::interval() const {
-    if (!pace_ || !pace_->is_known() || mark_s_ == 0) return std::nullopt;
+    if (!paces()) return std::nullopt;
     const double seconds = static_cast<double>(due_every_) * mark_s_;
     return CheckpointInterval{seconds, pace_->cost().of_training() / seconds};
 }
@@ -156,9 +156,10 @@ void Checkpoints::filled() {
     changed_.notify_all();
 }
 
-std::optional<std::vector<CheckpointId>> Checkpoints::take_kept() {
+CheckpointNews Checkpoints::take_news() {
+    const std::uint64_t apart = paces() ? pace_->marks_apart(mark_s_) : 0;
     const MutexLock lock(mutex_);
-    return std::exchange(kept_, std::nullopt);
+    return {std::exchange(kept_, std::nullopt), apart};
 }
 
 // ---- the writing thread

@@ -49,8 +49,9 @@ class Checkpoints {
     /// out.
     void take(std::vector<float>& parameters, const Verdict& verdict);
     /// Progress has come to a mark: is a checkpoint to be made here? Every mark asks once, so these
-    /// calls are counted alike by all peers of a start.
-    bool is_due();
+    /// calls are counted alike by all peers of a start. `others_apart`: so many marks are to lie
+    /// between two by the word of others, where all go on from the same; 0: by nobody's.
+    bool is_due(std::uint64_t others_apart);
     /// Where the next checkpoint is put, to be filled before `filled` is called; null if it is left
     /// out, for the one before is still being written. It holds what an earlier one left there.
     /// Where all have to go on from the same, a peer that has left out some takes one again whose
@@ -62,8 +63,8 @@ class Checkpoints {
     void filled();
     /// How often they are made; nothing where that is at every mark, or not known yet.
     std::optional<CheckpointInterval> interval() const;
-    /// What is on the disk, if that has changed since the last call.
-    std::optional<std::vector<CheckpointId>> take_kept();
+    /// What has changed on the disk since the last call, and how often they are made.
+    CheckpointNews take_news();
     /// Waits until all that was taken is written, or has failed.
     void flush();
 
@@ -78,6 +79,7 @@ class Checkpoints {
     void write(Kind kind);
     /// `starts`: that have been ended by a fault if this is what the next one goes on from.
     Checkpoint& begin_checkpoint(std::uint64_t starts);
+    bool paces() const { return pace_ && pace_->is_known() && mark_s_ > 0; }
     /// What it took, for people.
     Result<std::string> write_one(Kind kind);
     std::string name_of(Kind kind, double progress) const;

@@ -172,13 +172,13 @@ bool Trainer::train_round(std::size_t samples) {
 
 void Trainer::keep_checkpoint() {
     if (checkpoints_ == nullptr) return;
-    if (const auto kept = checkpoints_->take_kept()) exchange_.tell_kept(*kept);
+    exchange_.tell_checkpoints(checkpoints_->take_news());
     const double progress = exchange_.standing().progress;
     if (ends_early(progress)) return keep_last_checkpoint();
     if (puts_checkpoints_off() && slices_left_ > 0) return;
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
-    const bool due = checkpoints_->is_due();
+    const bool due = checkpoints_->is_due(exchange_.standing().marks_apart);
     if (const auto interval = checkpoints_->interval()) observer_.checkpoints_paced(*interval);
     if (!due) return;
     exchange_.await({}, Use::keep,

@@ -40,12 +40,12 @@ class Peer {
             disk_.release();
             checkpoints_.flush();
             begun_.reset();
-            if (const auto news = checkpoints_.take_kept()) told_ = *news;
+            if (const auto news = checkpoints_.take_news().kept) told_ = *news;
         }
         return told_;
     }
     void pass(std::uint64_t mark, std::optional<CheckpointId> common) {
-        checkpoints_.is_due();
+        checkpoints_.is_due(0);
         Checkpoint* const room = checkpoints_.room(0);
         if (room == nullptr) return;
         room->id = {7, mark};

@@ -96,7 +96,7 @@ struct Alone {
     std::vector<float> gradient = std::vector<float>(elements, 3e38F);
     NoProtocol protocol{elements};
     std::vector<float>& sums = protocol.sums;
-    Mailbox mailbox{1};
+    Mailbox mailbox{settings.peer_count()};
     BucketBoard board{1, [] {}};
     std::unique_ptr<BucketCompute> peer;
 };
@@ -252,6 +252,24 @@ TEST_CASE("who waits for a bucket takes in what would wake it again and again") 
     alone.mailbox.push({0, status, {}, {}});
     CHECK_FALSE(alone.peer->step_await({0, Alone::elements}));
     CHECK(alone.mailbox.take().empty());
+}
+
+TEST_CASE("checkpoints lie as far apart as the peer wants that wants them farthest apart") {
+    ModeSettings settings = Alone::settings_of(Mode::ring, 2);
+    settings.peer_names = {"a", "b", "c"};
+    Alone one(settings);
+    one.peer->tell_checkpoints({{}, 96});
+    CHECK(one.mailbox.take_posted().status->start.marks_apart == 96);
+    CHECK(one.peer->standing().marks_apart == 0);
+    for (const PeerIndex other : {1, 2}) {
+        Status status;
+        status.standing.progress.resize(3);
+        status.start.marks_apart = other == 1 ? 128 : 6;
+        one.mailbox.set_presence(other, Presence::up);
+        one.mailbox.push({other, status, {}, {}});
+    }
+    one.peer->begin_round({});
+    CHECK(one.peer->standing().marks_apart == 128);
 }
 
 TEST_CASE("a last step that overflows is no model to end with") {

@@ -4,11 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <utility>
 #include <vector>
 
 namespace ako::checkpoint_pace_test {
@@ -51,15 +49,13 @@ TEST_CASE("the interval is Young's, where a checkpoint takes little") {
 
 TEST_CASE("checkpoints never take more than their share, and never lie closer than a disk writes") {
     for (const double mark_s : {0.01, 0.3, 0.77, 1.9, 50.0}) {
-        for (const MarksApart which : {MarksApart::few, MarksApart::powers}) {
-            CheckpointPace dear(100);
-            dear.took(cost_of(10));
-            CHECK(10 / (static_cast<double>(dear.marks_apart(mark_s, which)) * mark_s) <=
-                  doctest::Approx(checkpoint_share_max).scale(0));
-            CheckpointPace slow(hour);
-            slow.took({0.001, 0, 60});
-            CHECK(static_cast<double>(slow.marks_apart(mark_s, which)) * mark_s >= 120);
-        }
+        CheckpointPace dear(100, 0);
+        dear.took(cost_of(10));
+        CHECK(10 / (static_cast<double>(dear.marks_apart(mark_s)) * mark_s) <=
+              doctest::Approx(checkpoint_share_max).scale(0));
+        CheckpointPace slow(hour, 0);
+        slow.took({0.001, 0, 60});
+        CHECK(static_cast<double>(slow.marks_apart(mark_s)) * mark_s >= 120);
     }
     CHECK(best_interval(cost_of(300), 100) == 100);  // nothing helps there
 }
@@ -73,29 +69,36 @@ TEST_CASE(
         for (double interval = 2; interval < 4 * mtbf; interval *= 1.03)
             best = std::min(best, lost_share(faults, interval, cost));
         for (double mark_s = 0.3; mark_s < 0.6; mark_s *= 1.05) {
-            for (const auto& [which, more] :
-                 {std::pair(MarksApart::few, 1.05), std::pair(MarksApart::powers, 1.14)}) {
-                const double interval = mark_s * static_cast<double>(best_marks_apart(
-                                                     best_interval(cost_of(cost), mtbf),
-                                                     least_interval(cost_of(cost)), mark_s, which));
-                CAPTURE(mtbf);
-                CAPTURE(mark_s);
-                CHECK(lost_share(faults, interval, cost) < more * best);
-            }
+            const double interval = mark_s * static_cast<double>(best_marks_apart(
+                                                 best_interval(cost_of(cost), mtbf),
+                                                 least_interval(cost_of(cost)), mark_s));
+            CAPTURE(mtbf);
+            CAPTURE(mark_s);
+            CHECK(lost_share(faults, interval, cost) < 1.05 * best);
         }
     }
 }
 
-TEST_CASE("any two peers meet as often as the one that makes fewer checkpoints") {
-    CHECK(best_marks_apart(0, 0, 1, MarksApart::few) == 1);
-    CHECK(best_marks_apart(5, 5, 0, MarksApart::few) == 1);
-    CHECK(best_marks_apart(6.1, 0, 1, MarksApart::few) == 6);
-    for (double interval = 1; interval < 3000; interval *= 1.1)
-        CHECK(std::has_single_bit(best_marks_apart(interval, 0, 1, MarksApart::powers)));
+TEST_CASE("so many marks as come nearest to the interval") {
+    CHECK(best_marks_apart(0, 0, 1) == 1);
+    CHECK(best_marks_apart(5, 5, 0) == 1);  // marks at no distance: each
+    CHECK(best_marks_apart(6.1, 0, 1) == 6);
+    CHECK(best_marks_apart(6.1, 6.1, 1) == 8);
+}
+
+TEST_CASE("the first comes as soon as what it is expected to take is its share") {
+    CheckpointPace pace(24 * hour, 480'000'000);
+    const double least = least_interval(expected_cost(480'000'000));
+    CHECK(least > 1);
+    pace.has_trained(0.99 * least);
+    CHECK_FALSE(pace.first_is_due());
+    pace.has_trained(1.01 * least);
+    CHECK(pace.first_is_due());
+    CHECK(CheckpointPace(24 * hour, 0).first_is_due());
 }
 
 TEST_CASE("faults that were seen count as much as what was known before") {
-    CheckpointPace pace(24 * hour);
+    CheckpointPace pace(24 * hour, 0);
     CHECK(pace.mtbf() == doctest::Approx(24 * hour));
     CHECK_FALSE(pace.is_known());
     pace.knows(24 * hour, 3);
@@ -104,9 +107,9 @@ TEST_CASE("faults that were seen count as much as what was known before") {
     CHECK(pace.mtbf() == doctest::Approx(24 * hour));
     pace.took(cost_of(0.02));
     REQUIRE(pace.is_known());
-    const std::uint64_t before = pace.marks_apart(0.01, MarksApart::few);
+    const std::uint64_t before = pace.marks_apart(0.01);
     pace.took(cost_of(0.4));
-    CHECK(pace.marks_apart(0.01, MarksApart::few) > before);
+    CHECK(pace.marks_apart(0.01) > before);
 }
 
 }  // namespace ako::checkpoint_pace_test

@@ -56,8 +56,8 @@ struct Disk {
             3,
             [this](auto parameters, const Verdict& verdict) { return write(parameters, verdict); },
             into(notices), into(details),
-            [this](const Checkpoint& checkpoint) { return write_state(checkpoint); },
-            RunPast{0, 0}, pace);
+            [this](const Checkpoint& checkpoint) { return write_state(checkpoint); }, RunPast{0, 0},
+            pace);
     }
 };
 
@@ -113,15 +113,15 @@ TEST_CASE("a disk that refuses is named once, and so is its recovery") {
 TEST_CASE("what a peer goes on from is written beside it, and then said to be kept") {
     Disk disk;
     auto checkpoints = disk.checkpoints();
-    CHECK_FALSE(checkpoints->take_kept());
+    CHECK_FALSE(checkpoints->take_news().kept);
     Checkpoint* const room = checkpoints->room(0.5);
     REQUIRE(room != nullptr);
     room->id = {7, 40};
     room->progress = 0.5;
     checkpoints->filled();
     checkpoints->flush();
-    CHECK(checkpoints->take_kept() == std::vector<CheckpointId>{{7, 40}});
-    CHECK_FALSE(checkpoints->take_kept());  // no news
+    CHECK(checkpoints->take_news().kept == std::vector<CheckpointId>{{7, 40}});
+    CHECK_FALSE(checkpoints->take_news().kept);  // no news
     checkpoints.reset();
     CHECK(disk.rounds == std::vector<Round>{40});
     REQUIRE(disk.details.size() == 1);
@@ -171,7 +171,7 @@ TEST_CASE("a full disk leaves those that are kept, and is said once") {
         room->progress = static_cast<double>(round) / 100;
         checkpoints->filled();
         checkpoints->flush();
-        const auto kept = checkpoints->take_kept();
+        const auto kept = checkpoints->take_news().kept;
         CHECK(kept.has_value() != disk.full);
     }
     CHECK(disk.rounds == std::vector<Round>{10, 40});
@@ -181,32 +181,47 @@ TEST_CASE("a full disk leaves those that are kept, and is said once") {
               "the checkpoint at 40 % of the run is written again"});
 }
 
-TEST_CASE("as often as pays: one at once, to know what it takes, and the next by that") {
+TEST_CASE("as often as pays: one soon, to know what it takes, and the next by that") {
     Disk disk;
-    auto checkpoints = disk.checkpoints(CheckpointPace(1));
-    REQUIRE(checkpoints->is_due());
-    CHECK_FALSE(checkpoints->is_due());  // that is not known yet
+    auto checkpoints = disk.checkpoints(CheckpointPace(1, 0));
+    REQUIRE(checkpoints->is_due(0));
     Checkpoint* const room = checkpoints->room(0);
     REQUIRE(room != nullptr);
     CHECK(room->past.starts == 1);
+    CHECK(checkpoints->take_news() == CheckpointNews{});
     checkpoints->filled();
     checkpoints->flush();
-    std::size_t marks = 0;
-    while (!checkpoints->is_due()) {
-        std::this_thread::yield();  // marks come as fast as they can: many lie between two
-        REQUIRE(++marks < 1'000'000'000);
-    }
+    std::uint64_t marks = 1;
+    const auto next_due = [&](std::uint64_t others_apart) {
+        do {
+            std::this_thread::yield();  // marks come as fast as they can: many lie between two
+            REQUIRE(++marks < 1'000'000'000);
+        } while (!checkpoints->is_due(others_apart));
+    };
+    next_due(0);
     const auto interval = checkpoints->interval();
     REQUIRE(interval);
     CHECK(interval->share <= checkpoint_share_max);
     CHECK(interval->seconds > 0);
+    const std::uint64_t own = checkpoints->take_news().marks_apart;
+    CHECK(own > 0);
+    CHECK(marks % own == 0);
+    next_due(16 * own);
+    CHECK(marks % (16 * own) == 0);
+}
+
+TEST_CASE("one whose expected price is more than its share of so short a training is put off") {
+    Disk disk;
+    auto checkpoints = disk.checkpoints(CheckpointPace(1, 1'000'000'000'000));
+    for (std::uint64_t mark = 1; mark < 100; ++mark) CHECK_FALSE(checkpoints->is_due(0));
+    CHECK_FALSE(checkpoints->interval());
 }
 
 TEST_CASE("a slow disk writes those that other slow disks write, where all go on from the same") {
     Disk disk;
     auto checkpoints = disk.checkpoints();
     const auto pass = [&](std::uint64_t mark) {
-        CHECK(checkpoints->is_due());
+        CHECK(checkpoints->is_due(0));
         Checkpoint* const room = checkpoints->room(0);
         if (room == nullptr) return false;
         CHECK(room->mark == mark);

@@ -117,7 +117,9 @@ class FakeExchange final : public Exchange {
         saved.push_back(round_);
         return saves;
     }
-    void tell_kept(const std::vector<CheckpointId>& kept) override { told_kept.push_back(kept); }
+    void tell_checkpoints(const CheckpointNews& news) override {
+        if (news.kept) told_kept.push_back(*news.kept);
+    }
     /// As if it had gone on from a checkpoint.
     void go_on_from(Round round) { round_ = round; }
     bool finish(Time) override {
