@@ -34,6 +34,11 @@ class Blocks {
     /// The elements of one block.
     Range range(BlockIndex block) const { return range(BlockRun{block, 1}); }
 
+    /// The first block that begins at this element or behind it; `count()` if none does.
+    BlockIndex first_from(std::size_t element) const {
+        return static_cast<BlockIndex>((element + block_elements_ - 1) / block_elements_);
+    }
+
     /// The elements of a run of blocks.
     Range range(BlockRun run) const {
         const std::size_t first = std::min(run.first * block_elements_, element_count_);

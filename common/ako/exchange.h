@@ -173,20 +173,20 @@ class Exchange {
     virtual ~Exchange() = default;
 
     /// Takes in what has arrived and says what is next; nothing while that is not known (before the
-    /// start, at a bound). The replica changes only here, in end_round and, in the modes in which
-    /// all wait, in await and copy_parameters.
+    /// start, at a bound). The replica changes only here, in end_round and, where all wait, in
+    /// await, copy_parameters and, within its range, gradient_ready.
     virtual std::optional<Next> begin_round(Time until) = 0;
     /// True: where all wait for each other, these parameters are current for that use, or never
     /// will be, and the next begin_round says why.
     virtual bool await(Range range, Use use, Time until) = 0;
     /// REQUIRES: `range` is awaited, to be given. This part of the gradient, [parameter_count] as a
-    /// whole, is finished: ring and parameter server start sending it from where it lies. It must
-    /// not change until its range has been awaited in the next round, nor after the last before
-    /// `close` has returned.
+    /// whole, is finished: ring and parameter server start sending it from where it lies, and ako,
+    /// where all wait, makes its step and starts sending the row. It must not change until its
+    /// range has been awaited in the next round, nor after the last before `close` has returned.
     virtual void gradient_ready(Range range, std::span<const float> gradient) = 0;
     /// Gives all that the round taught, a gradient under the same condition. Returns
-    /// Error::Kind::numbers if it is not finite or leads beyond what can be sent: nothing of it has
-    /// been published, and this peer has to close; Error::Kind::unsupported for an Update in a mode
+    /// Error::Kind::numbers if it is not finite or leads beyond what can be sent: no more of it is
+    /// published, and this peer has to close; Error::Kind::unsupported for an Update in a mode
     /// that exchanges gradients (ring, parameter server): the round is not over then.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result) = 0;
 

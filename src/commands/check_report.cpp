@@ -294,10 +294,10 @@ std::string checkpoints_report(const Settings& settings, const ModeCosts& costs)
                  fmt::format("by what they take, and a fault in {:g} h (mtbf_h); at most {:g} % of "
                              "the time of training",
                              training.mtbf_h, 100 * checkpoint_share_max));
-    const std::uint64_t bytes = costs.checkpoint.bytes;
-    return text + line("the first one", fmt::format("after {:.2g} s, of {:.1f} MB",
-                                                    least_interval(expected_cost(bytes)),
-                                                    static_cast<double>(bytes) / 1e6));
+    const auto bytes = static_cast<double>(costs.checkpoint.bytes);
+    const double after = least_interval(expected_cost(costs.checkpoint.bytes));
+    return text + line("the first one", fmt::format("after {:.2g} to {:.2g} s, of {:.1f} MB", after,
+                                                    2 * after, bytes / 1e6));
 }
 
 std::string time_outs_report(const Settings& settings) {

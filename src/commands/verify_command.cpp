@@ -136,8 +136,8 @@ class Verification {
                                "ring, local-sgd, sma, local, and parameter-server with "
                                "consistency: bsp repeat themselves");
         const std::vector<Round> begins = rounds_of_all();
-        const bool leads_on = !begins.empty() && (!digests_.empty() ||
-                                                  begins.front() < kept_.rounds.rbegin()->first);
+        const bool leads_on =
+            !begins.empty() && (!digests_.empty() || begins.front() < kept_.rounds.rbegin()->first);
         if (kept_.damaged.empty() && !leads_on)
             throw StartupError(
                 fmt::format("{}: {} rounds of which every peer has a checkpoint{}", options.folder,
@@ -158,8 +158,9 @@ class Verification {
         fmt::print("{}\n", verified ? "verified: what goes on from these checkpoints is this run"
                                     : "not verified");
         if (!same_)
-            fmt::print("(sums are rounded otherwise on another kind of processor: if that trained "
-                       "it, verify it there)\n");
+            fmt::print(
+                "(sums are rounded otherwise on another kind of processor: if that trained "
+                "it, verify it there)\n");
         return verified ? exit_ok : exit_no_agreement;
     }
 
@@ -188,8 +189,10 @@ class Verification {
                 say(fmt::format("rounds {} to {}", *from, whose(to)),
                     [&, round = to] { return replay_to(*from, round); });
             else if (!is_of_all(kept))
-                fmt::print("round {} is not looked at: none before it is of all peers\n",
-                           whose(to));
+                fmt::print(
+                    "round {} is not looked at, and not verified: none before it is of all "
+                    "peers\n",
+                    whose(to));
             if (is_of_all(kept)) from = to;
         }
         if (from && !digests_.empty())

@@ -57,9 +57,10 @@ void add_keys_of_ako(std::vector<Field>& rows) {
     // Shared: a peer that is not held back would leave one that is behind for good.
     rows.push_back(whole_or_word_field("exchange.staleness_rounds_max", shared,
                                        AKO_MEMBER(exchange.staleness_rounds_max), "none", 1'000'000)
-                       .means("none: nobody waits | N: no round begins while a live peer's "
-                              "row is held more than N rounds behind, here or there; but a "
-                              "peer that does not move at all for long is not waited for")
+                       .means("none: nobody waits | N: round r begins once round r - N of "
+                              "every live peer is held, 1: as in a ring, and a cycle takes N "
+                              "rounds at most; but a peer that does not move at all for long "
+                              "is not waited for")
                        .of_modes({"ako"})
                        .told());
 }

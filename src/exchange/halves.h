@@ -42,7 +42,10 @@ class ComputeHalf {
     virtual bool step_settle() AKO_COMPUTE_THREAD { return true; }
     /// The same of what this range of the next gradient takes the place of: Use::give.
     virtual bool step_make_way(Range) AKO_COMPUTE_THREAD { return true; }
-    virtual void gradient_ready(Range, std::span<const float>) AKO_COMPUTE_THREAD {}
+    /// As Exchange::gradient_ready. True: something of it may be sent now.
+    virtual bool gradient_ready(Range, std::span<const float>, Time) AKO_COMPUTE_THREAD {
+        return false;
+    }
     /// As Exchange::end_round.
     virtual Result<void> end_round(const Learned& learned, const RoundResult& result,
                                    Time now) AKO_COMPUTE_THREAD = 0;

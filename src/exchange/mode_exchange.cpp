@@ -162,10 +162,9 @@ bool ModeExchange::step_await(Range range, Use use) {
 void ModeExchange::gradient_ready(Range range, std::span<const float> gradient) {
     on_compute_thread();
     // The norm of all of it has to be known before a part of it may go.
-    if (!compute_.waits_for_others() || settings_.training.clip > 0) return;
+    if (settings_.training.clip > 0) return;
     if (!usual(Gradient{gradient.subspan(range.first, range.count)})) return;
-    compute_.gradient_ready(range, gradient);
-    if (running_) transport_.notify();
+    if (compute_.gradient_ready(range, gradient, clock_.now()) && running_) transport_.notify();
 }
 
 Result<void> ModeExchange::end_round(const Learned& learned, const RoundResult& result) {
@@ -183,7 +182,7 @@ Result<void> ModeExchange::end_round(const Learned& learned, const RoundResult& 
     }
     Result<void> ended = refused_.empty()
                              ? compute_.end_round(given, result, clock_.now())
-                             : fail(Error::Kind::numbers, refused_ + ": nothing of it was sent");
+                             : fail(Error::Kind::numbers, refused_ + ": no more of it was sent");
     if (!refused_.empty() && compute_.waits_for_others())
         mailbox_.break_off(ended.error().what,
                            {EndCause::numbers, compute_.standing().round + 1, ""});

@@ -18,6 +18,9 @@ namespace {
 constexpr const char* left_behind_text =
     "the others ended while this peer stood still or was cut off";
 
+/// A round is posted in so many parts at most.
+constexpr BlockIndex parts_of_round = 8;
+
 /// What an own round adds: the optimizer's step at `rate` for a gradient, an update as it is times
 /// `scale`.
 Rows::MakeUpdate update_of(const Learned& learned, Sgd& optimizer, std::span<const float> replica,
@@ -47,7 +50,8 @@ AkoCompute::AkoCompute(const ModeSettings& settings, std::span<float> initial, M
       arrivals_(parts_, word_),
       optimizer_(initial.size(), settings.training, settings.layers),
       bound_(settings.exchange.staleness_rounds_max, settings.times().life_timeout,
-             parts_.rows.ledger(), parts_.roster) {
+             parts_.rows.ledger(), parts_.roster),
+      ready_end_(initial.size()) {
     parts_.outbox.lift_grants(true);
     if (!parts_.settings.checkpoints.empty()) {
         Result<Checkpoint> read =
@@ -110,6 +114,7 @@ std::optional<Next> AkoCompute::begin(Time now) {
         optimizer_ =
             Sgd(parts_.blocks.element_count(), parts_.settings.training, parts_.settings.layers);
     parts_.outbox.lift_grants(false);
+    held_back_ = false;
     post_status(after != before);
     return std::nullopt;
 }
@@ -136,10 +141,9 @@ std::optional<Next> AkoCompute::end_before_begun(Time now) {
 
 bool AkoCompute::too_stale(Time now) {
     if (!bound_.active()) return false;
-    // Others wait for this peer to hold what they sent, so it says so at once.
-    if (word_.rows_rose()) post_status(true);
     const bool wait = bound_.must_wait(now);
     if (wait != std::exchange(held_back_, wait)) parts_.outbox.lift_grants(wait);
+    if (wait) post_status(false);  // what has come shows the others that this peer moves
     for (const PeerIndex peer : bound_.take_given_up()) {
         parts_.settings.log("peer " + parts_.name(peer) +
                             " does not move: not waited for until it does (staleness_rounds_max)");
@@ -155,6 +159,26 @@ std::vector<PeerIndex> AkoCompute::missing() const {
     return absent;
 }
 
+bool AkoCompute::gradient_ready(Range range, std::span<const float> gradient, Time now) {
+    // Nobody waits for it; or it takes all of a gradient before its first step.
+    if (!bound_.active() || optimizer_.measures()) return false;
+    const Blocks& blocks = parts_.blocks;
+    const BlockIndex first = blocks.first_from(ready_end_.add(range));
+    const BlockIndex left = parts_.rows.left_to_add();
+    if (first == 0 || first >= left) return false;  // all of it: end_round follows
+    if (left - first < std::max(blocks.count() / parts_of_round, 1u)) return false;
+    const std::size_t begin = blocks.range(first).first;
+    const Range last = blocks.range(left - 1);
+    // end_round refuses what is not finite.
+    if (diverged_ || !all_finite(gradient.subspan(begin, last.first + last.count - begin)))
+        return false;
+    const double scale = meetings_.scale();
+    const auto update =
+        update_of(Gradient{gradient}, optimizer_, replica(), scale * parts_.budget.rate(), scale);
+    diverged_ = !parts_.rows.add_early(parts_.budget.round() + 1, first, update, now);
+    return !diverged_;
+}
+
 Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& result, Time now) {
     if (!all_finite(values_of(learned))) {
         const std::string loss =
@@ -166,7 +190,8 @@ Result<void> AkoCompute::end_round(const Learned& learned, const RoundResult& re
     const double scale = meetings_.scale();
     const double rate = scale * parts_.budget.rate();
     const auto update = update_of(learned, optimizer_, replica(), rate, scale);
-    if (!parts_.rows.add(parts_.budget.round() + 1, update, now)) {
+    ready_end_ = ReadyEnd(parts_.blocks.element_count());
+    if (diverged_ || !parts_.rows.add(parts_.budget.round() + 1, update, now)) {
         return fail(Error::Kind::numbers,
                     "the sum of this peer's updates is not finite or beyond 2^24 in round " +
                         std::to_string(parts_.budget.round() + 1) + ": the training diverges");
@@ -286,6 +311,7 @@ Next AkoCompute::leave(Time now) {
 }
 
 void AkoCompute::begin_leaving(Time now) {
+    parts_.outbox.drop_part();  // of a round that was refused
     leaving_.emplace(parts_.rows.ledger(), parts_.roster, parts_.settings.times().life_timeout,
                      parts_.settings.times().leave_timeout, now);
     parts_.outbox.lift_grants(true);
@@ -357,6 +383,7 @@ bool AkoCompute::step_finish(Time now, bool hurried) {
 
 bool AkoCompute::begin_finish(Time now) {
     finish_began_ = now;
+    parts_.outbox.drop_part();
     end_times_.begin(now);
     parts_.outbox.lift_grants(true);
     if (!parts_.stop.due() && !left_behind_) request_stop(StopReason::requested);

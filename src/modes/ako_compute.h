@@ -19,6 +19,7 @@
 #include "src/modes/ako_word.h"
 #include "src/numbers/optimizer.h"
 #include "src/rows/leaving.h"
+#include "src/rows/ready_end.h"
 #include "src/rows/staleness_bound.h"
 
 namespace ako {
@@ -42,6 +43,9 @@ class AkoCompute final : public ComputeHalf {
     std::span<const float> replica() const override AKO_COMPUTE_THREAD {
         return parts_.rows.replica().values();
     }
+    /// Blocks whose gradient is ready may travel before the rest of the round is made.
+    bool gradient_ready(Range range, std::span<const float> gradient,
+                        Time now) override AKO_COMPUTE_THREAD;
     Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;
 
@@ -71,7 +75,6 @@ class AkoCompute final : public ComputeHalf {
     Round round() const { return parts_.budget.round(); }
     const Rows& rows() const { return parts_.rows; }
     const Finish& agreement() const { return parts_.finish; }
-    const Roster& roster() const { return parts_.roster; }
     const AkoMeetings& meetings() const { return meetings_; }
     const AkoArrivals& arrivals() const { return arrivals_; }
     AkoBeginning::State state() const { return parts_.beginning.state(); }
@@ -103,6 +106,8 @@ class AkoCompute final : public ComputeHalf {
     bool keeps_velocity_ = false;  ///< of a checkpoint, into the first life of the row
     StalenessBound bound_;
     bool held_back_ = false;  ///< by the bound on staleness
+    ReadyEnd ready_end_;      ///< of the gradient of the round under way
+    bool diverged_ = false;   ///< nothing can be added any more
 
     bool asked_to_leave_ = false;
     std::optional<Leaving> leaving_;  ///< from its last round on, while the others go on

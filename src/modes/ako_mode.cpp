@@ -24,13 +24,14 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
         {"own row and anchor of the cut", "2 M", 2 * vector_bytes},
         {"blocks of the cut beside the rows", "(n - 1) M", others * vector_bytes, false},
         {"relays under way, at most", "n x 4 MiB", peers * Outbox::relay_bytes_max, false}};
-    const std::size_t copies = RowCopies(peers, 1).copies();
+    const std::size_t copies = others == 0 ? 0 : RowCopies(peers, 1).copies();
     costs.checkpoint = {"checkpoint being written", "(3 + max(1, (n - 1) / 2)) M",
                         (copies + 3) * vector_bytes};
     // What the schedules of all links grant, in float32. Relays come on top, of what somebody has
     // lost.
     const unsigned fixed = settings.exchange.partitions;
-    const unsigned partitions = std::max(1u, fixed);
+    const unsigned within = settings.exchange.staleness_rounds_max;
+    const unsigned partitions = std::max(1u, within > 0 ? std::min(fixed, within) : fixed);
     costs.sent = {
         {.way = SentBytes::Way::to_all,
          .bytes = static_cast<double>(others * payload_bytes_of(parameter_count)) / partitions,

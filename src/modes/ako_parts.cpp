@@ -19,7 +19,8 @@ AkoParts::AkoParts(const ModeSettings& mode_settings, std::span<float> initial_p
       mailbox(own_mailbox),
       outbox(own_outbox),
       rows(settings.self, settings.peer_count(), blocks, initial_parameters, outbox, snapshots,
-           settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision),
+           settings.peer_count() == 1 ? Precision::float32 : settings.exchange.precision,
+           settings.exchange.staleness_rounds_max > 0 ? MarksBy::round : MarksBy::time),
       roster(settings.self, settings.peer_count(), settings.times().answers_within),
       finish(
           rows.ledger(), roster,

@@ -64,19 +64,30 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     // Once the cut is decided, whoever lacks a block of it asks: what would be streamed beside that
     // has come from elsewhere, or is no part of it.
     RowLink& link = links_[peer];
-    if (!newest_ || decided_ || !link.answered) return std::nullopt;
+    if ((!newest_ && !growing_) || decided_ || !link.answered) return std::nullopt;
     const auto plain_bytes_max =
         static_cast<std::size_t>(static_cast<double>(payload_bytes_max) / sent_share_);
     const auto count_max = static_cast<BlockIndex>(std::clamp<std::size_t>(
         elements_within(plain_bytes_max) / blocks_.block_elements(), 1, blocks_.run_count_max()));
-    const std::optional<BlockRun> run = link.schedule.next(count_max);
+    std::optional<BlockRun> run = link.schedule.next(count_max);
+    const bool early = !run && growing_;
+    if (early) {
+        const Round round = growing_->version.round;
+        run = link.schedule.next_early(round, growing_->first, count_max);
+    }
     if (!run) return std::nullopt;
     link.observed_partitions = link.schedule.observed_partitions();
 
-    const SnapshotIndex index = *newest_;  // bound now, not when the frame became due
+    // Bound now, not when the frame became due.
+    const SnapshotIndex index = early ? growing_->snapshot : *newest_;
     const Snapshot& snapshot = snapshots_[index];
     const Range range = blocks_.range(*run);
-    Partial header{row_of(settings_.self), snapshot.version, *run, snapshot.sealed_at, false, {}};
+    Partial header{row_of(settings_.self),
+                   early ? growing_->version : snapshot.version,
+                   *run,
+                   early ? growing_->sealed_at : snapshot.sealed_at,
+                   false,
+                   {}};
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);
     header.bound_at = clock_.now();
@@ -154,11 +165,12 @@ void AkoTraffic::look_for_the_gone(Time now) {
 }
 
 void AkoTraffic::take_mail() {
-    // Room is made before the next is taken: the network thread never holds more than two.
-    const bool snapshot_waits = outbox_.snapshot_waits();
-    if (snapshot_waits) keep_only_the_newest();
-    Outbox::Unseen unseen = outbox_.take(snapshot_waits);
+    const Outbox::Waiting waiting = outbox_.waiting();
+    make_room_for(waiting);
+    Outbox::Unseen unseen = outbox_.take(waiting.snapshot.has_value(), waiting.growing);
     if (unseen.snapshot) take_snapshot(*unseen.snapshot);
+    if (unseen.growing) take_growing(*unseen.growing);
+    if (unseen.part_dropped && growing_) drop_growing();
     for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
         if (peer == settings_.self) continue;
         RowLink& link = links_[peer];
@@ -183,24 +195,53 @@ void AkoTraffic::take_mail() {
 void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
     newest_ = snapshot;
     held_.push_back(snapshot);
-    if (sending_[held_.front()] == 0) keep_only_the_newest();
+    if (growing_) drop_growing();
+    if (sending_[held_.front()] == 0) keep_newest(1);
     const Round round = snapshots_[snapshot].version.round;
     bound_.begin_round(round, clock_.now(), clock_.processor_time(), sent_share_);
     const unsigned fixed = settings_.exchange.partitions;
-    const double partitions = fixed != 0 ? fixed : bound_.partitions();
+    double partitions = fixed != 0 ? fixed : bound_.partitions();
+    // Who waits for this row needs all of it within so many rounds.
+    const unsigned within = settings_.exchange.staleness_rounds_max;
+    if (within > 0) partitions = std::min(partitions, static_cast<double>(within));
     for (RowLink& link : links_) link.schedule.begin_round(round, partitions);
 }
 
-void AkoTraffic::keep_only_the_newest() {
-    while (held_.size() > 1) {
+void AkoTraffic::take_growing(const Growing& growing) {
+    if (growing_) outbox_.give_back(growing_->snapshot);  // the same: it is held once
+    growing_ = growing;
+}
+
+void AkoTraffic::make_room_for(const Outbox::Waiting& waiting) {
+    const std::size_t coming = (waiting.snapshot ? 1 : 0) + (waiting.growing ? 1 : 0);
+    if (coming == 0) return;
+    // It becomes the newest, or something newer does.
+    const bool stays = growing_ && growing_->snapshot == waiting.snapshot && !waiting.growing;
+    if (waiting.snapshot && growing_ && !stays) drop_growing();
+    keep_newest(coming == 2 || stays ? 0 : 1);
+}
+
+void AkoTraffic::drop_growing() {
+    const SnapshotIndex index = growing_->snapshot;
+    growing_.reset();
+    if (std::find(held_.begin(), held_.end(), index) == held_.end()) copy_aside(index);
+    outbox_.give_back(index);
+}
+
+void AkoTraffic::keep_newest(std::size_t count) {
+    while (held_.size() > count) {
         const SnapshotIndex oldest = held_.front();
-        for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
-            if (sending_[oldest] & peer_bit(peer)) transport_.copy_aside(peer);
-        }
-        AKO_ASSERT(sending_[oldest] == 0, "a frame still points into a snapshot");
+        copy_aside(oldest);
         held_.pop_front();
         outbox_.give_back(oldest);
     }
+}
+
+void AkoTraffic::copy_aside(SnapshotIndex snapshot) {
+    for (PeerIndex peer = 0; peer < links_.size(); ++peer) {
+        if (sending_[snapshot] & peer_bit(peer)) transport_.copy_aside(peer);
+    }
+    AKO_ASSERT(sending_[snapshot] == 0, "a frame still points into a snapshot");
 }
 
 // ---- receiving

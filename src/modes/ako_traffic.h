@@ -79,8 +79,14 @@ class AkoTraffic final : public TrafficHalf {
     void take_mail() AKO_NETWORK_THREAD;
     void look_for_the_gone(Time now) AKO_NETWORK_THREAD;
     void take_snapshot(SnapshotIndex snapshot) AKO_NETWORK_THREAD;
-    /// Gives back all snapshots but the newest, copying aside what links still send of them.
-    void keep_only_the_newest() AKO_NETWORK_THREAD;
+    void take_growing(const Growing& growing) AKO_NETWORK_THREAD;
+    void drop_growing() AKO_NETWORK_THREAD;
+    /// Links that still send from it get a copy of what is unsent.
+    void copy_aside(SnapshotIndex snapshot) AKO_NETWORK_THREAD;
+    /// This thread holds two snapshots at most, and what waits is taken next.
+    void make_room_for(const Outbox::Waiting& waiting) AKO_NETWORK_THREAD;
+    /// Gives back all but so many of the newest, copying aside what links still send of them.
+    void keep_newest(std::size_t count) AKO_NETWORK_THREAD;
     std::optional<OutFrame> own_partial(PeerIndex peer,
                                         std::size_t payload_bytes_max) AKO_NETWORK_THREAD;
     /// In fewer bytes than float32 has; nothing if that is not to be had.
@@ -109,6 +115,7 @@ class AkoTraffic final : public TrafficHalf {
 
     std::optional<SnapshotIndex> newest_;
     std::deque<SnapshotIndex> held_;                 ///< not yet given back, oldest first
+    std::optional<Growing> growing_;                 ///< the one after the newest
     std::array<PeerSet, snapshot_count> sending_{};  ///< peers whose frame points into it
 
     std::uint64_t next_ticket_ = 1;

@@ -39,11 +39,4 @@ void AkoWord::post(bool urgent, const End& end) {
     parts_.mailbox.post(std::move(status), urgent);
 }
 
-bool AkoWord::rows_rose() const {
-    const Ledger& ledger = parts_.rows.ledger();
-    for (const RowIndex row : ledger.all())
-        if (ledger.held(row).lowest.round > posted_->rows[row].lowest.round) return true;
-    return false;
-}
-
 }  // namespace ako

@@ -32,8 +32,6 @@ class AkoWord {
     }
     const std::optional<Verdict>& verdict() const { return verdict_; }
 
-    /// Is a row held up to a later round than was said?
-    bool rows_rose() const AKO_COMPUTE_THREAD;
     bool has_said_last_round() const { return posted_ && posted_->standing.final_round; }
 
   private:

@@ -168,11 +168,13 @@ bool BucketCompute::settle_bucket(std::size_t bucket, std::uint64_t sync) {
     return true;
 }
 
-void BucketCompute::gradient_ready(Range range, std::span<const float> gradient) {
-    if (is_void()) return;
+bool BucketCompute::gradient_ready(Range range, std::span<const float> gradient, Time) {
+    if (is_void()) return false;
     if (!runs_ahead_) syncs_.assert_awaited(range, sync_before_round());
-    if (!numbers_.look(gradient.subspan(range.first, range.count), "the gradient")) return;
-    if (!rule_->takes_whole()) take(range, gradient);
+    if (!numbers_.look(gradient.subspan(range.first, range.count), "the gradient")) return false;
+    if (rule_->takes_whole()) return false;
+    take(range, gradient);
+    return true;
 }
 
 void BucketCompute::take(Range range, std::span<const float> gradient) {
@@ -235,7 +237,7 @@ Result<void> BucketCompute::end_round(const Learned& learned, const RoundResult&
         take_update(update->values, result.learners);
     } else if (rule_->takes_whole()) {
         const Range all{0, buckets_.parameter_count()};
-        gradient_ready(all, values_of(learned));
+        gradient_ready(all, values_of(learned), {});
         if (!is_void()) take(all, values_of(learned));
     } else {
         take_the_rest(values_of(learned));
@@ -273,7 +275,7 @@ Standing BucketCompute::standing() const {
     Standing standing = LockstepCompute::standing();
     standing.learners_together = budget_.learners();
     for (PeerIndex peer = 0; peer < roster_.peer_count(); ++peer)
-        if (peer != settings_.self && roster_[peer].status)
+        if (peer != settings_.self && roster_[peer].live() && roster_[peer].status)
             standing.marks_apart =
                 std::max(standing.marks_apart, roster_[peer].status->start.marks_apart);
     return standing;

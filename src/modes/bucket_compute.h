@@ -36,7 +36,8 @@ class BucketCompute final : public LockstepCompute {
         return settle_range({0, buckets_.parameter_count()});
     }
     bool step_make_way(Range range) override AKO_COMPUTE_THREAD;
-    void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
+    bool gradient_ready(Range range, std::span<const float> gradient,
+                        Time now) override AKO_COMPUTE_THREAD;
     /// Numbers that are not finite break the exchange off.
     Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;

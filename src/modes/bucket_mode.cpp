@@ -117,7 +117,7 @@ ModeCosts sma_costs(const ModeSettings& settings, std::size_t parameter_count) {
     ModeCosts costs;
     costs.memory = {{"average of the learners", "M", vector_bytes},
                     all_reduce_memory(settings, "updates, sums, ", 1, vector_bytes)};
-    costs.checkpoint = {"checkpoint being written", "4 M", 4 * vector_bytes};
+    costs.checkpoint = {"checkpoint being written", "M", vector_bytes};
     costs.sent = all_reduce_sent(settings, parameter_count, 1);
     return costs;
 }

@@ -86,14 +86,15 @@ void ElasticCompute::settled(std::size_t bucket, const SyncSummary& summary) {
     if (syncs_.all_settled()) budget_.sync_over(sync);
 }
 
-void ElasticCompute::gradient_ready(Range range, std::span<const float> gradient) {
-    if (is_void()) return;
+bool ElasticCompute::gradient_ready(Range range, std::span<const float> gradient, Time) {
+    if (is_void()) return false;
     syncs_.assert_awaited(range, syncs_.newest() - (syncs_.newest() == round_ + 1 ? 1 : 0));
-    if (!numbers_.look(gradient.subspan(range.first, range.count), "the gradient")) return;
+    if (!numbers_.look(gradient.subspan(range.first, range.count), "the gradient")) return false;
     gradient_ = gradient;
     rate_ = budget_.rate(round_);
     syncs_.ready().add(range,
                        [this](std::size_t bucket) AKO_COMPUTE_THREAD { contribute(bucket); });
+    return true;
 }
 
 void ElasticCompute::contribute(std::size_t bucket) {

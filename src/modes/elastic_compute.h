@@ -48,7 +48,8 @@ class ElasticCompute final : public LockstepCompute {
     bool step_settle() override AKO_COMPUTE_THREAD {
         return step_await({0, buckets_.parameter_count()});
     }
-    void gradient_ready(Range range, std::span<const float> gradient) override AKO_COMPUTE_THREAD;
+    bool gradient_ready(Range range, std::span<const float> gradient,
+                        Time now) override AKO_COMPUTE_THREAD;
     /// Numbers that are not finite break the exchange off.
     Result<void> end_round(const Learned& learned, const RoundResult& result,
                            Time now) override AKO_COMPUTE_THREAD;

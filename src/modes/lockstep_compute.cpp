@@ -90,7 +90,7 @@ LinkView LockstepCompute::link(PeerIndex peer, Time) const {
 
 void LockstepCompute::take_the_rest(std::span<const float> gradient) {
     for (std::size_t bucket = 0; bucket < buckets_.count() && !is_void(); ++bucket) {
-        if (!syncs_.ready().is_whole(bucket)) gradient_ready(buckets_[bucket], gradient);
+        if (!syncs_.ready().is_whole(bucket)) gradient_ready(buckets_[bucket], gradient, {});
     }
 }
 

@@ -37,12 +37,16 @@ class LinkSchedule {
     /// The blocks to send now, at most `count_max` (>= 1), or nothing until the next round.
     std::optional<BlockRun> next(BlockIndex count_max);
 
+    /// The same of the round that is being made, of which the blocks from `first` on are there:
+    /// where all of the newest round has been sent, and the next may be as well.
+    std::optional<BlockRun> next_early(Round round, BlockIndex first, BlockIndex count_max);
+
     /// Observed P: rounds between two sends of the same block, mean over about one cycle; 0 = not
     /// known yet.
     double observed_partitions() const { return observed_; }
 
   private:
-    void observe(BlockRun run);
+    void observe(BlockRun run, Round round);
 
     const Blocks blocks_;
     bool lifted_ = false;
@@ -51,6 +55,8 @@ class LinkSchedule {
     double grant_ = 0;       ///< blocks in the newest round
     double credit_ = 0;      ///< blocks that are still granted
     Round round_ = 0;
+    Round early_round_ = 0;         ///< of which blocks were sent before all of it was there
+    BlockIndex early_from_ = 0;     ///< those from here on
     std::vector<Round> last_sent_;  ///< [block count], the round; 0 = not in this session
     double observed_ = 0;
 };

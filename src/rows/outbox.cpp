@@ -32,6 +32,12 @@ void Outbox::post(SnapshotIndex snapshot) {
     const MutexLock lock(mutex_);
     if (unseen_.snapshot) --holders_[*unseen_.snapshot];  // nobody has seen it
     unseen_.snapshot = snapshot;
+    unseen_.growing.reset();
+}
+
+void Outbox::post_part(const Growing& growing) {
+    const MutexLock lock(mutex_);
+    unseen_.growing = growing;
 }
 
 void Outbox::keep(SnapshotIndex snapshot) {
@@ -77,18 +83,27 @@ void Outbox::answer(PeerSet peers) {
     unseen_.answered |= peers;
 }
 
-bool Outbox::snapshot_waits() const {
+void Outbox::drop_part() {
     const MutexLock lock(mutex_);
-    return unseen_.snapshot.has_value();
+    unseen_.growing.reset();
+    unseen_.part_dropped = true;
 }
 
-Outbox::Unseen Outbox::take(bool with_snapshot) {
+Outbox::Waiting Outbox::waiting() const {
+    const MutexLock lock(mutex_);
+    return {unseen_.snapshot, unseen_.growing.has_value()};
+}
+
+Outbox::Unseen Outbox::take(bool with_snapshot, bool with_growing) {
     const MutexLock lock(mutex_);
     Unseen unseen;
     if (!with_snapshot && unseen_.snapshot) {
         unseen.snapshot = std::exchange(unseen_.snapshot, std::nullopt);
         unseen.answered = std::exchange(unseen_.answered, 0);  // not with the one before
+        with_growing = false;
     }
+    if (!with_growing) unseen.growing = std::exchange(unseen_.growing, std::nullopt);
+    if (unseen_.growing) ++holders_[unseen_.growing->snapshot];
     unseen.control.resize(control_waiting_.size());
     unseen.relays.resize(relay_waiting_.size());
     unseen.grants_lifted = unseen_.grants_lifted;  // a state: it stays

@@ -24,6 +24,14 @@ struct Relay {
     PooledBuffer payload;
 };
 
+/// Of the snapshot that is being written the blocks from `first` on: they are final.
+struct Growing {
+    SnapshotIndex snapshot = 0;
+    BlockIndex first = 0;
+    Version version;   ///< that the whole of it will have
+    Time sealed_at{};  ///< when the newest of them were
+};
+
 class Outbox {
   public:
     /// Relays that may wait for one peer: four of the largest frames keep a link busy until the
@@ -37,11 +45,19 @@ class Outbox {
     /// What the traffic half has not seen yet.
     struct Unseen {
         std::optional<SnapshotIndex> snapshot;
+        std::optional<Growing> growing;            ///< after that one; who takes it holds it
+        bool part_dropped = false;                 ///< see `drop_part`
         std::vector<std::vector<Header>> control;  ///< [peer_count]
         std::vector<std::vector<Relay>> relays;    ///< [peer_count]
         bool grants_lifted = false;
         PeerSet damaged = 0;   ///< what came of them was
         PeerSet answered = 0;  ///< see `answer`
+    };
+
+    /// Of the snapshots.
+    struct Waiting {
+        std::optional<SnapshotIndex> snapshot;
+        bool growing = false;
     };
 
     explicit Outbox(std::size_t peer_count);
@@ -50,6 +66,10 @@ class Outbox {
     /// A snapshot to write the next row into. There always is one: see snapshots.h.
     SnapshotIndex spare() AKO_COMPUTE_THREAD;
     void post(SnapshotIndex snapshot) AKO_COMPUTE_THREAD;
+    /// A part of the next, before it is posted.
+    void post_part(const Growing& growing) AKO_COMPUTE_THREAD;
+    /// The rest of it does not come, and no more of it is sent.
+    void drop_part() AKO_COMPUTE_THREAD;
     /// One more holds it, and gives it back.
     void keep(SnapshotIndex snapshot) AKO_COMPUTE_THREAD;
     /// False if the peer's queue is full; the caller's protocol asks again by itself.
@@ -75,9 +95,10 @@ class Outbox {
     void answer(PeerSet peers) AKO_COMPUTE_THREAD;
 
     // Network thread.
-    bool snapshot_waits() const AKO_NETWORK_THREAD;
-    /// Everything there is; the snapshot only if asked for, and else it waits on.
-    Unseen take(bool with_snapshot = true) AKO_NETWORK_THREAD;
+    Waiting waiting() const AKO_NETWORK_THREAD;
+    /// Everything there is; a snapshot, and the one that grows, only if asked for, and else they
+    /// wait on, the one that grows also for the one before it.
+    Unseen take(bool with_snapshot = true, bool with_growing = true) AKO_NETWORK_THREAD;
     /// It is sent, or there is nobody to send it to.
     void control_sent(PeerIndex peer, const Header& header) AKO_NETWORK_THREAD;
     void relay_sent(PeerIndex peer, std::size_t bytes) AKO_NETWORK_THREAD;

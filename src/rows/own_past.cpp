@@ -32,4 +32,12 @@ std::optional<OwnPast::Moment> OwnPast::at(Time time) const {
     return std::nullopt;
 }
 
+std::optional<OwnPast::Moment> OwnPast::after(Round round) const {
+    for (auto index = kept_.rbegin(); index != kept_.rend(); ++index) {
+        const Snapshot& snapshot = snapshots_[*index];
+        if (snapshot.version.round <= round) return Moment{&snapshot, &snapshot, 0.0f};
+    }
+    return std::nullopt;
+}
+
 }  // namespace ako

@@ -32,6 +32,8 @@ class OwnPast {
 
     /// The row as it was then; nothing if that is longer ago than what is kept.
     std::optional<Moment> at(Time time) const AKO_COMPUTE_THREAD;
+    /// The same after a round, or now if that is still to be made.
+    std::optional<Moment> after(Round round) const AKO_COMPUTE_THREAD;
 
   private:
     const Snapshots& snapshots_;

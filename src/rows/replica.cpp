@@ -42,6 +42,16 @@ void Replica::add_own(Range range, std::span<const float> difference,
     }
 }
 
+void Replica::keep_up(PeerIndex peer, BlockIndex block, std::span<const float> difference) {
+    const Range range = ledger_.blocks().range(block);
+    float* const replica = values_.data() + range.first;
+    float* const mark = marks_[peer].values.data() + range.first;
+    for (std::size_t k = 0; k < range.count; ++k) {
+        replica[k] -= weight_ * difference[k];
+        mark[k] += difference[k];
+    }
+}
+
 void Replica::absorb(PeerIndex peer, BlockIndex block, std::span<const float> new_values,
                      const double* share, const OwnPast::Moment* at_seal) {
     const Range range = ledger_.blocks().range(block);

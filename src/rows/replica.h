@@ -45,6 +45,10 @@ class Replica {
     void add_own(Range range, std::span<const float> difference,
                  std::span<const float> gave_way = {});
 
+    /// What is held of this block of `peer`, which is stood in for, contains the round that has
+    /// just been added already: the mark grows with the own row.
+    void keep_up(PeerIndex peer, BlockIndex block, std::span<const float> difference);
+
     /// Peer `peer`'s block is about to be replaced in the ledger: its difference goes in. With a
     /// `share` (0 .. 1) that part of the stand-in goes out, even if it fades; without one (relayed,
     /// not advancing) none does. `at_seal`, if that is known, is what the own row was then, and

@@ -17,7 +17,7 @@ namespace ako {
 
 Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
            std::span<const float> initial, Outbox& outbox, Snapshots& snapshots,
-           Precision precision)
+           Precision precision, MarksBy marks_by)
     : outbox_(outbox),
       snapshots_(snapshots),
       initial_(initial),
@@ -25,6 +25,7 @@ Rows::Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
       replica_(ledger_, initial),
       own_row_(blocks, precision),
       own_past_(snapshots, outbox),
+      marks_by_(marks_by),
       update_(blocks.block_elements()),
       difference_(blocks.block_elements()),
       giving_(blocks.block_elements()),
@@ -35,7 +36,7 @@ void Rows::copy_anchor(std::span<float> out) const {
 }
 
 void Rows::claim(Incarnation incarnation, Round round, Time now) {
-    AKO_ASSERT(!claimed() && !open_for_cut_, "a row is claimed twice");
+    AKO_ASSERT(!claimed() && !open_for_cut_ && !next_, "a row is claimed twice, or in a round");
     const SnapshotIndex next = outbox_.spare();
     Snapshot& snapshot = snapshots_[next];
     const std::span<const float> held = ledger_.values(ledger_.own());
@@ -194,20 +195,8 @@ void Rows::set_aside(const std::vector<BlockIndex>& blocks) {
 }
 
 bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
-    AKO_ASSERT(claimed() && !open_for_cut_, "a round without a row, or after its cut was adopted");
-    const Blocks& blocks = ledger_.blocks();
-    const SnapshotIndex next = outbox_.spare();
-    for (BlockIndex block = 0; block < blocks.count(); ++block) {
-        const Range range = blocks.range(block);
-        const std::span<float> update = std::span(update_).first(range.count);
-        const std::span<float> difference = std::span(difference_).first(range.count);
-        make_update(range, update);
-        const std::span<const float> giving = take_out(block, update);
-        own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);
-        const std::span<const float> grown(snapshots_[next].values);
-        if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
-        replica_.add_own(range, difference, giving);
-    }
+    if (!add_blocks(round, 0, make_update)) return false;
+    const SnapshotIndex next = *std::exchange(next_, std::nullopt);
     snapshots_[next].version = {incarnation_, round};
     snapshots_[next].sealed_at = now;
     ledger_.set_own(snapshots_[next]);
@@ -222,6 +211,43 @@ bool Rows::add(Round round, const MakeUpdate& make_update, Time now) {
     replica_.fade();
     replica_.rebuild_next();
     return true;
+}
+
+bool Rows::add_early(Round round, BlockIndex first, const MakeUpdate& make_update, Time now) {
+    if (!add_blocks(round, first, make_update)) return false;
+    outbox_.post_part({*next_, first, {incarnation_, round}, now});
+    return true;
+}
+
+bool Rows::add_blocks(Round round, BlockIndex first, const MakeUpdate& make_update) {
+    AKO_ASSERT(claimed() && !open_for_cut_, "a round without a row, or after its cut was adopted");
+    const Blocks& blocks = ledger_.blocks();
+    if (!next_) {
+        next_ = outbox_.spare();
+        next_from_ = blocks.count();
+    }
+    for (BlockIndex block = first; block < next_from_; ++block) {
+        const Range range = blocks.range(block);
+        const std::span<float> update = std::span(update_).first(range.count);
+        const std::span<float> difference = std::span(difference_).first(range.count);
+        make_update(range, update);
+        const std::span<const float> giving = take_out(block, update);
+        own_row_.add(block, snapshots_[*current_], update, snapshots_[*next_], difference);
+        const std::span<const float> grown(snapshots_[*next_].values);
+        if (!all_in_row_bounds(grown.subspan(range.first, range.count))) return false;
+        replica_.add_own(range, difference, giving);
+        if (marks_by_ == MarksBy::round) keep_marks_up(round, block, difference);
+    }
+    next_from_ = first;
+    return true;
+}
+
+void Rows::keep_marks_up(Round round, BlockIndex block, std::span<const float> difference) {
+    for (const RowIndex row : ledger_.all()) {
+        const PeerIndex peer = owner_of(row);
+        if (replica_.stands_in(peer) && ledger_.version(row, block).round >= round)
+            replica_.keep_up(peer, block, difference);
+    }
 }
 
 std::span<const float> Rows::take_out(BlockIndex block, std::span<float> update) {
@@ -244,8 +270,10 @@ BlockCheck Rows::take(RowIndex row, BlockIndex block, Version version,
     const PeerIndex owner = owner_of(row);
     if (sealed_at && replica_.stands_in(owner)) {
         const double share = replica_.share(owner, block, *sealed_at, now);
+        std::optional<OwnPast::Moment> then;
+        if (marks_by_ == MarksBy::round) then = own_past_.after(version.round);
         // A seal that is older than what the mark counts from moves nothing.
-        const auto then = share > 0 ? own_past_.at(*sealed_at) : std::nullopt;
+        if (!then && share > 0) then = own_past_.at(*sealed_at);
         replica_.absorb(owner, block, values, &share, then ? &*then : nullptr);
     } else if (replica_.awaits(owner, block)) {
         const double share = replica_.share(owner, block, now, now);

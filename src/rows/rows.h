@@ -25,6 +25,12 @@
 
 namespace ako {
 
+/// What of the own row is of the same age as a block of another peer, whose mark it becomes.
+enum class MarksBy {
+    time,   ///< as it was when that was sealed, for each makes rounds at a pace of its own
+    round,  ///< as it was after the same round, for all wait for each other
+};
+
 class Rows {
   public:
     /// Writes what an own round adds on this range to `update`, [range.count].
@@ -33,7 +39,8 @@ class Rows {
     /// `initial` is [parameter_count]; all references outlive this.
     Rows(PeerIndex self, std::size_t peer_count, const Blocks& blocks,
          std::span<const float> initial, Outbox& outbox, Snapshots& snapshots,
-         Precision precision = Precision::float32) AKO_COMPUTE_THREAD;
+         Precision precision = Precision::float32,
+         MarksBy marks_by = MarksBy::time) AKO_COMPUTE_THREAD;
 
     const Ledger& ledger() const { return ledger_; }
     const Replica& replica() const { return replica_; }
@@ -69,6 +76,13 @@ class Rows {
     /// snapshot. False if a total is not finite or beyond the bounds of a row: then nothing of it
     /// is posted, the training has diverged, and nothing more can be added.
     bool add(Round round, const MakeUpdate& make_update, Time now) AKO_COMPUTE_THREAD;
+
+    /// The same of the blocks from `first` on alone, while the rest of the round is still being
+    /// made: they are posted at once. `add` adds what is left of the same round.
+    bool add_early(Round round, BlockIndex first, const MakeUpdate& make_update,
+                   Time now) AKO_COMPUTE_THREAD;
+    /// Blocks before this one are not added yet, of the round that is being made.
+    BlockIndex left_to_add() const { return next_ ? next_from_ : ledger_.blocks().count(); }
 
     /// Takes a block, of the own row only until it is claimed, if it is newer than what is held,
     /// intact and within bounds. `sealed_at`: when its owner published it, by this peer's clock;
@@ -106,7 +120,15 @@ class Rows {
     /// When the oldest block that is held of this row was sealed; 0 = not known.
     Time oldest_seal(RowIndex row) const;
 
+    /// For tests: what is being written, from `left_to_add` on.
+    const Snapshot* growing() const { return next_ ? &snapshots_[*next_] : nullptr; }
+
   private:
+    bool add_blocks(Round round, BlockIndex first,
+                    const MakeUpdate& make_update) AKO_COMPUTE_THREAD;
+    /// Of peers whose block contains this round already.
+    void keep_marks_up(Round round, BlockIndex block,
+                       std::span<const float> difference) AKO_COMPUTE_THREAD;
     /// What gives way on this block goes out of `update` too, and is returned; empty if nothing
     /// does.
     std::span<const float> take_out(BlockIndex block, std::span<float> update) AKO_COMPUTE_THREAD;
@@ -128,8 +150,11 @@ class Rows {
     Replica replica_;
     OwnRow own_row_;
     OwnPast own_past_;
+    const MarksBy marks_by_;
     Incarnation incarnation_ = 0;
     std::optional<SnapshotIndex> current_;  ///< the own row, while it is claimed
+    std::optional<SnapshotIndex> next_;     ///< the own row after the round that is being made
+    BlockIndex next_from_ = 0;              ///< it has the blocks from here on
     std::vector<float> aside_;              ///< [parameter_count]; empty: nothing
     Restored restored_;                     ///< until the claim
     bool open_for_cut_ = false;

@@ -1,11 +1,12 @@
 // Snapshots: the memory of a peer's own row. The newest snapshot *is* the row; a round writes the
 // next one beside it, so that links go on reading the old one without a lock.
 //
-// Six are enough: the network thread holds at most two (the newest it took and one that links
-// still send from; older ones it gives back at once, copying what is unsent aside), one may wait in
-// the outbox, one is being written, and two before the newest are kept to be looked up (OwnPast).
-// The compute thread writes a snapshot only between `Outbox::spare` and `Outbox::post`; in between
-// all others are read-only. Outbox counts how many hold each.
+// Six are enough: the network thread holds at most two (of the newest it took, one that links still
+// send from, and the one being written, of which it reads the blocks that were posted; others it
+// gives back at once, copying what is unsent aside), one may wait in the outbox, one is being
+// written, and two before the newest are kept to be looked up (OwnPast). The compute thread writes
+// a snapshot only between `Outbox::spare` and `Outbox::post`, and no block of it that was posted
+// before (`post_part`); all others are read-only. Outbox counts how many hold each.
 #pragma once
 
 #include <array>

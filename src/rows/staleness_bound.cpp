@@ -9,14 +9,24 @@ namespace ako {
 StalenessBound::Mark StalenessBound::mark_of(PeerIndex peer) const {
     const PeerView& view = roster_[peer];
     Mark mark{view.announced, ledger_.held(row_of(peer)), {}};
-    if (view.status) mark.held_there = view.status->rows[ledger_.own()];
+    if (!view.status) return mark;
+    for (const RowIndex row : ledger_.all())
+        mark.held_there = 31 * mark.held_there + view.status->rows[row].map_checksum;
     return mark;
 }
 
-bool StalenessBound::within(const Mark& mark) const {
-    const Round next = roster_[roster_.self()].announced + 1;
-    return mark.announced <= mark.held_here.lowest.round + rounds_max_ &&
-           next <= mark.held_there.lowest.round + rounds_max_;
+bool StalenessBound::within(const Other& other) const {
+    const auto next = static_cast<std::int64_t>(roster_[roster_.self()].announced) + 1;
+    const auto held = static_cast<std::int64_t>(other.mark.held_here.lowest.round);
+    return next <= held + *other.behind + rounds_max_;
+}
+
+void StalenessBound::count_from(Other& other) const {
+    const auto behind = static_cast<std::int64_t>(roster_[roster_.self()].announced) -
+                        static_cast<std::int64_t>(other.mark.announced);
+    // One that has caught up, or been caught up with, counts as all others do.
+    if (!other.behind || (*other.behind > 0 ? behind <= 0 : behind >= 0))
+        other.behind = other.behind ? 0 : behind;
 }
 
 Time StalenessBound::patience_with(const Other& other) const {
@@ -31,7 +41,8 @@ void StalenessBound::look(Other& other, const Mark& mark, Time now) {
     }
     other.mark = mark;
     other.moved_at = now;
-    other.given_up = other.told = false;
+    if (std::exchange(other.given_up, false)) other.behind.reset();
+    other.told = false;
 }
 
 void StalenessBound::measure_own_round(Time now) {
@@ -47,11 +58,14 @@ bool StalenessBound::must_wait(Time now) {
     bool wait = false;
     for (PeerIndex peer = 0; peer < others_.size(); ++peer) {
         const PeerView& view = roster_[peer];
-        if (peer == roster_.self() || !view.live() || view.final_round || view.joins()) continue;
         Other& other = others_[peer];
-        const Mark mark = mark_of(peer);
-        look(other, mark, now);
-        if (within(mark)) continue;
+        if (peer == roster_.self() || !view.live() || view.final_round || view.joins()) {
+            other.behind.reset();
+            continue;
+        }
+        look(other, mark_of(peer), now);
+        count_from(other);
+        if (within(other)) continue;
         const Time still_since = std::max(other.moved_at, waiting_since_.value_or(now));
         other.given_up = other.given_up || now - still_since >= patience_with(other);
         wait = wait || !other.given_up;

@@ -1,12 +1,13 @@
-// The bound on staleness: `staleness_rounds_max: S`. A peer begins a round only if every live peer
-// is within S rounds of it in both directions: what this peer holds of j's row lacks at most S of
-// j's rounds, and what j holds of this peer's row would lack at most S after the round. So no
-// gradient is computed with a live peer's row held more than S rounds behind; bounded staleness
-// after Ho et al. ("More Effective Distributed ML via a Stale Synchronous Parallel Parameter
-// Server", 2013), applied to what has arrived rather than to clocks.
+// The bound on staleness: `staleness_rounds_max: S`. A peer begins round r only if it holds round
+// r - S of every live peer's row, so with S = 1 what a ring waits for. Who comes late, or stood
+// still, has made fewer rounds, and is waited for as if it had made as many from then on. It awaits
+// rows, never an answer, so that a round and what it brings travel one way. Who is ahead is so by S
+// rounds at most, and a row lacks at most 2 S - 1 of those that its owner has made. Bounded
+// staleness after Ho et al. ("More Effective Distributed ML via a Stale Synchronous Parallel
+// Parameter Server", 2013), applied to what has arrived rather than to clocks.
 //
 // Nobody waits for ever: whoever waits sends all that is unsent whatever fixed P grants (see
-// AkoCompute::begin_round), a stop is heard before the bound, and a peer of which nothing moves for
+// AkoCompute::too_stale), a stop is heard before the bound, and a peer of which nothing moves for
 // longer than its rounds account for (see `patience_with`) is not waited for until it moves again:
 // a peer that hangs must not stop the others. Compute thread only.
 #pragma once
@@ -44,8 +45,8 @@ class StalenessBound {
     /// All that moves when a peer sends, receives or trains.
     struct Mark {
         Round announced = 0;
-        RowHeld held_here;   ///< of its row
-        RowHeld held_there;  ///< of this peer's row
+        RowHeld held_here;             ///< of its row
+        std::uint64_t held_there = 0;  ///< another number whenever it holds something else
 
         bool operator==(const Mark&) const = default;
     };
@@ -54,13 +55,17 @@ class StalenessBound {
         Time moved_at{};
         Time announced_at{};
         Time gap{};  ///< between its newest two announcements
+        /// So many rounds less than this peer it had made when it came, came back or moved again.
+        std::optional<std::int64_t> behind;
         bool given_up = false;
         bool told = false;  ///< of its being given up
     };
 
     Mark mark_of(PeerIndex peer) const;
-    bool within(const Mark& mark) const;
+    bool within(const Other& other) const;
     void look(Other& other, const Mark& mark, Time now);
+    /// From now on, until it has caught up.
+    void count_from(Other& other) const;
     /// Peers compute alike, or are known to be slow: four of the longer of the own round, without
     /// its waiting, and the other's newest; from `patience` to `patience_max`.
     Time patience_with(const Other& other) const;

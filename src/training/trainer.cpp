@@ -161,7 +161,7 @@ bool Trainer::train_round(std::size_t samples) {
     if (!std::isfinite(loss)) {  // asked before anything of the round is sent
         const Round round = exchange_.standing().round + 1;
         const std::string why =
-            "the loss of round " + std::to_string(round) + " is not finite: nothing of it was sent";
+            "the loss of round " + std::to_string(round) + " is not finite: no more of it was sent";
         observer_.loss_not_finite();
         driver_.give_up({EndCause::numbers, round, why}, why);
         return false;

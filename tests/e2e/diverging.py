@@ -90,7 +90,7 @@ def case_diverging_peer(bench):
         _, line = fleet.runs[name].line_with(f"peer b {ended}")
         said = line[line.index(ended):]
         stays = f"; what it gave up to round {since - 1} stays" if since > 1 else ""
-        check(said.endswith(f": nothing of it was sent){stays}"), said)
+        check(said.endswith(f": no more of it was sent){stays}"), said)
         check(f"peer b {said}\n" in log_of(fleet, name), f"the log of {name}")
         check_views(bench, port + NAMES.index(name), name, said, ended)
         link = wait_for(lambda: has_ended(link_to_b(fleet.metrics(name)[-1])), "in its file", 10)

@@ -26,6 +26,7 @@ ModeSettings settings_of(const Scenario& scenario, PeerIndex self, std::uint64_t
         settings.peer_names.push_back(std::to_string(peer));
     }
     settings.block_elements = scenario.block_elements;
+    settings.layers = scenario.layer_ranges();
     settings.sample_budget = static_cast<std::uint64_t>(scenario.rounds * batch *
                                                         static_cast<double>(scenario.peers.size()));
     settings.log = [](const std::string&) {};
@@ -184,7 +185,8 @@ Learned AkoRun::learned(SimPeer& peer) {
 }
 
 Time AkoRun::backward_time(const SimPeer& peer) {
-    const Time usual = scenario_.peers[peer.settings.self].round_time;
+    const Time usual = scenario_.peers[peer.settings.self].round_time /
+                       static_cast<std::int64_t>(peer.layers.size());
     return cluster_.random().time(usual * 9 / 10, usual * 11 / 10);
 }
 
@@ -279,6 +281,11 @@ void AkoRun::began(SimPeer& process, const std::optional<Next>& next) {
         check_->may_train(peers_, peer.settings.self, invariants_, cluster_.world().now());
     }
     promises_.trains(peer.settings.self);
+}
+
+void AkoRun::gave_layer(SimPeer& process) {
+    const auto& peer = static_cast<const AkoPeer&>(process);
+    coverage_.saw(Event::early_blocks, invariants_.gave_part(peer));
 }
 
 void AkoRun::ended_round(SimPeer& process) {

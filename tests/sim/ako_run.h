@@ -85,6 +85,7 @@ class AkoRun final : Work, Observer {
 
     void started(SimPeer& peer) override;
     void began(SimPeer& peer, const std::optional<Next>& next) override;
+    void gave_layer(SimPeer& peer) override;
     void ended_round(SimPeer& peer) override;
     void finishes(SimPeer& peer) override;
     void died(SimPeer& peer, bool silently) override;

@@ -57,6 +57,7 @@ enum class Event : std::uint8_t {
     cut_overrides,    ///< a peer that adopted the cut held something newer
     long_pull,        ///< a peer adopted the cut by more than the linger after the first
     goodbye,
+    early_blocks,    ///< a part of a round was posted before the rest of it was made
     update,          ///< a round ended with what the peer's own optimizer made
     gone,            ///< a peer takes another for gone: nobody listens where it was
     left_early,      ///< a peer left on purpose

@@ -57,7 +57,7 @@ class DeparturesCheck {
 
   private:
     Presence presence(PeerIndex at, PeerIndex peer) const {
-        return peers_[at]->half.roster()[peer].presence;
+        return (*peers_[at]->half.peers())[peer].presence;
     }
 
     const AkoPeers peers_;

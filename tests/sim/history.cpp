@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 #include "src/exchange/incarnation.h"
 
@@ -24,11 +25,11 @@ bool is_zero(std::span<const float> values) {
 bool History::claim(PeerIndex owner, Incarnation incarnation, Round round,
                     std::span<const float> row) {
     const std::vector<float> values(row.begin(), row.end());
-    const auto [place, is_new] = lives_[owner].emplace(incarnation, Life{round, {values}});
+    const auto [place, is_new] = lives_[owner].emplace(incarnation, Life{round, {values}, {}});
     if (is_new) return true;
     // Begun at zero, with nothing made since, it may be begun at zero again.
     if (place->second.rows.size() != 1 || !is_zero(place->second.rows[0])) return false;
-    place->second = {round, {values}};
+    place->second = {round, {values}, {}};
     return is_zero(row);
 }
 
@@ -39,7 +40,22 @@ bool History::add(PeerIndex owner, Incarnation incarnation, Round round,
     Life& life = found->second;
     if (round != life.first + life.rows.size()) return false;
     life.rows.emplace_back(row.begin(), row.end());
-    return true;
+    return std::ranges::all_of(std::exchange(life.begun, {}), [&](const auto& begun) {
+        return same(begun.second, block_of(life.rows.back(), begun.first));
+    });
+}
+
+void History::begin(PeerIndex owner, Incarnation incarnation, BlockIndex block,
+                    std::span<const float> values) {
+    lives_[owner].at(incarnation).begun[block].assign(values.begin(), values.end());
+}
+
+std::vector<std::span<const float>> History::all_of(const Life& life, BlockIndex block) const {
+    std::vector<std::span<const float>> all;
+    for (const std::vector<float>& row : life.rows) all.push_back(block_of(row, block));
+    if (const auto begun = life.begun.find(block); begun != life.begun.end())
+        all.emplace_back(begun->second);
+    return all;
 }
 
 std::span<const float> History::block_of(const std::vector<float>& row, BlockIndex block) const {
@@ -52,7 +68,8 @@ bool History::happened(PeerIndex owner, Version version) const {
     const auto found = lives_[owner].find(version.incarnation);
     if (found == lives_[owner].end()) return false;
     const Life& life = found->second;
-    return version.round >= life.first && version.round - life.first < life.rows.size();
+    const std::size_t begun = life.begun.empty() ? 0 : 1;
+    return version.round >= life.first && version.round - life.first < life.rows.size() + begun;
 }
 
 bool History::was(PeerIndex owner, BlockIndex block, Version version,
@@ -60,7 +77,9 @@ bool History::was(PeerIndex owner, BlockIndex block, Version version,
     if (version == Version{}) return is_zero(values);
     if (!happened(owner, version)) return false;
     const Life& life = lives_[owner].at(version.incarnation);
-    return same(block_of(life.rows[version.round - life.first], block), values);
+    const auto all = all_of(life, block);
+    const Round round = version.round - life.first;
+    return round < all.size() && same(all[round], values);
 }
 
 std::optional<std::vector<Version>> History::sources(PeerIndex owner, BlockIndex block,
@@ -70,8 +89,9 @@ std::optional<std::vector<Version>> History::sources(PeerIndex owner, BlockIndex
     for (auto it = lives_[owner].rbegin(); it != lives_[owner].rend(); ++it) {
         const auto& [incarnation, life] = *it;
         if (incarnation == claimed) continue;
-        for (std::size_t k = life.rows.size(); k-- > 0;) {
-            if (!same(block_of(life.rows[k], block), values)) continue;
+        const auto all = all_of(life, block);
+        for (std::size_t k = all.size(); k-- > 0;) {
+            if (!same(all[k], values)) continue;
             found.push_back(version_of(life.first + k, incarnation));
             break;
         }
@@ -91,10 +111,11 @@ void History::sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
         for (auto other = std::next(one); other != lives.end(); ++other) {
             if (one->first == claimed || other->first == claimed) continue;
             if (!begins(one->first) || !begins(other->first)) continue;
-            for (std::size_t k = 0; k < one->second.rows.size(); ++k) {
-                const auto mine = block_of(one->second.rows[k], block);
-                for (std::size_t l = 0; l < other->second.rows.size(); ++l) {
-                    const auto theirs = block_of(other->second.rows[l], block);
+            const auto of_one = all_of(one->second, block), of_other = all_of(other->second, block);
+            for (std::size_t k = 0; k < of_one.size(); ++k) {
+                const auto mine = of_one[k];
+                for (std::size_t l = 0; l < of_other.size(); ++l) {
+                    const auto theirs = of_other[l];
                     std::transform(mine.begin(), mine.end(), theirs.begin(), sum.begin(),
                                    std::plus<>());
                     if (!std::equal(sum.begin(), sum.end(), values.begin())) continue;

@@ -22,10 +22,13 @@ class History {
     /// A process begins to write the row of this name, as from a round that it names. False if the
     /// incarnation is one that was there before.
     bool claim(PeerIndex owner, Incarnation incarnation, Round round, std::span<const float> row);
-    /// It has made the next round of it. False if that is not the next.
+    /// It has made this block of the next round of it, the rest of which may never be made.
+    void begin(PeerIndex owner, Incarnation incarnation, BlockIndex block,
+               std::span<const float> values);
+    /// It has made the next round of it. False if that is not the next, or not what was begun.
     bool add(PeerIndex owner, Incarnation incarnation, Round round, std::span<const float> row);
 
-    /// Was this version of the row ever made?
+    /// Was this version of the row ever made, or begun?
     bool happened(PeerIndex owner, Version version) const;
     /// Were these, bit for bit, the values of the block?
     bool was(PeerIndex owner, BlockIndex block, Version version,
@@ -49,9 +52,12 @@ class History {
   private:
     struct Life {
         Round first = 0;
-        std::vector<std::vector<float>> rows;  ///< [round - first]
+        std::vector<std::vector<float>> rows;            ///< [round - first]
+        std::map<BlockIndex, std::vector<float>> begun;  ///< of the round after these
     };
     std::span<const float> block_of(const std::vector<float>& row, BlockIndex block) const;
+    /// What the block ever was in this life, by round, oldest first.
+    std::vector<std::span<const float>> all_of(const Life& life, BlockIndex block) const;
     void sum_up(PeerIndex owner, BlockIndex block, Incarnation claimed,
                 std::span<const float> values, std::vector<Version>& found) const;
 

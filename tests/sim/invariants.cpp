@@ -84,6 +84,17 @@ Invariants::Sources Invariants::claimed(const AkoPeer& peer) {
     return sources;
 }
 
+bool Invariants::gave_part(const AkoPeer& peer) {
+    const Snapshot* const growing = peer.half.rows().growing();
+    if (growing == nullptr) return false;
+    for (BlockIndex block = peer.half.rows().left_to_add(); block < blocks_.count(); ++block) {
+        const Range range = blocks_.range(block);
+        history_.begin(peer.settings.self, peer.incarnation(), block,
+                       std::span(growing->values).subspan(range.first, range.count));
+    }
+    return true;
+}
+
 void Invariants::gave(const AkoPeer& peer, std::span<const float> values) {
     double usual = seen(peer).largest;
     const bool first = usual == 0;  // nothing that it could be held against, as far as it knows

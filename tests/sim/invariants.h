@@ -21,6 +21,8 @@ class Invariants {
     using Sources = std::vector<std::vector<Version>>;
     /// `peer` has claimed its row: I1, of what it claims.
     Sources claimed(const AkoPeer& peer);
+    /// `peer` may have posted a part of the round that it is making. True if it has.
+    bool gave_part(const AkoPeer& peer);
     /// What `peer` has just given, and was not refused: I9.
     void gave(const AkoPeer& peer, std::span<const float> values);
     /// `peer` has ended a round with this gradient, computed at this replica.

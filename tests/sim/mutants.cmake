@@ -31,11 +31,11 @@ mutation(src/exchange/growth_watch.cpp
 # What came from another peer is sent on as if this peer had learned it.
 mutant(row_echo simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
 mutation(src/rows/rows.cpp
-    [=[        own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);]=]
+    [=[        own_row_.add(block, snapshots_[*current_], update, snapshots_[*next_], difference);]=]
     [=[
         const RowIndex other = ledger_.own() == RowIndex(0) ? RowIndex(1) : RowIndex(0);
         for (std::size_t k = 0; k < range.count; ++k) update[k] += 0.01f * ledger_.block(other, block)[k];
-        own_row_.add(block, snapshots_[*current_], update, snapshots_[next], difference);]=])
+        own_row_.add(block, snapshots_[*current_], update, snapshots_[*next_], difference);]=])
 
 # What rounding cuts off never comes.
 mutant(rounding_lost simulate "--count;400" "violated: I1: row [0-9]+ is not the sum of its owner's updates")
@@ -87,8 +87,14 @@ mutation(src/agreement/cut_puller.cpp
 # The memory of a snapshot is written again while frames still point into it.
 mutant(snapshot_reused_too_early simulate "--first;1400;--count;600" "violated: I1: a block of peer [0-9]+ left peer [0-9]+ damaged")
 mutation(src/modes/ako_traffic.cpp
-    [=[            if (sending_[oldest] & peer_bit(peer)) transport_.copy_aside(peer);]=]
-    [=[            sending_[oldest] &= ~peer_bit(peer);]=])
+    [=[        if (sending_[snapshot] & peer_bit(peer)) transport_.copy_aside(peer);]=]
+    [=[        sending_[snapshot] &= ~peer_bit(peer);]=])
+
+# Blocks of a round leave before they are made.
+mutant(blocks_before_they_are_made simulate "--count;400" "violated: I1: a block of peer [0-9]+ left peer [0-9]+ damaged")
+mutation(src/modes/ako_traffic.cpp
+    [=[        run = link.schedule.next_early(round, growing_->first, count_max);]=]
+    [=[        run = link.schedule.next_early(round, 0, count_max);]=])
 
 # A peer that stops advancing is forgotten at once, with its stand-in still in the replica.
 mutant(fade_forgotten simulate "--count;400" "violated: I3")
@@ -140,12 +146,6 @@ mutation(src/modes/ako_compute.cpp
     [=[    if (wait != std::exchange(held_back_, wait)) parts_.outbox.lift_grants(wait);]=]
     [=[    held_back_ = wait;]=])
 
-# Whoever waits does not say what it has received, which the others wait for.
-mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
-mutation(src/modes/ako_compute.cpp
-    [=[    if (word_.rows_rose()) post_status(true);]=]
-    [=[]=])
-
 # A peer in the final exchange is waited for, although it takes in nothing new, and its stop is not heard.
 mutant(finishing_peers_waited_for simulate "--bounded" "violated: (I7: a wait ended by its time-out|peer [0-9]+ stopped)")
 mutation(src/modes/ako_compute.cpp
@@ -153,14 +153,20 @@ mutation(src/modes/ako_compute.cpp
     [=[    if (too_stale(now)) return std::nullopt;
     if (parts_.budget.spent()) parts_.stop.hear(StopReason::budget_spent);]=])
 mutation(src/rows/staleness_bound.cpp
-    [=[!view.live() || view.final_round || view.joins()) continue;]=]
-    [=[!view.live()) continue;]=])
+    [=[!view.live() || view.final_round || view.joins()) {]=]
+    [=[!view.live()) {]=])
 
-# A peer looks only at what it lacks, not at what others lack of it.
-mutant(bound_on_one_side simulate "--bounded" "violated: I7: peer [0-9]+ trains while it holds round")
+# Whoever waits does not say what it has received, and is given up.
+mutant(waiting_in_silence simulate "--bounded" "violated: I7: a wait ended by its time-out")
+mutation(src/modes/ako_compute.cpp
+    [=[    if (wait) post_status(false);  // what has come shows the others that this peer moves]=]
+    [=[]=])
+
+# A peer looks only at what it has heard of others, and runs ahead of those that are silent.
+mutant(bound_by_what_was_heard simulate "--bounded" "violated: I7: peer [0-9]+ begins round")
 mutation(src/rows/staleness_bound.cpp
-    [=[           next <= mark.held_there.lowest.round + rounds_max_;]=]
-    [=[           next > 0;]=])
+    [=[    return next <= held + *other.behind + rounds_max_;]=]
+    [=[    return next > 0 && static_cast<std::int64_t>(other.mark.announced) <= held + rounds_max_;]=])
 
 # ---- what a run must come to (promises.h)
 

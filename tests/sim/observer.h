@@ -18,7 +18,9 @@ class Observer {
     virtual void started(SimPeer&) {}
     /// It has asked what is next; nothing: it waits.
     virtual void began(SimPeer&, const std::optional<Next>&) {}
-    /// The gradient of its last layer is with the exchange, and so all of it.
+    /// The gradient of another of its layers is with the exchange.
+    virtual void gave_layer(SimPeer&) {}
+    /// That of its last layer is, and so all of it.
     virtual void gave_gradient(SimPeer&) {}
     virtual void ended_round(SimPeer&) {}
     /// It has made a step of the final exchange.

@@ -185,7 +185,7 @@ void Promises::drained(PeerIndex peer) {
         // another process may have been there since.
         const bool again = !network_.said_bye(*network_.newest(other), *network_.newest(peer)) ||
                            faults_.struck(FaultKind::second, other, Time{0}, world_.now());
-        const Presence presence = p.half.roster()[other].presence;
+        const Presence presence = (*p.half.peers())[other].presence;
         if (again || presence == Presence::left) continue;
         throw Violation(name("peer", other) + " said goodbye, and " + name("peer", peer) +
                         " does not hold it for one that left");
@@ -226,7 +226,7 @@ void Promises::check_clock(PeerIndex peer, PeerIndex other) const {
     }
     const Time began = network_.session_began(*network_.newest(peer), *network_.newest(other));
     if (here.session_began != began || std::max(own.stood_at(), theirs.stood_at()) >= began) return;
-    const auto thought = peers_[peer]->half.roster()[other].clock.to_local(theirs.now());
+    const auto thought = (*peers_[peer]->half.peers())[other].clock.to_local(theirs.now());
     if (!thought) return;
     const Time wrong = *thought - own.now();
     const Time back = there.session_began == began ? there.longest : Time{0};
@@ -376,7 +376,7 @@ void Promises::check_known() const {
                 peers_[other]->state == SimPeer::State::ended && !took_part(other);
             // What the report makes of it is not what the schedule of the run went by.
             const auto known = [&](const AkoPeer& one) {
-                return is_first(other) ? one.half.roster()[other].samples
+                return is_first(other) ? (*one.half.peers())[other].samples
                                        : one.report->samples[other];
             };
             if (came_late || known(p) == known(*first)) continue;
@@ -393,7 +393,7 @@ void Promises::check_known() const {
 // Nobody stays at the end for one that it never met, be it that an earlier process of its name did.
 bool Promises::met_majority(PeerIndex peer) const {
     const auto has_met = [&](PeerIndex one, PeerIndex other) {
-        return peers_[one]->half.roster()[other].presence != Presence::absent;
+        return (*peers_[one]->half.peers())[other].presence != Presence::absent;
     };
     std::size_t met = 1;
     for (PeerIndex other = 0; other < peers_.size(); ++other) {
@@ -407,7 +407,7 @@ bool Promises::met_majority(PeerIndex peer) const {
 bool Promises::met_the_agreed(PeerIndex peer) const {
     const std::vector<PeerIndex> all = survivors();
     return std::any_of(all.begin(), all.end(), [&](PeerIndex other) {
-        const PeerView& view = peers_[other]->half.roster()[peer];
+        const PeerView& view = (*peers_[other]->half.peers())[peer];
         const bool waits =
             scenario_.hurried(other) ? view.live() : view.presence != Presence::absent;
         return other != peer && peers_[other]->report->agreed && waits;

@@ -116,7 +116,19 @@ Scenario Scenario::from_seed(std::uint64_t seed) {
     if (random.chance(0.25) && !harmed) {
         scenario.staleness_rounds_max = static_cast<unsigned>(random.between(1, 12));
     }
+    if (random.chance(0.5)) scenario.layers = random.between(2, 5);
     return scenario;
+}
+
+std::vector<Range> Scenario::layer_ranges() const {
+    std::vector<Range> ranges;
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+        const auto end_of = [this](std::size_t count) {
+            return element_count * count * (count + 1) / (layers * (layers + 1));
+        };
+        ranges.push_back({end_of(layer), end_of(layer + 1) - end_of(layer)});
+    }
+    return ranges;
 }
 
 // ---- what the schedule says
@@ -195,7 +207,7 @@ std::string Scenario::text() const {
     std::ostringstream out;
     static constexpr const char* weathers[] = {"calm", "deaths", "rough", "narrow"};
     out << "seed " << seed << ": " << weathers[static_cast<int>(weather)] << ", n " << peers.size()
-        << ", " << element_count << " parameters, "
+        << ", " << element_count << " parameters in " << layers << " layers, "
         << (rule == Rule::anchored ? "anchored" : "plain") << (nesterov ? ", Nesterov, " : ", ")
         << (own_optimizers ? "own optimizers, " : "") << rounds << " rounds, " << bytes_per_second
         << " B/s, delay " << in_ms(delay) << " ms";

@@ -35,6 +35,7 @@ struct Scenario {
     Weather weather = Weather::calm;  ///< what the schedule was drawn for
     std::size_t element_count = 64;
     std::size_t block_elements = 4;
+    std::size_t layers = 1;  ///< of increasing size, for which a round takes equally long
     Rule rule = Rule::anchored;
     bool nesterov = false;
     bool adaptive = false;  ///< Precision::adaptive
@@ -59,6 +60,8 @@ struct Scenario {
     bool shows_logs = false;  ///< what its peers log is printed
 
     static Scenario from_seed(std::uint64_t seed);
+
+    std::vector<Range> layer_ranges() const;
 
     /// The network does all along what it can do at its rate: nothing ends a session but a death.
     bool network_stands() const;

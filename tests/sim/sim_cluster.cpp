@@ -120,6 +120,7 @@ void SimCluster::backward(SimPeer& peer) {
         if (!peer.exchange.await(layer, Use::give, at_once))
             return step_after(peer, pace_.wait_step, &SimCluster::backward);
         peer.exchange.gradient_ready(layer, gradient->values);
+        observer_.gave_layer(peer);
     }
     --peer.layer;
     if (peer.layer == 0) observer_.gave_gradient(peer);

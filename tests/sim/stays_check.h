@@ -57,7 +57,7 @@ class StaysCheck {
         Time until = *adopted_at_[peer];
         for (PeerIndex other = 0; other < peers_.size(); ++other) {
             if (other == peer) continue;
-            const bool met = peers_[peer]->half.roster()[other].presence != Presence::absent;
+            const bool met = (*peers_[peer]->half.peers())[other].presence != Presence::absent;
             if (!met) return std::nullopt;
             if (died_at_[other] && (died_silently_ & peer_bit(other))) {
                 until = std::max(until, *adopted_at_[peer] + from_seconds(scenario_.linger_s));

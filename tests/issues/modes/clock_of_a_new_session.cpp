@@ -46,7 +46,7 @@ TEST_CASE("the clock of a peer is learned anew in a new session") {
     };
     const auto in_own_time = [&](Time theirs) {
         peer.begin_round(clock.now());
-        return peer.roster()[1].clock.to_local(theirs);
+        return (*peer.peers())[1].clock.to_local(theirs);
     };
 
     links.session_up(1, hello);

@@ -273,7 +273,7 @@ TEST_CASE("relayed blocks change the row of who made them, and never what stands
     CHECK(bench.peer->rows().ledger().version(1, 0) == Version{1, 7});
     CHECK(bench.peer->rows().ledger().values(1)[0] == 9);
     CHECK(bench.lead() == doctest::Approx(lead).epsilon(1e-4));
-    CHECK(bench.peer->roster()[1].announced == 1);  // what others say of it is no move of its own
+    CHECK((*bench.peer->peers())[1].announced == 1);  // what others say of it is no move of its own
 
     SUBCASE("the block that comes from itself takes the place of its stand-in") {
         bench.hear(1, 1, 8, 10);
@@ -329,7 +329,7 @@ TEST_CASE("rule plain stands in for nobody") {
         REQUIRE(plain.begin_round(bench.now).value().kind == Next::Kind::train);
         REQUIRE(plain.end_round(Gradient{gradient}, {1, 0}, bench.now).has_value());
     }
-    CHECK(plain.roster().advancing(1, 3));
+    CHECK(plain.peers()->advancing(1, 3));
     CHECK(plain.replica()[0] == 2.0F);  // 0.5 + 3/2
 }
 

@@ -60,6 +60,12 @@ struct Bench {
         outbox.post(index);
         links.poll(now += std::chrono::seconds(1));
     }
+    /// It has made the blocks from `first` on of the round after that.
+    SnapshotIndex begin_next(Version version, BlockIndex first) {
+        const SnapshotIndex index = outbox.spare();
+        outbox.post_part({index, first, version, now});
+        return index;
+    }
     /// All Partials that go out to it now.
     std::vector<Partial> partials(PeerIndex peer) {
         links.poll(now += std::chrono::milliseconds(1));
@@ -206,6 +212,52 @@ TEST_CASE("the first frame of another process is told from that of another sessi
     unheard.process_id = 3;
     bench.links.session_up(b, unheard);  // gone before it said anything
     CHECK(come(3));
+}
+
+TEST_CASE("what is there of a round goes out behind all of the one before, with its version") {
+    Bench bench;
+    bench.up(a);
+    bench.hear(a, Bench::status());
+    bench.outbox.lift_grants(true);
+    bench.publish({own, 1});
+    const SnapshotIndex next = bench.begin_next({own, 2}, 6);
+    std::vector<Partial> found = bench.partials(a);
+    REQUIRE(found.size() == 10);
+    for (std::size_t k = 0; k < 8; ++k) CHECK(found[k].version == Version{own, 1});
+    for (std::size_t k = 8; k < 10; ++k) {
+        CHECK(found[k].version == Version{own, 2});
+        CHECK(found[k].run.first == 15 - k);
+    }
+    CHECK(bench.partials(a).empty());
+    bench.outbox.post_part({next, 5, {own, 2}, bench.now});
+    found = bench.partials(a);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].run.first == 5);
+    bench.snapshots[next].version = {own, 2};
+    bench.outbox.post(next);
+    found = bench.partials(a);
+    REQUIRE(found.size() == 5);
+    for (BlockIndex block = 0; block < 5; ++block) CHECK(found[block].run.first == block);
+    // Nothing is held but the newest.
+    for (std::size_t k = 1; k < snapshot_count; ++k) bench.outbox.spare();
+}
+
+TEST_CASE("what is there of a round that was refused is not sent any more") {
+    Bench bench;
+    bench.up(a);
+    bench.hear(a, Bench::status());
+    bench.outbox.lift_grants(true);
+    bench.publish({own, 1});
+    CHECK(bench.partials(a).size() == 8);
+    const SnapshotIndex next = bench.begin_next({own, 2}, 6);
+    SUBCASE("taken") { CHECK(bench.partials(a).size() == 2); }
+    SUBCASE("not yet") {}
+    bench.outbox.post_part({next, 4, {own, 2}, bench.now});
+    bench.outbox.drop_part();
+    CHECK(bench.partials(a).empty());
+    // It is still being written, and nobody else holds it.
+    bench.outbox.give_back(next);
+    for (std::size_t k = 1; k < snapshot_count; ++k) bench.outbox.spare();
 }
 
 }  // namespace ako::ako_traffic_test

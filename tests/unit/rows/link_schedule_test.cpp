@@ -183,6 +183,46 @@ TEST_CASE("lifted grants send everything; lowered again, a P-th per round") {
     CHECK(take_all(schedule, 12).size() == 3);
 }
 
+TEST_CASE("blocks of the round that is being made go last, and once") {
+    LinkSchedule schedule = schedule_of(12);
+    schedule.begin_round(1, 1);
+    CHECK_FALSE(schedule.next_early(2, 8, 64));  // round 1 is not sent yet
+    CHECK(take_all(schedule, 12).size() == 12);
+    CHECK_FALSE(schedule.next_early(2, 12, 64));
+    const auto first = schedule.next_early(2, 6, 4);
+    REQUIRE(first);
+    CHECK(first->first == 8);
+    CHECK(first->count == 4);
+    const auto second = schedule.next_early(2, 6, 4);
+    REQUIRE(second);
+    CHECK(second->first == 6);
+    CHECK(second->count == 2);
+    CHECK_FALSE(schedule.next_early(2, 6, 4));
+    schedule.begin_round(2, 1);
+    CHECK(take_all(schedule, 12) == std::vector<BlockIndex>{0, 1, 2, 3, 4, 5});
+    SUBCASE("a round that was posted before anybody saw it is sent whole") {
+        CHECK(schedule.next_early(3, 4, 64)->count == 8);
+        schedule.begin_round(4, 1);
+        CHECK(take_all(schedule, 12).size() == 12);
+    }
+    SUBCASE("and so is all of it over a new session") {
+        CHECK(schedule.next_early(3, 4, 64)->count == 8);
+        schedule.begin_session();
+        CHECK(take_all(schedule, 12).size() == 12);
+        schedule.begin_round(3, 1);
+        CHECK(take_all(schedule, 12).size() == 12);
+    }
+    SUBCASE("and a round of that number that is another one") {
+        schedule.begin_round(2, 1);
+        CHECK(take_all(schedule, 12).size() == 12);
+    }
+    SUBCASE("where less than all is granted, none goes") {
+        schedule.begin_round(3, 2);
+        CHECK(take_all(schedule, 12).size() == 6);
+        CHECK_FALSE(schedule.next_early(4, 6, 64));
+    }
+}
+
 TEST_CASE("grants that a slow link did not take do not pile up") {
     LinkSchedule schedule = schedule_of(12);
     for (Round round = 1; round <= 50; ++round) schedule.begin_round(round, 3);

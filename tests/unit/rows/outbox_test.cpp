@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "src/rows/own_past.h"
 
@@ -21,50 +23,77 @@ TEST_CASE("a spare snapshot never runs out, wherever rounds fall into what the t
         SnapshotIndex current = outbox.spare();
         past.add(current);
         bool current_posted = false;
-        std::deque<SnapshotIndex> held;  // by the traffic half
-        const auto rounds = [&] {  // as AkoCompute::end_round has them; `spare` aborts without one
+        std::deque<SnapshotIndex> held;        // by the traffic half
+        std::optional<SnapshotIndex> growing;  // held as well
+        std::optional<SnapshotIndex> next;     // is being written
+        const auto rounds = [&] {              // as Rows::add has them; `spare` aborts without one
             while (random() % 3 == 0) {
-                const SnapshotIndex next = outbox.spare();
-                REQUIRE(next != current);
-                REQUIRE(std::find(held.begin(), held.end(), next) == held.end());
-                past.add(next);
-                outbox.post(next);
+                if (!next) {
+                    next = outbox.spare();
+                    REQUIRE(next != current);
+                    REQUIRE(next != growing);
+                    REQUIRE(std::find(held.begin(), held.end(), *next) == held.end());
+                }
+                if (random() % 2 == 0) {
+                    outbox.post_part({*next, 0, {}, {}});
+                    continue;
+                }
+                past.add(*next);
+                outbox.post(*next);
                 if (!current_posted) outbox.give_back(current);
-                current = next;
+                current = *std::exchange(next, std::nullopt);
                 current_posted = true;
             }
         };
-        const auto keep_only_the_newest = [&] {
-            while (held.size() > 1) {
+        const auto keep_newest = [&](std::size_t count) {
+            while (held.size() > count) {
                 outbox.give_back(held.front());
                 held.pop_front();
                 rounds();
             }
         };
         for (int step = 0; step < 300; ++step) {  // as AkoTraffic::take_mail has it
-            const bool waits = outbox.snapshot_waits();
+            const Outbox::Waiting waits = outbox.waiting();
             rounds();
-            if (waits) keep_only_the_newest();
+            if (waits.snapshot || waits.growing) {
+                const bool stays = growing && growing == waits.snapshot && !waits.growing;
+                if (waits.snapshot && growing && !stays)
+                    outbox.give_back(*std::exchange(growing, std::nullopt));
+                keep_newest((waits.snapshot && waits.growing) || stays ? 0 : 1);
+            }
             rounds();
-            const auto newest = outbox.take(waits).snapshot;
-            REQUIRE(newest.has_value() == waits);
-            if (newest) held.push_back(*newest);
+            const Outbox::Unseen unseen = outbox.take(waits.snapshot.has_value(), waits.growing);
+            REQUIRE(unseen.snapshot.has_value() == waits.snapshot.has_value());
             rounds();
-            if (random() % 2) keep_only_the_newest();  // nothing was sent from the older one
+            if (unseen.snapshot) {
+                held.push_back(*unseen.snapshot);
+                rounds();
+                if (growing) outbox.give_back(*std::exchange(growing, std::nullopt));
+            }
+            rounds();
+            if (unseen.growing) {
+                if (growing) {
+                    REQUIRE(growing == unseen.growing->snapshot);
+                    outbox.give_back(*growing);
+                }
+                growing = unseen.growing->snapshot;
+            }
+            rounds();
+            if (random() % 2) keep_newest(1);  // nothing was sent from the older one
         }
     }
 }
 
 TEST_CASE("a snapshot that is not asked for waits on") {
     Outbox outbox(2);
-    CHECK(!outbox.snapshot_waits());
+    CHECK(!outbox.waiting().snapshot);
     const SnapshotIndex snapshot = outbox.spare();
     outbox.post(snapshot);
-    CHECK(outbox.snapshot_waits());
+    CHECK(outbox.waiting().snapshot);
     CHECK(!outbox.take(false).snapshot);
-    CHECK(outbox.snapshot_waits());
+    CHECK(outbox.waiting().snapshot);
     CHECK(outbox.take(true).snapshot == snapshot);
-    CHECK(!outbox.snapshot_waits());
+    CHECK(!outbox.waiting().snapshot);
 }
 
 TEST_CASE("a snapshot that nobody took is replaced by the next and is spare again") {

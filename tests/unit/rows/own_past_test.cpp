@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace ako::own_past_test {
 
@@ -59,6 +60,25 @@ TEST_CASE("the row was between two snapshots, or is as the newest has it") {
     }
     CHECK(bench.past.at(10 * second)->before == &first);
     CHECK(bench.past.at(10 * second)->part == 0);
+}
+
+TEST_CASE("the row after a round, or as it is where that is still to be made") {
+    Bench bench;
+    CHECK(!bench.past.after(1));
+    std::vector<const Snapshot*> made;
+    for (Round round = 1; round <= 4; ++round) {
+        const SnapshotIndex index = bench.grow(static_cast<int>(round) * second);
+        bench.snapshots[index].version = {7, round};
+        made.push_back(&bench.snapshots[index]);
+    }
+    CHECK(!bench.past.after(1));  // longer ago than what is kept
+    for (const Round round : {2U, 3U, 4U}) {
+        const auto found = bench.past.after(round);
+        REQUIRE(found);
+        CHECK(found->before == made[round - 1]);
+        CHECK(found->after == made[round - 1]);
+    }
+    CHECK(bench.past.after(9)->before == made[3]);
 }
 
 TEST_CASE("the oldest of too many is given back, and all when they are forgotten") {

@@ -14,10 +14,13 @@ constexpr RowIndex own = 0;
 
 /// Peer 0 of two, with rows of two blocks of four floats.
 struct Bench {
-    BlockCheck take(RowIndex row, BlockIndex block, Version version, float value) {
+    explicit Bench(MarksBy by = MarksBy::time) : marks_by(by) {}
+
+    BlockCheck take(RowIndex row, BlockIndex block, Version version, float value,
+                    std::optional<Time> sealed_at = std::nullopt) {
         const std::vector<float> values(4, value);
         return rows.take(row, block, version, values, crc32c(std::span<const float>(values)),
-                         std::nullopt, now);
+                         sealed_at, now);
     }
     bool add(Round round, float value) {
         now += 10 * ms;
@@ -45,11 +48,12 @@ struct Bench {
         }
     }
 
+    const MarksBy marks_by;
     const Blocks blocks{8, 4};
     std::vector<float> initial = std::vector<float>(8, 0.5F);
     Outbox outbox{2};
     Snapshots snapshots{blocks};
-    Rows rows{0, 2, blocks, initial, outbox, snapshots};
+    Rows rows{0, 2, blocks, initial, outbox, snapshots, Precision::float32, marks_by};
     std::optional<SnapshotIndex> held;
     Time now = std::chrono::seconds(1);
 };
@@ -65,6 +69,65 @@ TEST_CASE("a row that begins at zero is nothing that could be sent") {
     CHECK(bench.rows.ledger().version(own, 1) == Version{});
     REQUIRE(bench.add(1, 2));
     CHECK(bench.posted()->version == Version{7, 1});
+}
+
+TEST_CASE("blocks that are ready are posted before the rest of their round, which is the same") {
+    Bench bench;
+    bench.rows.claim(7, 0, bench.now);
+    const auto update = [](Range range, std::span<float> values) {
+        std::fill(values.begin(), values.end(), range.first == 0 ? 1.0F : 2.0F);
+    };
+    CHECK(bench.rows.left_to_add() == 2);
+    REQUIRE(bench.rows.add_early(1, 1, update, bench.now + ms));
+    CHECK(bench.rows.left_to_add() == 1);
+    const auto growing = bench.outbox.take().growing;
+    REQUIRE(growing);
+    CHECK(growing->first == 1);
+    CHECK(growing->version == Version{7, 1});
+    CHECK(growing->sealed_at == bench.now + ms);
+    const std::span<const float> values(bench.snapshots[growing->snapshot].values);
+    CHECK(values[7] == 2);
+    CHECK(bench.snapshots[growing->snapshot].checksums[1] == crc32c(values.subspan(4, 4)));
+    CHECK(bench.rows.ledger().version(own, 1) == Version{});  // the round is not made yet
+    REQUIRE(bench.rows.add(1, update, bench.now + 2 * ms));
+    const auto whole = bench.posted();
+    REQUIRE(whole);
+    CHECK(whole->values == std::vector<float>{1, 1, 1, 1, 2, 2, 2, 2});
+    CHECK(whole->version == Version{7, 1});
+    CHECK(bench.rows.left_to_add() == 2);
+    bench.check_replica();
+}
+
+TEST_CASE("where all wait for each other, a block stands beside the own row after its round") {
+    for (const MarksBy marks_by : {MarksBy::time, MarksBy::round}) {
+        Bench bench(marks_by);
+        bench.rows.claim(7, 0, bench.now);
+        bench.rows.stand_in(1, true, bench.now);
+        REQUIRE(bench.add(1, 4));
+        // The other had ended the same round a little earlier.
+        const Time sealed_at = bench.now - ms;
+        for (const BlockIndex block : {0U, 1U})
+            bench.take(RowIndex(1), block, {9, 1}, 4, sealed_at);
+        std::vector<float> anchor(8);
+        bench.rows.copy_anchor(anchor);
+        const float lead = bench.rows.replica().values()[0] - anchor[0];
+        CHECK(lead == doctest::Approx(marks_by == MarksBy::time ? 0.2 : 0).scale(1));
+    }
+}
+
+TEST_CASE("a block that is a round ahead is stood in for by nothing once that round is made here") {
+    Bench bench(MarksBy::round);
+    bench.rows.claim(7, 0, bench.now);
+    bench.rows.stand_in(1, true, bench.now);
+    REQUIRE(bench.add(1, 4));
+    for (const BlockIndex block : {0U, 1U})
+        bench.take(RowIndex(1), block, {9, 2}, 4, bench.now - ms);
+    REQUIRE(bench.add(2, 4));
+    bench.check_replica();
+    REQUIRE(bench.add(3, 4));  // this round it has not made, as far as is known
+    std::vector<float> anchor(8);
+    bench.rows.copy_anchor(anchor);
+    CHECK(bench.rows.replica().values()[0] - anchor[0] == doctest::Approx(2).scale(1));
 }
 
 TEST_CASE("a row that was taken from others is claimed as it is held, in a later life") {

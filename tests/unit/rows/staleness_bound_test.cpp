@@ -21,7 +21,11 @@ struct Pair {
     StalenessBound bound{3, patience, ledger, roster};
     Round round = 0;
 
-    Pair() { roster.set_presence(other, Presence::up); }
+    /// Both begin together.
+    Pair() {
+        roster.set_presence(other, Presence::up);
+        REQUIRE_FALSE(bound.must_wait(Time{0}));
+    }
 
     void made(Round rounds) {
         round = rounds;
@@ -50,23 +54,51 @@ TEST_CASE("no bound, no waiting") {
     CHECK_FALSE(none.must_wait(Time{0}));
 }
 
-TEST_CASE("a peer waits for what it lacks of another's row") {
+TEST_CASE("a round begins once the row that it is to contain is held, whatever the other says") {
     Pair pair;
-    pair.heard(3, 0);
-    CHECK_FALSE(pair.bound.must_wait(Time{0}));
-    pair.heard(4, 0);
+    pair.made(2);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));  // round 3 contains round 0
+    pair.made(3);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.heard(3, 3);
     CHECK(pair.bound.must_wait(Time{0}));
     pair.received(1);
     CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.heard(9, 0);  // it is ahead, and holds nothing of this peer's row
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
 }
 
-TEST_CASE("a peer waits for what another would lack of its own row after the round") {
+TEST_CASE("who has made fewer rounds when it comes is waited for from there on") {
     Pair pair;
+    pair.roster.set_presence(other, Presence::lost);
+    pair.made(1000);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.roster.set_presence(other, Presence::up);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.made(1003);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.received(1);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.heard(1003, 0);  // it has caught up
+    pair.received(1000);
+    CHECK(pair.bound.must_wait(Time{0}));
+    pair.received(1001);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+}
+
+TEST_CASE("who has made more rounds is waited for as well") {
+    Pair pair;
+    pair.roster.set_presence(other, Presence::lost);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
+    pair.roster.set_presence(other, Presence::up);
+    pair.heard(1000, 0);
+    pair.received(1000);
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
     pair.made(2);
-    CHECK_FALSE(pair.bound.must_wait(Time{0}));  // round 3 without a word from the other
+    CHECK_FALSE(pair.bound.must_wait(Time{0}));
     pair.made(3);
     CHECK(pair.bound.must_wait(Time{0}));
-    pair.heard(0, 1);
+    pair.received(1001);
     CHECK_FALSE(pair.bound.must_wait(Time{0}));
 }
 
@@ -94,7 +126,9 @@ TEST_CASE("patience runs while nothing moves, and is renewed by whatever does") 
     CHECK(pair.bound.take_given_up() == std::vector<PeerIndex>{other});
     CHECK_FALSE(pair.bound.must_wait(start + patience * 2));
     CHECK(pair.bound.take_given_up().empty());  // told once
-    pair.heard(2, 1);                           // it moves again, and is waited for again
+    pair.heard(2, 1);  // it moves again, and is waited for again from there on
+    CHECK_FALSE(pair.bound.must_wait(start + patience * 3));
+    pair.made(11);
     CHECK(pair.bound.must_wait(start + patience * 3));
 }
 

@@ -319,7 +319,7 @@ TEST_CASE("a loss that is not finite ends the run before anything of it is given
     bench.network.bad_round = 3;
     const TrainingOutcome outcome = bench.run();
     CHECK(outcome.ending == Ending::numbers);
-    CHECK(outcome.why == "the loss of round 3 is not finite: nothing of it was sent");
+    CHECK(outcome.why == "the loss of round 3 is not finite: no more of it was sent");
     CHECK(bench.recorder.rounds.size() == 2);
     CHECK(bench.recorder.losses_not_finite == 1);
     CHECK(bench.exchange.events == "baawrwrebaawrwrebaawrwr");
