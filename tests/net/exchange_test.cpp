@@ -154,9 +154,10 @@ TEST_CASE("three peers that wait for what they lack learn on links slower than t
     check_learned(train_together(mode, 40));
 }
 
-TEST_CASE("three peers that wait for what they lack learn on links that take everything") {
+TEST_CASE(
+    "three peers that wait for each other's newest round, whose layers travel by themselves") {
     ExchangeSettings mode;
-    mode.staleness_rounds_max = 8;
+    mode.staleness_rounds_max = 1;
     check_learned(train_together(mode, 0));
 }
 
