@@ -27,9 +27,7 @@ class Blocks {
 
     std::size_t element_count() const { return element_count_; }
     std::size_t block_elements() const { return block_elements_; }
-    BlockIndex count() const {
-        return static_cast<BlockIndex>((element_count_ + block_elements_ - 1) / block_elements_);
-    }
+    BlockIndex count() const { return first_from(element_count_); }
 
     /// The elements of one block.
     Range range(BlockIndex block) const { return range(BlockRun{block, 1}); }

@@ -43,12 +43,12 @@ struct Checkpoint {
     std::uint64_t samples = 0;  ///< this peer has trained on: its place in the data
     double progress = 0;        ///< 0 .. 1 of the run, for people
     RunPast past;
-    std::string path;  ///< the file that it was read from, for people; not written into it
+    std::string path;           ///< the file that it was read from, for people; not written into it
     // Not in the file: these decide which earlier checkpoints are removed for this one.
     bool together = false;  ///< all peers have to go on from the same
     /// With `together`: the newest checkpoint that every peer is known to have.
     std::optional<CheckpointId> common;
-    std::uint64_t mark = 0;       ///< mark of progress of this start, from 1; 0: an earlier start's
+    std::uint64_t mark = 0;  ///< mark of progress of this start, from 1; 0: an earlier start's
     std::uint64_t due_every = 1;  ///< so many marks this peer makes one now
 
     // What the mode keeps, by name.

@@ -160,8 +160,7 @@ std::vector<PeerIndex> AkoCompute::missing() const {
 }
 
 bool AkoCompute::gradient_ready(Range range, std::span<const float> gradient, Time now) {
-    // Nobody waits for it; or it takes all of a gradient before its first step.
-    if (!bound_.active() || optimizer_.measures()) return false;
+    if (optimizer_.measures()) return false;  // all of a gradient, before its first step
     const Blocks& blocks = parts_.blocks;
     const BlockIndex first = blocks.first_from(ready_end_.add(range));
     const BlockIndex left = parts_.rows.left_to_add();

@@ -30,8 +30,7 @@ ModeCosts AkoMode::costs(const ModeSettings& settings, std::size_t parameter_cou
     // What the schedules of all links grant, in float32. Relays come on top, of what somebody has
     // lost.
     const unsigned fixed = settings.exchange.partitions;
-    const unsigned within = settings.exchange.staleness_rounds_max;
-    const unsigned partitions = std::max(1u, within > 0 ? std::min(fixed, within) : fixed);
+    const double partitions = std::max(1.0, settings.exchange.awaited(fixed));
     costs.sent = {
         {.way = SentBytes::Way::to_all,
          .bytes = static_cast<double>(others * payload_bytes_of(parameter_count)) / partitions,

@@ -78,16 +78,14 @@ std::optional<OutFrame> AkoTraffic::own_partial(PeerIndex peer, std::size_t payl
     if (!run) return std::nullopt;
     link.observed_partitions = link.schedule.observed_partitions();
 
-    // Bound now, not when the frame became due.
-    const SnapshotIndex index = early ? growing_->snapshot : *newest_;
+    const auto whole = [this](SnapshotIndex it) {
+        return Growing{it, 0, snapshots_[it].version, snapshots_[it].sealed_at};
+    };
+    const Growing source = early ? *growing_ : whole(*newest_);  // now, not when it became due
+    const SnapshotIndex index = source.snapshot;
     const Snapshot& snapshot = snapshots_[index];
     const Range range = blocks_.range(*run);
-    Partial header{row_of(settings_.self),
-                   early ? growing_->version : snapshot.version,
-                   *run,
-                   early ? growing_->sealed_at : snapshot.sealed_at,
-                   false,
-                   {}};
+    Partial header{row_of(settings_.self), source.version, *run, source.sealed_at, false, {}};
     header.checksums.assign(snapshot.checksums.begin() + run->first,
                             snapshot.checksums.begin() + run->first + run->count);
     header.bound_at = clock_.now();
@@ -200,10 +198,7 @@ void AkoTraffic::take_snapshot(SnapshotIndex snapshot) {
     const Round round = snapshots_[snapshot].version.round;
     bound_.begin_round(round, clock_.now(), clock_.processor_time(), sent_share_);
     const unsigned fixed = settings_.exchange.partitions;
-    double partitions = fixed != 0 ? fixed : bound_.partitions();
-    // Who waits for this row needs all of it within so many rounds.
-    const unsigned within = settings_.exchange.staleness_rounds_max;
-    if (within > 0) partitions = std::min(partitions, static_cast<double>(within));
+    const double partitions = settings_.exchange.awaited(fixed != 0 ? fixed : bound_.partitions());
     for (RowLink& link : links_) link.schedule.begin_round(round, partitions);
 }
 

@@ -1,5 +1,5 @@
 // The traffic half of the mode `ako`: which frame is next for a peer, and where the payload of one
-// that comes is read into. Holds cursors, queues and references to snapshots; never reads a row
+// that comes is read into. Holds cursors, queues and references to snapshots; never reads a block
 // that can change. Network thread only, but for `observed_partitions`. Speaks to the compute half
 // through Mailbox and Outbox.
 #pragma once

@@ -1,7 +1,8 @@
 // The outbox: what the compute half of the mode `ako` hands to its traffic half beside what the
-// mailbox of every mode takes. The newest snapshot is replaced, never queued; only control frames
-// and relays queue, each with a limit per peer. Both threads; every member but the pool is
-// protected by the mutex, which is held for moves of pointers only.
+// mailbox of every mode takes. The newest snapshot, and what is final of the one being written, is
+// replaced, never queued; only control frames and relays queue, each with a limit per peer. Both
+// threads; every member but the pool is protected by the mutex, which is held for moves of pointers
+// only.
 #pragma once
 
 #include <array>

@@ -25,8 +25,10 @@ void StalenessBound::count_from(Other& other) const {
     const auto behind = static_cast<std::int64_t>(roster_[roster_.self()].announced) -
                         static_cast<std::int64_t>(other.mark.announced);
     // One that has caught up, or been caught up with, counts as all others do.
-    if (!other.behind || (*other.behind > 0 ? behind <= 0 : behind >= 0))
-        other.behind = other.behind ? 0 : behind;
+    if (!other.behind)
+        other.behind = behind;
+    else if (*other.behind > 0 ? behind <= 0 : behind >= 0)
+        other.behind = 0;
 }
 
 Time StalenessBound::patience_with(const Other& other) const {

@@ -158,7 +158,7 @@ bool Trainer::train_round(std::size_t samples) {
     float loss = 0;
     const Learned learned = learners_ != nullptr ? learn_together(batch, loss) : learn(batch, loss);
     observer_.reached(RoundMoment::gradient_ended);
-    if (!std::isfinite(loss)) {  // asked before anything of the round is sent
+    if (!std::isfinite(loss)) {  // asked before the rest of the round is sent
         const Round round = exchange_.standing().round + 1;
         const std::string why =
             "the loss of round " + std::to_string(round) + " is not finite: no more of it was sent";
@@ -173,12 +173,13 @@ bool Trainer::train_round(std::size_t samples) {
 void Trainer::keep_checkpoint() {
     if (checkpoints_ == nullptr) return;
     exchange_.tell_checkpoints(checkpoints_->take_news());
-    const double progress = exchange_.standing().progress;
+    const Standing standing = exchange_.standing();
+    const double progress = standing.progress;
     if (ends_early(progress)) return keep_last_checkpoint();
     if (puts_checkpoints_off() && slices_left_ > 0) return;
     // At the end of the budget there is the model.
     if (!checkpoint_marks_.pass(progress) || progress >= 1) return;
-    const bool due = checkpoints_->is_due(exchange_.standing().marks_apart);
+    const bool due = checkpoints_->is_due(standing.marks_apart);
     if (const auto interval = checkpoints_->interval()) observer_.checkpoints_paced(*interval);
     if (!due) return;
     exchange_.await({}, Use::keep,

@@ -154,6 +154,12 @@ TEST_CASE("three peers that wait for what they lack learn on links slower than t
     check_learned(train_together(mode, 40));
 }
 
+TEST_CASE("three peers that wait for what they lack learn on links that take everything") {
+    ExchangeSettings mode;
+    mode.staleness_rounds_max = 8;
+    check_learned(train_together(mode, 0));
+}
+
 TEST_CASE(
     "three peers that wait for each other's newest round, whose layers travel by themselves") {
     ExchangeSettings mode;

@@ -60,6 +60,13 @@ struct Bench {
         outbox.post(index);
         links.poll(now += std::chrono::seconds(1));
     }
+    /// It takes all that there is, and this peer makes its first round.
+    void up_with_all(PeerIndex peer) {
+        up(peer);
+        hear(peer, status());
+        outbox.lift_grants(true);
+        publish({own, 1});
+    }
     /// It has made the blocks from `first` on of the round after that.
     SnapshotIndex begin_next(Version version, BlockIndex first) {
         const SnapshotIndex index = outbox.spare();
@@ -216,10 +223,7 @@ TEST_CASE("the first frame of another process is told from that of another sessi
 
 TEST_CASE("what is there of a round goes out behind all of the one before, with its version") {
     Bench bench;
-    bench.up(a);
-    bench.hear(a, Bench::status());
-    bench.outbox.lift_grants(true);
-    bench.publish({own, 1});
+    bench.up_with_all(a);
     const SnapshotIndex next = bench.begin_next({own, 2}, 6);
     std::vector<Partial> found = bench.partials(a);
     REQUIRE(found.size() == 10);
@@ -244,10 +248,7 @@ TEST_CASE("what is there of a round goes out behind all of the one before, with 
 
 TEST_CASE("what is there of a round that was refused is not sent any more") {
     Bench bench;
-    bench.up(a);
-    bench.hear(a, Bench::status());
-    bench.outbox.lift_grants(true);
-    bench.publish({own, 1});
+    bench.up_with_all(a);
     CHECK(bench.partials(a).size() == 8);
     const SnapshotIndex next = bench.begin_next({own, 2}, 6);
     SUBCASE("taken") { CHECK(bench.partials(a).size() == 2); }
